@@ -1,0 +1,56 @@
+"""Everything tempocal raises or warns with.
+
+::
+
+    TempocalError
+    ├── InputError (ValueError)            an argument is not what it must be
+    │   └── NoFiniteOptimumError           the data leave the parameters unbounded
+    └── ModelFileError (ValueError)        a model file is not to be trusted
+        ├── NotAModelFileError             another kind of file
+        ├── DamagedModelFileError          truncated, altered, or not the JSON that was written
+        └── NewerModelFileError            written by a later version
+
+    TempocalWarning (UserWarning)
+    ├── NotConvergedWarning                the solver stopped short of the optimum
+    └── AtBoundWarning                     the optimum stands at the edge of what is allowed
+"""
+
+
+class TempocalError(Exception):
+    """Base of all errors."""
+
+
+class InputError(TempocalError, ValueError):
+    """An argument is not what it must be; the message says which, what it was and what to do."""
+
+
+class NoFiniteOptimumError(InputError):
+    """Plain maximum likelihood has no finite solution on these data."""
+
+
+class ModelFileError(TempocalError, ValueError):
+    """A model file cannot be read."""
+
+
+class NotAModelFileError(ModelFileError):
+    """The file is not a tempocal model."""
+
+
+class DamagedModelFileError(ModelFileError):
+    """The file is truncated, altered or malformed."""
+
+
+class NewerModelFileError(ModelFileError):
+    """The file was written by a later version of tempocal than this one."""
+
+
+class TempocalWarning(UserWarning):
+    """Base of all warnings."""
+
+
+class NotConvergedWarning(TempocalWarning):
+    """The solver stopped before it reached the optimum."""
+
+
+class AtBoundWarning(TempocalWarning):
+    """The best parameters stand at the edge of what is allowed."""

@@ -1,0 +1,24 @@
+"""The one door for input: everything a user passes is checked and converted here, once.
+
+Inside, numbers are float64, labels are codes, groups are codes; nothing further down checks again.
+"""
+
+from tempocal.inputs.arrays import as_float64
+from tempocal.inputs.labels import Codes, check_classes, check_labels, encode_labels
+from tempocal.inputs.scores import CERTAIN_LOGIT, Inputs, check_proba, check_scores
+from tempocal.inputs.weights import Groups, check_groups, check_weights
+
+__all__ = [
+    "CERTAIN_LOGIT",
+    "Codes",
+    "Groups",
+    "Inputs",
+    "as_float64",
+    "check_classes",
+    "check_groups",
+    "check_labels",
+    "check_proba",
+    "check_scores",
+    "check_weights",
+    "encode_labels",
+]

@@ -1,0 +1,90 @@
+"""Any container of numbers, as a float64 NumPy array or a worded error."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.errors import InputError
+
+
+def as_array(values: Any, name: str) -> NDArray[Any]:
+    """Turn a list, NumPy array, pandas or polars object, or CPU tensor into a NumPy array.
+
+    Values are taken by position: the index of a pandas object is not looked at.
+    """
+    if hasattr(values, "nnz") and hasattr(values, "toarray"):
+        raise InputError(
+            f"{name} is a sparse matrix, and a zero is a real value here: "
+            f"pass a dense array, for instance {name}.toarray()"
+        )
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError(f"{name} is a masked array with masked entries: drop or fill them first")
+    if hasattr(values, "detach"):
+        values = _from_tensor(values, name)
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"{name} cannot be read as an array: {error}") from error
+    if np.iscomplexobj(array):
+        raise InputError(f"{name}: Complex data not supported, it must be real numbers")
+    return array
+
+
+def as_float64(values: Any, name: str) -> NDArray[np.float64]:
+    """Turn numbers of any kind and width into float64; what is not a number is refused."""
+    array = as_array(values, name)
+    if array.dtype.kind == "f" or array.dtype.kind in "iu":
+        return array.astype(np.float64, copy=False)
+    if array.dtype.kind == "O":
+        return _from_objects(array, name)
+    raise InputError(f"{name} must be numbers, but its type is {array.dtype}")
+
+
+def require_finite(array: NDArray[np.float64], name: str) -> None:
+    """Refuse NaN and infinities, naming the first row that has one."""
+    # A finite sum has no NaN or infinity in it: one pass without a temporary in the usual case.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(array.sum()):
+            return
+    finite = np.isfinite(array)
+    if finite.all():
+        return
+    row = tuple(np.argwhere(~finite)[0])
+    what = "NaN" if np.isnan(array[row]) else "infinity"
+    raise InputError(f"{name} contains {what} (first at row {row[0]}): {name} must be finite")
+
+
+def require_same_length(array: NDArray[Any], name: str, n_rows: int, beside: str) -> None:
+    """Refuse an array that does not have one entry for each row."""
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, but its shape is {array.shape}")
+    if len(array) != n_rows:
+        raise InputError(
+            f"{name} has {len(array)} entries and {beside} {n_rows} rows: "
+            "inconsistent numbers of samples"
+        )
+
+
+def _from_tensor(tensor: Any, name: str) -> Any:
+    tensor = tensor.detach()
+    device = getattr(getattr(tensor, "device", None), "type", "cpu")
+    if device != "cpu":
+        raise InputError(f"{name} is a tensor on {device}: pass {name}.cpu()")
+    # NumPy has no bfloat16.
+    return tensor.double() if str(tensor.dtype) == "torch.bfloat16" else tensor
+
+
+def _from_objects(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Numbers in an object array, such as pandas columns with missing values or Decimals."""
+    # float("1.5") would work, and a column of text is a mistake that must not pass.
+    texts = [value for value in array.ravel() if isinstance(value, str | bytes)]
+    if texts:
+        raise InputError(f"{name} must be numbers, but it contains the text {texts[0]!r}")
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{name} must be numbers without missing values: argument must be a string or a number "
+            f"({error})"
+        ) from error

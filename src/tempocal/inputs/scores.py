@@ -1,0 +1,123 @@
+"""Logits and probabilities of a classifier, as logits; or as probabilities for the metrics.
+
+A certain prediction, a probability of 0 or 1 or a logit of minus or plus infinity, is read as the
+most that a double can say: odds of 2**53 to 1. So one wrong certainty does not make a fit
+impossible, and it can be softened by a calibrator. Finite logits are never changed.
+"""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.errors import InputError
+from tempocal.inputs.arrays import as_float64, require_finite
+from tempocal.links import Array, logsumexp
+
+Inputs = Literal["logits", "proba"]
+
+SMALLEST_PROBABILITY = 2.0**-53
+CERTAIN_LOGIT = float(np.log1p(-SMALLEST_PROBABILITY) - np.log(SMALLEST_PROBABILITY))
+SUM_TOLERANCE = 1e-3
+
+
+def check_scores(scores: Any, inputs: Inputs = "logits", name: str = "logits") -> Array:
+    """Return logits: shape (n,) for one column (sigmoid), (n, K) for K >= 2 (softmax).
+
+    Parameters
+    ----------
+    scores : array-like of shape (n,), (n, 1) or (n, K)
+        What the classifier gave.
+    inputs : {"logits", "proba"}
+        What ``scores`` are. It is said, never guessed from the values.
+    name : str
+        What to call them in an error.
+    """
+    if inputs == "logits":
+        return _check_logits(scores, name)
+    if inputs == "proba":
+        return _logits_from_proba(_check_columns(as_float64(scores, name), name), name)
+    raise InputError(f'inputs must be "logits" or "proba", but it is {inputs!r}')
+
+
+def check_proba(proba: Any, name: str = "proba") -> Array:
+    """Return probabilities of shape (n, K); one column is taken as that of the second class."""
+    array = _check_columns(as_float64(proba, name), name)
+    _require_probabilities(array, name)
+    if array.ndim == 1:
+        return np.stack([1.0 - array, array], axis=1)
+    return array
+
+
+def _check_logits(scores: Any, name: str) -> Array:
+    logits = _check_columns(as_float64(scores, name), name)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(logits.sum()):
+            return logits
+    if np.isnan(logits).any():
+        row = int(np.argwhere(np.isnan(logits))[0, 0])
+        raise InputError(f"{name} contains NaN (first at row {row}); it must be numbers")
+    if np.isfinite(logits).all():
+        return logits
+    if logits.ndim == 1:
+        return np.where(np.isinf(logits), np.copysign(CERTAIN_LOGIT, logits), logits)
+    return _finite_rows(logits, name)
+
+
+def _finite_rows(logits: Array, name: str) -> Array:
+    """Replace +inf (this class for certain) and -inf (never this class) within each row."""
+    above, below = np.isposinf(logits), np.isneginf(logits)
+    unclear = (above.sum(axis=1) > 1) | below.all(axis=1)
+    if unclear.any():
+        row = int(np.argmax(unclear))
+        raise InputError(
+            f"{name} at row {row} is {logits[row].tolist()}: infinity can mean one certain class "
+            "or some impossible ones, not several certain ones or none possible"
+        )
+    rest = logsumexp(np.where(np.isfinite(logits), logits, -np.inf))
+    # One class +inf and all others -inf leave no finite logit to measure from.
+    rest = np.where(np.isfinite(rest), rest, 0.0)
+    filled = np.where(above, rest + CERTAIN_LOGIT, logits)
+    return np.where(below, rest - CERTAIN_LOGIT, filled)
+
+
+def _logits_from_proba(proba: Array, name: str) -> Array:
+    _require_probabilities(proba, name)
+    clipped = np.clip(proba, SMALLEST_PROBABILITY, 1.0 - SMALLEST_PROBABILITY)
+    if proba.ndim == 1:
+        return np.asarray(np.log(clipped) - np.log1p(-clipped), dtype=np.float64)
+    return np.asarray(np.log(clipped), dtype=np.float64)
+
+
+def _require_probabilities(proba: Array, name: str) -> None:
+    require_finite(proba, name)
+    if proba.min() < 0.0 or proba.max() > 1.0:
+        wrong = (proba < 0.0) | (proba > 1.0)
+        row = tuple(np.argwhere(wrong)[0])
+        raise InputError(
+            f"{name} must lie in [0, 1], but row {row[0]} has {proba[row]!r}: "
+            'if these are logits, say inputs="logits"'
+        )
+    if proba.ndim == 2:
+        sums = proba.sum(axis=1)
+        off = np.abs(sums - 1.0) > SUM_TOLERANCE
+        if off.any():
+            row_index = int(np.argmax(off))
+            raise InputError(
+                f"the rows of {name} must sum to 1, but row {row_index} sums to {sums[row_index]:g}"
+            )
+
+
+def _check_columns(array: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    if array.ndim not in (1, 2):
+        raise InputError(
+            f"{name} must have shape (n,), (n, 1) or (n, K), but its shape is {array.shape}. "
+            "Reshape your data"
+        )
+    if len(array) == 0:
+        raise InputError(f"{name} is empty: Found array with 0 sample(s), at least 1 is needed")
+    if array.ndim == 2 and array.shape[1] == 0:
+        raise InputError(
+            f"{name} has 0 feature(s) (shape={array.shape}) while a minimum of 1 is required."
+        )
+    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array

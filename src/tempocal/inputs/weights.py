@@ -1,0 +1,55 @@
+"""Weights of rows and the groups that rows belong to."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.errors import InputError
+from tempocal.inputs.arrays import as_array, as_float64, require_finite, require_same_length
+from tempocal.inputs.labels import Codes
+from tempocal.links import Array
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Which group each row belongs to: codes 0, 1, ..., count - 1 in the order of the ids."""
+
+    codes: Codes
+    count: int
+
+
+def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> Array | None:
+    """Return weights as float64, or None where every row counts once."""
+    if sample_weight is None:
+        return None
+    if np.ndim(sample_weight) == 0 and not isinstance(sample_weight, str):
+        # scikit-learn lets one number stand for all rows.
+        sample_weight = np.full(n_rows, sample_weight, dtype=np.float64)
+    weights = as_float64(sample_weight, name)
+    require_same_length(weights, name, n_rows, "the predictions")
+    require_finite(weights, name)
+    if weights.min() < 0:
+        row = int(np.argmax(weights < 0))
+        raise InputError(f"{name} must not be negative, but row {row} has {weights[row]:g}")
+    if weights.max() == 0:
+        raise InputError(f"{name} is zero everywhere: some row must count")
+    return weights
+
+
+def check_groups(groups: Any, n_rows: int, name: str = "groups") -> Groups | None:
+    """Return group codes, or None where rows are taken as independent."""
+    if groups is None:
+        return None
+    ids: NDArray[Any] = as_array(groups, name)
+    require_same_length(ids, name, n_rows, "the predictions")
+    if ids.dtype.kind == "f" and np.isnan(ids).any():
+        raise InputError(f"{name} contains NaN: every row needs the id of its group")
+    if ids.dtype.kind == "O" and any(value is None or value != value for value in ids):  # noqa: PLR0124 - NaN
+        raise InputError(f"{name} contains a missing id: every row needs the id of its group")
+    try:
+        found, codes = np.unique(ids, return_inverse=True)
+    except TypeError as error:
+        raise InputError(f"{name} mixes ids that cannot be ordered: {error}") from error
+    return Groups(codes.astype(np.intp, copy=False), len(found))

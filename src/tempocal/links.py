@@ -1,0 +1,57 @@
+"""Between logits and probabilities, without overflow and without losing the small ones."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def log_sigmoid(logits: Array) -> Array:
+    """Log of the sigmoid, exact for large negative and large positive logits alike."""
+    return np.minimum(logits, 0.0) - np.log1p(np.exp(-np.abs(logits)))
+
+
+def sigmoid(logits: Array) -> Array:
+    """Logistic function."""
+    small = np.exp(-np.abs(logits))
+    return np.where(logits >= 0, 1.0, small) / (1.0 + small)
+
+
+def logsumexp(logits: Array) -> Array:
+    """Log of the sum of exponentials along the last axis, which is kept."""
+    top = logits.max(axis=-1, keepdims=True)
+    # A row of -inf has no finite top to subtract.
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        total = np.log(np.exp(logits - top).sum(axis=-1, keepdims=True)) + top
+    return np.asarray(total, dtype=np.float64)
+
+
+def log_softmax(logits: Array) -> Array:
+    """Log-probabilities of softmax along the last axis."""
+    return np.asarray(logits - logsumexp(logits), dtype=np.float64)
+
+
+def log_odds(logits: Array) -> Array:
+    """Log-odds of each class against all the others, from softmax logits of shape (n, K).
+
+    The log-odds of class k are ``z_k - logsumexp(z_j, j != k)``: a sigmoid of them gives back
+    softmax. For two classes this is the difference of the two logits and its negative.
+    """
+    log_p = log_softmax(logits)
+    rows = np.arange(len(logits))
+    top = logits.argmax(axis=1)
+    others = logits.copy()
+    others[rows, top] = -np.inf
+    # log(1 - p) cancels where p is near 1, which only the top class can be: it is summed anew.
+    log_p[rows, top] = -np.inf
+    odds = log_p - np.log1p(-np.exp(log_p))
+    odds[rows, top] = logits[rows, top] - logsumexp(others)[:, 0]
+    return odds
+
+
+def log_proba_from_logits(logits: Array) -> Array:
+    """Log-probabilities of shape (n, K), from one column (sigmoid) or K columns (softmax)."""
+    if logits.ndim == 1:
+        return np.stack([log_sigmoid(-logits), log_sigmoid(logits)], axis=1)
+    return log_softmax(logits)

@@ -1,0 +1,72 @@
+"""Fitted maps from the logits of a classifier to calibrated logits.
+
+Every map takes logits of shape (n,) or (n, K) and gives calibrated ones: of shape (n,), whose
+sigmoid is the probability of the second class, or (n, K), whose softmax is that of each class.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from tempocal.links import Array, log_odds, log_proba_from_logits, log_sigmoid, log_softmax
+from tempocal.maps.binary import BinaryMap
+
+
+class FittedMap(Protocol):
+    """What a fitted calibrator can do."""
+
+    def __call__(self, logits: Array) -> Array:
+        """Return calibrated logits."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """All logits times one number, the inverse temperature."""
+
+    inverse_temperature: float
+
+    def __call__(self, logits: Array) -> Array:
+        return self.inverse_temperature * logits
+
+
+@dataclass(frozen=True)
+class Affine:
+    """Softmax of ``W x + b``; ``weights`` is (K,) for a diagonal W, else (K, K).
+
+    ``x`` are the logits, or their log-probabilities if ``of_log_proba``.
+    """
+
+    weights: Array
+    bias: Array
+    of_log_proba: bool
+
+    def __call__(self, logits: Array) -> Array:
+        x = log_proba_from_logits(logits) if self.of_log_proba else logits
+        scaled = x * self.weights if self.weights.ndim == 1 else x @ self.weights.T
+        return np.asarray(scaled + self.bias, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class OneVsRest:
+    """One binary map a class, normalized; a single one where there are two classes."""
+
+    maps: tuple[BinaryMap, ...]
+
+    def __call__(self, logits: Array) -> Array:
+        if len(self.maps) == 1:
+            return self.maps[0](one_column(logits))
+        odds = log_odds(logits)
+        log_p = np.stack(
+            [log_sigmoid(fitted(odds[:, k])) for k, fitted in enumerate(self.maps)], axis=1
+        )
+        # Where every class is given probability 0 there is nothing to normalize: keep the input.
+        lost = np.isneginf(log_p).all(axis=1)
+        if lost.any():
+            log_p[lost] = log_softmax(logits[lost])
+        return log_p
+
+
+def one_column(logits: Array) -> Array:
+    """Log-odds of the second class of two, whatever the number of columns they came in."""
+    return logits if logits.ndim == 1 else logits[:, 1] - logits[:, 0]
