@@ -9,21 +9,52 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    pass
+    from tempocal import datasets, errors, metrics
+    from tempocal.calibrators import (
+        BayesianBinning,
+        BetaCalibration,
+        DirichletCalibration,
+        HistogramBinning,
+        Identity,
+        IsotonicCalibration,
+        MatrixScaling,
+        NearIsotonicEnsemble,
+        PlattScaling,
+        Summary,
+        TemperatureScaling,
+        VectorScaling,
+    )
+    from tempocal.calibrators.loading import load
 
-_SUBMODULES = ("datasets", "errors", "metrics")
-_HOME: dict[str, str] = {}
-
-__all__ = [*_HOME, *_SUBMODULES, "__version__"]
+__all__ = [
+    "BayesianBinning",
+    "BetaCalibration",
+    "DirichletCalibration",
+    "HistogramBinning",
+    "Identity",
+    "IsotonicCalibration",
+    "MatrixScaling",
+    "NearIsotonicEnsemble",
+    "PlattScaling",
+    "Summary",
+    "TemperatureScaling",
+    "VectorScaling",
+    "datasets",
+    "errors",
+    "load",
+    "metrics",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _SUBMODULES:
+    if name in ("datasets", "errors", "metrics"):
         return import_module(f"tempocal.{name}")
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
+    if name == "load":
+        return import_module("tempocal.calibrators.loading").load
+    if name in __all__:
+        return getattr(import_module("tempocal.calibrators"), name)
     raise AttributeError(f"module 'tempocal' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "__version__"])

@@ -23,6 +23,7 @@ class Line:
     bias: float
 
     def __call__(self, odds: Array) -> Array:
+        """Calibrate log-odds."""
         return self.slope * odds + self.bias
 
 
@@ -35,6 +36,7 @@ class Beta:
     c: float
 
     def __call__(self, odds: Array) -> Array:
+        """Calibrate log-odds."""
         return self.a * log_sigmoid(odds) - self.b * log_sigmoid(-odds) + self.c
 
 
@@ -49,6 +51,7 @@ class Steps:
     probabilities: Array
 
     def __call__(self, odds: Array) -> Array:
+        """Calibrate log-odds."""
         return _logit(self.probabilities[np.searchsorted(self.edges, odds, side="left")])
 
 
@@ -60,6 +63,7 @@ class Knots:
     probabilities: Array
 
     def __call__(self, odds: Array) -> Array:
+        """Calibrate log-odds."""
         return _logit(np.interp(odds, self.odds, self.probabilities))
 
 

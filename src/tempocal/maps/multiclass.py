@@ -27,6 +27,7 @@ class Scale:
     inverse_temperature: float
 
     def __call__(self, logits: Array) -> Array:
+        """Calibrate logits."""
         return self.inverse_temperature * logits
 
 
@@ -42,6 +43,7 @@ class Affine:
     of_log_proba: bool
 
     def __call__(self, logits: Array) -> Array:
+        """Calibrate logits."""
         x = log_proba_from_logits(logits) if self.of_log_proba else logits
         scaled = x * self.weights if self.weights.ndim == 1 else x @ self.weights.T
         return np.asarray(scaled + self.bias, dtype=np.float64)
@@ -54,6 +56,7 @@ class OneVsRest:
     maps: tuple[BinaryMap, ...]
 
     def __call__(self, logits: Array) -> Array:
+        """Calibrate logits."""
         if len(self.maps) == 1:
             return self.maps[0](one_column(logits))
         odds = log_odds(logits)

@@ -1,0 +1,144 @@
+"""The scikit-learn classifier that every calibrator is."""
+
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tempocal.calibrators.document import save
+from tempocal.calibrators.summary import Summary
+from tempocal.calibrators.training import Fitted, Training
+from tempocal.inputs import (
+    Inputs,
+    check_groups,
+    check_labels,
+    check_scores,
+    check_weights,
+    encode_labels,
+)
+from tempocal.links import Array, log_proba_from_logits
+from tempocal.maps import FittedMap, one_column
+
+
+class Calibrator(ClassifierMixin, BaseEstimator):
+    """Base of the calibrators: checks its input, fits a map, predicts with it.
+
+    A subclass has a constructor that stores its arguments, among them ``inputs`` and ``classes``,
+    and `_fit_map`, which turns checked rows into a map.
+    """
+
+    inputs: Inputs
+    classes: ArrayLike | None
+    classes_: NDArray[Any]
+    map_: FittedMap
+    summary_: Summary
+    n_features_in_: int
+
+    def fit(self, logits: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit to labelled predictions.
+
+        Parameters
+        ----------
+        logits : array-like of shape (n,), (n, 1) or (n, K)
+            What the classifier gave: logits, or probabilities with ``inputs="proba"``.
+        y : array-like of shape (n,)
+            True classes, labels of any kind.
+        sample_weight : array-like of shape (n,), default=None
+            Weights; a weight of 2 is the same as the row twice.
+        groups : array-like of shape (n,), default=None
+            Sequence, or coarser cluster, that each row belongs to. Without it rows are taken as
+            independent.
+
+        Returns
+        -------
+        self
+        """
+        scores = self._check_scores(logits, reset=True)
+        labels = check_labels(_column(y), len(scores))
+        n_columns = 1 if scores.ndim == 1 else scores.shape[1]
+        codes, classes = encode_labels(labels, self.classes, n_columns)
+        training = Training(
+            scores,
+            codes,
+            check_weights(sample_weight, len(scores)),
+            check_groups(groups, len(scores)),
+            len(classes),
+        )
+        fitted = self._fit_map(training)
+        self.classes_ = classes
+        self.map_ = fitted.map
+        self.summary_ = self._summarize(training, fitted)
+        return self
+
+    def decision_function(self, logits: Any) -> Array:
+        """Calibrated logits: (n,) for two classes, else (n, K).
+
+        Their sigmoid or softmax are the probabilities. They keep the ranks that probabilities
+        lose where they round to 1.
+        """
+        calibrated = self._calibrate(logits)
+        return one_column(calibrated) if len(self.classes_) == 2 else calibrated
+
+    def predict_log_proba(self, logits: Any) -> Array:
+        """Log-probability of each class, of shape (n, K), columns in the order of ``classes_``."""
+        return log_proba_from_logits(self._calibrate(logits))
+
+    def predict_proba(self, logits: Any) -> Array:
+        """Probability of each class, of shape (n, K), columns in the order of ``classes_``."""
+        proba = np.exp(self.predict_log_proba(logits))
+        return np.asarray(proba / proba.sum(axis=1, keepdims=True), dtype=np.float64)
+
+    def predict(self, logits: Any) -> NDArray[Any]:
+        """Most probable class of each row."""
+        decision = self.decision_function(logits)
+        codes = (decision > 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def summary(self) -> Summary:
+        """Tell what the fit did: NLL before and after, rows, groups, strengths."""
+        check_is_fitted(self, "map_")
+        return self.summary_
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted calibrator to a model file, to be read back by `tempocal.load`."""
+        check_is_fitted(self, "map_")
+        save(self, path)
+
+    def _fit_map(self, training: Training) -> Fitted:
+        raise TypeError(f"{type(self).__name__} does not say how it is fitted")
+
+    def _calibrate(self, logits: Any) -> Array:
+        check_is_fitted(self, "map_")
+        return self.map_(self._check_scores(logits, reset=False))
+
+    def _check_scores(self, logits: Any, *, reset: bool) -> Array:
+        scores = check_scores(logits, self.inputs, name=self.inputs)
+        if np.ndim(logits) == 1:
+            # scikit-learn has no notion of a single column without a second axis.
+            logits = np.reshape(np.asarray(logits), (-1, 1))
+        validate_data(self, logits, reset=reset, skip_check_array=True)
+        return scores
+
+    def _summarize(self, training: Training, fitted: Fitted) -> Summary:
+        before, after = fitted.nll_before, fitted.nll_after
+        return Summary(
+            calibrator=type(self).__name__,
+            n_rows=len(training.labels),
+            total_weight=training.total_weight,
+            n_groups=None if training.groups is None else training.groups.count,
+            effective_number=training.total_weight / fitted.design_effect,
+            nll_before=training.nll() if before is None else before,
+            nll_after=training.nll(fitted.map) if after is None else after,
+            details=fitted.details,
+        )
+
+
+def _column(y: Any) -> Any:
+    """Take labels of shape (n, 1) as scikit-learn does, with its warning."""
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+        return column_or_1d(np.asarray(y), warn=True)
+    return y

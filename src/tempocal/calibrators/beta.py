@@ -1,0 +1,108 @@
+"""Beta calibration (Kull, Silva Filho and Flach 2017)."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.one_vs_rest import fit_parametric
+from tempocal.calibrators.parametric import Shrinkage
+from tempocal.calibrators.training import Fitted, Training
+from tempocal.errors import InputError
+from tempocal.inputs import Inputs
+from tempocal.links import Array, log_sigmoid
+from tempocal.maps import Beta, OneVsRest
+from tempocal.rows import BinaryRows
+from tempocal.solve import Problem
+
+# For each form: how its coefficients make (a, b, c), which of them are biases.
+_FORMS: dict[str, Array] = {
+    "abc": np.eye(3),
+    "ac": np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
+    "ab": np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]),
+}
+
+
+class BetaCalibration(Calibrator):
+    """Calibrated log-odds ``a * log(p) - b * log(1 - p) + c``; monotone, since a and b are >= 0.
+
+    Parameters
+    ----------
+    form : {"abc", "ac", "ab"}, default="abc"
+        All three parameters; one slope a = b and a bias; or two slopes and c = 0, which keeps
+        1/2 in place.
+    shrinkage : "auto", float or pair of floats, default="auto"
+        Pull of a and b towards 1 and of c towards 0, one strength for both or one each; see
+        `TemperatureScaling`.
+    inputs : {"logits", "proba"}, default="logits"
+        What the predictions are.
+    classes : array-like, default=None
+        The class of each column, in order; needed where ``y`` lacks one.
+
+    Attributes
+    ----------
+    a_, b_, c_ : ndarray of shape (1,) or (K,)
+        For the second class of two, else for each class against the rest.
+    classes_ : ndarray of shape (K,)
+        The classes, in the order of the columns of `predict_proba`.
+
+    Examples
+    --------
+    >>> import tempocal as tc
+    >>> p = [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9]
+    >>> cal = tc.BetaCalibration(inputs="proba").fit(p, [0, 0, 1, 0, 1, 0, 1, 1])
+    >>> bool(cal.a_[0] >= 0) and bool(cal.b_[0] >= 0)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        form: Literal["abc", "ac", "ab"] = "abc",
+        shrinkage: Shrinkage = "auto",
+        inputs: Inputs = "logits",
+        classes: ArrayLike | None = None,
+    ) -> None:
+        self.form = form
+        self.shrinkage = shrinkage
+        self.inputs = inputs
+        self.classes = classes
+
+    map_: OneVsRest
+
+    @property
+    def a_(self) -> Array:
+        """Slope on log(p) of each class."""
+        return np.array([beta.a for beta in self.map_.maps if isinstance(beta, Beta)])
+
+    @property
+    def b_(self) -> Array:
+        """Slope on -log(1 - p) of each class."""
+        return np.array([beta.b for beta in self.map_.maps if isinstance(beta, Beta)])
+
+    @property
+    def c_(self) -> Array:
+        """Bias of each class."""
+        return np.array([beta.c for beta in self.map_.maps if isinstance(beta, Beta)])
+
+    def _fit_map(self, training: Training) -> Fitted:
+        if self.form not in _FORMS:
+            raise InputError(f"form must be one of {list(_FORMS)}, but it is {self.form!r}")
+        form = _FORMS[self.form]
+
+        def problem(odds: Array, targets: Array, weights: Array | None) -> Problem:
+            features = np.stack([log_sigmoid(odds), -log_sigmoid(-odds), np.ones_like(odds)])
+            slopes = np.asarray(form[:2].any(axis=0))
+            return Problem(
+                rows=BinaryRows(form.T @ features, targets, weights=weights),
+                identity=slopes.astype(np.float64),
+                slopes=slopes,
+                biases=~slopes,
+                lower=np.where(slopes, 0.0, -np.inf),
+                steady=np.zeros(len(slopes)),
+            )
+
+        return fit_parametric(
+            training, self.shrinkage, problem, lambda theta: Beta(*(form @ theta).tolist())
+        )

@@ -1,0 +1,77 @@
+"""Dirichlet calibration (Kull et al. 2019)."""
+
+from numpy.typing import ArrayLike
+
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.parametric import Shrinkage
+from tempocal.calibrators.softmax import Regularization, fit_full
+from tempocal.calibrators.training import Fitted, Training
+from tempocal.inputs import Inputs
+from tempocal.links import Array
+from tempocal.maps import Affine
+
+
+class DirichletCalibration(Calibrator):
+    """Softmax of a matrix times the log-probabilities plus a bias.
+
+    It is matrix scaling on log-probabilities, so it does not depend on how logits are shifted; one
+    column of logits is taken as the two classes it stands for.
+
+    Parameters
+    ----------
+    shrinkage : "auto", float or pair of floats, default="auto"
+        Strength of the regularization; see `MatrixScaling`.
+    regularization : {"odir", "l2"}, default="odir"
+        Off-diagonal and intercept regularization, or towards the identity; see `MatrixScaling`.
+    inputs : {"logits", "proba"}, default="logits"
+        What the predictions are.
+    classes : array-like, default=None
+        The class of each column, in order; needed where ``y`` lacks one.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (K, K)
+        Row k makes the calibrated logit of class k.
+    bias_ : ndarray of shape (K,)
+        The biases, which sum to 0.
+    classes_ : ndarray of shape (K,)
+        The classes, in the order of the columns of `predict_proba`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tempocal as tc
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.dirichlet(np.ones(3), size=5000)
+    >>> y = (0.5 * np.log(p) + rng.gumbel(size=(5000, 3))).argmax(axis=1)
+    >>> tc.DirichletCalibration(inputs="proba").fit(p, y).weights_.diagonal().round(1)
+    array([0.6, 0.5, 0.5])
+    """
+
+    def __init__(
+        self,
+        *,
+        shrinkage: Shrinkage = "auto",
+        regularization: Regularization = "odir",
+        inputs: Inputs = "logits",
+        classes: ArrayLike | None = None,
+    ) -> None:
+        self.shrinkage = shrinkage
+        self.regularization = regularization
+        self.inputs = inputs
+        self.classes = classes
+
+    map_: Affine
+
+    @property
+    def weights_(self) -> Array:
+        """Weights, a row for each class."""
+        return self.map_.weights
+
+    @property
+    def bias_(self) -> Array:
+        """Bias of each class."""
+        return self.map_.bias
+
+    def _fit_map(self, training: Training) -> Fitted:
+        return fit_full(training, self.shrinkage, self.regularization, of_log_proba=True)

@@ -1,0 +1,35 @@
+"""Doing nothing, as a calibrator: the baseline that every other one has to beat."""
+
+from numpy.typing import ArrayLike
+
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.training import Fitted, Training
+from tempocal.inputs import Inputs
+from tempocal.maps import Scale
+
+
+class Identity(Calibrator):
+    """Leave the predictions as they are.
+
+    Parameters
+    ----------
+    inputs : {"logits", "proba"}, default="logits"
+        What the predictions are.
+    classes : array-like, default=None
+        The class of each column, in order; needed where ``y`` lacks one.
+
+    Examples
+    --------
+    >>> import tempocal as tc
+    >>> raw = tc.Identity().fit([-1.0, 0.5, 2.0], [0, 0, 1])
+    >>> raw.predict_proba([0.0]).tolist()
+    [[0.5, 0.5]]
+    """
+
+    def __init__(self, *, inputs: Inputs = "logits", classes: ArrayLike | None = None) -> None:
+        self.inputs = inputs
+        self.classes = classes
+
+    def _fit_map(self, training: Training) -> Fitted:
+        nll = training.nll()
+        return Fitted(Scale(1.0), nll_before=nll, nll_after=nll)

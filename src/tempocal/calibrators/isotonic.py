@@ -1,0 +1,58 @@
+"""Isotonic calibration (Zadrozny and Elkan 2002)."""
+
+from functools import partial
+
+from numpy.typing import ArrayLike
+
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.one_vs_rest import fit_curves
+from tempocal.calibrators.pseudo_rows import PseudoRows, check_pseudo_rows
+from tempocal.calibrators.training import Fitted, Training
+from tempocal.inputs import Inputs
+from tempocal.nonparametric import fit_isotonic
+
+
+class IsotonicCalibration(Calibrator):
+    """The increasing function of the prediction that is nearest to the labels.
+
+    It is constant within the blocks that were pooled and linear in the logit between them, as in
+    scikit-learn. With more than two classes each is fitted against the rest and the results are
+    normalized.
+
+    Parameters
+    ----------
+    shrinkage : "auto" or float, default="auto"
+        Pseudo-rows in all, spread over the rows, whose labels are the predictions themselves.
+        "auto" is two; 0 is the classical method, which can give probabilities of 0 and 1.
+    inputs : {"logits", "proba"}, default="logits"
+        What the predictions are.
+    classes : array-like, default=None
+        The class of each column, in order; needed where ``y`` lacks one.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The classes, in the order of the columns of `predict_proba`.
+
+    Examples
+    --------
+    >>> import tempocal as tc
+    >>> cal = tc.IsotonicCalibration(shrinkage=0).fit([-2.0, -1.0, 1.0, 2.0], [0, 1, 0, 1])
+    >>> cal.predict_proba([-1.0, 0.0, 1.0])[:, 1].round(3)
+    array([0.5, 0.5, 0.5])
+    """
+
+    def __init__(
+        self,
+        *,
+        shrinkage: PseudoRows = "auto",
+        inputs: Inputs = "logits",
+        classes: ArrayLike | None = None,
+    ) -> None:
+        self.shrinkage = shrinkage
+        self.inputs = inputs
+        self.classes = classes
+
+    def _fit_map(self, training: Training) -> Fitted:
+        pseudo_rows = check_pseudo_rows(self.shrinkage, auto=2.0)
+        return fit_curves(training, partial(fit_isotonic, shrinkage=pseudo_rows))

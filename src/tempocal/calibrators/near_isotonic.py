@@ -1,0 +1,61 @@
+"""Ensemble of near-isotonic regressions (Naeini and Cooper 2016)."""
+
+from functools import partial
+
+from numpy.typing import ArrayLike
+
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.one_vs_rest import fit_curves
+from tempocal.calibrators.pseudo_rows import PseudoRows, check_pseudo_rows
+from tempocal.calibrators.training import Fitted, Training
+from tempocal.inputs import Inputs
+from tempocal.nonparametric import fit_near_isotonic
+
+
+class NearIsotonicEnsemble(Calibrator):
+    """ENIR: all functions from the labels themselves to isotonic regression, averaged by BIC.
+
+    Near-isotonic regression penalizes every decrease instead of forbidding it. The models at all
+    breakpoints of its path are averaged, weighted by their Bayesian information criterion. With
+    more than two classes each is fitted against the rest and the results are normalized.
+
+    Parameters
+    ----------
+    shrinkage : "auto" or float, default="auto"
+        Pseudo-rows in all, spread over the rows, whose labels are the predictions themselves.
+        "auto" is two; 0 is the classical method, which can give probabilities of 0 and 1.
+    inputs : {"logits", "proba"}, default="logits"
+        What the predictions are.
+    classes : array-like, default=None
+        The class of each column, in order; needed where ``y`` lacks one.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The classes, in the order of the columns of `predict_proba`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tempocal as tc
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(2000)
+    >>> cal = tc.NearIsotonicEnsemble(inputs="proba").fit(p, rng.random(2000) < p**2)
+    >>> bool(abs(cal.predict_proba([0.5])[0, 1] - 0.25) < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        shrinkage: PseudoRows = "auto",
+        inputs: Inputs = "logits",
+        classes: ArrayLike | None = None,
+    ) -> None:
+        self.shrinkage = shrinkage
+        self.inputs = inputs
+        self.classes = classes
+
+    def _fit_map(self, training: Training) -> Fitted:
+        pseudo_rows = check_pseudo_rows(self.shrinkage, auto=2.0)
+        return fit_curves(training, partial(fit_near_isotonic, shrinkage=pseudo_rows))

@@ -1,0 +1,74 @@
+"""Fit a parametric model at the strength that the user asked for."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from tempocal.errors import InputError, NoFiniteOptimumError, NotConvergedWarning
+from tempocal.inputs import Groups
+from tempocal.solve import Problem, Shrunk, Strength, fit, fit_by_evidence, fit_by_folds
+
+Shrinkage = Literal["auto"] | float | tuple[float, float]
+
+
+def check_shrinkage(shrinkage: Any) -> Strength | None:
+    """Return the strengths that were asked for, None for "auto"."""
+    if isinstance(shrinkage, str) and shrinkage == "auto":
+        return None
+    pair = shrinkage if isinstance(shrinkage, tuple | list) else (shrinkage, shrinkage)
+    try:
+        slopes, biases = (float(number) for number in pair)
+    except (TypeError, ValueError):
+        slopes = biases = np.nan
+    if isinstance(shrinkage, str | bool) or not (0 <= slopes < np.inf and 0 <= biases < np.inf):
+        raise InputError(
+            'shrinkage must be "auto", a number of at least 0, or a pair of them for slopes and '
+            f"biases, but it is {shrinkage!r}"
+        )
+    return Strength(slopes, biases)
+
+
+def shrink(
+    problem: Problem,
+    shrinkage: Any,
+    groups: Groups | None,
+    choose: Literal["evidence", "folds"] = "evidence",
+) -> Shrunk:
+    """Fit a problem, and say so where the fit is not what was asked for."""
+    strength = check_shrinkage(shrinkage)
+    if strength is not None:
+        shrunk = Shrunk(fit(problem, strength), strength)
+    elif choose == "folds":
+        shrunk = fit_by_folds(problem)
+    else:
+        shrunk = fit_by_evidence(problem, groups)
+    if shrunk.solution.unbounded:
+        raise NoFiniteOptimumError(
+            f"at shrinkage={shrinkage!r} the best coefficients are infinite: the logits separate "
+            'the classes, or a class never occurs. shrinkage="auto" keeps them finite'
+        )
+    if not shrunk.solution.converged:
+        warnings.warn(
+            f"the fit stopped after {shrunk.solution.passes} passes short of its optimum: "
+            "look at the scale of the logits",
+            NotConvergedWarning,
+            stacklevel=4,
+        )
+    return shrunk
+
+
+def details_of(*fits: Shrunk) -> Mapping[str, Any]:
+    """Collect what a summary tells about one fit or one for each class."""
+    strengths = [[float(s) for s in one.strength] for one in fits]
+    return {
+        "shrinkage": strengths[0] if len(fits) == 1 else strengths,
+        "passes": sum(one.solution.passes for one in fits),
+        "converged": all(one.solution.converged for one in fits),
+    }
+
+
+def unbounded_below(n_coefficients: int) -> np.typing.NDArray[np.float64]:
+    """Return lower bounds that bind nothing."""
+    return np.full(n_coefficients, -np.inf)

@@ -1,0 +1,92 @@
+"""Platt scaling (Platt 1999), on logits."""
+
+from numpy.typing import ArrayLike
+
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.line import biases_of, line_problem, slopes_of, to_line
+from tempocal.calibrators.one_vs_rest import fit_parametric
+from tempocal.calibrators.parametric import Shrinkage, check_shrinkage
+from tempocal.calibrators.training import Fitted, Training
+from tempocal.inputs import Inputs
+from tempocal.links import Array
+from tempocal.maps import OneVsRest
+from tempocal.solve import Problem
+
+
+class PlattScaling(Calibrator):
+    """A slope and a bias on the logit; with more classes one of each against the rest.
+
+    Parameters
+    ----------
+    shrinkage : "auto", float or pair of floats, default="auto"
+        Pull of the slope towards 1 and of the bias towards 0, one strength for both or one each;
+        see `TemperatureScaling`.
+    smooth_targets : bool, default=None
+        Whether to replace the labels 1 and 0 by Platt's (N1 + 1) / (N1 + 2) and 1 / (N0 + 2), N1
+        and N0 being the weight of each class. None smooths except at ``shrinkage=0``, which is
+        plain maximum likelihood.
+    inputs : {"logits", "proba"}, default="logits"
+        What the predictions are.
+    classes : array-like, default=None
+        The class of each column, in order; needed where ``y`` lacks one.
+
+    Attributes
+    ----------
+    slope_, bias_ : ndarray of shape (1,) or (K,)
+        For the second class of two, else for each class against the rest. A slope may be negative:
+        logits that are reversed are set right.
+    classes_ : ndarray of shape (K,)
+        The classes, in the order of the columns of `predict_proba`.
+
+    Examples
+    --------
+    >>> import tempocal as tc
+    >>> cal = tc.PlattScaling(shrinkage=0).fit([-2.0, -1.0, 0.0, 1.0, 2.0, 3.0], [0, 0, 1, 0, 1, 1])
+    >>> cal.slope_.round(3), cal.bias_.round(3)
+    (array([1.214]), array([-0.607]))
+    """
+
+    def __init__(
+        self,
+        *,
+        shrinkage: Shrinkage = "auto",
+        smooth_targets: bool | None = None,
+        inputs: Inputs = "logits",
+        classes: ArrayLike | None = None,
+    ) -> None:
+        self.shrinkage = shrinkage
+        self.smooth_targets = smooth_targets
+        self.inputs = inputs
+        self.classes = classes
+
+    map_: OneVsRest
+
+    @property
+    def slope_(self) -> Array:
+        """Slope of each class."""
+        return slopes_of(self.map_)
+
+    @property
+    def bias_(self) -> Array:
+        """Bias of each class."""
+        return biases_of(self.map_)
+
+    def _fit_map(self, training: Training) -> Fitted:
+        smooth = self.smooth_targets
+        if smooth is None:
+            smooth = check_shrinkage(self.shrinkage) != (0.0, 0.0)
+
+        def problem(odds: Array, targets: Array, weights: Array | None) -> Problem:
+            if smooth:
+                targets = smoothed(targets, weights)
+            return line_problem(odds, targets, weights)
+
+        return fit_parametric(training, self.shrinkage, problem, to_line)
+
+
+def smoothed(targets: Array, weights: Array | None) -> Array:
+    """Platt's targets: the posterior mean of each class under a uniform prior on its labels."""
+    total = float(len(targets) if weights is None else weights.sum())
+    positive = float(targets.sum() if weights is None else weights @ targets)
+    high, low = (positive + 1.0) / (positive + 2.0), 1.0 / (total - positive + 2.0)
+    return low + (high - low) * targets

@@ -1,0 +1,100 @@
+"""Fit a weight and a bias for each class under one softmax, and read them off as a map."""
+
+from typing import Literal
+
+import numpy as np
+
+from tempocal.calibrators.line import biases_of, line_problem, slopes_of, to_line
+from tempocal.calibrators.one_vs_rest import fit_parametric
+from tempocal.calibrators.parametric import details_of, shrink, unbounded_below
+from tempocal.calibrators.training import Fitted, Training
+from tempocal.errors import InputError
+from tempocal.links import Array, log_proba_from_logits
+from tempocal.maps import Affine, OneVsRest
+from tempocal.rows import PerClassRows
+from tempocal.solve import N_FOLDS, Problem, fold_codes
+
+Regularization = Literal["odir", "l2"]
+
+
+def fit_one_column(training: Training, shrinkage: object) -> Fitted:
+    """Fit a slope and a bias under one sigmoid: all that is left where there is one column."""
+    return fit_parametric(training, shrinkage, line_problem, to_line)
+
+
+def weights_of(fitted: Affine | OneVsRest) -> Array:
+    """Weights of a fitted map: (K,), (K, K), or (1,) for one column."""
+    return fitted.weights if isinstance(fitted, Affine) else slopes_of(fitted)
+
+
+def bias_of(fitted: Affine | OneVsRest) -> Array:
+    """Biases of a fitted map: (K,), or (1,) for one column."""
+    return fitted.bias if isinstance(fitted, Affine) else biases_of(fitted)
+
+
+def fit_diagonal(training: Training, shrinkage: object) -> Fitted:
+    """Fit one weight and one bias a class: vector scaling."""
+    rows = PerClassRows(
+        training.logits.T,
+        training.labels,
+        training.n_classes,
+        diagonal=True,
+        weights=training.weights,
+    )
+    biases = np.tile([False, True], training.n_classes)
+    problem = Problem(
+        rows=rows,
+        identity=(~biases).astype(np.float64),
+        slopes=~biases,
+        biases=biases,
+        lower=unbounded_below(len(biases)),
+        steady=np.zeros(len(biases)),
+    )
+    shrunk = shrink(problem, shrinkage, training.groups)
+    weights, bias = shrunk.solution.theta.reshape(-1, 2).T
+    return Fitted(
+        Affine(weights.copy(), bias - bias.mean(), of_log_proba=False),
+        details_of(shrunk),
+        shrunk.design_effect,
+    )
+
+
+def fit_full(
+    training: Training, shrinkage: object, regularization: Regularization, *, of_log_proba: bool
+) -> Fitted:
+    """Fit a matrix of weights and a bias a class: matrix scaling and Dirichlet calibration."""
+    n_classes = training.n_classes
+    x = log_proba_from_logits(training.logits) if of_log_proba else training.logits
+    auto = isinstance(shrinkage, str)
+    rows = PerClassRows(
+        x.T,
+        training.labels,
+        n_classes,
+        diagonal=False,
+        weights=training.weights,
+        keys=fold_codes(len(x), training.groups) if auto else None,
+        n_keys=N_FOLDS if auto else 1,
+    )
+    diagonal = np.eye(n_classes, n_classes + 1, dtype=bool).ravel()
+    biases = np.tile(np.arange(n_classes + 1) == n_classes, n_classes)
+    if regularization not in ("odir", "l2"):
+        raise InputError(f'regularization must be "odir" or "l2", but it is {regularization!r}')
+    free = diagonal if regularization == "odir" else np.zeros_like(diagonal)
+    problem = Problem(
+        rows=rows,
+        identity=diagonal.astype(np.float64),
+        slopes=~biases & ~free,
+        biases=biases,
+        lower=unbounded_below(len(biases)),
+        # Without it separable data would send a free diagonal to infinity.
+        steady=(free & auto).astype(np.float64),
+    )
+    shrunk = shrink(problem, shrinkage, training.groups, choose="folds")
+    matrix = shrunk.solution.theta.reshape(n_classes, n_classes + 1)
+    weights, bias = matrix[:, :-1].copy(), matrix[:, -1]
+    if shrunk.strength.slopes == 0.0:
+        # Only differences between rows matter then: let the columns sum to 1, as in the identity.
+        weights += (1.0 - weights.sum(axis=0)) / n_classes
+    return Fitted(
+        Affine(weights, bias - bias.mean(), of_log_proba=of_log_proba), details_of(shrunk)
+    )

@@ -1,0 +1,112 @@
+"""Temperature scaling (Guo et al. 2017): the paper's main calibrator."""
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.parametric import Shrinkage, details_of, shrink
+from tempocal.calibrators.training import Fitted, Training
+from tempocal.errors import AtBoundWarning
+from tempocal.inputs import Inputs
+from tempocal.maps import Scale, one_column
+from tempocal.rows import BinaryRows, Rows, SharedRows
+from tempocal.solve import Problem
+
+# As good as zero, and still keeps the ranks.
+SMALLEST = 1e-6
+
+
+class TemperatureScaling(Calibrator):
+    """Divide all logits by one temperature; ranks and accuracy stay as they are.
+
+    Parameters
+    ----------
+    shrinkage : "auto", float, default="auto"
+        Pull of the inverse temperature towards 1: a strength s adds
+        ``s / 2 * (inverse_temperature - 1)**2`` to the summed negative log likelihood. "auto" takes
+        the strength from the data; 0 is plain maximum likelihood, as in the paper.
+    inputs : {"logits", "proba"}, default="logits"
+        What the predictions are.
+    classes : array-like, default=None
+        The class of each column, in order; needed where ``y`` lacks one.
+
+    Attributes
+    ----------
+    inverse_temperature_ : float
+        What logits are multiplied by; always positive.
+    temperature_ : float
+        Its inverse, the paper's tau.
+    classes_ : ndarray of shape (K,)
+        The classes, in the order of the columns of `predict_proba`.
+
+    Examples
+    --------
+    >>> import tempocal as tc
+    >>> logits = [-4.0, -2.0, -1.0, 1.0, 2.0, 4.0, -3.0, 3.0]
+    >>> y = ["lost", "lost", "won", "won", "lost", "won", "lost", "won"]
+    >>> cal = tc.TemperatureScaling(shrinkage=0).fit(logits, y)
+    >>> round(cal.inverse_temperature_, 3)
+    0.624
+    >>> cal.predict_proba([2.0]).round(3)
+    array([[0.223, 0.777]])
+    """
+
+    def __init__(
+        self,
+        *,
+        shrinkage: Shrinkage = "auto",
+        inputs: Inputs = "logits",
+        classes: ArrayLike | None = None,
+    ) -> None:
+        self.shrinkage = shrinkage
+        self.inputs = inputs
+        self.classes = classes
+
+    map_: Scale
+
+    @property
+    def inverse_temperature_(self) -> float:
+        """What logits are multiplied by."""
+        return self.map_.inverse_temperature
+
+    @property
+    def temperature_(self) -> float:
+        """What logits are divided by."""
+        return 1.0 / self.map_.inverse_temperature
+
+    def _fit_map(self, training: Training) -> Fitted:
+        rows = _rows(training)
+        one = np.ones(1)
+        problem = Problem(
+            rows=rows,
+            identity=one,
+            slopes=np.array([True]),
+            biases=np.array([False]),
+            lower=SMALLEST * one,
+            steady=0.0 * one,
+        )
+        shrunk = shrink(problem, self.shrinkage, training.groups)
+        theta = float(shrunk.solution.theta[0])
+        if theta == SMALLEST:
+            warnings.warn(
+                "the inverse temperature stands at its lower bound, so that all classes come out "
+                "as equally probable: the logits tell nothing about the labels, or are reversed",
+                AtBoundWarning,
+                stacklevel=3,
+            )
+        return Fitted(
+            Scale(theta),
+            details_of(shrunk),
+            shrunk.design_effect,
+            nll_before=float(rows.sums(one[None], hessian=False).loss[0]) / rows.total_weight,
+            nll_after=shrunk.solution.loss / rows.total_weight,
+        )
+
+
+def _rows(training: Training) -> Rows:
+    if training.n_classes == 2:
+        targets = training.labels.astype(np.float64)
+        return BinaryRows(one_column(training.logits)[None], targets, weights=training.weights)
+    return SharedRows(training.logits.T, training.labels, weights=training.weights)

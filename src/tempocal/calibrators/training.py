@@ -1,0 +1,64 @@
+"""What a fit starts from and what it leaves behind."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tempocal.inputs import Codes, Groups
+from tempocal.links import Array, log_odds, log_proba_from_logits
+from tempocal.maps import FittedMap, one_column
+
+# Rows whose log-probabilities are held at once when a fit is scored.
+BLOCK = 2**15
+
+
+@dataclass(frozen=True)
+class Training:
+    """Checked input of a fit."""
+
+    logits: Array  # (n,) or (n, classes)
+    labels: Codes
+    weights: Array | None
+    groups: Groups | None
+    n_classes: int
+
+    @property
+    def total_weight(self) -> float:
+        """Weight of all rows together."""
+        return float(len(self.labels) if self.weights is None else self.weights.sum())
+
+    def binary_problems(self) -> list[tuple[Array, Array]]:
+        """Log-odds and 0/1 targets: once for two classes, else each class against the rest."""
+        if self.n_classes == 2:
+            return [(one_column(self.logits), self.labels.astype(np.float64))]
+        odds = np.ascontiguousarray(log_odds(self.logits).T)
+        return [(odds[k], (self.labels == k).astype(np.float64)) for k in range(self.n_classes)]
+
+    def nll(self, fitted: FittedMap | None = None) -> float:
+        """Mean negative log likelihood of the rows, as they are or mapped."""
+        total = 0.0
+        for start in range(0, len(self.labels), BLOCK):
+            block = slice(start, start + BLOCK)
+            logits = self.logits[block] if fitted is None else fitted(self.logits[block])
+            labels = self.labels[block]
+            loss = -log_proba_from_logits(logits)[np.arange(len(labels)), labels]
+            if self.weights is not None:
+                # A row that does not count cannot make the mean infinite.
+                weights = self.weights[block]
+                loss = weights * np.where(weights > 0, loss, 0.0)
+            total += float(loss.sum())
+        return total / self.total_weight
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The map that was fitted, and what is worth knowing about how."""
+
+    map: FittedMap
+    details: Mapping[str, Any] = field(default_factory=dict)
+    design_effect: float = 1.0
+    # Known from the fit itself, else computed.
+    nll_before: float | None = None
+    nll_after: float | None = None

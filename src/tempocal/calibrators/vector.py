@@ -1,0 +1,75 @@
+"""Vector scaling (Guo et al. 2017)."""
+
+from numpy.typing import ArrayLike
+
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.parametric import Shrinkage
+from tempocal.calibrators.softmax import bias_of, fit_diagonal, fit_one_column, weights_of
+from tempocal.calibrators.training import Fitted, Training
+from tempocal.inputs import Inputs
+from tempocal.links import Array
+from tempocal.maps import Affine, OneVsRest
+
+
+class VectorScaling(Calibrator):
+    """A weight and a bias on each class's logit, fitted together under one softmax.
+
+    With one column of logits this is a slope and a bias under one sigmoid. Unlike the other
+    methods it depends on how the logits of a row are shifted: pass them as the classifier gave
+    them, always in the same way.
+
+    Parameters
+    ----------
+    shrinkage : "auto", float or pair of floats, default="auto"
+        Pull of the weights towards 1 and of the biases towards 0, one strength for both or one
+        each; see `TemperatureScaling`.
+    inputs : {"logits", "proba"}, default="logits"
+        What the predictions are.
+    classes : array-like, default=None
+        The class of each column, in order; needed where ``y`` lacks one.
+
+    Attributes
+    ----------
+    weights_, bias_ : ndarray of shape (K,), or (1,) for one column of logits
+        The weights and the biases; the biases of K classes sum to 0.
+    classes_ : ndarray of shape (K,)
+        The classes, in the order of the columns of `predict_proba`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tempocal as tc
+    >>> rng = np.random.default_rng(0)
+    >>> logits = rng.normal(size=(500, 3))
+    >>> y = (logits * [2.0, 1.0, 1.0] + rng.gumbel(size=(500, 3))).argmax(axis=1)
+    >>> tc.VectorScaling().fit(logits, y).weights_.round(1)
+    array([2. , 1.1, 1. ])
+    """
+
+    def __init__(
+        self,
+        *,
+        shrinkage: Shrinkage = "auto",
+        inputs: Inputs = "logits",
+        classes: ArrayLike | None = None,
+    ) -> None:
+        self.shrinkage = shrinkage
+        self.inputs = inputs
+        self.classes = classes
+
+    map_: Affine | OneVsRest
+
+    @property
+    def weights_(self) -> Array:
+        """Weight of each class."""
+        return weights_of(self.map_)
+
+    @property
+    def bias_(self) -> Array:
+        """Bias of each class."""
+        return bias_of(self.map_)
+
+    def _fit_map(self, training: Training) -> Fitted:
+        if training.logits.ndim == 1:
+            return fit_one_column(training, self.shrinkage)
+        return fit_diagonal(training, self.shrinkage)

@@ -1,0 +1,121 @@
+"""Errors that are read off the gap between confidence and frequency in each bin."""
+
+from numpy.typing import ArrayLike
+
+from tempocal.metrics.binsums import BinSums, bin_sums
+from tempocal.metrics.edges import Binning, Edges, describe, make_edges
+from tempocal.metrics.estimates import BinnedEstimate, reliability_table
+from tempocal.metrics.events import Events, Of, events_of
+from tempocal.metrics.predictions import check_predictions
+
+
+def ece(
+    y: ArrayLike,
+    proba: ArrayLike,
+    *,
+    bins: int = 15,
+    binning: Binning = "equal_width",
+    of: Of = "top_label",
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> BinnedEstimate:
+    """Mean gap between confidence and accuracy over bins: the expected calibration error.
+
+    ``sum_b w_b / w * |accuracy_b - confidence_b|``, the paper's, of the most probable class.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels, of any kind.
+    proba : array-like of shape (n,), (n, 1) or (n, K)
+        Probabilities; one column is that of the second class.
+    bins : int, default=15
+        Number of bins.
+    binning : {"equal_width", "equal_mass"}, default="equal_width"
+        Bins of the same width, or of about the same weight. Equal confidences always share a bin,
+        so that of the latter there may be fewer than asked for.
+    of : {"top_label", "positive_class"}, default="top_label"
+        What is judged: the most probable class (the first of them in a tie), or, for two classes,
+        the second of them.
+    sample_weight : array-like of shape (n,), optional
+        How often each row counts.
+    classes : array-like of shape (K,), optional
+        The class of each column; by default the sorted labels of ``y``.
+
+    Returns
+    -------
+    BinnedEstimate
+        A float from 0 to 1, with its ``bins`` and the name of the ``estimator``.
+
+    Notes
+    -----
+    A bin holds ``lower < confidence <= upper``, and the first one 0 as well.
+
+    The ECE of perfect probabilities is not 0: noise in each bin adds to it. `sampling_floor` says
+    how much.
+
+    Examples
+    --------
+    >>> from tempocal.metrics import ece
+    >>> error = ece([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.9], bins=5)
+    >>> error
+    BinnedEstimate(0.125, 'top-label ECE, 5 equal-width bins')
+    >>> error.bins.frequency
+    array([ nan,  nan, 0.5, 1. , 1. ])
+    """
+    rows = check_predictions(y, proba, sample_weight, classes)
+    return ece_of_events(events_of(rows, of), bins, binning)
+
+
+def max_calibration_error(
+    y: ArrayLike,
+    proba: ArrayLike,
+    *,
+    bins: int = 15,
+    binning: Binning = "equal_width",
+    of: Of = "top_label",
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> BinnedEstimate:
+    """Largest gap between confidence and accuracy of any bin: the maximum calibration error.
+
+    A bin counts however few rows it has, and a bin of one row has a large gap by chance: read it
+    beside the ``bins``, or take ``binning="equal_mass"``.
+
+    Parameters
+    ----------
+    y, proba, bins, binning, of, sample_weight, classes
+        As in `ece`.
+
+    Returns
+    -------
+    BinnedEstimate
+        A float from 0 to 1, with its ``bins`` and the name of the ``estimator``.
+
+    Examples
+    --------
+    >>> from tempocal.metrics import max_calibration_error
+    >>> max_calibration_error([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.9], bins=5)
+    BinnedEstimate(0.2, 'maximum top-label calibration error, 5 equal-width bins')
+    """
+    rows = check_predictions(y, proba, sample_weight, classes)
+    events = events_of(rows, of)
+    sums, edges = sums_of_events(events, bins, binning)
+    filled = sums.weight > 0
+    value = float((abs(sums.gap[filled]) / sums.weight[filled]).max())
+    name = f"maximum {events.name} calibration error, {describe(bins, binning)}"
+    return BinnedEstimate(value, name, reliability_table(sums, edges))
+
+
+def ece_of_events(events: Events, bins: int, binning: Binning) -> BinnedEstimate:
+    """ECE of any events, with its name."""
+    sums, edges = sums_of_events(events, bins, binning)
+    value = float(abs(sums.gap).sum() / sums.weight.sum())
+    name = f"{events.name} ECE, {describe(bins, binning)}"
+    return BinnedEstimate(value, name, reliability_table(sums, edges))
+
+
+def sums_of_events(events: Events, bins: int, binning: Binning) -> tuple[BinSums, Edges]:
+    """Bins as a user asked for them, and the sums over their rows."""
+    edges = make_edges(events, bins, binning)
+    return bin_sums(events.confidence, events.outcome, events.weight, edges), edges

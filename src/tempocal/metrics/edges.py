@@ -1,0 +1,85 @@
+"""Where bins of confidence begin and end.
+
+A bin holds ``lower < confidence <= upper``; the first one holds 0 as well. The bins cover [0, 1].
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tempocal.inputs import Codes
+from tempocal.links import Array
+from tempocal.metrics.arguments import check_choice, check_whole
+from tempocal.metrics.events import Events
+
+Binning = Literal["equal_width", "equal_mass"]
+
+# Cumulative weights that should reach a target exactly miss it by their rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Edges 0 = e_0 <= e_1 < ... < e_B = 1 of B bins."""
+
+    values: Array
+    evenly_spaced: bool
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins."""
+        return len(self.values) - 1
+
+    def locate(self, confidence: Array) -> Codes:
+        """Bin of each confidence."""
+        if not self.evenly_spaced:
+            return np.searchsorted(self.values[1:-1], confidence, side="left")
+        found = np.ceil(confidence * self.n_bins).astype(np.intp)
+        np.maximum(found, 1, out=found)
+        found -= 1
+        # The product is rounded: one step back or forth makes the edges exact, 3 times as fast as
+        # a binary search. Nothing lies below the first edge, so a zero must not step back.
+        found -= (confidence <= self.values[found]) & (found > 0)
+        found += confidence > self.values[found + 1]
+        return found
+
+
+def equal_width(bins: int) -> Edges:
+    """Bins of the same width; no row is looked at."""
+    return Edges(np.arange(bins + 1) / bins, evenly_spaced=True)
+
+
+def equal_mass(events: Events, bins: int) -> Edges:
+    """Bins of about the same weight: inner edges are the quantiles b / bins of the confidences.
+
+    A quantile is the smallest confidence that at least this share of the weight does not exceed.
+    Equal confidences share a bin, so that there may be fewer bins than asked for.
+    """
+    inner = np.unique(_quantiles(events.confidence, events.weight, bins))
+    inner = inner[inner < events.confidence.max()]
+    return Edges(np.concatenate([[0.0], inner, [1.0]]), evenly_spaced=False)
+
+
+def make_edges(events: Events, bins: int, binning: Binning) -> Edges:
+    """Check what a user asked for and return the edges."""
+    check_choice(binning, "binning", ("equal_width", "equal_mass"))
+    bins = check_whole(bins, "bins")
+    return equal_width(bins) if binning == "equal_width" else equal_mass(events, bins)
+
+
+def describe(bins: int, binning: Binning) -> str:
+    """Say the binning in words, such as "15 equal-width bins"."""
+    return f"{bins} {binning.replace('_', '-')} bin{'s' if bins != 1 else ''}"
+
+
+def _quantiles(confidence: Array, weight: Array | None, bins: int) -> Array:
+    shares = np.arange(1, bins)
+    if weight is None:
+        ranks = -(-shares * len(confidence) // bins) - 1
+        return np.sort(confidence)[ranks]
+    order = np.argsort(confidence)
+    reached = np.cumsum(weight[order])
+    wanted = shares * (reached[-1] / bins * (1.0 - ROUNDING))
+    quantiles: Array = confidence[order[np.searchsorted(reached, wanted, side="left")]]
+    return quantiles

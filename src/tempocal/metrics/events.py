@@ -1,0 +1,47 @@
+"""What is judged: an event for each row, how sure the model was of it, and whether it came."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.links import Array
+from tempocal.metrics.arguments import check_choice, check_two_classes
+from tempocal.metrics.predictions import Predictions, row_blocks
+
+Of = Literal["top_label", "positive_class"]
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """One event for each row, such as "the most probable class is the true one"."""
+
+    confidence: Array  # (n,) probability given to the event
+    outcome: NDArray[np.bool_]  # (n,) whether it came
+    weight: Array | None  # (n,)
+    name: str
+
+
+def events_of(rows: Predictions, of: Of) -> Events:
+    """Return the events that ``of=`` names."""
+    check_choice(of, "of", ("top_label", "positive_class"))
+    check_two_classes(of, rows.n_classes, 'of="top_label", or classwise_ece for every class')
+    return top_label(rows) if of == "top_label" else one_class(rows, 1, "positive-class")
+
+
+def top_label(rows: Predictions) -> Events:
+    """Event: the most probable class, the first of them in a tie, is the true one."""
+    confidence = np.empty(len(rows.codes))
+    outcome = np.empty(len(rows.codes), dtype=np.bool_)
+    for part in row_blocks(len(rows.codes), rows.n_classes):
+        proba = rows.proba[part]
+        top = proba.argmax(axis=1)
+        confidence[part] = proba[np.arange(len(top)), top]
+        outcome[part] = top == rows.codes[part]
+    return Events(confidence, outcome, rows.weight, "top-label")
+
+
+def one_class(rows: Predictions, column: int, name: str) -> Events:
+    """Event: the class of this column is the true one."""
+    return Events(rows.proba[:, column], rows.codes == column, rows.weight, name)

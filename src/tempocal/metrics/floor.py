@@ -1,0 +1,105 @@
+"""The error that perfect probabilities would show."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tempocal.inputs import Codes, Groups, check_groups, check_proba, check_weights
+from tempocal.links import Array
+from tempocal.metrics.arguments import check_whole
+from tempocal.metrics.binned import ece
+from tempocal.metrics.estimates import Estimate, SamplingFloor
+
+
+def sampling_floor(
+    proba: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    metric: Callable[..., float] = ece,
+    n_draws: int = 100,
+    seed: int | np.random.Generator = 0,
+    sample_weight: ArrayLike | None = None,
+) -> SamplingFloor:
+    """Error that perfect probabilities would show on these rows: the sampling floor.
+
+    Labels are drawn from the probabilities, again and again, and the metric is taken of each draw.
+    An error near its floor is no sign of miscalibration.
+
+    Parameters
+    ----------
+    proba : array-like of shape (n,), (n, 1) or (n, K)
+        Probabilities; one column is that of the second class.
+    groups : array-like of shape (n,), optional
+        The sequence, or coarser cluster, of each row. Labels are drawn once for each group; without
+        groups, rows are taken as independent, which puts the floor too low where they are not.
+    metric : callable, default=ece
+        Called as ``metric(y, proba, sample_weight=..., classes=...)``. Settings go in by
+        ``functools.partial(ece, bins=10)``.
+    n_draws : int, default=100
+        Number of draws.
+    seed : int or numpy.random.Generator, default=0
+        Where the draws start from.
+    sample_weight : array-like of shape (n,), optional
+        How often each row counts, for the metric.
+
+    Returns
+    -------
+    SamplingFloor
+        A float, the mean over draws, with ``lower``, ``median``, ``upper`` (quantiles 2.5 %, 50 %
+        and 97.5 %) and all ``draws``.
+
+    Notes
+    -----
+    Rows of a group with one probability share one label. Where the probabilities of a group differ,
+    no single label is right for all of them, so one uniform number is drawn for the group and
+    every row reads its label off its own cumulative probabilities at that number. So each row
+    keeps its own probabilities exactly, and the labels of a group agree as much as these allow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tempocal.metrics import sampling_floor
+    >>> proba, match = np.repeat(np.linspace(0.1, 0.9, 40), 10), np.repeat(np.arange(40), 10)
+    >>> alone, together = sampling_floor(proba), sampling_floor(proba, groups=match)
+    >>> f"{alone:.2f} {together:.2f}"
+    '0.05 0.14'
+    >>> print(together.estimator)
+    sampling floor of top-label ECE, 15 equal-width bins;
+    labels drawn once for each of 40 groups, 100 times
+    """
+    n_draws = check_whole(n_draws, "n_draws")
+    checked = check_proba(proba)
+    clusters = check_groups(groups, len(checked))
+    weight = check_weights(sample_weight, len(checked))
+    classes, random = np.arange(checked.shape[1]), np.random.default_rng(seed)
+    values = [
+        metric(_draw(checked, clusters, random), checked, sample_weight=weight, classes=classes)
+        for _ in range(n_draws)
+    ]
+    return _summary(values, metric, clusters)
+
+
+def _draw(proba: Array, groups: Groups | None, random: np.random.Generator) -> Codes:
+    """One label for each row, by the inverse of its cumulative probabilities."""
+    uniform = random.random(len(proba) if groups is None else groups.count)
+    # The door lets rows sum to nearly 1: what they lack must not fall to the last class.
+    reached = (uniform if groups is None else uniform[groups.codes]) * proba.sum(axis=1)
+    codes = np.zeros(len(proba), dtype=np.intp)
+    below = np.zeros(len(proba))
+    for column in proba.T[:-1]:
+        below += column
+        codes += below <= reached
+    return codes
+
+
+def _summary(
+    values: list[float], metric: Callable[..., float], groups: Groups | None
+) -> SamplingFloor:
+    draws = np.array(values, dtype=np.float64)
+    lower, median, upper = np.quantile(draws, [0.025, 0.5, 0.975]).tolist()
+    first, unnamed = values[0], getattr(metric, "__name__", "a metric")
+    what = first.estimator if isinstance(first, Estimate) else unnamed
+    once = "once for each row" if groups is None else f"once for each of {groups.count} groups"
+    name = f"sampling floor of {what}; labels drawn {once}, {len(draws)} times"
+    return SamplingFloor(float(draws.mean()), name, lower, median, upper, draws)

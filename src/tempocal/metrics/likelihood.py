@@ -1,0 +1,66 @@
+"""Negative log likelihood."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tempocal.errors import InputError
+from tempocal.inputs import Codes
+from tempocal.links import Array
+from tempocal.metrics.predictions import check_predictions
+
+
+def nll(
+    y: ArrayLike,
+    proba: ArrayLike,
+    *,
+    clip: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> float:
+    """Mean over rows of ``-log p`` of the true class: the negative log likelihood.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels, of any kind.
+    proba : array-like of shape (n,), (n, 1) or (n, K)
+        Probabilities; one column is that of the second class.
+    clip : float, default=0
+        Smallest probability that a true class is charged for, at least 0 and below 1. With 0, one
+        true class of probability 0 makes the result infinite, which is what it is.
+    sample_weight : array-like of shape (n,), optional
+        How often each row counts.
+    classes : array-like of shape (K,), optional
+        The class of each column; by default the sorted labels of ``y``.
+
+    Returns
+    -------
+    float
+        In nats; 0 for true classes of probability 1.
+
+    Examples
+    --------
+    >>> from tempocal.metrics import nll
+    >>> round(nll(["lost", "won", "won"], [0.2, 0.4, 0.9]), 4)
+    0.4149
+    >>> nll([0, 1], [0.2, 0.0])
+    inf
+    >>> round(nll([0, 1], [0.2, 0.0], clip=1e-6), 4)
+    7.0193
+    """
+    smallest = _check_clip(clip)
+    rows = check_predictions(y, proba, sample_weight, classes)
+
+    def loss(proba: Array, codes: Codes) -> Array:
+        true = proba[np.arange(len(codes)), codes]
+        with np.errstate(divide="ignore"):
+            # Subtracting from zero gives 0.0 for a certain row, where a minus sign gives -0.0.
+            return 0.0 - np.log(np.maximum(true, smallest))
+
+    return rows.mean(loss)
+
+
+def _check_clip(clip: float) -> float:
+    if isinstance(clip, int | float | np.number) and 0.0 <= clip < 1.0:
+        return float(clip)
+    raise InputError(f"clip must be a number of at least 0 and below 1, but it is {clip!r}")

@@ -1,0 +1,52 @@
+"""The numbers of a reliability diagram."""
+
+from numpy.typing import ArrayLike
+
+from tempocal.metrics.binned import sums_of_events
+from tempocal.metrics.edges import Binning
+from tempocal.metrics.estimates import ReliabilityTable, reliability_table
+from tempocal.metrics.events import Of, events_of
+from tempocal.metrics.predictions import check_predictions
+
+
+def reliability_curve(
+    y: ArrayLike,
+    proba: ArrayLike,
+    *,
+    bins: int = 10,
+    binning: Binning = "equal_mass",
+    of: Of = "top_label",
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> ReliabilityTable:
+    """Mean confidence and observed frequency of each bin: what a reliability diagram draws.
+
+    Parameters
+    ----------
+    y, proba, of, sample_weight, classes
+        As in `ece`.
+    bins : int, default=10
+        Number of bins.
+    binning : {"equal_mass", "equal_width"}, default="equal_mass"
+        Bins of about the same weight, as in the paper's diagrams, or of the same width.
+
+    Returns
+    -------
+    ReliabilityTable
+        Columns ``lower, upper, count, weight, confidence, frequency``, one entry for each bin.
+
+    Notes
+    -----
+    The paper's diagrams pool the probabilities of both classes: they are mirror images of
+    themselves. With ``Y`` the labels as indicators, ``reliability_curve(Y.ravel(), proba.ravel(),
+    of="positive_class")`` gives them, for any number of classes.
+
+    Examples
+    --------
+    >>> from tempocal.metrics import reliability_curve
+    >>> curve = reliability_curve([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.9], bins=2)
+    >>> curve.upper, curve.confidence, curve.frequency
+    (array([0.6, 1. ]), array([0.6 , 0.85]), array([0.5, 1. ]))
+    """
+    rows = check_predictions(y, proba, sample_weight, classes)
+    return reliability_table(*sums_of_events(events_of(rows, of), bins, binning))

@@ -1,0 +1,68 @@
+"""Brier score."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tempocal.inputs import Codes
+from tempocal.links import Array
+from tempocal.metrics.arguments import check_choice, check_two_classes
+from tempocal.metrics.predictions import check_predictions
+
+
+def brier(
+    y: ArrayLike,
+    proba: ArrayLike,
+    *,
+    of: Literal["all_classes", "positive_class"] = "all_classes",
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> float:
+    """Mean squared error of the probabilities, summed over classes: the Brier score.
+
+    With ``e`` the indicator of the true class, it is the mean over rows of ``sum_k (e_k - p_k)^2``,
+    from 0 to 2: Brier's own definition and the paper's. For two classes it is **twice** the score
+    of a single column, ``(e_1 - p_1)^2``, which many libraries give: ask for that with
+    ``of="positive_class"``.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels, of any kind.
+    proba : array-like of shape (n,), (n, 1) or (n, K)
+        Probabilities; one column is that of the second class.
+    of : {"all_classes", "positive_class"}, default="all_classes"
+        Whether errors are summed over all classes, or only that of the second of two is taken.
+    sample_weight : array-like of shape (n,), optional
+        How often each row counts.
+    classes : array-like of shape (K,), optional
+        The class of each column; by default the sorted labels of ``y``.
+
+    Returns
+    -------
+    float
+        The score; smaller is better.
+
+    Examples
+    --------
+    >>> from tempocal.metrics import brier
+    >>> round(brier([0, 1, 1], [0.2, 0.4, 0.9]), 4)
+    0.2733
+    >>> round(brier([0, 1, 1], [0.2, 0.4, 0.9], of="positive_class"), 4)
+    0.1367
+    """
+    check_choice(of, "of", ("all_classes", "positive_class"))
+    rows = check_predictions(y, proba, sample_weight, classes)
+    check_two_classes(of, rows.n_classes, 'of="all_classes"')
+    return rows.mean(_all_classes if of == "all_classes" else _positive_class)
+
+
+def _all_classes(proba: Array, codes: Codes) -> Array:
+    error = proba.copy()
+    error[np.arange(len(codes)), codes] -= 1.0
+    return np.asarray(np.einsum("ij,ij->i", error, error), dtype=np.float64)
+
+
+def _positive_class(proba: Array, codes: Codes) -> Array:
+    return (proba[:, 1] - codes) ** 2

@@ -1,0 +1,111 @@
+"""Writing and reading a model file."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from tempocal.errors import InputError, ModelFileError
+from tempocal.modelfile.envelope import unwrap, wrap
+from tempocal.modelfile.limits import MAX_BYTES
+from tempocal.modelfile.parse import parse
+from tempocal.modelfile.plain import require_plain
+from tempocal.modelfile.regular import read_bytes
+from tempocal.modelfile.replace import replace_file
+from tempocal.modelfile.schema import upgraded
+from tempocal.modelfile.text import lay_out
+
+
+def write_document(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
+    """Save `content` as a model file, all of it or nothing.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Where to. A file that is there is replaced in one step and lends its permissions to the new
+        one; through a symbolic link, what it points at is replaced. A new file gets the
+        permissions that any new file of the user gets. The folder must exist.
+    content : mapping of str
+        Finite numbers, strings, bools, None, lists and dicts with string keys, within the limits
+        of `tempocal.modelfile.limits`. It comes back equal and of the same types, floats to the
+        last bit; dictionaries come back sorted by key.
+
+    Raises
+    ------
+    InputError
+        If the content holds something else; the message says where.
+    OSError
+        If the file cannot be written; what was there before is still there, and nothing else.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "model.json")
+    ...     write_document(path, {"kind": "Scale", "slope": 0.1})
+    ...     print(path.read_text(), end="")
+    {
+      "format": "tempocal-model",
+      "schema": 1,
+      "sha256": "d0d9...",
+      "content": {
+        "kind": "Scale",
+        "slope": 0.1
+      }
+    }
+    """
+    if not isinstance(content, Mapping):
+        raise InputError(f"content must be a mapping, not {type(content).__name__}")
+    plain = dict(content)
+    require_plain(plain)
+    data = wrap("".join(lay_out(plain)).encode())
+    if len(data) > MAX_BYTES:
+        raise InputError(f"content takes {len(data)} bytes; a model file may have {MAX_BYTES}")
+    replace_file(os.fsdecode(path), data)
+
+
+def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the content of a model file, or refuse the file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that `write_document` wrote, under this schema or an earlier one.
+
+    Returns
+    -------
+    dict
+        The content that was written.
+
+    Raises
+    ------
+    NotAModelFileError
+        If it is another kind of file, or no ordinary file.
+    DamagedModelFileError
+        If a single bit of it is not as it was written.
+    NewerModelFileError
+        If it was written by a later version of tempocal, under a schema this one does not know.
+    OSError
+        If it cannot be opened: missing, a folder, not permitted.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "model.json")
+    >>> write_document(path, {"slope": 0.1})
+    >>> read_document(path)
+    {'slope': 0.1}
+    >>> _ = path.write_text(path.read_text().replace("0.1", "0.7"))
+    >>> read_document(path)
+    Traceback (most recent call last):
+    ...
+    tempocal.errors.DamagedModelFileError: ...model.json is damaged: incomplete, or altered
+    since it was saved
+    >>> folder.cleanup()
+    """
+    name = os.fsdecode(path)
+    try:
+        content, schema = unwrap(read_bytes(name))
+        return upgraded(parse(content), schema)
+    except ModelFileError as error:
+        raise type(error)(f"{name} {error}") from error

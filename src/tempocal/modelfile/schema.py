@@ -1,0 +1,16 @@
+"""Which schema this version writes, and how it goes on reading those of earlier versions."""
+
+from typing import Any
+
+# Raise it by one when a reader of today would misunderstand what is written tomorrow. Then
+# 1. turn the content of the previous schema into the new one in `upgraded`, and
+# 2. add a file written under the new schema to tests/modelfile/files, leaving the old ones there:
+#    they are the promise that models saved years ago still load.
+# The first two lines of a file (`envelope.py`) never change: by them old versions know new files.
+SCHEMA = 1
+
+
+def upgraded(content: dict[str, Any], schema: int) -> dict[str, Any]:
+    """Return content written under an earlier `schema` as the present one would have it."""
+    # Schema 2 begins here: if schema < 2: content = _from_1_to_2(content); then schema 3, ...
+    return content

@@ -1,0 +1,70 @@
+"""Bins on the log-odds axis: where they are cut and where their middles are."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.links import Array, sigmoid
+
+Positions = NDArray[np.intp]
+
+
+def mass_ranks(weights: Array) -> Array:
+    """Where the middle of each value's weight lies in the whole, from 0 to 1.
+
+    Examples
+    --------
+    >>> mass_ranks(np.array([1.0, 2.0, 1.0]))
+    array([0.125, 0.5 , 0.875])
+    """
+    cumulated = np.cumsum(weights)
+    ranks: Array = (cumulated - weights / 2) / cumulated[-1]
+    return ranks
+
+
+def equal_mass_cuts(ranks: Array, bins: int) -> Positions:
+    """Positions of the distinct values that close each bin but the last.
+
+    A value belongs to the bin that the middle of its weight falls in, to the left one if on an
+    edge. A bin that no value falls in is left out, so there may be fewer than asked for.
+
+    Examples
+    --------
+    >>> equal_mass_cuts(mass_ranks(np.ones(6)), bins=3)
+    array([1, 3])
+    >>> equal_mass_cuts(mass_ranks(np.array([1.0, 8.0, 1.0])), bins=5)
+    array([0, 1])
+    """
+    edges = np.arange(1, bins) / bins
+    # The tolerance is for ranks on an edge, which rounding may put on either side.
+    cuts = np.unique(np.searchsorted(ranks, edges + 1e-12, side="right")) - 1
+    return cuts[(cuts >= 0) & (cuts < len(ranks) - 1)]
+
+
+def edges_at(odds: Array, cuts: Positions) -> Array:
+    """Edges half way between the value that closes a bin and the next one.
+
+    Examples
+    --------
+    >>> edges_at(np.array([-2.0, 0.0, 3.0]), np.array([1]))
+    array([1.5])
+    """
+    left, right = odds[cuts], odds[cuts + 1]
+    middle = left / 2 + right / 2
+    # Between neighboring floats the middle may round to the right one, which is in the next bin.
+    return np.where(middle < right, middle, left)
+
+
+def midpoints(edges: Array) -> tuple[Array, Array]:
+    """Middles of the bins in probability of the class, and of its complement.
+
+    The first bin begins at probability 0 and the last ends at 1. The complement is computed on its
+    own: one minus the other would be 0 long before it should.
+
+    Examples
+    --------
+    >>> midpoints(np.array([0.0]))
+    (array([0.25, 0.75]), array([0.75, 0.25]))
+    """
+    bounds = np.concatenate([[-np.inf], edges, [np.inf]])
+    proba, complement = sigmoid(bounds), sigmoid(-bounds)
+    return (proba[:-1] + proba[1:]) / 2, (complement[:-1] + complement[1:]) / 2

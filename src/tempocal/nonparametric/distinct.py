@@ -1,0 +1,69 @@
+"""Rows with the same log-odds are one observation: what every nonparametric fit starts from."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tempocal.links import Array, sigmoid
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """The distinct log-odds in increasing order, with sums over the rows that share each.
+
+    Attributes
+    ----------
+    odds : array of shape (d,)
+        Strictly increasing.
+    weights : array of shape (d,)
+        Summed weight, above zero.
+    positives, negatives : array of shape (d,)
+        Summed weight * target and weight * (1 - target). A sum that should be zero is exactly so.
+    """
+
+    odds: Array
+    weights: Array
+    positives: Array
+    negatives: Array
+
+    @property
+    def proba(self) -> Array:
+        """What the predictions say: the sigmoid of the log-odds."""
+        return sigmoid(self.odds)
+
+
+def collapse(odds: Array, targets: Array, weights: Array | None) -> Distinct:
+    """Sum weights and targets over rows of equal log-odds; rows without weight are dropped.
+
+    Examples
+    --------
+    >>> data = collapse(np.array([2.0, -1.0, 2.0]), np.array([1.0, 0.0, 0.0]), None)
+    >>> data.odds, data.weights, data.positives
+    (array([-1., 2.]), array([1., 2.]), array([0., 1.]))
+    """
+    weights = np.ones_like(odds) if weights is None else weights
+    # Ties are ordered too, so that sums round alike whatever the order of the rows.
+    order = np.lexsort((targets, weights, odds))
+    order = order[weights[order] > 0]
+    odds, targets, weights = odds[order], targets[order], weights[order]
+    first = np.flatnonzero(np.append(True, odds[1:] != odds[:-1]))
+    weight = np.add.reduceat(weights, first)
+    positives = np.add.reduceat(weights * targets, first)
+    return Distinct(odds[first], weight, positives, weight - positives)
+
+
+def shrunk_targets(data: Distinct, shrinkage: float) -> Array:
+    """Mean target at each distinct value, drawn toward the identity by ``shrinkage`` rows.
+
+    The pseudo-rows have the predicted probabilities as their targets and are spread over the
+    values in proportion to weight: with k = shrinkage / total weight, the mean target y becomes
+    (y + k p) / (1 + k).
+
+    Examples
+    --------
+    >>> data = collapse(np.array([0.0, 0.0, 9.0]), np.array([1.0, 1.0, 1.0]), None)
+    >>> shrunk_targets(data, shrinkage=3.0).round(4)
+    array([0.75  , 0.9999])
+    """
+    strength = shrinkage / float(data.weights.sum())
+    return (data.positives / data.weights + strength * data.proba) / (1.0 + strength)

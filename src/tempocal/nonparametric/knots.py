@@ -1,0 +1,20 @@
+"""From a value at each distinct log-odds to the knots that are needed to interpolate them."""
+
+import numpy as np
+
+from tempocal.links import Array
+from tempocal.maps.binary import Knots
+
+
+def thin_knots(odds: Array, probabilities: Array) -> Knots:
+    """Drop the knots inside flat stretches, and what rounding put outside [0, 1].
+
+    Examples
+    --------
+    >>> thin_knots(np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.2, 0.5, 0.5, 0.5]))
+    Knots(odds=array([0., 1., 3.]), probabilities=array([0.2, 0.5, 0.5]))
+    """
+    inside = np.clip(probabilities, 0.0, 1.0)
+    changes = np.concatenate([[True], inside[1:] != inside[:-1], [True]])
+    needed = changes[:-1] | changes[1:]
+    return Knots(odds[needed], inside[needed])

@@ -1,0 +1,58 @@
+"""Fit a problem at a given strength: Newton where a Hessian fits in memory, else L-BFGS."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from tempocal.links import Array
+from tempocal.solve.lbfgs import minimize_lbfgs
+from tempocal.solve.newton import minimize_newton
+from tempocal.solve.problem import Problem, Solution, Strength
+
+MOST_NEWTON_COEFFICIENTS = 300
+# A sample of about this many rows gives the start, which saves passes over all of them.
+SAMPLE_ROWS = 2**14
+
+
+def fit(problem: Problem, strength: Strength, start: Array | None = None) -> Solution:
+    """Minimize the negative log likelihood plus the pull towards the identity.
+
+    Parameters
+    ----------
+    problem : Problem
+        The model and its rows.
+    strength : Strength
+        The pull; zero is plain maximum likelihood.
+    start : ndarray of shape (coefficients,) or None
+        Where to start; None finds a place by itself.
+    """
+    if problem.rows.n_coefficients > MOST_NEWTON_COEFFICIENTS:
+        return minimize_lbfgs(problem, strength, problem.identity if start is None else start)
+    if start is None:
+        start = _start_from_sample(problem, strength)
+    return minimize_newton(problem, strength, start)
+
+
+def _start_from_sample(problem: Problem, strength: Strength) -> Array:
+    """Fit a sample of the rows, with the pull that is its share."""
+    sample = problem.rows.sample(SAMPLE_ROWS)
+    share = sample.total_weight / problem.rows.total_weight
+    small = replace(problem, rows=sample, steady=share * problem.steady, left_out=None)
+    start = _identity_or_zero(small)
+    if share > 0.25:
+        return start
+    return minimize_newton(small, Strength(*(share * s for s in strength)), start).theta
+
+
+def _identity_or_zero(problem: Problem) -> Array:
+    """Prefer zero where the identity is worse than not looking at the logits at all.
+
+    Logits far too large saturate every row there and leave no curvature to go by; at zero it is
+    largest.
+    """
+    nothing = np.zeros_like(problem.identity)
+    at_identity, at_zero = (
+        problem.evaluate(theta, nothing, hessian=False).value
+        for theta in (problem.identity, nothing)
+    )
+    return problem.identity if at_identity <= at_zero else np.maximum(nothing, problem.lower)

@@ -1,0 +1,85 @@
+"""How strongly to shrink, by cross-validation over groups.
+
+A fold's own fit is one Newton step away from the fit to all rows, taken with the sums of the other
+folds; then one exact pass, with the coefficients of each fold, scores the rows that were left out.
+Models too large for a Hessian leave out one fold only, and fit the rest anew.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tempocal.inputs import Codes, Groups
+from tempocal.links import Array
+from tempocal.solve.evidence import Shrunk
+from tempocal.solve.fit import MOST_NEWTON_COEFFICIENTS, fit
+from tempocal.solve.newton import solve_flat
+from tempocal.solve.problem import Problem, Solution, Strength
+
+N_FOLDS = 5
+# From almost the identity to almost plain maximum likelihood.
+STRENGTHS = tuple(10.0**power for power in range(4, -3, -1))
+# A weaker pull is not tried once this many in a row were worse than the best.
+PATIENCE = 2
+
+
+def fold_codes(n_rows: int, groups: Groups | None) -> Codes:
+    """Deal groups, or rows where there are none, to the folds in turn."""
+    return (np.arange(n_rows) if groups is None else groups.codes) % N_FOLDS
+
+
+def fit_by_folds(problem: Problem) -> Shrunk:
+    """Fit with the strength that does best on rows left out; ``problem.rows`` is keyed by fold."""
+    score = _one_fold if problem.rows.n_coefficients > MOST_NEWTON_COEFFICIENTS else _all_folds
+    tried: list[_Tried] = []
+    start: Array | None = None
+    for value in STRENGTHS:
+        tried.append(score(problem, Strength(value, value), start))
+        start = tried[-1].solution.theta
+        losses = [one.loss for one in tried]
+        if len(losses) - 1 - int(np.argmin(losses)) >= PATIENCE:
+            break
+    best = tried[int(np.argmin(losses))]
+    solution = fit(problem, best.strength, start=best.solution.theta)
+    passes = solution.passes + sum(one.passes for one in tried)
+    return Shrunk(replace(solution, passes=passes), best.strength)
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """A strength, a fit at it and the loss on rows left out."""
+
+    strength: Strength
+    solution: Solution
+    loss: float
+    passes: int
+
+
+def _one_fold(problem: Problem, strength: Strength, start: Array | None) -> _Tried:
+    """Fit without the first fold and score it."""
+    solution = fit(replace(problem, left_out=0), strength, start)
+    theta = np.tile(solution.theta, (problem.rows.n_keys, 1))
+    loss = float(problem.rows.sums(theta, hessian=False).loss[0])
+    return _Tried(strength, solution, loss, solution.passes + 1)
+
+
+def _all_folds(problem: Problem, strength: Strength, start: Array | None) -> _Tried:
+    """Fit all rows, step to the fit of each fold and score the rows it left out."""
+    solution = fit(problem, strength, start)
+    theta = fold_coefficients(problem, solution, strength)
+    loss = float(problem.rows.sums(theta, hessian=False).loss.sum())
+    return _Tried(strength, solution, loss, solution.passes + 2)
+
+
+def fold_coefficients(problem: Problem, solution: Solution, strength: Strength) -> Array:
+    """Coefficients fitted without each fold, of shape (folds, coefficients), by a Newton step."""
+    sums = problem.rows.sums(np.tile(solution.theta, (problem.rows.n_keys, 1)))
+    assert sums.hessian is not None
+    curvature = sums.hessian.sum(axis=0) + np.diag(problem.pull(strength))
+    # At the optimum the gradients of all folds and the pull cancel: without a fold, minus its own
+    # gradient is left.
+    steps = [
+        solve_flat(curvature - own, gradient)
+        for own, gradient in zip(sums.hessian, sums.gradient, strict=True)
+    ]
+    return np.maximum(solution.theta + np.array(steps), problem.lower)

@@ -1,0 +1,120 @@
+"""Newton's method with a lower bound on each coefficient and damping when a step fails.
+
+The last step is taken without another pass over the rows: when the decrease it promises is below
+the tolerance, what is left after it is that, squared.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tempocal.links import Array
+from tempocal.solve.problem import Point, Problem, Solution, Strength
+
+# Promised decrease of the mean objective at which a step is the last one.
+TOLERANCE = 1e-11
+# Where steps of this share of the coefficients promise nothing, the coefficients have no limit.
+RUNAWAY = 1e-3
+NOTHING = 1e-14
+# Directions in which the curvature is below this share of the largest are left alone.
+FLAT = 1e-13
+MAX_PASSES = 200
+
+
+def minimize_newton(problem: Problem, strength: Strength, start: Array) -> Solution:
+    """Minimize the penalized loss of a problem."""
+    pull = problem.pull(strength)
+    last = _descend(
+        lambda theta: _with_hessian(problem.evaluate(theta, pull)),
+        start,
+        problem.lower,
+        problem.rows.total_weight,
+    )
+    theta = np.maximum(last.point.theta + last.step, problem.lower)
+    offset = theta - problem.identity
+    return Solution(
+        theta=theta,
+        loss=last.point.value - last.promised - 0.5 * float(pull @ (offset * offset)),
+        hessian=last.point.hessian - np.diag(pull),
+        passes=last.passes,
+        converged=last.converged,
+        unbounded=last.unbounded,
+    )
+
+
+@dataclass(frozen=True)
+class _Curved(Point):
+    """A point whose Hessian is known."""
+
+    hessian: Array
+
+
+@dataclass(frozen=True)
+class _Last:
+    """The last point that was evaluated, and the step from there to the minimum."""
+
+    point: _Curved
+    step: Array
+    promised: float
+    passes: int
+    converged: bool
+    unbounded: bool = False
+
+
+def _with_hessian(point: Point) -> _Curved:
+    assert point.hessian is not None
+    return _Curved(point.theta, point.value, point.gradient, point.hessian)
+
+
+def _descend(
+    evaluate: Callable[[Array], _Curved], start: Array, lower: Array, total_weight: float
+) -> _Last:
+    point = evaluate(np.maximum(start, lower))
+    unit = np.sqrt(np.maximum(np.diag(point.hessian), 0.0))
+    passes, damping = 1, 0.0
+    while True:
+        step = _bounded_step(point, lower, damping)
+        promised = -float(point.gradient @ step + 0.5 * step @ point.hessian @ step)
+        if damping == 0.0 and promised <= TOLERANCE * total_weight:
+            runs = np.linalg.norm(unit * step) > RUNAWAY * np.linalg.norm(unit * point.theta)
+            if not runs:
+                return _Last(point, step, promised, passes, converged=True)
+            if promised <= NOTHING * total_weight:
+                return _Last(point, step, promised, passes, converged=True, unbounded=True)
+        if passes == MAX_PASSES:
+            return _Last(point, 0.0 * step, 0.0, passes, converged=False)
+        trial = evaluate(point.theta + step)
+        passes += 1
+        noise = 1e-14 * (abs(point.value) + total_weight)
+        if trial.value <= point.value - 0.1 * promised + noise:
+            point, damping = trial, (0.0 if damping < 1e-6 else damping / 100)
+        else:
+            damping = max(10 * damping, 1e-4)
+
+
+def _bounded_step(point: _Curved, lower: Array, damping: float) -> Array:
+    """Newton step over the coefficients that are free to move, cut at the bounds."""
+    step = np.zeros_like(point.theta)
+    free = (point.theta > lower) | (point.gradient < 0)
+    while free.any():
+        step[~free] = (lower - point.theta)[~free]
+        rest = point.gradient + point.hessian @ np.where(free, 0.0, step)
+        curvature = point.hessian[np.ix_(free, free)]
+        step[free] = -solve_flat(curvature, rest[free], damping)
+        beyond = free & (point.theta + step < lower)
+        if not beyond.any():
+            break
+        free &= ~beyond
+    return np.maximum(point.theta + step, lower) - point.theta
+
+
+def solve_flat(matrix: Array, vector: Array, damping: float = 0.0) -> Array:
+    """Solve a positive semidefinite system, moving nowhere in its flat directions."""
+    scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
+    scale[scale == 0.0] = 1.0
+    values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
+    usable = values > FLAT * max(values[-1], 0.0)
+    inverse = np.where(usable, 1.0 / np.where(usable, values + damping, 1.0), 0.0)
+    solution = vectors @ (inverse * (vectors.T @ (vector / scale))) / scale
+    return np.asarray(solution, dtype=np.float64)
