@@ -12,8 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tempocal.calibrators.document import save
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.training import Fitted, Training
+from tempocal.errors import InputError
 from tempocal.inputs import (
     Inputs,
+    as_array,
     check_groups,
     check_labels,
     check_scores,
@@ -58,13 +60,14 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         self
         """
         scores = self._check_scores(logits, reset=True)
+        weights = check_weights(sample_weight, len(scores))
         labels = check_labels(_column(y), len(scores))
         n_columns = 1 if scores.ndim == 1 else scores.shape[1]
         codes, classes = encode_labels(labels, self.classes, n_columns)
         training = Training(
             scores,
             codes,
-            check_weights(sample_weight, len(scores)),
+            weights,
             check_groups(groups, len(scores)),
             len(classes),
         )
@@ -116,11 +119,19 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         return self.map_(self._check_scores(logits, reset=False))
 
     def _check_scores(self, logits: Any, *, reset: bool) -> Array:
+        """Check predictions, and their columns against those of the fit."""
+        if not hasattr(logits, "shape"):
+            logits = as_array(logits, self.inputs)
         scores = check_scores(logits, self.inputs, name=self.inputs)
-        if np.ndim(logits) == 1:
-            # scikit-learn has no notion of a single column without a second axis.
-            logits = np.reshape(np.asarray(logits), (-1, 1))
-        validate_data(self, logits, reset=reset, skip_check_array=True)
+        if len(logits.shape) == 2:
+            validate_data(self, logits, reset=reset, skip_check_array=True)
+        elif reset:
+            self.n_features_in_ = 1
+        elif self.n_features_in_ != 1:
+            raise InputError(
+                f"{self.inputs} must have {self.n_features_in_} columns as in the fit, but they "
+                "are one-dimensional. Reshape your data: a single row is [[...]]"
+            )
         return scores
 
     def _summarize(self, training: Training, fitted: Fitted) -> Summary:

@@ -1,7 +1,6 @@
 """Fit a parametric model at the strength that the user asked for."""
 
 import warnings
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -59,11 +58,14 @@ def shrink(
     return shrunk
 
 
-def details_of(*fits: Shrunk) -> Mapping[str, Any]:
+def details_of(*fits: Shrunk, blocks: tuple[str, ...] = ("slopes", "biases")) -> dict[str, Any]:
     """Collect what a summary tells about one fit or one for each class."""
-    strengths = [[float(s) for s in one.strength] for one in fits]
+    strengths = {
+        f"shrinkage_of_{block}": [float(getattr(one.strength, block)) for one in fits]
+        for block in blocks
+    }
     return {
-        "shrinkage": strengths[0] if len(fits) == 1 else strengths,
+        **{name: values[0] if len(fits) == 1 else values for name, values in strengths.items()},
         "passes": sum(one.solution.passes for one in fits),
         "converged": all(one.solution.converged for one in fits),
     }

@@ -98,7 +98,7 @@ class TemperatureScaling(Calibrator):
             )
         return Fitted(
             Scale(theta),
-            details_of(shrunk),
+            details_of(shrunk, blocks=("slopes",)),
             shrunk.design_effect,
             nll_before=float(rows.sums(one[None], hessian=False).loss[0]) / rows.total_weight,
             nll_after=shrunk.solution.loss / rows.total_weight,

@@ -3,7 +3,7 @@
 Inside, numbers are float64, labels are codes, groups are codes; nothing further down checks again.
 """
 
-from tempocal.inputs.arrays import as_float64
+from tempocal.inputs.arrays import as_array, as_float64
 from tempocal.inputs.labels import Codes, check_classes, check_labels, encode_labels
 from tempocal.inputs.scores import CERTAIN_LOGIT, Inputs, check_proba, check_scores
 from tempocal.inputs.weights import Groups, check_groups, check_weights
@@ -13,6 +13,7 @@ __all__ = [
     "Codes",
     "Groups",
     "Inputs",
+    "as_array",
     "as_float64",
     "check_classes",
     "check_groups",

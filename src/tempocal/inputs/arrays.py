@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError
 
+# float() would read each of these, and a column of them where numbers belong is a mistake.
+_NOT_NUMBERS = (str, bytes, bool, np.bool_, np.timedelta64)
+
 
 def as_array(values: Any, name: str) -> NDArray[Any]:
     """Turn a list, NumPy array, pandas or polars object, or CPU tensor into a NumPy array.
@@ -28,14 +31,19 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
         raise InputError(f"{name} cannot be read as an array: {error}") from error
     if np.iscomplexobj(array):
         raise InputError(f"{name}: Complex data not supported, it must be real numbers")
-    return array
+    if array.dtype.kind in "US" and isinstance(values, list | tuple):
+        _require_text_alone(values, name)
+    # NumPy's strings of variable width say no more than objects, which everything below knows.
+    return array.astype(object) if array.dtype.kind == "T" else array
 
 
 def as_float64(values: Any, name: str) -> NDArray[np.float64]:
     """Turn numbers of any kind and width into float64; what is not a number is refused."""
     array = as_array(values, name)
-    if array.dtype.kind == "f" or array.dtype.kind in "iu":
-        return array.astype(np.float64, copy=False)
+    if array.dtype.kind in "fiu":
+        # Extended precision holds numbers that float64 has no name for but infinity.
+        with np.errstate(over="ignore"):
+            return array.astype(np.float64, copy=False)
     if array.dtype.kind == "O":
         return _from_objects(array, name)
     raise InputError(f"{name} must be numbers, but its type is {array.dtype}")
@@ -66,6 +74,28 @@ def require_same_length(array: NDArray[Any], name: str, n_rows: int, beside: str
         )
 
 
+def first_missing(array: NDArray[Any]) -> int | None:
+    """Row of the first NaN, NaT, None or pandas NA; None where nothing is missing."""
+    if array.dtype.kind == "O":
+        missing = [value is None or not _is_itself(value) for value in array]
+    elif array.dtype.kind in "fmM":
+        missing = np.isnan(array)
+    else:
+        return None
+    return int(np.argmax(missing)) if np.any(missing) else None
+
+
+def _is_itself(value: Any) -> bool:
+    """Tell a value from a missing one: NaN and NaT are unequal to themselves, NA does not know."""
+    try:
+        return bool(value == value)  # noqa: PLR0124 - this is how a missing value shows itself
+    except TypeError:
+        return False
+    except ValueError:
+        # An array, which compares element by element.
+        return True
+
+
 def _from_tensor(tensor: Any, name: str) -> Any:
     tensor = tensor.detach()
     device = getattr(getattr(tensor, "device", None), "type", "cpu")
@@ -75,16 +105,26 @@ def _from_tensor(tensor: Any, name: str) -> Any:
     return tensor.double() if str(tensor.dtype) == "torch.bfloat16" else tensor
 
 
+def _require_text_alone(values: Any, name: str) -> None:
+    """Refuse what NumPy would turn into text beside text: 1 would be "1" and NaN be "nan"."""
+    firsts = {_kind_of_text(value): value for value in reversed(np.ravel(np.array(values, object)))}
+    if len(firsts) > 1:
+        mixed = " and ".join(repr(value) for value in firsts.values())
+        raise InputError(f"{name} mixes text with other kinds of values: {mixed}")
+
+
+def _kind_of_text(value: Any) -> type:
+    return str if isinstance(value, str) else bytes if isinstance(value, bytes) else object
+
+
 def _from_objects(array: NDArray[Any], name: str) -> NDArray[np.float64]:
     """Numbers in an object array, such as pandas columns with missing values or Decimals."""
-    # float("1.5") would work, and a column of text is a mistake that must not pass.
-    texts = [value for value in array.ravel() if isinstance(value, str | bytes)]
-    if texts:
-        raise InputError(f"{name} must be numbers, but it contains the text {texts[0]!r}")
+    strangers = [value for value in array.ravel() if isinstance(value, _NOT_NUMBERS)]
+    if strangers:
+        raise InputError(f"{name} must be numbers, but it contains {strangers[0]!r}")
     try:
         return array.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
-            f"{name} must be numbers without missing values: argument must be a string or a number "
-            f"({error})"
+            f"{name} must be numbers without missing values that a double can hold ({error})"
         ) from error

@@ -1,35 +1,33 @@
 """Labels of any kind, as codes 0, 1, ..., K - 1 into a list of classes."""
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
-from tempocal.inputs.arrays import as_array
+from tempocal.inputs.arrays import as_array, first_missing, require_same_length
 
 Codes = NDArray[np.intp]
 
 # Integers within this span are counted instead of sorted: a pass rather than n log n.
 COUNTED_SPAN = 4096
+# Whole numbers beyond this are no longer told apart by float64.
+LARGEST_FLOAT_LABEL = 2.0**53
 
 
 def check_labels(y: Any, n_rows: int, name: str = "y") -> NDArray[Any]:
     """Return labels as a one-dimensional array without missing values."""
     if y is None:
         raise InputError(f"{name} is None: requires y to be passed, but the target y is None")
-    labels = as_array(y, name)
-    if labels.ndim != 1:
+    labels = _unboxed(as_array(y, name))
+    if labels.ndim == 2 and labels.shape[1] == 1:
         raise InputError(
-            f"{name} must be one label a row, but its shape is {labels.shape}"
-            + (f": pass {name}.ravel()" if labels.ndim == 2 and labels.shape[1] == 1 else "")
+            f"{name} must be one label a row, but its shape is {labels.shape}: pass {name}.ravel()"
         )
-    if len(labels) != n_rows:
-        raise InputError(
-            f"{name} has {len(labels)} entries and the predictions {n_rows} rows: "
-            "inconsistent numbers of samples"
-        )
-    _require_present(labels, name)
+    require_same_length(labels, name, n_rows, "the predictions")
+    _require_labels(labels, name)
     return labels
 
 
@@ -60,41 +58,60 @@ def encode_labels(
 
 def check_classes(classes: Any, n_classes: int) -> NDArray[Any]:
     """Return the classes that were given, each once and as many as the predictions have."""
-    given = as_array(classes, "classes")
+    # A copy: the classes of a fit do not change with the user's list.
+    given = _unboxed(as_array(classes, "classes")).copy()
     if given.ndim != 1 or len(given) != n_classes:
         raise InputError(
             f"classes must list the {n_classes} classes of the predictions, "
             f"but its shape is {given.shape}"
         )
-    _require_present(given, "classes")
+    _require_labels(given, "classes")
     if len(set(given.tolist())) != len(given):
         raise InputError(f"classes lists a class twice: {given.tolist()}")
     return given
 
 
-def _require_present(labels: NDArray[Any], name: str) -> None:
+def _unboxed(labels: NDArray[Any]) -> NDArray[Any]:
+    """Numbers and booleans that came as objects, as a pandas column may, in a type of their own."""
+    if labels.dtype.kind != "O" or labels.ndim != 1:
+        return labels
+    if not all(isinstance(value, int | float | np.number | np.bool_) for value in labels):
+        return labels
+    return np.array(labels.tolist())
+
+
+def _require_labels(labels: NDArray[Any], name: str) -> None:
+    """Refuse labels that are missing, and what cannot be a label."""
+    row = first_missing(labels)
+    if row is not None:
+        raise InputError(
+            f"Input {name} contains NaN or None (first at row {row}): no label may be missing"
+        )
     if labels.dtype.kind == "f":
-        if not np.isfinite(labels).all():
-            raise InputError(f"Input {name} contains NaN or infinity: every row needs a label")
-        if (labels != np.floor(labels)).any():
-            raise InputError(
-                f"{name} must be class labels, but it holds fractions such as "
-                f"{labels[labels != np.floor(labels)][0]}. Unknown label type: continuous"
-            )
+        _require_whole(labels, name)
     elif labels.dtype.kind == "O":
-        # None, NaN, NaT and pandas' NA are each unequal to themselves, None apart.
-        missing = [i for i, value in enumerate(labels) if value is None or not _is_itself(value)]
-        if missing:
-            raise InputError(f"Input {name} contains NaN or None (first at row {missing[0]})")
+        strange = [value for value in labels if not isinstance(value, Hashable)]
+        if strange:
+            raise InputError(f"{name} must be class labels, but it holds {strange[0]!r}")
     elif labels.dtype.kind not in "biuUS":
         raise InputError(f"{name} must be class labels, but its type is {labels.dtype}")
 
 
-def _is_itself(value: Any) -> bool:
-    try:
-        return bool(value == value)  # noqa: PLR0124 - this is how a missing value shows itself
-    except TypeError:
-        return False
+def _require_whole(labels: NDArray[Any], name: str) -> None:
+    """Refuse infinity, fractions, and floats so large that whole numbers merge."""
+    values = labels.astype(np.float64, copy=False)
+    large = np.abs(values) > LARGEST_FLOAT_LABEL
+    if large.any():
+        raise InputError(
+            f"Input {name} contains infinity or a float too large to be told from the next one, "
+            f"{values[large][0]:g}: pass labels as integers or text"
+        )
+    broken = values != np.floor(values)
+    if broken.any():
+        raise InputError(
+            f"{name} must be class labels, but it holds fractions such as {values[broken][0]:g}. "
+            "Unknown label type: continuous"
+        )
 
 
 def _unique(labels: NDArray[Any], name: str) -> tuple[NDArray[Any], Codes]:
@@ -116,9 +133,12 @@ def _unique(labels: NDArray[Any], name: str) -> tuple[NDArray[Any], Codes]:
 
 def _count(labels: NDArray[Any], low: Any, high: Any) -> tuple[NDArray[Any], Codes]:
     """Distinct whole numbers within a small span, by counting."""
-    shifted = (labels - low).astype(np.intp, copy=False)
-    present = np.bincount(shifted, minlength=int(high - low) + 1) > 0
-    found = (np.flatnonzero(present) + low).astype(labels.dtype)
+    # In the labels' own type a difference can overflow (int8) or round (float16).
+    wide = labels if labels.dtype.itemsize == 8 else labels.astype(np.int64)
+    first = wide.dtype.type(low)
+    shifted = (wide - first).astype(np.intp, copy=False)
+    present = np.bincount(shifted, minlength=int(high) - int(low) + 1) > 0
+    found = (np.flatnonzero(present).astype(wide.dtype) + first).astype(labels.dtype)
     if present.all():
         return found, shifted
     return found, (np.cumsum(present) - 1)[shifted]

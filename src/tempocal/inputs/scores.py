@@ -2,7 +2,9 @@
 
 A certain prediction, a probability of 0 or 1 or a logit of minus or plus infinity, is read as the
 most that a double can say: odds of 2**53 to 1. So one wrong certainty does not make a fit
-impossible, and it can be softened by a calibrator. Finite logits are never changed.
+impossible, and it can be softened by a calibrator. Probabilities are kept within those odds, for
+1 - 2**-53 is the largest below 1. Finite logits are never changed, be they beyond those odds; but
+beyond 1e100, where squares and sums would overflow, they are refused.
 """
 
 from typing import Any, Literal
@@ -18,6 +20,7 @@ Inputs = Literal["logits", "proba"]
 
 SMALLEST_PROBABILITY = 2.0**-53
 CERTAIN_LOGIT = float(np.log1p(-SMALLEST_PROBABILITY) - np.log(SMALLEST_PROBABILITY))
+LARGEST_LOGIT = 1e100
 SUM_TOLERANCE = 1e-3
 
 
@@ -51,17 +54,30 @@ def check_proba(proba: Any, name: str = "proba") -> Array:
 
 def _check_logits(scores: Any, name: str) -> Array:
     logits = _check_columns(as_float64(scores, name), name)
+    # One pass without a temporary in the usual case; NaN compares as false.
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(logits.sum()):
+        if np.vdot(logits, logits) <= LARGEST_LOGIT**2:
             return logits
     if np.isnan(logits).any():
         row = int(np.argwhere(np.isnan(logits))[0, 0])
         raise InputError(f"{name} contains NaN (first at row {row}); it must be numbers")
-    if np.isfinite(logits).all():
+    infinite = np.isinf(logits)
+    _require_moderate(np.where(infinite, 0.0, logits), name)
+    if not infinite.any():
         return logits
     if logits.ndim == 1:
-        return np.where(np.isinf(logits), np.copysign(CERTAIN_LOGIT, logits), logits)
+        return np.where(infinite, np.copysign(CERTAIN_LOGIT, logits), logits)
     return _finite_rows(logits, name)
+
+
+def _require_moderate(logits: Array, name: str) -> None:
+    beyond = np.abs(logits) > LARGEST_LOGIT
+    if beyond.any():
+        place = tuple(np.argwhere(beyond)[0])
+        raise InputError(
+            f"{name} must lie within {LARGEST_LOGIT:g} of zero, but row {place[0]} has "
+            f"{logits[place]:g}: for a class that is certain or impossible pass inf or -inf"
+        )
 
 
 def _finite_rows(logits: Array, name: str) -> Array:
@@ -95,7 +111,7 @@ def _require_probabilities(proba: Array, name: str) -> None:
         wrong = (proba < 0.0) | (proba > 1.0)
         row = tuple(np.argwhere(wrong)[0])
         raise InputError(
-            f"{name} must lie in [0, 1], but row {row[0]} has {proba[row]!r}: "
+            f"{name} must lie in [0, 1], but row {row[0]} has {float(proba[row])!r}: "
             'if these are logits, say inputs="logits"'
         )
     if proba.ndim == 2:

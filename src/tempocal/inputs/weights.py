@@ -7,7 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
-from tempocal.inputs.arrays import as_array, as_float64, require_finite, require_same_length
+from tempocal.inputs.arrays import (
+    as_array,
+    as_float64,
+    first_missing,
+    require_finite,
+    require_same_length,
+)
 from tempocal.inputs.labels import Codes
 from tempocal.links import Array
 
@@ -24,9 +30,6 @@ def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") 
     """Return weights as float64, or None where every row counts once."""
     if sample_weight is None:
         return None
-    if np.ndim(sample_weight) == 0 and not isinstance(sample_weight, str):
-        # scikit-learn lets one number stand for all rows.
-        sample_weight = np.full(n_rows, sample_weight, dtype=np.float64)
     weights = as_float64(sample_weight, name)
     require_same_length(weights, name, n_rows, "the predictions")
     require_finite(weights, name)
@@ -35,6 +38,9 @@ def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") 
         raise InputError(f"{name} must not be negative, but row {row} has {weights[row]:g}")
     if weights.max() == 0:
         raise InputError(f"{name} is zero everywhere: some row must count")
+    with np.errstate(over="ignore"):
+        if np.isinf(weights.sum()):
+            raise InputError(f"{name} must have a finite sum: divide it by its largest")
     return weights
 
 
@@ -44,12 +50,11 @@ def check_groups(groups: Any, n_rows: int, name: str = "groups") -> Groups | Non
         return None
     ids: NDArray[Any] = as_array(groups, name)
     require_same_length(ids, name, n_rows, "the predictions")
-    if ids.dtype.kind == "f" and np.isnan(ids).any():
-        raise InputError(f"{name} contains NaN: every row needs the id of its group")
-    if ids.dtype.kind == "O" and any(value is None or value != value for value in ids):  # noqa: PLR0124 - NaN
-        raise InputError(f"{name} contains a missing id: every row needs the id of its group")
+    row = first_missing(ids)
+    if row is not None:
+        raise InputError(f"{name} contains a missing id (first at row {row}): every row needs one")
     try:
         found, codes = np.unique(ids, return_inverse=True)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise InputError(f"{name} mixes ids that cannot be ordered: {error}") from error
     return Groups(codes.astype(np.intp, copy=False), len(found))

@@ -11,9 +11,8 @@ from tempocal.links import Array
 from tempocal.maps.binary import Beta, Knots, Line, Steps
 from tempocal.maps.multiclass import Affine, FittedMap, OneVsRest, Scale
 
-_KINDS: dict[str, Any] = {
-    kind.__name__: kind for kind in (Affine, Beta, Knots, Line, OneVsRest, Scale, Steps)
-}
+_OF_ALL_CLASSES: dict[str, Any] = {kind.__name__: kind for kind in (Affine, OneVsRest, Scale)}
+_OF_ONE_CLASS: dict[str, Any] = {kind.__name__: kind for kind in (Beta, Knots, Line, Steps)}
 
 
 def to_dict(fitted: FittedMap) -> dict[str, Any]:
@@ -26,16 +25,7 @@ def to_dict(fitted: FittedMap) -> dict[str, Any]:
 
 def from_dict(content: Any) -> Any:
     """Return the map that `to_dict` described; anything else is refused."""
-    if not isinstance(content, Mapping) or content.get("kind") not in _KINDS:
-        raise DamagedModelFileError(f"the model's map is of no known kind: {content!r:.80}")
-    kind = _KINDS[content["kind"]]
-    expected = {field.name: field.type for field in fields(kind)}
-    if set(content) != {"kind", *expected}:
-        raise DamagedModelFileError(
-            f"a {kind.__name__} map needs {sorted(expected)}, but the file has {sorted(content)}"
-        )
-    values = {name: _typed(content[name], wanted, name) for name, wanted in expected.items()}
-    return kind(**values)
+    return _read(content, _OF_ALL_CLASSES)
 
 
 def _plain(value: Any) -> Any:
@@ -46,23 +36,70 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def _read(content: Any, kinds: Mapping[str, Any]) -> Any:
+    name = content.get("kind") if isinstance(content, Mapping) else None
+    if not isinstance(name, str) or name not in kinds:
+        raise DamagedModelFileError(f"a map must be one of {sorted(kinds)}, not {content!r:.80}")
+    expected = {field.name: field.type for field in fields(kinds[name])}
+    if set(content) != {"kind", *expected}:
+        raise DamagedModelFileError(
+            f"a {name} map needs {sorted(expected)}, but the file has {sorted(map(str, content))}"
+        )
+    values = {field: _typed(content[field], wanted, field) for field, wanted in expected.items()}
+    fitted = kinds[name](**values)
+    if not _is_whole(fitted):
+        raise DamagedModelFileError(f"the parts of a {name} map do not go together")
+    return fitted
+
+
 def _typed(value: Any, wanted: Any, name: str) -> Any:
-    if wanted is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
     if wanted is bool and isinstance(value, bool):
         return value
-    if wanted is Array:
-        return _array(value, name)
-    if isinstance(value, list) and value and wanted not in (float, bool):
-        return tuple(from_dict(part) for part in value)
+    if wanted is float and not isinstance(value, list):
+        return float(_numbers(value, name))
+    if wanted is Array and isinstance(value, list):
+        return _numbers(value, name)
+    if wanted not in (bool, float, Array) and isinstance(value, list):
+        return tuple(_read(part, _OF_ONE_CLASS) for part in value)
     raise DamagedModelFileError(f"the map's {name} is not of the right kind: {value!r:.80}")
 
 
-def _array(value: Any, name: str) -> Array:
+def _numbers(value: Any, name: str) -> Array:
+    """Finite numbers, one or nested; text and booleans are not numbers, whatever NumPy says."""
     try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DamagedModelFileError(f"the map's {name} is not an array of numbers") from error
-    if not isinstance(value, list) or not np.isfinite(array).all():
-        raise DamagedModelFileError(f"the map's {name} is not an array of finite numbers")
+        boxed = np.array(value, dtype=object)
+        array = boxed.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DamagedModelFileError(f"the map's {name} cannot be read as numbers") from error
+    if not all(type(leaf) in (int, float) for leaf in boxed.flat) or not np.isfinite(array).all():
+        raise DamagedModelFileError(f"the map's {name} must be finite numbers: {value!r:.80}")
     return array
+
+
+def _is_whole(fitted: Any) -> bool:
+    """Whether the map can be applied: shapes agree, positions ascend, probabilities are some."""
+    match fitted:
+        case Scale(inverse_temperature):
+            return inverse_temperature > 0
+        case Affine(weights, bias):
+            return (
+                bias.ndim == 1 and len(bias) > 1 and weights.shape in (bias.shape, 2 * bias.shape)
+            )
+        case OneVsRest(maps):
+            return len(maps) > 0
+        case Beta(a, b):
+            return a >= 0 and b >= 0
+        case Steps(edges, probabilities):
+            return probabilities.shape == (edges.size + 1,) and _is_curve(edges, probabilities)
+        case Knots(odds, probabilities):
+            return probabilities.shape == odds.shape != (0,) and _is_curve(odds, probabilities)
+    return True
+
+
+def _is_curve(positions: Array, probabilities: Array) -> bool:
+    return bool(
+        positions.ndim == 1
+        and (np.diff(positions) >= 0).all()
+        and (probabilities >= 0).all()
+        and (probabilities <= 1).all()
+    )

@@ -61,7 +61,7 @@ def ece(
     >>> error
     BinnedEstimate(0.125, 'top-label ECE, 5 equal-width bins')
     >>> error.bins.frequency
-    array([ nan,  nan, 0.5, 1. , 1. ])
+    array([nan, nan, 0.5, 1. , 1. ])
     """
     rows = check_predictions(y, proba, sample_weight, classes)
     return ece_of_events(events_of(rows, of), bins, binning)

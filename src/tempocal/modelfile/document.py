@@ -108,4 +108,5 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
         content, schema = unwrap(read_bytes(name))
         return upgraded(parse(content), schema)
     except ModelFileError as error:
-        raise type(error)(f"{name} {error}") from error
+        error.args = (f"{name} {error}",)
+        raise

@@ -13,8 +13,10 @@ from tempocal.errors import DamagedModelFileError
 from tempocal.modelfile.limits import MAX_DEPTH, MAX_DIGITS
 from tempocal.modelfile.text import lay_out
 
-# Strings, closed or not, and everything else that is no bracket; possessive, so linear in time.
-_NOT_BRACKETS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[^"\[\]{}]++', re.DOTALL)
+# A bracket, or a string, closed or not, for the brackets in it not to count. Possessive (*+), so
+# that the time is linear.
+_BRACKET_OR_STRING = re.compile(rb'[\[\]{}]|"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_STEP = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
 
 
 def parse(data: bytes) -> dict[str, Any]:
@@ -28,16 +30,15 @@ def parse(data: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise DamagedModelFileError(f"is damaged: {error}") from error
     if not same:
-        # Such as keys that come twice, 1.50 for 1.5, or \\u0041 for A.
+        # Such as keys that come twice, NaN, 1.50 for 1.5, or an escaped letter.
         raise DamagedModelFileError("is damaged: tempocal would have written it differently")
     return content
 
 
 def _require_shallow(data: bytes) -> None:
     # json recurses, and the depth at which Python stops it is not ours to choose.
-    brackets = _NOT_BRACKETS.sub(b"", data)
-    depths = accumulate(1 if bracket in b"[{" else -1 for bracket in brackets)
-    if any(depth > MAX_DEPTH for depth in depths):
+    steps = (_STEP.get(found[0], 0) for found in _BRACKET_OR_STRING.finditer(data))
+    if any(depth > MAX_DEPTH for depth in accumulate(steps)):
         raise DamagedModelFileError(f"is damaged: nested deeper than {MAX_DEPTH} levels")
 
 

@@ -8,11 +8,13 @@ from scipy.special import betaln
 
 from tempocal.links import Array
 from tempocal.maps.binary import Steps
-from tempocal.nonparametric.bins import Positions, edges_at, equal_mass_cuts, mass_ranks, midpoints
-from tempocal.nonparametric.distinct import Distinct, collapse
+from tempocal.nonparametric.bins import edges_at, equal_mass_cuts, mass_ranks, midpoints
+from tempocal.nonparametric.distinct import Distinct, Positions, collapse
 
 # A thousand models this much less probable than the best cannot change the average in float64.
 _NEGLIGIBLE = 1e-20
+# Its reciprocal, and so its gamma function, is still finite.
+_SMALLEST = 1e-300
 
 
 def fit_bayesian(
@@ -94,9 +96,9 @@ def _fit_model(
     positives = np.diff(positives[last], prepend=0.0)
     negatives = np.diff(negatives[last], prepend=0.0)
     middles, complements = midpoints(edges_at(odds, cuts))
-    # Beyond odds of 745 a middle underflows to 0, where the prior would be improper.
-    alpha = np.maximum(middles, np.finfo(float).tiny) * prior_rows / len(last)
-    beta = np.maximum(complements, np.finfo(float).tiny) * prior_rows / len(last)
+    # Beyond odds of 700 or so a middle underflows, and at 0 the prior would be improper.
+    alpha = np.maximum(middles * prior_rows / len(last), _SMALLEST)
+    beta = np.maximum(complements * prior_rows / len(last), _SMALLEST)
     log_evidence = betaln(alpha + positives, beta + negatives) - betaln(alpha, beta)
     probabilities = (alpha + positives) / (alpha + beta + positives + negatives)
     return _Model(cuts, probabilities, float(log_evidence.sum()))
@@ -114,5 +116,5 @@ def _average(odds: Array, models: list[_Model]) -> Steps:
         model = models[k]
         probabilities += posterior[k] * model.probabilities[np.searchsorted(model.cuts, last)]
     # Less than certain in every model, but 1 - 1e-20 is no float.
-    inside = np.clip(probabilities, np.finfo(float).tiny, np.nextafter(1.0, 0.0))
+    inside = np.clip(probabilities, _SMALLEST, np.nextafter(1.0, 0.0))
     return Steps(edges_at(odds, cuts), inside)

@@ -1,11 +1,9 @@
 """Bins on the log-odds axis: where they are cut and where their middles are."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tempocal.links import Array, sigmoid
-
-Positions = NDArray[np.intp]
+from tempocal.nonparametric.distinct import Positions
 
 
 def mass_ranks(weights: Array) -> Array:

@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tempocal.links import Array, sigmoid
+
+Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from tempocal.links import Array
-from tempocal.nonparametric.bins import Positions
+from tempocal.nonparametric.distinct import Positions
 
 # Relative difference below which two joins are one.
 _SAME_PENALTY = 1e-12

@@ -20,7 +20,7 @@ import numpy as np
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.solve.fit import fit
+from tempocal.solve.fitting import fit
 from tempocal.solve.newton import solve_flat
 from tempocal.solve.problem import Problem, Solution, Strength
 

@@ -12,7 +12,7 @@ import numpy as np
 from tempocal.inputs import Codes, Groups
 from tempocal.links import Array
 from tempocal.solve.evidence import Shrunk
-from tempocal.solve.fit import MOST_NEWTON_COEFFICIENTS, fit
+from tempocal.solve.fitting import MOST_NEWTON_COEFFICIENTS, fit
 from tempocal.solve.newton import solve_flat
 from tempocal.solve.problem import Problem, Solution, Strength
 

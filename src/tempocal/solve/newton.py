@@ -14,9 +14,10 @@ from tempocal.solve.problem import Point, Problem, Solution, Strength
 
 # Promised decrease of the mean objective at which a step is the last one.
 TOLERANCE = 1e-11
-# Where steps of this share of the coefficients promise nothing, the coefficients have no limit.
+# Where steps of this share of the coefficients promise nothing, or nothing is left to lose, the
+# coefficients have no limit.
 RUNAWAY = 1e-3
-NOTHING = 1e-14
+NOTHING = 1e-12
 # Directions in which the curvature is below this share of the largest are left alone.
 FLAT = 1e-13
 MAX_PASSES = 200
@@ -80,13 +81,13 @@ def _descend(
             runs = np.linalg.norm(unit * step) > RUNAWAY * np.linalg.norm(unit * point.theta)
             if not runs:
                 return _Last(point, step, promised, passes, converged=True)
-            if promised <= NOTHING * total_weight:
+            if min(promised, point.value) <= NOTHING * total_weight:
                 return _Last(point, step, promised, passes, converged=True, unbounded=True)
         if passes == MAX_PASSES:
             return _Last(point, 0.0 * step, 0.0, passes, converged=False)
         trial = evaluate(point.theta + step)
         passes += 1
-        noise = 1e-14 * (abs(point.value) + total_weight)
+        noise = NOTHING * (abs(point.value) + total_weight)
         if trial.value <= point.value - 0.1 * promised + noise:
             point, damping = trial, (0.0 if damping < 1e-6 else damping / 100)
         else:

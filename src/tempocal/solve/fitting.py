@@ -55,4 +55,7 @@ def _identity_or_zero(problem: Problem) -> Array:
         problem.evaluate(theta, nothing, hessian=False).value
         for theta in (problem.identity, nothing)
     )
-    return problem.identity if at_identity <= at_zero else np.maximum(nothing, problem.lower)
+    # Logits that say nothing are as good as zero, to rounding.
+    if at_identity <= at_zero * (1 + 1e-9):
+        return problem.identity
+    return np.maximum(nothing, problem.lower)

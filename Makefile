@@ -1,0 +1,45 @@
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench faults validate clean
+
+help:  ## list the commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.runtime: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.development: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[test,lint,bench]"
+	@touch $@ $(VENV)/.runtime
+
+demo: $(VENV)/.runtime  ## fit and compare the calibrators on simulated matches
+	$(BIN)/python -m tempocal.demo --output demo-output
+
+test: $(VENV)/.development  ## run the tests and the examples in the docstrings
+	$(BIN)/python -m pytest --numprocesses 2
+
+lint: $(VENV)/.development  ## style, types and the import contract
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.development  ## time the fits and metrics beside other libraries
+	$(BIN)/python -m benchmarks
+
+faults: $(VENV)/.development  ## kill a saving process 1,000 times
+	$(BIN)/python tests/faults/kill_during_save.py --runs 1000
+
+validate: $(VENV)/.development  ## statistical claims by simulation (minutes)
+	$(BIN)/python -m validation
+
+clean:  ## remove what the commands above made
+	rm -rf $(VENV) demo-output

@@ -1,0 +1,76 @@
+"""Paths that lead to something other than an ordinary file of ordinary size."""
+
+import os
+import socket
+import time
+
+import pytest
+
+from tempocal.errors import NotAModelFileError
+from tempocal.modelfile import read_document, regular, write_document
+from tempocal.modelfile.limits import MAX_BYTES
+
+posix = pytest.mark.skipif(os.name != "posix", reason="needs pipes and devices as files")
+
+
+def test_a_missing_file_is_an_ordinary_error(path):
+    with pytest.raises(FileNotFoundError, match=r"model\.json"):
+        read_document(path)
+
+
+@posix
+def test_a_folder_is_an_ordinary_error(tmp_path):
+    with pytest.raises(IsADirectoryError, match=tmp_path.name):
+        read_document(tmp_path)
+
+
+@posix
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/urandom"])
+def test_devices_are_refused(device):
+    with pytest.raises(NotAModelFileError, match=f"{device} .* not an ordinary file"):
+        read_document(device)
+
+
+@posix
+def test_a_pipe_that_nobody_writes_to_is_refused_at_once(path):
+    os.mkfifo(path)
+    start = time.perf_counter()
+    with pytest.raises(NotAModelFileError, match="not an ordinary file"):
+        read_document(path)
+    assert time.perf_counter() - start < 5
+
+
+@posix
+def test_a_socket_is_an_ordinary_error(path, monkeypatch):
+    monkeypatch.chdir(path.parent)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path.name)
+        with pytest.raises(OSError, match=r"model\.json"):
+            read_document(path)
+
+
+def test_a_file_too_large_is_refused_unread(path):
+    with open(path, "wb") as file:
+        file.truncate(100 * MAX_BYTES)  # takes no space on the disk
+    start = time.perf_counter()
+    with pytest.raises(NotAModelFileError, match=f"larger than {MAX_BYTES} bytes"):
+        read_document(path)
+    assert time.perf_counter() - start < 5
+
+
+def test_a_file_that_grows_while_it_is_read_is_refused(path, monkeypatch):
+    monkeypatch.setattr(regular, "MAX_BYTES", 1000)
+    path.write_bytes(bytes(2000))
+    real = os.fstat
+    monkeypatch.setattr(os, "fstat", lambda fd: os.stat_result([real(fd).st_mode, *[0] * 9]))
+    with pytest.raises(NotAModelFileError, match="larger than 1000 bytes"):
+        read_document(path)
+
+
+def test_a_file_of_exactly_the_limit_is_read(path, monkeypatch):
+    write_document(path, {"a": "x" * 1000})
+    monkeypatch.setattr(regular, "MAX_BYTES", path.stat().st_size)
+    assert read_document(path) == {"a": "x" * 1000}
+    monkeypatch.setattr(regular, "MAX_BYTES", path.stat().st_size - 1)
+    with pytest.raises(NotAModelFileError, match="larger than"):
+        read_document(path)

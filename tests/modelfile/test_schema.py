@@ -1,0 +1,31 @@
+"""Files written by earlier versions load for ever: one of each schema is kept beside this test."""
+
+from pathlib import Path
+
+import pytest
+
+from tempocal.modelfile import read_document, write_document
+from tempocal.modelfile.schema import SCHEMA
+
+FILES = Path(__file__).parent / "files"
+CONTENT = {
+    "kind": "Example",
+    "classes": ["ja", "né", "日本"],
+    "fitted": True,
+    "nothing": None,
+    "count": 2**53 + 1,
+    "numbers": [0.1, -0.0, 5e-324, 1.7976931348623157e308, 1e16, 1.0],
+    "matrix": [[1.0, 0.5], [-0.5, 2.0]],
+    "parts": [{"kind": "Line", "slope": 1.25}, {}, []],
+}
+
+
+@pytest.mark.parametrize("schema", range(1, SCHEMA + 1))
+def test_files_of_every_schema_are_read(schema):
+    assert read_document(FILES / f"schema_{schema}.json") == CONTENT
+
+
+def test_the_present_schema_is_written_as_ever(path):
+    # The bytes depend on how Python prints floats and sorts text, which must not drift unseen.
+    write_document(path, CONTENT)
+    assert path.read_bytes() == (FILES / f"schema_{SCHEMA}.json").read_bytes()

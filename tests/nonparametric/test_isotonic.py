@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.isotonic import IsotonicRegression
+
+from tempocal.links import sigmoid
+from tempocal.nonparametric import fit_isotonic
+
+
+@pytest.mark.parametrize("shrinkage", [0.0, 5.0])
+@pytest.mark.parametrize("digits", [0, 1, 12])
+def test_predictions_are_those_of_scikit_learn(digits, shrinkage):
+    rng = np.random.default_rng(digits)
+    odds = rng.normal(0.0, 2.0, 400).round(digits)
+    targets = (rng.random(400) < sigmoid(odds)).astype(float)
+    weights = rng.random(400) + 0.1
+    strength = shrinkage / weights.sum()
+    shrunk = (targets + strength * sigmoid(odds)) / (1 + strength)
+    peer = IsotonicRegression(out_of_bounds="clip").fit(odds, shrunk, sample_weight=weights)
+    query = np.concatenate([odds, np.linspace(-20.0, 20.0, 999)])
+
+    fitted = fit_isotonic(odds, targets, weights, shrinkage=shrinkage)
+
+    assert sigmoid(fitted(query)) == pytest.approx(peer.predict(query), abs=1e-12)
+
+
+def test_knots_are_those_of_scikit_learn():
+    rng = np.random.default_rng(7)
+    odds = rng.normal(size=1000)
+    targets = (rng.random(1000) < sigmoid(odds)).astype(float)
+    peer = IsotonicRegression().fit(odds, targets)
+
+    fitted = fit_isotonic(odds, targets, None, shrinkage=0.0)
+
+    assert_array_equal(fitted.odds, peer.X_thresholds_)
+    assert fitted.probabilities == pytest.approx(peer.y_thresholds_, abs=1e-15)
+
+
+def test_two_rows_in_reverse_are_pooled():
+    fitted = fit_isotonic(
+        np.array([1.0, -1.0]), np.array([0.0, 1.0]), np.array([3.0, 1.0]), shrinkage=0.0
+    )
+
+    assert_array_equal(fitted.odds, [-1.0, 1.0])
+    assert_array_equal(fitted.probabilities, [0.25, 0.25])
+
+
+@pytest.mark.parametrize("label", [0.0, 1.0])
+def test_one_class_alone_is_certain_unless_shrunk(label):
+    odds, targets = np.array([-700.0, 0.3, 700.0]), np.full(3, label)
+    weights = np.array([0.1, 0.2, 0.7])
+
+    certain = fit_isotonic(odds, targets, weights, shrinkage=0.0)
+    shrunk = fit_isotonic(odds, targets, weights, shrinkage=1.0)
+
+    assert np.all(certain.probabilities == label)
+    assert shrunk.probabilities == pytest.approx((label + sigmoid(odds)) / 2)

@@ -1,0 +1,137 @@
+"""Fits reach the optimum of their objective, or say that there is none."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from support.problems import line, problem_of, softmax
+from tempocal.rows import BinaryRows, PerClassRows, SharedRows
+from tempocal.solve import Problem, Strength, fit
+from tempocal.solve.lbfgs import minimize_lbfgs
+
+NO_PULL = Strength(0.0, 0.0)
+
+
+def scipy_optimum(problem: Problem, strength: Strength) -> float:
+    """Lowest mean objective that a general optimizer finds, from several starts."""
+    pull = problem.pull(strength)
+    weight = problem.rows.total_weight
+
+    def objective(theta):
+        point = problem.evaluate(theta, pull, hessian=False)
+        return point.value / weight, point.gradient / weight
+
+    bounds = [(low, None) for low in problem.lower]
+    starts = [problem.identity, np.zeros_like(problem.identity), 0.3 * problem.identity]
+    return min(
+        minimize(
+            objective,
+            np.maximum(start, problem.lower),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options={"ftol": 1e-16, "gtol": 1e-12, "maxiter": 10_000},
+        ).fun
+        for start in starts
+    )
+
+
+def objective_at(problem: Problem, strength: Strength, theta: np.ndarray) -> float:
+    value = problem.evaluate(theta, problem.pull(strength), hessian=False).value
+    return value / problem.rows.total_weight
+
+
+@pytest.mark.parametrize("strength", [NO_PULL, Strength(5.0, 0.5), Strength(0.0, 100.0)])
+@pytest.mark.parametrize(
+    "problem",
+    [line(), line(n=40, seed=3), line(scale=1e-3), line(scale=1e4), softmax(True), softmax(False)],
+    ids=["line", "40 rows", "tiny logits", "huge logits", "diagonal", "full"],
+)
+def test_newton_is_as_good_as_a_general_optimizer(problem, strength):
+    solution = fit(problem, strength)
+    assert solution.converged
+    assert not solution.unbounded
+    reached = objective_at(problem, strength, solution.theta)
+    assert reached <= scipy_optimum(problem, strength) + 1e-9
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+def test_lbfgs_reaches_what_newton_reaches(diagonal):
+    problem, strength = softmax(diagonal), Strength(2.0, 2.0)
+    newton = fit(problem, strength)
+    lbfgs = minimize_lbfgs(problem, strength, problem.identity)
+    assert lbfgs.converged
+    assert objective_at(problem, strength, lbfgs.theta) == pytest.approx(
+        objective_at(problem, strength, newton.theta), abs=1e-9
+    )
+
+
+def test_the_loss_of_a_solution_is_without_the_pull():
+    problem, strength = line(), Strength(3.0, 4.0)
+    solution = fit(problem, strength)
+    alone = problem.rows.sums(solution.theta[None])
+    assert solution.loss == pytest.approx(alone.loss[0], rel=1e-12)
+    np.testing.assert_allclose(solution.hessian, alone.hessian[0], rtol=1e-3)
+
+
+def test_a_sample_start_ends_in_the_same_place(monkeypatch):
+    problem = line(n=40_000)
+    monkeypatch.setattr("tempocal.solve.fitting.SAMPLE_ROWS", 500)
+    from_sample = fit(problem, NO_PULL)
+    monkeypatch.setattr("tempocal.solve.fitting.SAMPLE_ROWS", 10**9)
+    from_identity = fit(problem, NO_PULL)
+    np.testing.assert_allclose(from_sample.theta, from_identity.theta, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bounds_hold_and_the_rest_is_optimal(seed):
+    """Three features of which some would like a negative coefficient."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(3, 300))
+    t = (rng.random(300) < 1 / (1 + np.exp(x[0] - x[1] + 0.2 * x[2]))).astype(float)
+    problem = problem_of(BinaryRows(x, t), np.ones(3), lower=[0.0, 0.0, 0.0])
+    solution = fit(problem, NO_PULL)
+    assert (solution.theta >= 0).all()
+    assert (solution.theta == 0).any()
+    reached = objective_at(problem, NO_PULL, solution.theta)
+    assert reached <= scipy_optimum(problem, NO_PULL) + 1e-9
+
+
+def test_separable_rows_have_no_finite_optimum():
+    z = np.array([-3.0, -2.0, -1.0, 0.5, 1.0, 2.0])
+    rows = BinaryRows(z[None], (z > 0).astype(float))
+    assert fit(problem_of(rows, [1.0]), NO_PULL).unbounded
+    assert not fit(problem_of(rows, [1.0]), Strength(0.01, 0.0)).unbounded
+
+
+def test_quasi_separable_rows_have_no_finite_optimum():
+    """Both classes at zero, and beyond it only one on each side."""
+    z = np.array([-2.0, -1.0, 0.0, 0.0, 1.0, 2.0])
+    t = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
+    assert fit(problem_of(BinaryRows(np.stack([z, np.ones(6)]), t), [1.0, 0.0]), NO_PULL).unbounded
+
+
+def test_separable_rows_of_several_classes_have_no_finite_optimum():
+    z = np.random.default_rng(0).normal(size=(3, 60))
+    for diagonal in (True, False):
+        identity = np.tile([1.0, 0.0], 3) if diagonal else np.eye(3, 4).ravel()
+        rows = PerClassRows(z, z.argmax(axis=0), 3, diagonal=diagonal)
+        assert fit(problem_of(rows, identity), NO_PULL).unbounded
+        assert minimize_lbfgs(problem_of(rows, identity), NO_PULL, identity).unbounded
+
+
+def test_nearly_separable_rows_still_have_one():
+    """One row in ten thousand on the wrong side makes the optimum finite, if large."""
+    z = np.linspace(-4, 4, 10_000)
+    t = (z > 0).astype(float)
+    t[2000] = 1.0
+    solution = fit(problem_of(BinaryRows(z[None], t), [1.0]), NO_PULL)
+    assert solution.converged
+    assert not solution.unbounded
+
+
+def test_logits_that_say_nothing_leave_the_identity():
+    rows = BinaryRows(np.zeros((1, 10)), np.arange(10) % 2.0)
+    assert fit(problem_of(rows, [1.0]), NO_PULL).theta == 1.0
+    rows = SharedRows(np.ones((3, 10)), np.arange(10) % 3)
+    assert fit(problem_of(rows, [1.0]), NO_PULL).theta == 1.0

@@ -1,0 +1,152 @@
+"""Strengths from the data: what they maximize, what groups change, how folds agree with refits."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from support.problems import line, problem_of, softmax
+from tempocal.inputs import Groups
+from tempocal.rows import BinaryRows, PerClassRows
+from tempocal.solve import N_FOLDS, Strength, fit, fit_by_evidence, fit_by_folds, fold_codes
+from tempocal.solve.evidence import design_effect
+from tempocal.solve.folds import fold_coefficients
+
+
+def temperature(n, true=0.6, seed=0):
+    rng = np.random.default_rng(seed)
+    z = 2 * rng.normal(size=n)
+    t = (rng.random(n) < 1 / (1 + np.exp(-true * z))).astype(float)
+    return problem_of(BinaryRows(z[None], t), [1.0])
+
+
+def log_evidence(problem, strength):
+    """Log of the integral of likelihood times prior, plus the half-Cauchy prior on its width."""
+    rows, width = problem.rows, strength**-0.5
+    best = fit(problem, Strength(strength, 0.0)).theta[0]
+    top = -rows.sums(np.array([[best]])).loss[0] - 0.5 * strength * (best - 1) ** 2
+
+    def integrand(theta):
+        loss = rows.sums(np.array([[theta]]), hessian=False).loss[0]
+        return np.exp(-loss - 0.5 * strength * (theta - 1) ** 2 - top)
+
+    area = quad(integrand, best - 3, best + 3, points=[best], epsabs=0, epsrel=1e-8)[0]
+    return top + np.log(area) + 0.5 * np.log(strength) - np.log(1 + width**2)
+
+
+def test_the_strength_chosen_has_the_most_evidence():
+    """Laplace's approximation stands beside the integral itself."""
+    problem = temperature(400)
+    chosen = fit_by_evidence(problem, None).strength.slopes
+    grid = chosen * np.exp(np.linspace(-1.5, 1.5, 13))
+    best = grid[np.argmax([log_evidence(problem, s) for s in grid])]
+    assert np.log(chosen / best) == pytest.approx(0, abs=0.3)
+
+
+def test_the_fit_is_exact_at_the_strength_it_reports():
+    problem = line()
+    shrunk = fit_by_evidence(problem, None)
+    np.testing.assert_allclose(
+        fit(problem, shrunk.strength).theta, shrunk.solution.theta, rtol=1e-8, atol=1e-10
+    )
+
+
+def test_calibrated_logits_are_mostly_left_alone():
+    """Where the truth is the identity, shrinkage takes away most of the harm of fitting."""
+    harm = []
+    for seed in range(60):
+        problem = temperature(60, true=1.0, seed=seed)
+        plain = fit(problem, Strength(0.0, 0.0)).theta[0]
+        shrunk = fit_by_evidence(problem, None).solution.theta[0]
+        harm.append([(plain - 1) ** 2, (shrunk - 1) ** 2])
+    plain_harm, shrunk_harm = np.mean(harm, axis=0)
+    assert shrunk_harm < 0.5 * plain_harm
+
+
+def test_with_many_rows_the_strength_does_not_matter():
+    problem = temperature(50_000)
+    plain = fit(problem, Strength(0.0, 0.0)).theta[0]
+    assert fit_by_evidence(problem, None).solution.theta[0] == pytest.approx(plain, rel=1e-3)
+
+
+def test_repeating_every_row_in_its_group_changes_nothing():
+    """Ten copies of a row are one row: the design effect is ten and the shrinkage tenfold."""
+    problem = temperature(150)
+    alone = fit_by_evidence(problem, Groups(np.arange(150), 150))
+    rng = np.random.default_rng(0)
+    z = 2 * rng.normal(size=150)
+    t = (rng.random(150) < 1 / (1 + np.exp(-0.6 * z))).astype(float)
+    copies = problem_of(BinaryRows(np.repeat(z, 10)[None], np.repeat(t, 10)), [1.0])
+    groups = Groups(np.repeat(np.arange(150), 10), 150)
+    copied = fit_by_evidence(copies, groups)
+    assert copied.design_effect == pytest.approx(10 * alone.design_effect, rel=0.2)
+    assert copied.solution.theta[0] == pytest.approx(alone.solution.theta[0], abs=0.01)
+
+
+def test_independent_groups_have_a_design_effect_near_one():
+    problem = temperature(20_000)
+    solution = fit(problem, Strength(0.0, 0.0))
+    groups = Groups(np.arange(20_000) // 4, 5_000)
+    assert design_effect(problem, solution, groups) == pytest.approx(1.0, abs=0.1)
+
+
+def keyed_softmax(n=600):
+    rng = np.random.default_rng(0)
+    z = 2 * rng.normal(size=(3, n))
+    y = (0.6 * z + rng.gumbel(size=z.shape)).argmax(axis=0)
+    rows = PerClassRows(z, y, 3, diagonal=False, keys=fold_codes(n, None), n_keys=N_FOLDS)
+    return problem_of(rows, np.eye(3, 4).ravel())
+
+
+@pytest.mark.parametrize("value", [0.1, 10.0, 1000.0])
+def test_fold_fits_agree_with_full_refits(value):
+    """A Newton step from the common optimum scores the left-out rows as a refit does."""
+    problem, strength = keyed_softmax(n=3000), Strength(value, value)
+    stepped = fold_coefficients(problem, fit(problem, strength), strength)
+    refitted = np.array(
+        [fit(replace(problem, left_out=fold), strength).theta for fold in range(N_FOLDS)]
+    )
+    weight = problem.rows.total_weight
+    difference = problem.rows.sums(stepped).loss.sum() - problem.rows.sums(refitted).loss.sum()
+    assert abs(difference) / weight < 2e-4
+
+
+def test_folds_choose_what_predicts_rows_left_out():
+    problem = keyed_softmax()
+    chosen = fit_by_folds(problem).strength
+
+    def held_out(value):
+        strength = Strength(value, value)
+        fits = [fit(replace(problem, left_out=fold), strength).theta for fold in range(N_FOLDS)]
+        return problem.rows.sums(np.array(fits)).loss.sum() / problem.rows.total_weight
+
+    best = min(held_out(10.0**power) for power in range(-2, 5))
+    assert held_out(chosen.slopes) <= best + 1e-3
+
+
+def test_one_fold_left_out_is_enough_for_large_models(monkeypatch):
+    monkeypatch.setattr("tempocal.solve.folds.MOST_NEWTON_COEFFICIENTS", 3)
+    monkeypatch.setattr("tempocal.solve.fitting.MOST_NEWTON_COEFFICIENTS", 3)
+    shrunk = fit_by_folds(keyed_softmax())
+    assert shrunk.solution.converged
+    assert shrunk.solution.hessian is None
+    # The rows' structure is diagonal, so strong regularization wins.
+    assert shrunk.strength.slopes >= 10
+
+
+def test_groups_are_dealt_whole():
+    groups = Groups(np.repeat(np.arange(20), 3), 20)
+    folds = fold_codes(60, groups)
+    assert all(len(set(folds[groups.codes == g])) == 1 for g in range(20))
+    assert set(folds) == set(range(N_FOLDS))
+
+
+def test_left_out_rows_do_not_count():
+    problem = keyed_softmax()
+    whole = softmax(diagonal=False)
+    theta = problem.identity * 0.7
+    pull = np.zeros_like(theta)
+    parts = [replace(problem, left_out=f).evaluate(theta, pull).value for f in range(N_FOLDS)]
+    total = whole.evaluate(theta, pull).value
+    assert sum(parts) == pytest.approx((N_FOLDS - 1) * total, rel=1e-12)
