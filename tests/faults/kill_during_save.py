@@ -83,7 +83,7 @@ def kill_one(path, save, number, seconds):
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        save_for_ever(path, save, number + 1, writing)
+        save_forever(path, save, number + 1, writing)
     os.close(writing)
     with open(reading, "rb") as pipe:
         reports = pipe.read(8)
@@ -96,7 +96,7 @@ def kill_one(path, save, number, seconds):
     return struct.unpack("<q", reports[-8:])[0]
 
 
-def save_for_ever(path, save, number, reports):
+def save_forever(path, save, number, reports):
     try:
         while True:
             save(path, model(number))

@@ -132,7 +132,7 @@ write_document(path, {"model": "new", "numbers": list(range(1000))})
 @posix
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize(
-    ("name", "count"), [("open", 1), ("fsync", 1), ("replace", 1), ("fsync", 2)]
+    ("name", "count"), [("open", 2), ("fsync", 1), ("replace", 1), ("fsync", 2)]
 )
 def test_a_save_killed_at_any_step_leaves_the_old_model_or_the_new(old, name, count, when):
     done = subprocess.run([sys.executable, "-c", KILLED, old, name, str(count), when], check=False)
@@ -248,7 +248,7 @@ def test_a_private_file_is_not_public_for_a_moment(old, monkeypatch):
 
     monkeypatch.setattr(os, "open", recorded)
     write_document(old, NEW)
-    assert created[0] == (os.O_EXCL, 0o600)
+    assert (os.O_EXCL, 0o600) in created
 
 
 @posix

@@ -1,4 +1,4 @@
-"""Files written by earlier versions load for ever: one of each schema is kept beside this test."""
+"""Files written by earlier versions load forever: one of each schema is kept beside this test."""
 
 from pathlib import Path
 

@@ -77,20 +77,23 @@ def test_it_is_the_loop_over_models_bins_and_rows(n, digits):
 
 
 def test_its_options_are_those_of_the_loop():
-    odds, targets, weights = rows(5, 50, 2)
-    weights *= 100
+    rng = np.random.default_rng(5)
+    odds, targets = rng.normal(size=50), rng.integers(0, 2, 50) * 1.0
+    weights = np.full(50, 10.0)
+    data = (odds.tolist(), targets.tolist(), weights.tolist())
 
     fitted = fit_bayesian(odds, targets, weights, spread=2.0, prior_rows=30.0)
 
-    expected = naive_bbq(
-        odds.tolist(),
-        targets.tolist(),
-        weights.tolist(),
-        query=odds.tolist(),
-        spread=2,
-        prior_rows=30.0,
-    )
+    expected = naive_bbq(*data, query=odds.tolist(), spread=2, prior_rows=30.0)
     assert sigmoid(fitted(odds)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_at_least_the_fewest_bins_are_used():
+    # The labels say nothing, so one bin would be best, but 1000^(1/3) / 2 = 5 are the fewest.
+    odds, targets = np.arange(1000.0), np.arange(1000.0) % 2
+
+    assert len(fit_bayesian(odds, targets, None, spread=2.0).edges) >= 4
+    assert len(fit_bayesian(odds, targets, None, spread=1.0).edges) == 9
 
 
 def test_it_finds_the_truth_with_enough_rows():
@@ -111,6 +114,21 @@ def test_it_is_never_certain(label, scale):
     probabilities = fit_bayesian(odds, np.full(2000, label), None).probabilities
 
     assert np.all((probabilities > 0) & (probabilities < 1))
+
+
+@pytest.mark.parametrize("label", [0.0, 1.0])
+def test_it_is_not_certain_where_the_prior_is(label):
+    odds = (2 * label - 1) * np.linspace(50.0, 5000.0, 2000)
+
+    probabilities = fit_bayesian(odds, np.full(2000, label), None, spread=1.0).probabilities
+
+    assert np.all((probabilities > 0) & (probabilities < 1))
+
+
+def test_one_value_of_great_weight_is_one_bin():
+    fitted = fit_bayesian(np.array([0.0]), np.array([1.0]), np.array([1e6]))
+
+    assert fitted.probabilities == pytest.approx([(1e6 + 1) / (1e6 + 2)], rel=1e-12)
 
 
 def test_one_row_moves_the_prior_of_one_bin():

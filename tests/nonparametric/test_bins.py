@@ -30,18 +30,13 @@ def test_equal_mass_cuts_stand_where_exact_fractions_put_them(weights, bins):
     assert_array_equal(equal_mass_cuts(mass_ranks(np.array(weights, float)), bins), expected)
 
 
-@law
-@given(
-    weights=st.lists(st.integers(1, 9), min_size=1, max_size=40),
-    bins=st.integers(1, 50),
-    unit=st.sampled_from([0.1, 1 / 3, 7.7]),
-)
-def test_the_unit_of_the_weights_does_not_move_a_cut(weights, bins, unit):
-    weights = np.array(weights, float)
-
-    scaled = equal_mass_cuts(mass_ranks(weights * unit), bins)
-
-    assert_array_equal(scaled, equal_mass_cuts(mass_ranks(weights), bins))
+@pytest.mark.parametrize("unit", [0.1, 1 / 3, 7.7])
+def test_the_unit_of_the_weights_does_not_move_a_cut(unit):
+    # Middles on an edge of a bin abound here, and rounding puts them on either side of it.
+    for count in range(1, 50):
+        ranks, scaled = mass_ranks(np.ones(count)), mass_ranks(np.full(count, unit))
+        for bins in range(1, 50):
+            assert_array_equal(equal_mass_cuts(scaled, bins), equal_mass_cuts(ranks, bins))
 
 
 @law

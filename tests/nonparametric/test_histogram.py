@@ -72,6 +72,14 @@ def test_equal_mass_bins_differ_by_less_than_a_row():
     assert counts.max() - counts.min() <= 1
 
 
+def test_a_value_on_an_edge_counts_in_the_bin_that_predicts_it():
+    odds, targets = np.array([-1.0, 0.0, 1.0]), np.array([0.0, 1.0, 1.0])
+
+    fitted = fit_histogram(odds, targets, None, bins=2, binning="equal_width", shrinkage=0.0)
+
+    assert predict(fitted, odds) == pytest.approx([0.5, 0.5, 1.0])
+
+
 @pytest.mark.parametrize("shrinkage", [0.0, 1.0])
 def test_an_empty_bin_is_the_identity(shrinkage):
     odds = np.array([-3.0, 3.0])

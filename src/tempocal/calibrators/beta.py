@@ -16,11 +16,12 @@ from tempocal.maps import Beta, OneVsRest
 from tempocal.rows import BinaryRows
 from tempocal.solve import Problem
 
-# For each form: how its coefficients make (a, b, c), which of them are biases.
+_LOG2 = float(np.log(2.0))
+# For each form: how its coefficients make (a, b, c).
 _FORMS: dict[str, Array] = {
     "abc": np.eye(3),
     "ac": np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
-    "ab": np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]),
+    "ab": np.array([[1.0, 0.0], [0.0, 1.0], [_LOG2, -_LOG2]]),
 }
 
 
@@ -30,8 +31,8 @@ class BetaCalibration(Calibrator):
     Parameters
     ----------
     form : {"abc", "ac", "ab"}, default="abc"
-        All three parameters; one slope a = b and a bias; or two slopes and c = 0, which keeps
-        1/2 in place.
+        All three parameters; one slope a = b and a bias; or two slopes and the c that keeps 1/2
+        in place, which is ``(a - b) * log(2)``.
     shrinkage : "auto", float or pair of floats, default="auto"
         Pull of a and b towards 1 and of c towards 0, one strength for both or one each; see
         `TemperatureScaling`.

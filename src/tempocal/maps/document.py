@@ -1,6 +1,6 @@
 """A fitted map as a plain dictionary of names and numbers, and back."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -47,7 +47,7 @@ def _read(content: Any, kinds: Mapping[str, Any]) -> Any:
         )
     values = {field: _typed(content[field], wanted, field) for field, wanted in expected.items()}
     fitted = kinds[name](**values)
-    if not _is_whole(fitted):
+    if not _IS_WHOLE[name](fitted):
         raise DamagedModelFileError(f"the parts of a {name} map do not go together")
     return fitted
 
@@ -76,30 +76,29 @@ def _numbers(value: Any, name: str) -> Array:
     return array
 
 
-def _is_whole(fitted: Any) -> bool:
-    """Whether the map can be applied: shapes agree, positions ascend, probabilities are some."""
-    match fitted:
-        case Scale(inverse_temperature):
-            return inverse_temperature > 0
-        case Affine(weights, bias):
-            return (
-                bias.ndim == 1 and len(bias) > 1 and weights.shape in (bias.shape, 2 * bias.shape)
-            )
-        case OneVsRest(maps):
-            return len(maps) > 0
-        case Beta(a, b):
-            return a >= 0 and b >= 0
-        case Steps(edges, probabilities):
-            return probabilities.shape == (edges.size + 1,) and _is_curve(edges, probabilities)
-        case Knots(odds, probabilities):
-            return probabilities.shape == odds.shape != (0,) and _is_curve(odds, probabilities)
-    return True
-
-
 def _is_curve(positions: Array, probabilities: Array) -> bool:
-    return bool(
-        positions.ndim == 1
-        and (np.diff(positions) >= 0).all()
-        and (probabilities >= 0).all()
-        and (probabilities <= 1).all()
-    )
+    ascends = positions.ndim == 1 and bool((np.diff(positions) >= 0).all())
+    return ascends and bool(((probabilities >= 0) & (probabilities <= 1)).all())
+
+
+def _is_affine(weights: Array, bias: Array) -> bool:
+    return bias.ndim == 1 and len(bias) > 1 and weights.shape in (bias.shape, 2 * bias.shape)
+
+
+# What makes a map one that can be applied: shapes agree, edges ascend, probabilities lie in [0, 1].
+_IS_WHOLE: dict[str, Callable[[Any], bool]] = {
+    "Affine": lambda fitted: _is_affine(fitted.weights, fitted.bias),
+    "Beta": lambda fitted: min(fitted.a, fitted.b) >= 0,
+    "Knots": lambda fitted: (
+        fitted.odds.size > 0
+        and fitted.probabilities.shape == fitted.odds.shape
+        and _is_curve(fitted.odds, fitted.probabilities)
+    ),
+    "Line": lambda fitted: True,
+    "OneVsRest": lambda fitted: len(fitted.maps) > 0,
+    "Scale": lambda fitted: fitted.inverse_temperature > 0,
+    "Steps": lambda fitted: (
+        fitted.probabilities.shape == (fitted.edges.size + 1,)
+        and _is_curve(fitted.edges, fitted.probabilities)
+    ),
+}

@@ -21,9 +21,9 @@ def write_document(path: str | os.PathLike[str], content: Mapping[str, Any]) -> 
     Parameters
     ----------
     path : str or path-like
-        Where to. A file that is there is replaced in one step and lends its permissions to the new
-        one; through a symbolic link, what it points at is replaced. A new file gets the
-        permissions that any new file of the user gets. The folder must exist.
+        Where to. A file that is there is replaced in one step and lends its permissions, not its
+        owner, to the new one; through a symbolic link, what it points at is replaced. A new file
+        gets the permissions that any new file of the user gets. The folder must exist.
     content : mapping of str
         Finite numbers, strings, bools, None, lists and dicts with string keys, within the limits
         of `tempocal.modelfile.limits`. It comes back equal and of the same types, floats to the
@@ -34,7 +34,7 @@ def write_document(path: str | os.PathLike[str], content: Mapping[str, Any]) -> 
     InputError
         If the content holds something else; the message says where.
     OSError
-        If the file cannot be written; what was there before is still there, and nothing else.
+        If the file cannot be written; the model that was there before is still there.
 
     Examples
     --------

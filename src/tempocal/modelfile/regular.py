@@ -21,5 +21,5 @@ def read_bytes(path: str) -> bytes:
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
-    # A named pipe that nobody writes to would otherwise hold us in open() for ever.
+    # A named pipe that nobody writes to would otherwise hold us in open() forever.
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

@@ -12,7 +12,9 @@ def replace_file(path: str, data: bytes) -> None:
     """Put a file with `data` at `path`, on the disk when this returns.
 
     The data goes to a new file in the same folder, which then takes the place of the old one. Any
-    failure removes the new file, leaves the old one as it was and raises an OSError with `path`.
+    failure to do so removes the new file, leaves the old one as it was and raises an OSError with
+    `path`; so does a disk that fails after that, when the new one is in place.
+
     A process killed in between leaves ``.tempocal-*.tmp`` behind: such a file is never read nor in
     the way of another save, and may be deleted when nothing is being saved. It is not deleted
     here, where it could be another process's save under way.
@@ -40,11 +42,10 @@ def _mode_to_keep(path: str, target: str) -> int | None:
         return None
     if stat.S_ISDIR(mode):
         raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
-    # Renaming would turn /dev/null into a file, and needs no permission to write the old one.
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(mode):  # renaming would turn /dev/null into a file
         raise OSError(errno.EINVAL, "Not an ordinary file")
-    if not os.access(target, os.W_OK):
-        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+    # Renaming needs no permission to write the old file, but whoever took it away meant something.
+    os.close(os.open(target, os.O_WRONLY))
     return mode & 0o777
 
 

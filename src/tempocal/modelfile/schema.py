@@ -6,7 +6,8 @@ from typing import Any
 # 1. turn the content of the previous schema into the new one in `upgraded`, and
 # 2. add a file written under the new schema to tests/modelfile/files, leaving the old ones there:
 #    they are the promise that models saved years ago still load.
-# The first two lines of a file (`envelope.py`) never change: by them old versions know new files.
+# Two things never change: the first two lines of a file (`envelope.py`), by which old versions know
+# new files, and how content is laid out (`text.py`), by which new versions check old files.
 SCHEMA = 1
 
 

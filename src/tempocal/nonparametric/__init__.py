@@ -8,7 +8,7 @@ from tempocal.nonparametric.bayesian import fit_bayesian
 from tempocal.nonparametric.histogram import Binning, fit_histogram
 from tempocal.nonparametric.isotonic import fit_isotonic
 from tempocal.nonparametric.near_isotonic import fit_near_isotonic
-from tempocal.nonparametric.near_isotonic_path import NearIsotonicPath, near_isotonic_path
+from tempocal.nonparametric.solution_path import NearIsotonicPath, near_isotonic_path
 
 __all__ = [
     "Binning",

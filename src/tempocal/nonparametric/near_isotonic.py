@@ -7,7 +7,7 @@ from tempocal.links import Array
 from tempocal.maps.binary import Knots
 from tempocal.nonparametric.distinct import collapse, shrunk_targets
 from tempocal.nonparametric.knots import thin_knots
-from tempocal.nonparametric.near_isotonic_path import NearIsotonicPath, near_isotonic_path
+from tempocal.nonparametric.solution_path import NearIsotonicPath, near_isotonic_path
 
 # exp(-100 / 2) = 2e-22: a million models this far from the best do not change the average.
 _NEGLIGIBLE_BIC = 100.0

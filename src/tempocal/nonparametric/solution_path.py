@@ -172,8 +172,7 @@ def _path(chain: _Chain, positions: Positions) -> NearIsotonicPath:
     # The last entry is for the blocks that no join ended, whose -1 finds it.
     end = np.append(model_of_join, len(breakpoints))[ended_by]
     slope = (falls[start] - falls[stop]) / weight
-    lived = np.flatnonzero(first < end)
-    order = lived[np.argsort(start[lived], kind="stable")]
+    order = np.argsort(start, kind="stable")
     return NearIsotonicPath(
         breakpoints=breakpoints,
         first=first[order],

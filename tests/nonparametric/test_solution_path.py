@@ -106,6 +106,17 @@ def test_joins_at_the_same_penalty_are_one_breakpoint():
     assert path.at(0.05) == pytest.approx(np.full(100, 0.5))
 
 
+def test_breakpoints_increase_even_where_rounding_disorders_the_joins():
+    rng = np.random.default_rng(6)
+    for _ in range(100):
+        targets, weights = rng.integers(0, 2, 200) * 1.0, 10 ** rng.uniform(-9.0, 9.0, 200)
+        path = near_isotonic_path(targets, weights)
+        isotonic = isotonic_regression(targets, sample_weight=weights)
+
+        assert np.all(np.diff(path.breakpoints) > 0)
+        assert path.at(path.breakpoints[-1]) == pytest.approx(isotonic, abs=1e-9)
+
+
 def test_equal_neighbors_are_one_block_from_the_outset():
     path = near_isotonic_path(np.array([0.0, 0.0, 1.0, 1.0, 1.0]), np.ones(5))
 

@@ -1,0 +1,118 @@
+"""Every calibrator is a scikit-learn classifier, as far as logits can be.
+
+Checks whose X has another number of columns than y has classes must fail: such X are not logits.
+Behind a model that turns any X into logits, every check passes.
+"""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+import tempocal as tc
+from support.calibrators import ALL, simulate
+
+# Checks that draw labels at random have logits that say nothing, or the reverse of the truth.
+pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
+
+NOT_LOGITS = {
+    "check_array_api_input": "two classes, ten columns",
+    "check_classifiers_classes": "three classes, two columns",
+    "check_classifiers_train": "two classes, three columns",
+    "check_dtype_object": "four classes, ten columns",
+    "check_estimators_dtypes": "two classes, five columns",
+    "check_estimators_fit_returns_self": "three classes, two columns",
+    "check_estimators_nan_inf": "two classes, three columns",
+    "check_estimators_overwrite_params": "three classes, two columns",
+    "check_estimators_pickle": "two classes, three columns",
+    "check_n_features_in_after_fitting": "three classes, four columns",
+    "check_pipeline_consistency": "two classes, three columns",
+    "check_positive_only_tag_during_fit": "two classes, ten columns",
+    "check_readonly_memmap_input": "three classes, two columns",
+    "check_sample_weight_equivalence_on_dense_data": "three classes, thirty columns",
+}
+
+
+class Centroids(ClassifierMixin, BaseEstimator):
+    """A model that turns any X into K logits, and a calibrator behind it."""
+
+    def __init__(self, calibrator=None):
+        self.calibrator = calibrator
+
+    def fit(self, X, y, sample_weight=None):
+        X, y = validate_data(self, X, y)
+        weights = _check_sample_weight(sample_weight, X)
+        counted = weights > 0
+        if not counted.any():
+            raise ValueError("sample_weight is zero everywhere")
+        self.classes_ = np.unique(y[counted])
+        if len(self.classes_) < 2:
+            raise ValueError("one class only")
+        self.centers_ = np.array(
+            [np.average(X[y == k], axis=0, weights=weights[y == k]) for k in self.classes_]
+        )
+        self.calibrator_ = clone(self.calibrator).set_params(classes=self.classes_)
+        self.calibrator_.fit(self.logits(X[counted]), y[counted], sample_weight=weights[counted])
+        return self
+
+    def logits(self, X):
+        distances = ((X[:, None, :] - self.centers_) ** 2).mean(axis=2)
+        return -distances
+
+    def _calibrated(self, X, method):
+        check_is_fitted(self)
+        logits = self.logits(validate_data(self, X, reset=False))
+        return getattr(self.calibrator_, method)(logits)
+
+    def predict(self, X):
+        return self._calibrated(X, "predict")
+
+    def predict_proba(self, X):
+        return self._calibrated(X, "predict_proba")
+
+    def predict_log_proba(self, X):
+        return self._calibrated(X, "predict_log_proba")
+
+    def decision_function(self, X):
+        return self._calibrated(X, "decision_function")
+
+
+@parametrize_with_checks([kind() for kind in ALL], expected_failed_checks=lambda _: NOT_LOGITS)
+def test_checks_on_logits(estimator, check):
+    check(estimator)
+
+
+def test_no_more_checks_fail_than_have_to():
+    checks = [check for _, check in estimator_checks_generator(tc.Identity())]
+    names = [getattr(check, "func", check).__name__ for check in checks]
+    assert sum(name in NOT_LOGITS for name in names) == 17
+
+
+def behind_a_model(kind):
+    # Rows are dealt to folds one by one, so there a weight of 2 is not the row twice.
+    by_folds = kind in (tc.MatrixScaling, tc.DirichletCalibration)
+    return Centroids(kind(shrinkage=1.0, regularization="l2") if by_folds else kind())
+
+
+@parametrize_with_checks([behind_a_model(kind) for kind in ALL])
+def test_checks_behind_a_model(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_works_in_cross_validation_and_pipelines(kind):
+    z, y = simulate(3, 200)
+    scores = cross_val_score(make_pipeline(kind()), z, y, scoring="neg_log_loss")
+    assert np.isfinite(scores).all()
+
+
+def test_can_be_searched():
+    z, y = simulate(2, 200)
+    search = GridSearchCV(
+        tc.TemperatureScaling(), {"shrinkage": [0.0, 10.0]}, scoring="neg_log_loss"
+    )
+    search.fit(z.reshape(-1, 1), y)
+    assert search.best_params_["shrinkage"] in (0.0, 10.0)

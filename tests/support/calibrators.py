@@ -1,0 +1,44 @@
+"""All calibrators, and data to fit them to."""
+
+from typing import Any
+
+import numpy as np
+
+import tempocal as tc
+
+ALL: list[Any] = [
+    tc.Identity,
+    tc.TemperatureScaling,
+    tc.PlattScaling,
+    tc.VectorScaling,
+    tc.MatrixScaling,
+    tc.BetaCalibration,
+    tc.DirichletCalibration,
+    tc.HistogramBinning,
+    tc.BayesianBinning,
+    tc.IsotonicCalibration,
+    tc.NearIsotonicEnsemble,
+]
+PARAMETRIC: list[Any] = [
+    tc.TemperatureScaling,
+    tc.PlattScaling,
+    tc.VectorScaling,
+    tc.MatrixScaling,
+    tc.BetaCalibration,
+    tc.DirichletCalibration,
+]
+
+
+def at_fixed_shrinkage(kind: Any) -> Any:
+    """Return a calibrator whose strength does not depend on how the rows are dealt to folds."""
+    return kind(shrinkage=1.0) if kind in PARAMETRIC else kind()
+
+
+def simulate(n_classes: int, n: int, seed: int = 0, slope: float = 0.6) -> tuple[Any, Any]:
+    """Return overconfident logits, one column for two classes, and labels."""
+    rng = np.random.default_rng(seed)
+    if n_classes == 2:
+        z = 2 * rng.normal(size=n)
+        return z, (rng.random(n) < 1 / (1 + np.exp(-slope * z - 0.2))).astype(int)
+    z = 2 * rng.normal(size=(n, n_classes))
+    return z, (slope * z + rng.gumbel(size=z.shape)).argmax(axis=1)
