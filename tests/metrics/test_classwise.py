@@ -10,7 +10,8 @@ PROBA, CODES = RANDOM.dirichlet(np.ones(4), size=300), RANDOM.integers(0, 4, 300
 @pytest.mark.parametrize("binning", ["equal_width", "equal_mass"])
 def test_is_the_mean_of_one_against_the_rest(binning):
     alone = [
-        ece(k == CODES, PROBA[:, k], of="positive_class", binning=binning, bins=7) for k in range(4)
+        ece(came, said, of="positive_class", binning=binning, bins=7)
+        for came, said in zip(np.eye(4)[CODES].T, PROBA.T, strict=True)
     ]
     error = classwise_ece(CODES, PROBA, binning=binning, bins=7)
     assert error == pytest.approx(np.mean(alone), rel=1e-12)

@@ -50,7 +50,8 @@ def test_negative_square_has_root_zero():
 
 
 def test_bins_of_a_single_row_add_nothing():
-    error = debiased_ece([1, 0, 0], [0.1, 0.9, 0.9], bins=2, of="positive_class")
+    error = debiased_ece([1, 1, 0], [0.1, 0.1, 0.9], bins=2, of="positive_class")
+    np.testing.assert_array_equal(error.bins.count, [2, 1])
     assert error.squared == pytest.approx(2 / 3 * 0.81)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tempocal import metrics
@@ -57,6 +57,7 @@ def simulate(n=300, n_classes=3, seed=0):
 
 
 @any_metric
+@settings(max_examples=30)
 @given(rows=coarse_rows())
 def test_weight_is_repetition(metric, rows):
     codes, proba, weight = rows
@@ -69,6 +70,7 @@ def test_weight_is_repetition(metric, rows):
 
 
 @any_metric
+@settings(max_examples=30)
 @given(rows=coarse_rows(), seed=st.integers(0, 2**32 - 1))
 def test_order_of_rows_is_nothing(metric, rows, seed):
     codes, proba, weight = rows

@@ -31,6 +31,8 @@ PARAMETRIC: list[Any] = [
 
 def at_fixed_shrinkage(kind: Any) -> Any:
     """Return a calibrator whose strength does not depend on how the rows are dealt to folds."""
+    if kind in (tc.MatrixScaling, tc.DirichletCalibration):
+        return kind(shrinkage=1.0, regularization="l2")
     return kind(shrinkage=1.0) if kind in PARAMETRIC else kind()
 
 

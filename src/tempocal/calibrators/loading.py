@@ -70,7 +70,7 @@ def _restore(content: Mapping[str, Any]) -> Calibrator:
     calibrator.map_ = from_dict(content["map"])
     calibrator.summary_ = summary_from_dict(content["summary"])
     calibrator.n_features_in_ = _check_columns(content["columns"], calibrator)
-    names = content["column_names"]
+    names = _check_names(content["column_names"], calibrator.n_features_in_)
     if names:
         calibrator.feature_names_in_ = np.array(names, dtype=object)
     return calibrator
@@ -101,6 +101,14 @@ def _check_columns(columns: Any, calibrator: Calibrator) -> int:
     raise DamagedModelFileError(
         f"the map, {columns} columns and {n_classes} classes do not go together"
     )
+
+
+def _check_names(names: Any, columns: int) -> list[str]:
+    """Names of all columns, or none."""
+    is_text = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    if is_text and len(names) in (0, columns):
+        return list(names)
+    raise DamagedModelFileError(f"the names of the {columns} columns are {names!r:.80}")
 
 
 def _shape_of(fitted: FittedMap, columns: int) -> tuple[int, ...]:

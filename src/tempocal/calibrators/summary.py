@@ -46,7 +46,9 @@ class Summary:
             f"{self.calibrator} fitted to {self.n_rows} rows ({groups})",
             f"  NLL before {self.nll_before:.6f}, after {self.nll_after:.6f} (on the same rows)",
         ]
-        lines += [f"  {name.replace('_', ' ')}: {_short(v)}" for name, v in self.details.items()]
+        lines += [
+            f"  {name.replace('_', ' ')}: {_short(v)}" for name, v in sorted(self.details.items())
+        ]
         if self.nll_after > self.nll_before:
             lines.append("  worse than doing nothing on these rows")
         return "\n".join(lines)

@@ -3,8 +3,8 @@
 A certain prediction, a probability of 0 or 1 or a logit of minus or plus infinity, is read as the
 most that a double can say: odds of 2**53 to 1. So one wrong certainty does not make a fit
 impossible, and it can be softened by a calibrator. Probabilities are kept within those odds, for
-1 - 2**-53 is the largest below 1. Finite logits are never changed, be they beyond those odds; but
-beyond 1e100, where squares and sums would overflow, they are refused.
+1 - 2**-53 is the largest below 1. Finite logits are never changed, not even beyond those odds; but
+where a double no longer tells a logit from the next whole one, beyond 2**53, they are refused.
 """
 
 from typing import Any, Literal
@@ -20,7 +20,7 @@ Inputs = Literal["logits", "proba"]
 
 SMALLEST_PROBABILITY = 2.0**-53
 CERTAIN_LOGIT = float(np.log1p(-SMALLEST_PROBABILITY) - np.log(SMALLEST_PROBABILITY))
-LARGEST_LOGIT = 1e100
+LARGEST_LOGIT = 2.0**53
 SUM_TOLERANCE = 1e-3
 
 
@@ -75,8 +75,8 @@ def _require_moderate(logits: Array, name: str) -> None:
     if beyond.any():
         place = tuple(np.argwhere(beyond)[0])
         raise InputError(
-            f"{name} must lie within {LARGEST_LOGIT:g} of zero, but row {place[0]} has "
-            f"{logits[place]:g}: for a class that is certain or impossible pass inf or -inf"
+            f"{name} must lie within 2**53 of zero, but row {place[0]} has {logits[place]:g}: "
+            "for a class that is certain or impossible pass inf or -inf"
         )
 
 

@@ -50,8 +50,7 @@ def fit_bayesian(
     of Beta(alpha_b + m_b, beta_b + n_b) / Beta(alpha_b, beta_b). All distinct binnings are equally
     probable beforehand. Where ties leave fewer bins than asked for, B is the number left.
 
-    A model costs O(B log n) on cumulated sums, all of them together O(n^(2/3) log n); sorting the
-    rows costs more.
+    A model costs O(B log n) on cumulated sums, all of them together O(C^2 n^(2/3) log n).
 
     Examples
     --------

@@ -24,7 +24,8 @@ def fit_isotonic(odds: Array, targets: Array, weights: Array | None, *, shrinkag
     -------
     Knots
         Interpolated between the distinct log-odds and held beyond them, as by scikit-learn's
-        ``IsotonicRegression(out_of_bounds="clip")`` on the log-odds.
+        ``IsotonicRegression(out_of_bounds="clip")`` on the log-odds. With shrinkage, a stretch
+        of equal labels at either end rises with the predictions and takes a knot for each value.
 
     Examples
     --------

@@ -9,11 +9,11 @@ Neighbors of equal value form a block. Setting the derivative of a block to zero
     mean of y + lambda * (falls before it - falls after it) / weight,
 
 where "falls" is 1 if the solution goes down at that end of the block and 0 if it goes up or there
-is no neighbor. Gaps between blocks only ever close, and blocks once joined stay joined: if inside
-a block the dual variable u_i = sum_{j <= i} w_j (y_j - b_j) + lambda * falls before it lies in
-[0, lambda], it goes on doing so, because its derivative in lambda is a weighted mean of the two
-falls and hence within [0, 1]. So a block lives from the join that makes it to the join that ends
-it, is linear in lambda all that time, and the path is the list of joins.
+is no neighbor. Gaps between blocks only ever close, and blocks once joined stay joined: the dual
+variable inside a block, u_i = sum over its j <= i of w_j (y_j - b_j) + lambda * falls before it,
+must lie in [0, lambda]; its derivative in lambda is a weighted mean of the two falls, hence within
+[0, 1], and so it never leaves. A block therefore lives from the join that makes it to the join
+that ends it and is linear in lambda all that time: the path is the list of joins.
 """
 
 from dataclasses import dataclass

@@ -1,0 +1,122 @@
+"""Data on which calibrators are known to fall over."""
+
+import numpy as np
+import pytest
+
+import tempocal as tc
+from support.calibrators import ALL, PARAMETRIC, at_fixed_shrinkage, simulate
+
+every_kind = pytest.mark.parametrize("kind", ALL)
+every_parametric_kind = pytest.mark.parametrize("kind", PARAMETRIC)
+pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
+
+RNG = np.random.default_rng(0)
+Z = np.sort(RNG.normal(size=40))
+Z3 = RNG.normal(size=(40, 3))
+CASES = {
+    "separable": (Z, (Z > 0).astype(int)),
+    "separable by far": (1e3 * Z, (Z > 0).astype(int)),
+    "separable, three classes": (Z3, Z3.argmax(axis=1)),
+    "constant logits": (np.full(40, 1.5), np.arange(40) % 2),
+    "zero logits": (np.zeros(40), np.arange(40) % 2),
+    "constant logits, three classes": (np.ones((40, 3)), np.arange(40) % 3),
+    "reversed": (Z, (Z < 0).astype(int)),
+    "reversed, three classes": (Z3, Z3.argmin(axis=1)),
+    "one row a class": (np.array([-1.0, 2.0]), np.array([0, 1])),
+    "unbalanced": (Z, (np.arange(40) == 7).astype(int)),
+    "tiny logits": (1e-9 * Z, np.arange(40) % 2),
+    "huge logits": (1e9 * Z, np.arange(40) % 2),
+    "certain logits": (np.where(Z > 0, np.inf, -np.inf), (RNG.random(40) < 0.5).astype(int)),
+}
+
+
+@every_kind
+@pytest.mark.parametrize("case", CASES)
+def test_probabilities_stay_finite_and_uncertain(kind, case):
+    z, y = CASES[case]
+    p = kind().fit(z, y).predict_proba(z)
+    assert np.isfinite(p).all()
+    if kind is not tc.Identity and "huge" not in case and "by far" not in case:
+        assert p.max() < 1.0
+        assert p.min() > 0.0
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_temperature_stays_positive_and_finite(case):
+    theta = tc.TemperatureScaling().fit(*CASES[case]).inverse_temperature_
+    assert 0 < theta < 1e3
+
+
+@every_parametric_kind
+@pytest.mark.parametrize("case", ["separable", "separable, three classes"])
+def test_plain_maximum_likelihood_says_that_there_is_none(kind, case):
+    with pytest.raises(tc.errors.NoFiniteOptimumError, match="the best coefficients are infinite"):
+        kind(shrinkage=0).fit(*CASES[case])
+
+
+@every_parametric_kind
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_class_that_never_occurs_is_shrunk_not_ruled_out(kind, n_classes):
+    z, y = simulate(n_classes, 40)
+    cal = kind(classes=list(range(n_classes))).fit(z, np.zeros_like(y))
+    p = cal.predict_proba(z)
+    assert (p[:, 1:] > 0).all()
+    # One temperature for all classes cannot favor one of them.
+    if kind is not tc.TemperatureScaling:
+        assert p[:, 0].mean() > 1 / n_classes
+
+
+@pytest.mark.parametrize("kind", [tc.PlattScaling, tc.VectorScaling, tc.BetaCalibration])
+def test_a_class_that_never_occurs_has_no_maximum_likelihood(kind):
+    z, _ = simulate(2, 40)
+    with pytest.raises(tc.errors.NoFiniteOptimumError):
+        kind(shrinkage=0, classes=[0, 1]).fit(z, np.ones(40, dtype=int))
+
+
+@every_kind
+def test_one_class_without_classes_is_refused(kind):
+    with pytest.raises(tc.errors.InputError, match="classes="):
+        kind().fit([0.5, 1.0, -1.0], [1, 1, 1])
+
+
+def test_a_temperature_at_its_bound_is_said():
+    with pytest.warns(tc.errors.AtBoundWarning, match="reversed"):
+        cal = tc.TemperatureScaling().fit(-Z, (Z > 0).astype(int))
+    np.testing.assert_allclose(cal.predict_proba(Z), 0.5, atol=1e-5)
+    # Even there no two rows are swapped.
+    assert (np.diff(cal.decision_function(Z)) > 0).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_calibrated_forty_rows_lose_little(n_classes):
+    """With few rows and nothing to mend, the default is close to leaving things alone."""
+    losses = []
+    for seed in range(40):
+        z, y = simulate(n_classes, 40, seed=seed, slope=1.0)
+        new_z, new_y = simulate(n_classes, 2000, seed=1000 + seed, slope=1.0)
+        rows = np.arange(len(new_y))
+        raw, shrunk, plain = (
+            -cal.fit(z, y).predict_log_proba(new_z)[rows, new_y].mean()
+            for cal in (tc.Identity(), tc.TemperatureScaling(), tc.TemperatureScaling(shrinkage=0))
+        )
+        losses.append([shrunk - raw, plain - raw])
+    shrunk_loss, plain_loss = np.mean(losses, axis=0)
+    assert shrunk_loss < 0.6 * plain_loss
+
+
+@every_kind
+def test_a_zero_weight_is_no_row(kind):
+    z, y = simulate(3, 60)
+    weights = np.ones(60)
+    weights[50:] = 0
+    cal = at_fixed_shrinkage(kind)
+    a = cal.fit(z, y, sample_weight=weights).predict_proba(z)
+    b = cal.fit(z[:50], y[:50]).predict_proba(z)
+    np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+def test_what_did_not_converge_is_said(monkeypatch):
+    monkeypatch.setattr("tempocal.solve.newton.MAX_PASSES", 2)
+    with pytest.warns(tc.errors.NotConvergedWarning, match="short of its optimum"):
+        cal = tc.PlattScaling(shrinkage=0).fit(*simulate(2, 200))
+    assert cal.summary().details["converged"] is False
