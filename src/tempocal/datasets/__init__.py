@@ -1,1 +1,5 @@
-"""TBD."""
+"""Data to try things on."""
+
+from tempocal.datasets.match import Matches, simulate_match
+
+__all__ = ["Matches", "simulate_match"]
