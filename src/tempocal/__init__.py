@@ -6,7 +6,7 @@ Names are loaded when first used, so that ``import tempocal`` costs little more 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from tempocal.version import __version__
 
 if TYPE_CHECKING:
     from tempocal import datasets, errors, metrics
@@ -39,6 +39,7 @@ __all__ = [
     "Summary",
     "TemperatureScaling",
     "VectorScaling",
+    "__version__",
     "datasets",
     "errors",
     "load",
@@ -57,4 +58,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted(__all__)

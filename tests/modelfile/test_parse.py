@@ -58,6 +58,12 @@ def test_other_texts_of_a_content_are_refused(forge, content):
         read_document(forge(content))
 
 
+@pytest.mark.parametrize("data", [b" {}", b"{} ", b"{}\n", b"\n{}", b"{}{}"])
+def test_nothing_may_stand_around_the_content(data):
+    with pytest.raises(DamagedModelFileError, match="is damaged"):
+        parse(data)
+
+
 @pytest.mark.parametrize("data", [b"\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\xe9", b"\xef\xbb\xbf"])
 def test_invalid_utf8_is_refused(forge, data):
     with pytest.raises(DamagedModelFileError, match="is damaged"):

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-import tempocal
 from tempocal.calibrators.summary import Summary
 from tempocal.errors import DamagedModelFileError, InputError
 from tempocal.maps import to_dict
 from tempocal.modelfile import write_document
+from tempocal.version import __version__
 
 if TYPE_CHECKING:
     from tempocal.calibrators.base import Calibrator
@@ -29,7 +29,7 @@ def save(calibrator: "Calibrator", path: str | PathLike[str]) -> None:
         path,
         {
             "calibrator": type(calibrator).__name__,
-            "written_by": f"tempocal {tempocal.__version__}",
+            "written_by": f"tempocal {__version__}",
             "parameters": {name: _plain(name, value) for name, value in parameters.items()},
             "classes": labels_to_dict(calibrator.classes_),
             "columns": int(calibrator.n_features_in_),
