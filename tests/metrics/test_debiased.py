@@ -55,6 +55,11 @@ def test_bins_of_a_single_row_add_nothing():
     assert error.squared == pytest.approx(2 / 3 * 0.81)
 
 
+def test_rows_that_count_for_less_than_two_add_nothing():
+    arguments = {"bins": 1, "of": "positive_class", "sample_weight": [0.8, 0.8]}
+    assert debiased_ece([0, 1], [0.1, 0.1], **arguments).squared == 0.0
+
+
 def test_many_rows_leave_the_plain_error():
     random = np.random.default_rng(2)
     p = random.random(200_000)

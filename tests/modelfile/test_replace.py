@@ -48,20 +48,22 @@ def test_whoever_has_the_old_file_open_goes_on_reading_the_old_model(old):
 
 
 @posix
-def test_data_is_on_the_disk_before_the_name_points_at_it(old, monkeypatch):
-    calls = []
+def test_all_data_is_on_the_disk_before_the_name_points_at_it(path, monkeypatch):
+    calls, fsync, replace = [], os.fsync, os.replace
 
-    def recorded(name, real):
-        def call(*args, **kwargs):
-            calls.append(name)
-            return real(*args, **kwargs)
+    def recorded_fsync(descriptor):
+        status = os.fstat(descriptor)
+        calls.append("folder" if stat.S_ISDIR(status.st_mode) else status.st_size)
+        fsync(descriptor)
 
-        return call
+    def recorded_replace(source, target):
+        calls.append("rename")
+        replace(source, target)
 
-    for name in ("fsync", "replace"):
-        monkeypatch.setattr(os, name, recorded(name, getattr(os, name)))
-    write_document(old, NEW)
-    assert calls == ["fsync", "replace", "fsync"]
+    monkeypatch.setattr(os, "fsync", recorded_fsync)
+    monkeypatch.setattr(os, "replace", recorded_replace)
+    write_document(path, OLD)
+    assert calls == [path.stat().st_size, "rename", "folder"]
 
 
 @pytest.mark.parametrize("call", ["open", "fsync", "replace"])

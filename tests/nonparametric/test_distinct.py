@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from tempocal.nonparametric.distinct import collapse, shrunk_targets
+from tempocal.nonparametric.distinct import collapse, shrink_blocks
 
 
 def test_sums_are_those_of_a_dictionary():
@@ -35,16 +35,20 @@ def test_a_class_that_is_absent_sums_to_exactly_zero():
 
 
 def test_shrinkage_is_the_pseudo_rows_themselves():
+    """The mean of a block with the pseudo-rows in it."""
     rng = np.random.default_rng(2)
-    odds, weights = rng.integers(-4, 5, 60) / 3, rng.random(60) + 0.1
+    odds, weights = np.sort(rng.normal(size=60)), rng.random(60) + 0.1
     targets = rng.integers(0, 2, 60).astype(float)
-    pseudo = 1 / (1 + np.exp(-odds))
-    with_rows = collapse(
-        np.concatenate([odds, odds]),
-        np.concatenate([targets, pseudo]),
-        np.concatenate([weights, weights * 7.0 / weights.sum()]),
+    block = np.arange(60) // 20
+    means = np.array(
+        [np.average(targets[block == b], weights=weights[block == b]) for b in range(3)]
     )
+    pseudo = weights * 7.0 / weights.sum()
 
-    shrunk = shrunk_targets(collapse(odds, targets, weights), shrinkage=7.0)
+    shrunk = shrink_blocks(collapse(odds, targets, weights), means[block], shrinkage=7.0)
 
-    assert shrunk == pytest.approx(with_rows.positives / with_rows.weights, rel=1e-12)
+    for b in range(3):
+        rows = block == b
+        mass = (weights * targets + pseudo / (1 + np.exp(-odds)))[rows].sum()
+        expected = mass / (weights + pseudo)[rows].sum()
+        assert shrunk[rows] == pytest.approx(np.full(20, expected), rel=1e-12)

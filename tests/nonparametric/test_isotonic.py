@@ -7,19 +7,16 @@ from tempocal.links import sigmoid
 from tempocal.nonparametric import fit_isotonic
 
 
-@pytest.mark.parametrize("shrinkage", [0.0, 5.0])
 @pytest.mark.parametrize("digits", [0, 1, 12])
-def test_predictions_are_those_of_scikit_learn(digits, shrinkage):
+def test_predictions_are_those_of_scikit_learn(digits):
     rng = np.random.default_rng(digits)
     odds = rng.normal(0.0, 2.0, 400).round(digits)
     targets = (rng.random(400) < sigmoid(odds)).astype(float)
     weights = rng.random(400) + 0.1
-    strength = shrinkage / weights.sum()
-    shrunk = (targets + strength * sigmoid(odds)) / (1 + strength)
-    peer = IsotonicRegression(out_of_bounds="clip").fit(odds, shrunk, sample_weight=weights)
+    peer = IsotonicRegression(out_of_bounds="clip").fit(odds, targets, sample_weight=weights)
     query = np.concatenate([odds, np.linspace(-20.0, 20.0, 999)])
 
-    fitted = fit_isotonic(odds, targets, weights, shrinkage=shrinkage)
+    fitted = fit_isotonic(odds, targets, weights, shrinkage=0.0)
 
     assert sigmoid(fitted(query)) == pytest.approx(peer.predict(query), abs=1e-12)
 
@@ -54,4 +51,16 @@ def test_one_class_alone_is_certain_unless_shrunk(label):
     shrunk = fit_isotonic(odds, targets, weights, shrinkage=1.0)
 
     assert np.all(certain.probabilities == label)
-    assert shrunk.probabilities == pytest.approx((label + sigmoid(odds)) / 2)
+    assert shrunk.probabilities == pytest.approx((label + weights @ sigmoid(odds)) / 2)
+
+
+def test_shrinkage_keeps_the_blocks():
+    rng = np.random.default_rng(3)
+    odds = rng.normal(0.0, 8.0, 2000)
+    targets = (rng.random(2000) < sigmoid(odds)).astype(float)
+
+    classical = fit_isotonic(odds, targets, None, shrinkage=0.0)
+    shrunk = fit_isotonic(odds, targets, None, shrinkage=10.0)
+
+    assert_array_equal(shrunk.odds, classical.odds)
+    assert np.all(np.diff(shrunk.probabilities) >= 0)

@@ -111,13 +111,16 @@ def test_swapping_the_classes_swaps_the_answer(fit, shrinkage, data):
 @pytest.mark.parametrize("fit", [fit_isotonic, fit_near_isotonic])
 @law
 @given(data=WEIGHTED)
-def test_shrinkage_goes_all_the_way_to_the_identity(fit, data):
-    odds, *_ = data
+def test_shrinkage_goes_all_the_way_to_the_mean_prediction_of_each_block(fit, data):
+    odds, _, weights = data
+    weights = np.ones_like(odds) if weights is None else weights
+    counted = weights > 0
 
     fitted = fit(*data, shrinkage=1e12)
 
-    assert np.interp(odds, fitted.odds, fitted.probabilities) == pytest.approx(
-        sigmoid(odds), abs=1e-8
+    values = np.interp(odds, fitted.odds, fitted.probabilities)[counted]
+    assert np.average(values, weights=weights[counted]) == pytest.approx(
+        np.average(sigmoid(odds)[counted], weights=weights[counted]), abs=1e-8
     )
 
 

@@ -64,7 +64,9 @@ class Knots:
 
     def __call__(self, odds: Array) -> Array:
         """Calibrate log-odds."""
-        return _logit(np.interp(odds, self.odds, self.probabilities))
+        # Interpolation can overshoot its knots by a rounding error.
+        inside = np.clip(np.interp(odds, self.odds, self.probabilities), 0.0, 1.0)
+        return _logit(inside)
 
 
 def _logit(probabilities: Array) -> Array:

@@ -54,8 +54,7 @@ def nll(
     def loss(proba: Array, codes: Codes) -> Array:
         true = proba[np.arange(len(codes)), codes]
         with np.errstate(divide="ignore"):
-            # Subtracting from zero gives 0.0 for a certain row, where a minus sign gives -0.0.
-            return 0.0 - np.log(np.maximum(true, smallest))
+            return -np.log(np.maximum(true, smallest))
 
     return rows.mean(loss)
 

@@ -55,18 +55,26 @@ def collapse(odds: Array, targets: Array, weights: Array | None) -> Distinct:
     return Distinct(odds[first], weight, positives, weight - positives)
 
 
-def shrunk_targets(data: Distinct, shrinkage: float) -> Array:
-    """Mean target at each distinct value, drawn toward the identity by ``shrinkage`` rows.
+def mean_targets(data: Distinct) -> Array:
+    """Mean target at each distinct value."""
+    return data.positives / data.weights
 
-    The pseudo-rows have the predicted probabilities as their targets and are spread over the
-    values in proportion to weight: with k = shrinkage / total weight, the mean target y becomes
-    (y + k p) / (1 + k).
+
+def shrink_blocks(data: Distinct, values: Array, shrinkage: float) -> Array:
+    """Draw fitted values toward the identity by ``shrinkage`` rows.
+
+    The pseudo-rows have the predicted probabilities as their targets and are spread over the rows
+    in proportion to weight. In a block of equal values, with k = shrinkage / total weight and the
+    mean prediction p of the block, the value v becomes (v + k p) / (1 + k): blocks stay blocks, and
+    values that rise still do.
 
     Examples
     --------
     >>> data = collapse(np.array([0.0, 0.0, 9.0]), np.array([1.0, 1.0, 1.0]), None)
-    >>> shrunk_targets(data, shrinkage=3.0).round(4)
-    array([0.75  , 0.9999])
+    >>> shrink_blocks(data, np.array([1.0, 1.0]), shrinkage=3.0).round(4)
+    array([0.8333, 0.8333])
     """
+    block = np.cumsum(np.append(False, values[1:] != values[:-1]))
+    predicted = np.bincount(block, data.weights * data.proba) / np.bincount(block, data.weights)
     strength = shrinkage / float(data.weights.sum())
-    return (data.positives / data.weights + strength * data.proba) / (1.0 + strength)
+    return np.asarray((values + strength * predicted[block]) / (1.0 + strength), dtype=np.float64)

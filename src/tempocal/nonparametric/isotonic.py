@@ -5,7 +5,7 @@ from scipy.optimize import isotonic_regression
 
 from tempocal.links import Array
 from tempocal.maps.binary import Knots
-from tempocal.nonparametric.distinct import collapse, shrunk_targets
+from tempocal.nonparametric.distinct import collapse, mean_targets, shrink_blocks
 from tempocal.nonparametric.knots import thin_knots
 
 
@@ -18,14 +18,13 @@ def fit_isotonic(odds: Array, targets: Array, weights: Array | None, *, shrinkag
         Log-odds, targets in [0, 1] and weights of the rows; None is a weight of one each.
     shrinkage : float
         Number of pseudo-rows whose targets are the predicted probabilities, spread over the
-        distinct log-odds in proportion to weight; 0 is the classical method.
+        blocks in proportion to weight; 0 is the classical method.
 
     Returns
     -------
     Knots
         Interpolated between the distinct log-odds and held beyond them, as by scikit-learn's
-        ``IsotonicRegression(out_of_bounds="clip")`` on the log-odds. With shrinkage, a stretch
-        of equal labels at either end rises with the predictions and takes a knot for each value.
+        ``IsotonicRegression(out_of_bounds="clip")`` on the log-odds.
 
     Examples
     --------
@@ -34,5 +33,5 @@ def fit_isotonic(odds: Array, targets: Array, weights: Array | None, *, shrinkag
     Knots(odds=array([-2., -1., 1., 2.]), probabilities=array([0. , 0.5, 0.5, 1. ]))
     """
     data = collapse(odds, targets, weights)
-    fitted = isotonic_regression(shrunk_targets(data, shrinkage), weights=data.weights).x
-    return thin_knots(data.odds, np.asarray(fitted, dtype=np.float64))
+    fitted = isotonic_regression(mean_targets(data), weights=data.weights).x
+    return thin_knots(data.odds, shrink_blocks(data, np.asarray(fitted), shrinkage))

@@ -5,7 +5,7 @@ from scipy.special import xlog1py, xlogy
 
 from tempocal.links import Array
 from tempocal.maps.binary import Knots
-from tempocal.nonparametric.distinct import collapse, shrunk_targets
+from tempocal.nonparametric.distinct import collapse, mean_targets, shrink_blocks
 from tempocal.nonparametric.knots import thin_knots
 from tempocal.nonparametric.solution_path import NearIsotonicPath, near_isotonic_path
 
@@ -24,8 +24,7 @@ def fit_near_isotonic(
         Log-odds, targets in [0, 1] and weights of the rows; None is a weight of one each.
     shrinkage : float
         Number of pseudo-rows whose targets are the predicted probabilities, spread over the
-        distinct log-odds in proportion to weight; 0 is the classical method. They change the
-        targets, and with them the likelihood, but not the weights.
+        blocks of the average in proportion to weight; 0 is the classical method.
 
     Returns
     -------
@@ -50,12 +49,12 @@ def fit_near_isotonic(
     array([0.   , 0.833, 0.167, 1.   ])
     """
     data = collapse(odds, targets, weights)
-    path = near_isotonic_path(shrunk_targets(data, shrinkage), data.weights)
+    path = near_isotonic_path(mean_targets(data), data.weights)
     posterior = _posterior(_bic(path, np.log(max(data.weights.sum(), 1.0))))
     average = np.zeros(len(data.odds))
     for model in np.flatnonzero(posterior):
         average += posterior[model] * path.at(path.breakpoints[model])
-    return thin_knots(data.odds, average)
+    return thin_knots(data.odds, shrink_blocks(data, average, shrinkage))
 
 
 def _posterior(bic: Array) -> Array:

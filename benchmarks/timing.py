@@ -1,0 +1,36 @@
+"""Time a function, and print a table of times."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The lowest time of several runs, and what the last of them returned."""
+
+    name: str
+    seconds: float
+    value: float
+
+
+def lowest_time(name: str, run: Callable[[], float], repeats: int = 5) -> Timed:
+    """Run a function a few times, fewer if it is slow."""
+    times = []
+    for _ in range(repeats):
+        start = perf_counter()
+        value = run()
+        times.append(perf_counter() - start)
+        if sum(times) > 20:
+            break
+    return Timed(name, min(times), value)
+
+
+def print_table(title: str, measure: str, timed: list[Timed]) -> None:
+    """Print times and how many times as long as the first each took."""
+    print(f"\n{title}")
+    for one in timed:
+        ratio = one.seconds / timed[0].seconds
+        print(
+            f"  {one.name:52}{1e3 * one.seconds:10.1f} ms {ratio:8.1f}x   {measure} {one.value:.9f}"
+        )
