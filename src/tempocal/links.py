@@ -29,7 +29,10 @@ def logsumexp(logits: Array) -> Array:
 
 def log_softmax(logits: Array) -> Array:
     """Log-probabilities of softmax along the last axis."""
-    return np.asarray(logits - logsumexp(logits), dtype=np.float64)
+    # The top goes first: a logit of 1e9 leaves no digits for the logarithm of the sum.
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    total = np.exp(shifted).sum(axis=-1, keepdims=True)
+    return np.asarray(shifted - np.log(total), dtype=np.float64)
 
 
 def log_odds(logits: Array) -> Array:
@@ -38,14 +41,16 @@ def log_odds(logits: Array) -> Array:
     The log-odds of class k are ``z_k - logsumexp(z_j, j != k)``: a sigmoid of them gives back
     softmax. For two classes this is the difference of the two logits and its negative.
     """
-    # Summed in order of size, so that the order of the classes does not change a bit.
-    ordered = np.sort(logits, axis=1)
-    top, rest = ordered[:, -1:], logsumexp(ordered[:, :-1])
-    log_p = logits - np.logaddexp(top, rest)
-    is_top = logits == top
-    # log(1 - p) cancels where p is near 1, which only the top class can be: it has its own sum.
-    others = np.where(is_top, -np.inf, log_p)
-    return np.where(is_top, top - rest, others - np.log1p(-np.exp(others)))
+    rows = np.arange(len(logits))
+    top = logits.argmax(axis=1)
+    others = logits - logits.max(axis=1, keepdims=True)
+    log_p = log_softmax(others)
+    # log(1 - p) cancels where p is near 1, which only the top class can be: it is summed anew.
+    others[rows, top] = -np.inf
+    log_p[rows, top] = -np.inf
+    odds = log_p - np.log1p(-np.exp(log_p))
+    odds[rows, top] = -logsumexp(others)[:, 0]
+    return odds
 
 
 def log_proba_from_logits(logits: Array) -> Array:

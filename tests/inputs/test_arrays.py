@@ -61,7 +61,7 @@ MASKED = np.ma.array([0.5, 1.0], mask=[False, True])
 NOT_NUMBERS = {
     "text": (["0.5", "1.5"], "must be numbers, but its type is <U3"),
     "bytes": ([b"0.5"], r"must be numbers, but its type is \|S3"),
-    "numbers and text": ([0.5, "1.5"], r"mixes text with other kinds of values: '1.5' and 0.5"),
+    "numbers and text": ([0.5, "1.5"], "mixes text with other kinds of values: 0.5 and '1.5'"),
     "text among objects": (np.array([0.5, "1.5"], object), "must be numbers.* contains '1.5'"),
     "text in pandas": (pd.Series(["0.5"]), "must be numbers.* contains '0.5'"),
     "text in polars": (pl.Series(["0.5"]), "must be numbers, but its type is"),

@@ -106,11 +106,10 @@ def test_summary_is_of_the_draws():
 def test_says_what_it_is_the_floor_of():
     floor = sampling_floor([0.2, 0.7], metric=partial(ece, bins=2), n_draws=4)
     assert floor.estimator == (
-        "sampling floor of top-label ECE, 2 equal-width bins; "
-        "labels drawn once for each row, 4 times"
+        "sampling floor of top-label ECE, 2 equal-width bins; labels drawn by row, n_draws=4"
     )
     assert sampling_floor([0.2], groups=[7], metric=nll, n_draws=1).estimator == (
-        "sampling floor of nll; labels drawn once for each of 1 groups, 1 times"
+        "sampling floor of nll; labels drawn by group, n_draws=1"
     )
 
 

@@ -51,7 +51,7 @@ def test_top_label_is_the_event_of_being_right():
 
 
 def test_mirrored_problem_is_the_same():
-    y, p = simulate(300, 2.0)
+    y, p = simulate(300, 20.0)
     expected = smooth_ece(y, p, of="positive_class")
     assert smooth_ece(1 - y, 1 - p, of="positive_class") == pytest.approx(expected, rel=1e-6)
 
@@ -59,6 +59,14 @@ def test_mirrored_problem_is_the_same():
 def test_gaps_of_one_sign_are_their_mean():
     p = np.array([0.0, 0.2, 0.4, 1.0])
     assert smooth_ece(np.ones(4), p, of="positive_class", classes=[0, 1]) == pytest.approx(0.6)
+
+
+def test_small_error_has_a_narrow_kernel():
+    y, p = np.array([0, 1, 0, 1]), np.array([0.5, 0.5, 0.51, 0.51])
+    weight = np.array([0.252, 0.248, 0.243, 0.257])
+    error = smooth_ece(y, p, of="positive_class", sample_weight=weight)
+    assert 0.003 < error < 0.004
+    assert error == pytest.approx(error_by_quadrature(y, p, weight, error), rel=1e-3)
 
 
 def test_smaller_than_the_grid():

@@ -107,7 +107,9 @@ def _from_tensor(tensor: Any, name: str) -> Any:
 
 def _require_text_alone(values: Any, name: str) -> None:
     """Refuse what NumPy would turn into text beside text: 1 would be "1" and NaN be "nan"."""
-    firsts = {_kind_of_text(value): value for value in reversed(np.ravel(np.array(values, object)))}
+    firsts: dict[type, Any] = {}
+    for value in np.array(values, dtype=object).flat:
+        firsts.setdefault(_kind_of_text(value), value)
     if len(firsts) > 1:
         mixed = " and ".join(repr(value) for value in firsts.values())
         raise InputError(f"{name} mixes text with other kinds of values: {mixed}")

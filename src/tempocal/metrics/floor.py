@@ -64,9 +64,8 @@ def sampling_floor(
     >>> alone, together = sampling_floor(proba), sampling_floor(proba, groups=match)
     >>> f"{alone:.2f} {together:.2f}"
     '0.05 0.14'
-    >>> print(together.estimator)
-    sampling floor of top-label ECE, 15 equal-width bins;
-    labels drawn once for each of 40 groups, 100 times
+    >>> together.estimator
+    'sampling floor of top-label ECE, 15 equal-width bins; labels drawn by group, n_draws=100'
     """
     n_draws = check_whole(n_draws, "n_draws")
     checked = check_proba(proba)
@@ -100,6 +99,6 @@ def _summary(
     lower, median, upper = np.quantile(draws, [0.025, 0.5, 0.975]).tolist()
     first, unnamed = values[0], getattr(metric, "__name__", "a metric")
     what = first.estimator if isinstance(first, Estimate) else unnamed
-    once = "once for each row" if groups is None else f"once for each of {groups.count} groups"
-    name = f"sampling floor of {what}; labels drawn {once}, {len(draws)} times"
+    unit = "row" if groups is None else "group"
+    name = f"sampling floor of {what}; labels drawn by {unit}, n_draws={len(draws)}"
     return SamplingFloor(float(draws.mean()), name, lower, median, upper, draws)

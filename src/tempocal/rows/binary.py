@@ -8,15 +8,17 @@ The first part is even in eta and knows nothing of the target; the second is lin
 over rows is one vector, computed once. So a pass reads the features alone.
 """
 
+from collections.abc import Iterable
 from typing import Self
 
 import numpy as np
 
 from tempocal.inputs import Codes
 from tempocal.links import Array, sigmoid
-from tempocal.rows.sums import LOG2_E, Layout, Sums, stride, sum_by_group
+from tempocal.rows.sums import LOG2_E, Block, Layout, Sums, stride, sum_by_group
+from tempocal.rows.threads import sum_blocks
 
-BLOCK = 8192
+BLOCK = 2**14
 # A product of this many numbers in [1, 2] does not overflow: one logarithm for all of them.
 CHUNK = 512
 
@@ -58,29 +60,32 @@ class BinaryRows:
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
-        loss = np.einsum("kp,kp->k", theta, self._linear)
-        gradient = self._linear.copy()
-        curvature = np.zeros((self.n_keys, self.n_coefficients, self.n_coefficients))
-        for key, block in self._layout.blocks(BLOCK):
+        even = sum_blocks(
+            self._layout.blocks(BLOCK), lambda blocks: self._sum_even(theta, blocks, hessian)
+        )
+        linear = np.einsum("kp,kp->k", theta, self._linear)
+        return Sums(even.loss + linear, even.gradient + self._linear, even.hessian)
+
+    def _sum_even(self, theta: Array, blocks: Iterable[Block], hessian: bool) -> Sums:
+        """Sum log(2 cosh(eta / 2)) and its derivatives."""
+        total = Sums.zeros(self.n_keys, self.n_coefficients, hessian=hessian)
+        for key, block in blocks:
             x = self._features[:, block]
-            w = None if self._weights is None else self._weights[block]
-            eta = theta[key] @ x
+            weights = None if self._weights is None else self._weights[block]
+            # einsum rather than BLAS, whose own threads get in the way on blocks this small.
+            eta = np.einsum("p,pi->i", theta[key], x)
             size = np.abs(eta)
             small = np.exp2(size * -LOG2_E)
             one_plus_small = small + 1.0
-            loss[key] += _sum_even(size, one_plus_small, w)
+            total.loss[key] += _log_cosh(size, one_plus_small, weights)
             inverse = np.reciprocal(one_plus_small, out=one_plus_small)
             # sigmoid(eta) - 1/2 has the sign of eta and the size sigmoid(|eta|) - 1/2.
             slope = np.copysign(inverse - 0.5, eta)
-            if w is not None:
-                slope *= w
-            gradient[key] += x @ slope
-            if hessian:
-                variance = small * inverse * inverse
-                if w is not None:
-                    variance *= w
-                curvature[key] += (x * variance) @ x.T
-        return Sums(loss, gradient, curvature if hessian else None)
+            total.gradient[key] += np.einsum("pi,i->p", x, _weighed(slope, weights))
+            if total.hessian is not None:
+                variance = _weighed(small * inverse * inverse, weights)
+                total.hessian[key] += np.einsum("pi,qi->pq", x * variance, x)
+        return total
 
     def group_gradients(self, theta: Array, codes: Codes, count: int) -> Array:
         """Gradient summed over the rows of each group, of shape (groups, coefficients)."""
@@ -110,10 +115,13 @@ class BinaryRows:
         return total
 
 
-def _sum_even(size: Array, one_plus_small: Array, weights: Array | None) -> float:
+def _weighed(values: Array, weights: Array | None) -> Array:
+    return values if weights is None else np.multiply(values, weights, out=values)
+
+
+def _log_cosh(size: Array, one_plus_small: Array, weights: Array | None) -> float:
     """Sum of log(2 cosh(eta / 2)) = |eta| / 2 + log(1 + exp(-|eta|))."""
     if weights is not None:
-        return float(0.5 * (weights @ size) + weights @ np.log(one_plus_small))
-    starts = np.arange(0, len(size), CHUNK)
-    products = np.multiply.reduceat(one_plus_small, starts)
+        return float(np.einsum("i,i->", weights, 0.5 * size + np.log(one_plus_small)))
+    products = np.multiply.reduceat(one_plus_small, np.arange(0, len(size), CHUNK))
     return float(0.5 * size.sum() + np.log(products).sum())

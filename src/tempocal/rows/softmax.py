@@ -7,13 +7,15 @@ Arrays are laid out (classes, rows) and (features, rows), so that every sum over
 runs along whole rows of memory.
 """
 
+from collections.abc import Iterable
 from typing import Self
 
 import numpy as np
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.rows.sums import LOG2_E, Layout, Sums, stride, sum_by_group
+from tempocal.rows.sums import LOG2_E, Block, Layout, Sums, stride, sum_by_group
+from tempocal.rows.threads import sum_blocks
 
 # Numbers in the largest temporary array of a block: it stays in the second-level cache.
 BLOCK_NUMBERS = 2**17
@@ -84,20 +86,30 @@ class SharedRows(_SoftmaxRows):
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, 1)."""
-        loss = -theta[:, 0] * self._linear
-        gradient = -self._linear
-        curvature = np.zeros(self.n_keys)
-        for key, block in self._layout.blocks(self._size):
+        normalizer = sum_blocks(
+            self._layout.blocks(self._size),
+            lambda blocks: self._sum_normalizer(theta, blocks, hessian),
+        )
+        return Sums(
+            normalizer.loss - theta[:, 0] * self._linear,
+            normalizer.gradient - self._linear[:, None],
+            normalizer.hessian,
+        )
+
+    def _sum_normalizer(self, theta: Array, blocks: Iterable[Block], hessian: bool) -> Sums:
+        """Sum logsumexp(eta) and its derivatives."""
+        total = Sums.zeros(self.n_keys, 1, hessian=hessian)
+        for key, block in blocks:
             z = self._features[:, block]
             log_total, p = _softmax(theta[key, 0] * z)
-            loss[key] += self._weigh(log_total, block).sum()
+            total.loss[key] += self._weigh(log_total, block).sum()
             pz = p * z
             mean = pz.sum(axis=0)
-            gradient[key] += self._weigh(mean, block).sum()
-            if hessian:
+            total.gradient[key] += self._weigh(mean, block).sum()
+            if total.hessian is not None:
                 variance = np.einsum("ki,ki->i", pz, z) - mean * mean
-                curvature[key] += self._weigh(variance, block).sum()
-        return Sums(loss, gradient[:, None], curvature[:, None, None] if hessian else None)
+                total.hessian[key] += self._weigh(variance, block).sum()
+        return total
 
     def group_gradients(self, theta: Array, codes: Codes, count: int) -> Array:
         """Gradient summed over the rows of each group, of shape (groups, 1)."""
@@ -166,19 +178,26 @@ class PerClassRows(_SoftmaxRows):
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
-        loss = -np.einsum("kp,kp->k", theta, self._linear)
-        gradient = -self._linear
-        n = self.n_coefficients
-        curvature = np.zeros((self.n_keys, n, n) if hessian else (self.n_keys, 0, 0))
-        for key, block in self._layout.blocks(self._block_size(hessian)):
+        # Matrix products have threads of their own.
+        blocks = self._layout.blocks(self._block_size(hessian))
+        normalizer = self._sum_normalizer(theta, blocks, hessian)
+        linear = np.einsum("kp,kp->k", theta, self._linear)
+        return Sums(
+            normalizer.loss - linear, normalizer.gradient - self._linear, normalizer.hessian
+        )
+
+    def _sum_normalizer(self, theta: Array, blocks: Iterable[Block], hessian: bool) -> Sums:
+        """Sum logsumexp(eta) and its derivatives."""
+        total = Sums.zeros(self.n_keys, self.n_coefficients, hessian=hessian)
+        for key, block in blocks:
             x = self._features[:, block]
             log_total, p = _softmax(self._eta(theta[key], x))
-            loss[key] += self._weigh(log_total, block).sum()
+            total.loss[key] += self._weigh(log_total, block).sum()
             wp = self._weigh(p, block)
-            gradient[key] += self._project(wp, x)
-            if hessian:
-                curvature[key] += self._curvature(p, wp, x)
-        return Sums(loss, gradient, curvature if hessian else None)
+            total.gradient[key] += self._project(wp, x)
+            if total.hessian is not None:
+                total.hessian[key] += self._curvature(p, wp, x)
+        return total
 
     def group_gradients(self, theta: Array, codes: Codes, count: int) -> Array:
         """Gradient summed over the rows of each group, of shape (groups, coefficients)."""

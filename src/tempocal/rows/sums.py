@@ -18,6 +18,10 @@ from tempocal.links import Array
 LOG2_E = float(np.log2(np.e))
 
 
+# A key and the rows of it that are summed at once.
+Block = tuple[int, slice]
+
+
 @dataclass(frozen=True)
 class Sums:
     """Weighted sums over the rows of each key."""
@@ -25,6 +29,22 @@ class Sums:
     loss: Array  # (keys,)
     gradient: Array  # (keys, coefficients)
     hessian: Array | None  # (keys, coefficients, coefficients)
+
+    @classmethod
+    def zeros(cls, n_keys: int, n_coefficients: int, *, hessian: bool) -> Self:
+        """Start from nothing."""
+        square = (n_keys, n_coefficients, n_coefficients)
+        return cls(
+            np.zeros(n_keys),
+            np.zeros((n_keys, n_coefficients)),
+            np.zeros(square) if hessian else None,
+        )
+
+    def __add__(self, other: "Sums") -> "Sums":
+        hessian = None
+        if self.hessian is not None and other.hessian is not None:
+            hessian = self.hessian + other.hessian
+        return Sums(self.loss + other.loss, self.gradient + other.gradient, hessian)
 
 
 class Rows(Protocol):
@@ -72,8 +92,8 @@ class Layout:
         """Put the last axis of ``values`` in the order of the keys."""
         return values if self.order is None else values[..., self.order]
 
-    def blocks(self, size: int) -> Iterator[tuple[int, slice]]:
-        """Go over all rows in pieces that fit the cache and belong to one key each."""
+    def blocks(self, size: int) -> Iterator[Block]:
+        """Go over all rows in blocks that fit the cache and belong to one key each."""
         for key, (first, end) in enumerate(zip(self.offsets[:-1], self.offsets[1:], strict=True)):
             for start in range(int(first), int(end), size):
                 yield key, slice(start, min(start + size, int(end)))

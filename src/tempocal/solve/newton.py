@@ -13,7 +13,7 @@ from tempocal.links import Array
 from tempocal.solve.problem import Point, Problem, Solution, Strength
 
 # Promised decrease of the mean objective at which a step is the last one.
-TOLERANCE = 1e-11
+TOLERANCE = 1e-9
 # Where steps of this share of the coefficients promise nothing, or nothing is left to lose, the
 # coefficients have no limit.
 RUNAWAY = 1e-3

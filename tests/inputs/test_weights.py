@@ -1,0 +1,115 @@
+"""Weights and groups of rows."""
+
+from uuid import UUID
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import torch
+
+from inputs.containers import OF_ONE_COLUMN
+from tempocal.errors import InputError
+from tempocal.inputs import check_groups, check_weights
+
+# Weights
+
+
+@pytest.mark.parametrize("container", OF_ONE_COLUMN.values(), ids=OF_ONE_COLUMN)
+def test_weights_may_be_any_numbers(container):
+    weights = np.arange(8) / 4
+    np.testing.assert_array_equal(check_weights(container(weights), 8), weights)
+
+
+def test_no_weights_are_no_weights():
+    assert check_weights(None, 8) is None
+
+
+@pytest.mark.parametrize("weights", [[0, 0, 3], [5e-324, 0, 0], [1e308, 1e-308, 0]])
+def test_some_rows_may_not_count_and_sizes_may_differ(weights):
+    assert check_weights(weights, 3).tolist() == weights
+
+
+NOT_WEIGHTS = {
+    "negative": ([1, -2, 1], "must not be negative, but row 1 has -2"),
+    "all zero": ([0, 0, 0], "is zero everywhere: some row must count"),
+    "NaN": ([1, np.nan, 1], r"contains NaN \(first at row 1\)"),
+    "None": ([1, None, 1], r"contains NaN \(first at row 1\)"),
+    "infinity": ([1, 1, np.inf], r"contains infinity \(first at row 2\): .* must be finite"),
+    "infinite sum": ([1e308, 1e308, 1e308], "must have a finite sum"),
+    "too few": ([1, 1], "has 2 entries and the predictions 3 rows"),
+    "one for all": ([1], "has 1 entries and the predictions 3 rows"),
+    "a number": (1.0, r"must be one-dimensional, but its shape is \(\)"),
+    "a column": ([[1], [1], [1]], r"must be one-dimensional, but its shape is \(3, 1\)"),
+    "text": (["1", "1", "1"], "must be numbers, but its type is"),
+    "booleans": ([True, True, False], "must be numbers, but its type is bool"),
+    "missing": (pd.Series([1, None, 1], dtype="Int64"), "contains NaN"),
+}
+
+
+@pytest.mark.parametrize(("weights", "words"), NOT_WEIGHTS.values(), ids=NOT_WEIGHTS)
+def test_what_is_no_weight_is_refused(weights, words):
+    with pytest.raises(InputError, match=f"^sample_weight {words}"):
+        check_weights(weights, 3)
+
+
+# Groups
+
+IDS = {
+    "ints": [5, 3, 5],
+    "huge": [2**62 + 1, 2**62, 2**62 + 1],
+    "text": ["b", "a", "b"],
+    "floats": [2.5, -1.0, 2.5],
+    "infinity is an id": [np.inf, 0.0, np.inf],
+    "booleans": [True, False, True],
+    "dates": np.array(["2021", "2020", "2021"], "M8[Y]"),
+    "tuples": pd.Series([(1, 2), (1, 1), (1, 2)]),
+    "identifiers": [UUID(int=2), UUID(int=1), UUID(int=2)],
+    "pandas": pd.Series(["b", "a", "b"], index=[2, 2, 0]),
+    "categorical": pd.Categorical(["b", "a", "b"], categories=["c", "b", "a"]),
+    "pandas string": pd.Series(["b", "a", "b"], dtype="string"),
+    "polars": pl.Series(["b", "a", "b"]),
+    "Arrow": pa.array([5, 3, 5]),
+    "torch": torch.tensor([5, 3, 5]),
+}
+
+
+@pytest.mark.parametrize("ids", IDS.values(), ids=IDS)
+def test_rows_with_the_same_id_are_one_group(ids):
+    groups = check_groups(ids, 3)
+    assert groups.codes.tolist() == [1, 0, 1]
+    assert groups.codes.dtype == np.intp
+    assert groups.count == 2
+
+
+def test_no_groups_are_no_groups():
+    assert check_groups(None, 3) is None
+
+
+NOT_GROUPS = {
+    "NaN": ([1.0, np.nan, 1.0], r"contains a missing id \(first at row 1\)"),
+    "None": (["a", None, "a"], r"contains a missing id \(first at row 1\)"),
+    "pandas string": (pd.Series(["a", None, "b"], dtype="string"), "contains a missing id"),
+    "pandas Int64": (pd.Series([1, None, 2], dtype="Int64"), "contains a missing id"),
+    "pandas NA": (np.array([1, pd.NA, 2], dtype=object), "contains a missing id"),
+    "categorical": (pd.Categorical(["a", None, "a"]), "contains a missing id"),
+    "not a time": (np.array(["2020", "NaT", "2020"], "M8[Y]"), "contains a missing id"),
+    "polars": (pl.Series(["a", None, "a"]), "contains a missing id"),
+    "too few": ([1, 1], "has 2 entries and the predictions 3 rows"),
+    "one for all": ([1], "has 1 entries and the predictions 3 rows"),
+    "a number": (1, r"must be one-dimensional, but its shape is \(\)"),
+    "a column": ([[1], [1], [1]], r"must be one-dimensional, but its shape is \(3, 1\)"),
+    "numbers and text": ([1, "1", 1], "mixes text with other kinds of values: 1 and '1'"),
+    "NaN and text": (["a", np.nan, "a"], "mixes text with other kinds of values: 'a' and nan"),
+    "numbers and text, objects": (np.array([1, "a", 1], dtype=object), "mixes ids that cannot"),
+    "arrays": (pd.Series([np.zeros(2), np.zeros(1), np.ones(2)]), "mixes ids that cannot"),
+    "complex": ([1j, 2, 3], ".*Complex data not supported"),
+    "masked": (np.ma.array([1, 1, 2], mask=[0, 0, 1]), "is a masked array"),
+}
+
+
+@pytest.mark.parametrize(("ids", "words"), NOT_GROUPS.values(), ids=NOT_GROUPS)
+def test_what_is_no_id_is_refused(ids, words):
+    with pytest.raises(InputError, match=f"^groups:? ?{words}"):
+        check_groups(ids, 3)
