@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench faults validate clean
+.PHONY: help demo test lint bench faults clean
 
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,9 +37,6 @@ bench: $(VENV)/.development  ## time the fits and metrics beside other libraries
 
 faults: $(VENV)/.development  ## kill a saving process 1,000 times
 	$(BIN)/python tests/faults/kill_during_save.py --runs 1000
-
-validate: $(VENV)/.development  ## statistical claims by simulation (minutes)
-	$(BIN)/python -m validation
 
 clean:  ## remove what the commands above made
 	rm -rf $(VENV) demo-output

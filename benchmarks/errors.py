@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torchmetrics.functional.classification import binary_calibration_error
 
 from benchmarks.timing import lowest_time, print_table
@@ -28,7 +29,7 @@ def positive_class(n: int, bins: int = 15) -> None:
     print_table(f"ECE, {n:,} rows, {bins} bins", "value", timed)
 
 
-def numpy_ece(y: Array, p: Array, bins: int) -> float:
+def numpy_ece(y: NDArray[np.int64], p: Array, bins: int) -> float:
     """Write it out as one would."""
     where = np.digitize(p, np.linspace(0, 1, bins + 1)[1:-1])
     gap = np.bincount(where, weights=y - p, minlength=bins)

@@ -59,5 +59,5 @@ def multiclass(n: int, n_classes: int) -> None:
 
 
 def _sklearn_temperature(z: Any, y: Any, doubled: float) -> float:
-    """It turns one column into two, (-z, z), so that its number is half of the paper's."""
+    """Undo that it turns one column into two, (-z, z), and so finds half of the paper's number."""
     return doubled * float(_TemperatureScaling().fit(z, y).beta_)

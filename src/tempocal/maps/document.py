@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from reprlib import repr as shown
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def _plain(value: Any) -> Any:
 def _read(content: Any, kinds: Mapping[str, Any]) -> Any:
     name = content.get("kind") if isinstance(content, Mapping) else None
     if not isinstance(name, str) or name not in kinds:
-        raise DamagedModelFileError(f"a map must be one of {sorted(kinds)}, not {content!r:.80}")
+        raise DamagedModelFileError(f"a map must be one of {sorted(kinds)}, not {shown(content)}")
     expected = {field.name: field.type for field in fields(kinds[name])}
     if set(content) != {"kind", *expected}:
         raise DamagedModelFileError(
@@ -61,7 +62,7 @@ def _typed(value: Any, wanted: Any, name: str) -> Any:
         return _numbers(value, name)
     if wanted not in (bool, float, Array) and isinstance(value, list):
         return tuple(_read(part, _OF_ONE_CLASS) for part in value)
-    raise DamagedModelFileError(f"the map's {name} is not of the right kind: {value!r:.80}")
+    raise DamagedModelFileError(f"the map's {name} is not of the right kind: {shown(value)}")
 
 
 def _numbers(value: Any, name: str) -> Array:
@@ -72,7 +73,7 @@ def _numbers(value: Any, name: str) -> Array:
     except (TypeError, ValueError, OverflowError) as error:
         raise DamagedModelFileError(f"the map's {name} cannot be read as numbers") from error
     if not all(type(leaf) in (int, float) for leaf in boxed.flat) or not np.isfinite(array).all():
-        raise DamagedModelFileError(f"the map's {name} must be finite numbers: {value!r:.80}")
+        raise DamagedModelFileError(f"the map's {name} must be finite numbers: {shown(value)}")
     return array
 
 

@@ -1,0 +1,91 @@
+"""Maps of the logits of all classes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.special import expit, softmax
+
+from tempocal.maps import Affine, Beta, Line, OneVsRest, Scale, Steps, one_column
+
+three_logits = arrays(np.float64, (4, 3), elements=st.floats(-300, 300))
+EDGELESS = np.array([])
+
+
+@given(three_logits, st.floats(0.01, 10))
+def test_one_number_scales_all_logits(z, factor):
+    np.testing.assert_array_equal(Scale(factor)(z), factor * z)
+    np.testing.assert_array_equal(Scale(factor)(z[:, 0]), factor * z[:, 0])
+
+
+@given(three_logits)
+def test_a_matrix_has_a_row_for_each_class_that_comes_out(z):
+    weights = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 1.0]])
+    bias = np.array([0.5, 0.0, -0.5])
+    expected = [[r[0] + 2 * r[1] + 0.5, r[1], r[2] - r[0] - 0.5] for r in z.tolist()]
+    np.testing.assert_allclose(Affine(weights, bias, False)(z), expected, rtol=1e-13, atol=1e-12)
+
+
+@given(three_logits)
+def test_a_vector_of_weights_is_a_diagonal_matrix(z):
+    weights, bias = np.array([0.5, 1.0, 2.0]), np.array([1.0, 0.0, -1.0])
+    for of_log_proba in (False, True):
+        short = Affine(weights, bias, of_log_proba)(z)
+        full = Affine(np.diag(weights), bias, of_log_proba)(z)
+        np.testing.assert_allclose(short, full, rtol=1e-14, atol=1e-14)
+
+
+@given(three_logits)
+def test_the_identity_on_log_probabilities_keeps_the_probabilities(z):
+    fitted = Affine(np.eye(3), np.zeros(3), of_log_proba=True)
+    np.testing.assert_allclose(softmax(fitted(z), axis=1), softmax(z, axis=1), rtol=1e-12)
+
+
+def test_log_probabilities_of_one_column_are_of_two_classes():
+    z = np.array([-2.0, 0.0, 3.0])
+    calibrated = Affine(np.eye(2), np.zeros(2), of_log_proba=True)(z)
+    np.testing.assert_allclose(one_column(calibrated), z, rtol=1e-15, atol=1e-15)
+
+
+@pytest.mark.parametrize("identity", [Line(1.0, 0.0), Beta(1.0, 1.0, 0.0)], ids=["line", "beta"])
+@given(z=three_logits)
+def test_one_against_the_rest_with_slope_1_is_the_identity(identity, z):
+    calibrated = OneVsRest((identity,) * 3)(z)
+    np.testing.assert_allclose(softmax(calibrated, axis=1), softmax(z, axis=1), rtol=1e-11)
+
+
+def test_one_against_the_rest_normalizes_the_probabilities():
+    parts = [Steps(EDGELESS, np.array([p])) for p in (0.2, 0.3, 0.3)]
+    calibrated = OneVsRest(tuple(parts))(np.zeros((1, 3)))
+    np.testing.assert_allclose(softmax(calibrated, axis=1), [[0.25, 0.375, 0.375]], rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "expected"),
+    [
+        ((0.0, 0.5, 0.5), [0.0, 0.5, 0.5]),
+        ((0.0, 0.0, 0.1), [0.0, 0.0, 1.0]),
+        ((1.0, 1.0, 0.0), [0.5, 0.5, 0.0]),
+        # Nothing to normalize: what came in is kept.
+        ((0.0, 0.0, 0.0), softmax([0.0, 1.0, 2.0])),
+    ],
+)
+def test_classes_given_probability_0_are_ruled_out_unless_all_are(probabilities, expected):
+    parts = [Steps(EDGELESS, np.array([p])) for p in probabilities]
+    calibrated = OneVsRest(tuple(parts))(np.array([[0.0, 1.0, 2.0]]))
+    np.testing.assert_allclose(softmax(calibrated, axis=1), [expected], rtol=1e-14)
+
+
+@given(arrays(np.float64, (4, 2), elements=st.floats(-300, 300)))
+def test_two_classes_need_one_map(z):
+    fitted = OneVsRest((Line(2.0, 1.0),))
+    expected = 2.0 * (z[:, 1] - z[:, 0]) + 1.0
+    np.testing.assert_array_equal(fitted(z), expected)
+    np.testing.assert_array_equal(fitted(z[:, 1] - z[:, 0]), expected)
+
+
+@given(arrays(np.float64, (4, 2), elements=st.floats(-300, 300)))
+def test_one_column_is_the_log_odds_of_the_second_class(z):
+    np.testing.assert_allclose(expit(one_column(z)), softmax(z, axis=1)[:, 1], rtol=1e-12)
+    np.testing.assert_array_equal(one_column(z[:, 0]), z[:, 0])
