@@ -3,10 +3,13 @@
 import errno
 import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -14,15 +17,31 @@ from tempocal.modelfile import read_document, write_document
 
 OLD, NEW = {"model": "old"}, {"model": "new", "numbers": list(range(1000))}
 posix = pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX")
-not_root = pytest.mark.skipif(
-    os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere"
-)
+NOBODY = 65534
 
 
 @pytest.fixture
 def old(path):
     write_document(path, OLD)
     return path
+
+
+@pytest.fixture
+def owned():
+    """A saved model of a user whom permissions bind, who is the one running: never root."""
+    folder = Path(tempfile.mkdtemp())
+    was_root = os.geteuid() == 0
+    if was_root:
+        os.chown(folder, NOBODY, NOBODY)
+        os.seteuid(NOBODY)
+    try:
+        write_document(folder / "model.json", OLD)
+        yield folder / "model.json"
+    finally:
+        if was_root:
+            os.seteuid(0)
+        folder.chmod(0o700)
+        shutil.rmtree(folder)
 
 
 def permissions(path):
@@ -180,34 +199,34 @@ def test_a_file_in_place_of_the_folder_is_refused(old):
         write_document(old / "inner", NEW)
 
 
-@not_root
-def test_a_folder_without_permission_is_refused(old):
-    old.parent.chmod(0o500)
+@posix
+def test_a_folder_without_permission_is_refused(owned):
+    owned.parent.chmod(0o500)
     try:
         with pytest.raises(PermissionError, match=r"model\.json"):
-            write_document(old, NEW)
-        assert read_document(old) == OLD
-        assert only_file(old)
+            write_document(owned, NEW)
+        assert read_document(owned) == OLD
+        assert only_file(owned)
     finally:
-        old.parent.chmod(0o700)
+        owned.parent.chmod(0o700)
 
 
-@not_root
-def test_a_folder_one_may_write_to_but_not_list_is_fine(old):
-    old.parent.chmod(0o300)
+@posix
+def test_a_folder_one_may_write_to_but_not_list_is_fine(owned):
+    owned.parent.chmod(0o300)
     try:
-        write_document(old, NEW)
-        assert read_document(old) == NEW
+        write_document(owned, NEW)
+        assert read_document(owned) == NEW
     finally:
-        old.parent.chmod(0o700)
+        owned.parent.chmod(0o700)
 
 
-@not_root
-def test_a_file_without_permission_to_write_is_refused(old):
-    old.chmod(0o400)
+@posix
+def test_a_file_without_permission_to_write_is_refused(owned):
+    owned.chmod(0o400)
     with pytest.raises(PermissionError, match=r"model\.json"):
-        write_document(old, NEW)
-    assert read_document(old) == OLD
+        write_document(owned, NEW)
+    assert read_document(owned) == OLD
 
 
 @posix
