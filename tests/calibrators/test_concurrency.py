@@ -3,42 +3,71 @@
 import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
+import tempocal as tc
 from support.calibrators import ALL, simulate
 
 every_kind = pytest.mark.parametrize("kind", ALL)
-Z, Y = simulate(3, 300)
-GROUPS = [row // 3 for row in range(300)]
+can_fork = pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="no fork on this system"
+)
+# Later Pythons warn of it, for processes that hold on to threads or locks.
+may_fork = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
+FEW = simulate(3, 300)
+# Enough for the sums over rows to be shared among threads of their own.
+MANY = simulate(2, 300_000)
+THREADED = [tc.TemperatureScaling, tc.PlattScaling, tc.BetaCalibration]
 
 
-def fitted_bits(kind):
+def bits(kind, data):
     """Return all that a fit says of the data, as bytes."""
-    cal = kind().fit(Z, Y, groups=GROUPS)
-    return b"".join(f(Z).tobytes() for f in (cal.predict_proba, cal.decision_function))
+    z, y = data
+    cal = kind().fit(z, y, groups=np.arange(len(y)) // 3)
+    return cal.predict_proba(z).tobytes() + cal.decision_function(z).tobytes()
+
+
+def bits_of_few(kind):
+    return bits(kind, FEW)
+
+
+def bits_of_many(kind):
+    return bits(kind, MANY)
+
+
+def in_forks(function, kinds):
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        return pool.map_async(function, kinds).get(timeout=120)
 
 
 @every_kind
 def test_eight_threads_fit_the_same_bits(kind):
-    alone = fitted_bits(kind)
+    alone = bits_of_few(kind)
     with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(fitted_bits, [kind] * 8)) == {alone}
+        assert set(pool.map(bits_of_few, [kind] * 8)) == {alone}
 
 
 @every_kind
 def test_eight_threads_share_a_fitted_calibrator(kind):
-    cal = kind().fit(Z, Y)
-    alone = cal.predict_proba(Z).tobytes()
+    z, y = FEW
+    cal = kind().fit(z, y)
+    alone = cal.predict_proba(z).tobytes()
     with ThreadPoolExecutor(8) as pool:
-        assert {p.tobytes() for p in pool.map(cal.predict_proba, [Z] * 32)} == {alone}
+        assert {p.tobytes() for p in pool.map(cal.predict_proba, [z] * 32)} == {alone}
 
 
-@pytest.mark.skipif(
-    "fork" not in multiprocessing.get_all_start_methods(), reason="no fork on this system"
-)
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@can_fork
+@may_fork
 def test_forked_processes_fit_the_same_bits():
-    alone = [fitted_bits(kind) for kind in ALL]
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        forked = pool.map_async(fitted_bits, ALL * 2).get(timeout=120)
-    assert forked == alone * 2
+    assert in_forks(bits_of_few, ALL * 2) == [bits_of_few(kind) for kind in ALL] * 2
+
+
+@can_fork
+@may_fork
+def test_fits_that_have_threads_of_their_own_give_the_same_bits_in_threads_and_forks():
+    alone = [bits_of_many(kind) for kind in THREADED]
+    with ThreadPoolExecutor(len(THREADED)) as pool:
+        assert list(pool.map(bits_of_many, THREADED)) == alone
+    assert in_forks(bits_of_many, THREADED) == alone

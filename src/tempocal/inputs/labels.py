@@ -117,8 +117,7 @@ def _require_whole(labels: NDArray[Any], name: str) -> None:
 def _unique(labels: NDArray[Any], name: str) -> tuple[NDArray[Any], Codes]:
     """Sorted distinct labels and the code of each row."""
     if labels.dtype.kind == "b":
-        labels = labels.view(np.uint8)
-        found, codes = _count(labels, 0, 1)
+        found, codes = _unique(labels.view(np.uint8), name)
         return found.astype(bool), codes
     if labels.dtype.kind in "iuf" and len(labels):
         low, high = labels.min(), labels.max()
@@ -136,7 +135,10 @@ def _count(labels: NDArray[Any], low: Any, high: Any) -> tuple[NDArray[Any], Cod
     # In the labels' own type a difference can overflow (int8) or round (float16).
     wide = labels if labels.dtype.itemsize == 8 else labels.astype(np.int64)
     first = wide.dtype.type(low)
-    shifted = (wide - first).astype(np.intp, copy=False)
+    shifted = (wide - first if first else wide).astype(np.intp, copy=False)
+    if int(high) - int(low) == 1:
+        # Nothing lies between the two that are there.
+        return np.array([low, high], dtype=labels.dtype), shifted
     present = np.bincount(shifted, minlength=int(high) - int(low) + 1) > 0
     found = (np.flatnonzero(present).astype(wide.dtype) + first).astype(labels.dtype)
     if present.all():

@@ -54,10 +54,9 @@ def check_proba(proba: Any, name: str = "proba") -> Array:
 
 def _check_logits(scores: Any, name: str) -> Array:
     logits = _check_columns(as_float64(scores, name), name)
-    # One pass without a temporary in the usual case; NaN compares as false.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.vdot(logits, logits) <= LARGEST_LOGIT**2:
-            return logits
+    # No temporary in the usual case. NaN is its own extreme, and compares as false.
+    if logits.min() >= -LARGEST_LOGIT and logits.max() <= LARGEST_LOGIT:
+        return logits
     if np.isnan(logits).any():
         row = int(np.argwhere(np.isnan(logits))[0, 0])
         raise InputError(f"{name} contains NaN (first at row {row}); it must be numbers")

@@ -17,6 +17,9 @@ from tempocal.inputs.arrays import (
 from tempocal.inputs.labels import Codes
 from tempocal.links import Array
 
+# Weights count rows; what lies beyond these would overflow somewhere, or vanish.
+LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e20
+
 
 @dataclass(frozen=True)
 class Groups:
@@ -38,9 +41,12 @@ def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") 
         raise InputError(f"{name} must not be negative, but row {row} has {weights[row]:g}")
     if weights.max() == 0:
         raise InputError(f"{name} is zero everywhere: some row must count")
-    with np.errstate(over="ignore"):
-        if np.isinf(weights.sum()):
-            raise InputError(f"{name} must have a finite sum: divide it by its largest")
+    least = float(weights.min(where=weights > 0, initial=1.0))
+    if least < LEAST_WEIGHT or weights.max() > LARGEST_WEIGHT:
+        raise InputError(
+            f"{name} must be 0 or from {LEAST_WEIGHT:g} to {LARGEST_WEIGHT:g}, but it goes from "
+            f"{least:g} to {weights.max():g}: divide it by its largest, and let the least be 0"
+        )
     return weights
 
 

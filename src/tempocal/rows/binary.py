@@ -111,7 +111,7 @@ class BinaryRows:
             pull = 0.5 - self._targets[block]
             if self._weights is not None:
                 pull *= self._weights[block]
-            total[key] += self._features[:, block] @ pull
+            total[key] += np.einsum("pi,i->p", self._features[:, block], pull)
         return total
 
 

@@ -11,7 +11,7 @@ from tempocal.solve.problem import Problem, Solution, Strength
 
 MOST_NEWTON_COEFFICIENTS = 300
 # A sample of about this many rows gives the start, which saves passes over all of them.
-SAMPLE_ROWS = 2**16
+SAMPLE_ROWS = 2**14
 
 
 def fit(problem: Problem, strength: Strength, start: Array | None = None) -> Solution:
