@@ -126,6 +126,14 @@ def test_a_shift_of_a_row_takes_no_digits(function, shift):
     np.testing.assert_array_equal(function(z + shift), function(z))
 
 
+@given(rows_of_logits(), st.randoms())
+def test_log_odds_do_not_depend_on_the_order_of_the_classes_to_the_bit(z, random):
+    """A step function sees the last bit: rows that say the same must stay ties."""
+    order = list(range(z.shape[1]))
+    random.shuffle(order)
+    np.testing.assert_array_equal(log_odds(z[:, order]), log_odds(z)[:, order])
+
+
 def test_equal_logits_are_equal_odds():
     """The largest is treated apart, which must not show where several are largest."""
     np.testing.assert_allclose(log_odds(np.zeros((1, 5))), -np.log(4.0), rtol=1e-15)

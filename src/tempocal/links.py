@@ -41,16 +41,15 @@ def log_odds(logits: Array) -> Array:
     The log-odds of class k are ``z_k - logsumexp(z_j, j != k)``: a sigmoid of them gives back
     softmax. For two classes this is the difference of the two logits and its negative.
     """
-    rows = np.arange(len(logits))
-    top = logits.argmax(axis=1)
-    others = logits - logits.max(axis=1, keepdims=True)
-    log_p = log_softmax(others)
-    # log(1 - p) cancels where p is near 1, which only the top class can be: it is summed anew.
-    others[rows, top] = -np.inf
-    log_p[rows, top] = -np.inf
-    odds = log_p - np.log1p(-np.exp(log_p))
-    odds[rows, top] = -logsumexp(others)[:, 0]
-    return odds
+    # Sums in order of size round alike in whatever order the classes come, so ties stay ties.
+    ordered = np.sort(logits, axis=1)
+    rest = logsumexp(ordered[:, :-1] - ordered[:, -1:])
+    shifted = logits - ordered[:, -1:]
+    log_p = shifted - np.log1p(np.exp(rest))
+    with np.errstate(divide="ignore"):
+        odds = log_p - np.log1p(-np.exp(log_p))
+    # log(1 - p) cancels where p is near 1: a class with more than half has the others' sum.
+    return np.where((shifted == 0.0) & (rest < 0.0), -rest, odds)
 
 
 def log_proba_from_logits(logits: Array) -> Array:

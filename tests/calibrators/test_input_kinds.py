@@ -255,12 +255,12 @@ def test_probabilities_are_checked_and_never_clipped(kind, p, words):
 
 
 @every_kind
-def test_logits_are_not_taken_for_probabilities_whatever_their_values(kind):
-    cal = kind(inputs="logits")
-    inside = np.linspace(0.0, 1.0, N)
-    raw = tc.Identity().fit(inside, GOOD["y"]).predict_proba(inside)[:, 1]
-    np.testing.assert_allclose(raw, expit(inside), rtol=1e-14)
-    assert cal.fit(inside, GOOD["y"]).predict_proba(inside).shape == (N, 2)
+def test_logits_that_look_like_probabilities_are_logits(kind):
+    z = np.linspace(0.0, 1.0, N)
+    cal = at_fixed_shrinkage(kind)
+    p = cal.fit(z, GOOD["y"]).predict_proba(z)
+    cal.set_params(inputs="proba")
+    np.testing.assert_allclose(cal.fit(expit(z), GOOD["y"]).predict_proba(expit(z)), p, atol=1e-9)
 
 
 @every_kind
