@@ -38,7 +38,9 @@ def main() -> None:
             curve = tc.metrics.reliability_curve(
                 matches.label[rows], proba, of="positive_class", bins=10
             )
-            axis.plot(curve.confidence, curve.frequency, style, color=color, ms=4, lw=1.2, label=name)
+            axis.plot(
+                curve.confidence, curve.frequency, style, color=color, ms=4, lw=1.2, label=name
+            )
         axis.set_title(title, fontsize=11)
         axis.set_xlabel("predicted probability")
         axis.set_aspect("equal")

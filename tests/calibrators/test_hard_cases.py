@@ -104,6 +104,50 @@ def test_calibrated_forty_rows_lose_little(n_classes):
     assert shrunk_loss < 0.6 * plain_loss
 
 
+@pytest.mark.parametrize("shift", [1e3, 1e9])
+def test_a_large_shift_of_all_logits_changes_nothing(shift):
+    z, y = simulate(3, 500)
+    plain = tc.TemperatureScaling(shrinkage=0).fit(z, y)
+    shifted = tc.TemperatureScaling(shrinkage=0).fit(z + shift, y)
+    assert shifted.inverse_temperature_ == pytest.approx(plain.inverse_temperature_, rel=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1e-9, 1e8, 1e12])
+def test_the_unit_of_the_logits_drops_out(scale):
+    z, y = simulate(2, 500)
+    plain = tc.TemperatureScaling(shrinkage=0).fit(z, y)
+    scaled = tc.TemperatureScaling(shrinkage=0).fit(scale * z, y)
+    assert scaled.inverse_temperature_ * scale == pytest.approx(
+        plain.inverse_temperature_, rel=1e-6
+    )
+
+
+def test_logits_too_small_to_fit_are_refused():
+    z, y = simulate(2, 50)
+    with pytest.raises(tc.errors.InputError, match="must not all be smaller than 1e-100"):
+        tc.TemperatureScaling().fit(1e-155 * z, y)
+    assert tc.TemperatureScaling().fit(z, y).predict_proba([1e-155])[0, 0] == 0.5
+
+
+@pytest.mark.parametrize("kind", [tc.MatrixScaling, tc.DirichletCalibration, tc.VectorScaling])
+@pytest.mark.parametrize("mask", [-1e4, -1e7])
+def test_classes_may_be_masked_by_a_huge_negative_logit(kind, mask):
+    z, y = simulate(3, 500)
+    z[::20, 0], y[::20] = mask, 2
+    cal = kind(shrinkage=1.0).fit(z, y)
+    assert cal.summary().nll_after < cal.summary().nll_before
+    assert cal.predict_proba(z)[::20, 0].max() < 1e-6
+
+
+def test_a_failed_fit_leaves_the_earlier_one():
+    z, y = simulate(3, 100)
+    cal = tc.TemperatureScaling().fit(z, y)
+    before = cal.predict_proba(z)
+    with pytest.raises(tc.errors.InputError, match="contains NaN or None"):
+        cal.fit(z[:, 0], [None] * 100)
+    np.testing.assert_array_equal(cal.predict_proba(z), before)
+
+
 @every_kind
 def test_a_zero_weight_is_no_row(kind):
     z, y = simulate(3, 60)

@@ -139,17 +139,6 @@ def test_monotone_methods_never_swap_two_rows(kind, data):
 @every_kind
 @given(data=labelled_logits())
 @quick
-def test_float32_is_as_good_as_float64(kind, data):
-    z, y = data
-    narrow = z.astype(np.float32)
-    a = at_fixed_shrinkage(kind).fit(narrow, y).predict_proba(narrow)
-    b = at_fixed_shrinkage(kind).fit(narrow.astype(np.float64), y).predict_proba(z)
-    np.testing.assert_allclose(a, b, atol=1e-6)
-
-
-@every_kind
-@given(data=labelled_logits())
-@quick
 def test_labels_may_be_anything(kind, data):
     z, y = data
     names = np.array(["draw", "lost", "won"])

@@ -128,6 +128,7 @@ def damage(content, path, value):
         (["map", "inverse_temperature"], "1.0"),
         (["map", "inverse_temperature"], None),
         (["map"], {"kind": "OneVsRest", "maps": []}),
+        (["map"], {"kind": "OneVsRest", "maps": [{"kind": "Line", "slope": 1.0, "bias": 0.0}]}),
         (["map"], {"kind": "Affine", "weights": [1.0], "bias": [0.0, 0.0], "of_log_proba": True}),
         (["summary"], None),
         (["summary", "n_rows"], None),

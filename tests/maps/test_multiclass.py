@@ -39,7 +39,15 @@ def test_a_vector_of_weights_is_a_diagonal_matrix(z):
 @given(three_logits)
 def test_the_identity_on_log_probabilities_keeps_the_probabilities(z):
     fitted = Affine(np.eye(3), np.zeros(3), of_log_proba=True)
-    np.testing.assert_allclose(softmax(fitted(z), axis=1), softmax(z, axis=1), rtol=1e-12)
+    np.testing.assert_allclose(
+        softmax(fitted(z), axis=1), softmax(z, axis=1), rtol=1e-12, atol=2.0**-52
+    )
+
+
+def test_no_log_probability_is_taken_below_that_of_certainty():
+    fitted = Affine(np.eye(3), np.zeros(3), of_log_proba=True)
+    masked = fitted(np.array([[0.0, 1.0, -1e9]]))
+    np.testing.assert_allclose(masked[0, 2], np.log(2.0**-53), rtol=1e-12)
 
 
 def test_log_probabilities_of_one_column_are_of_two_classes():

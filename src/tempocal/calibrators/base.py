@@ -21,6 +21,7 @@ from tempocal.inputs import (
     check_scores,
     check_weights,
     encode_labels,
+    require_scale,
 )
 from tempocal.links import Array, log_proba_from_logits
 from tempocal.maps import FittedMap, one_column
@@ -59,19 +60,19 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        scores = self._check_scores(logits, reset=True)
+        logits = _with_shape(logits, self.inputs)
+        scores = check_scores(logits, self.inputs, name=self.inputs)
+        require_scale(scores, self.inputs)
         weights = check_weights(sample_weight, len(scores))
         labels = check_labels(_column(y), len(scores))
         n_columns = 1 if scores.ndim == 1 else scores.shape[1]
         codes, classes = encode_labels(labels, self.classes, n_columns)
         training = Training(
-            scores,
-            codes,
-            weights,
-            check_groups(groups, len(scores)),
-            len(classes),
+            scores, codes, weights, check_groups(groups, len(scores)), n_classes=len(classes)
         )
         fitted = self._fit_map(training)
+        # Nothing is kept of a fit that failed.
+        self._remember_columns(logits)
         self.classes_ = classes
         self.map_ = fitted.map
         self.summary_ = self._summarize(training, fitted)
@@ -116,23 +117,27 @@ class Calibrator(ClassifierMixin, BaseEstimator):
 
     def _calibrate(self, logits: Any) -> Array:
         check_is_fitted(self, "map_")
-        return self.map_(self._check_scores(logits, reset=False))
-
-    def _check_scores(self, logits: Any, *, reset: bool) -> Array:
-        """Check predictions, and their columns against those of the fit."""
-        if not hasattr(logits, "shape"):
-            logits = as_array(logits, self.inputs)
+        logits = _with_shape(logits, self.inputs)
         scores = check_scores(logits, self.inputs, name=self.inputs)
+        self._compare_columns(logits)
+        return self.map_(scores)
+
+    def _remember_columns(self, logits: Any) -> None:
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         if len(logits.shape) == 2:
-            validate_data(self, logits, reset=reset, skip_check_array=True)
-        elif reset:
+            validate_data(self, logits, skip_check_array=True)
+        else:
             self.n_features_in_ = 1
+
+    def _compare_columns(self, logits: Any) -> None:
+        if len(logits.shape) == 2:
+            validate_data(self, logits, reset=False, skip_check_array=True)
         elif self.n_features_in_ != 1:
             raise InputError(
                 f"{self.inputs} must have {self.n_features_in_} columns as in the fit, but they "
                 "are one-dimensional. Reshape your data: a single row is [[...]]"
             )
-        return scores
 
     def _summarize(self, training: Training, fitted: Fitted) -> Summary:
         before, after = fitted.nll_before, fitted.nll_after
@@ -148,8 +153,13 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         )
 
 
+def _with_shape(logits: Any, name: str) -> Any:
+    """Leave what has a shape, and perhaps column names, as it is; make an array of the rest."""
+    return logits if hasattr(logits, "shape") else as_array(logits, name)
+
+
 def _column(y: Any) -> Any:
     """Take labels of shape (n, 1) as scikit-learn does, with its warning."""
-    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
-        return column_or_1d(np.asarray(y), warn=True)
+    if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
+        return column_or_1d(as_array(y, "y"), warn=True)
     return y

@@ -6,6 +6,7 @@ from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.one_vs_rest import fit_curves
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.inputs import Inputs
+from tempocal.maps import OneVsRest
 from tempocal.nonparametric import fit_bayesian
 
 
@@ -41,6 +42,8 @@ class BayesianBinning(Calibrator):
     def __init__(self, *, inputs: Inputs = "logits", classes: ArrayLike | None = None) -> None:
         self.inputs = inputs
         self.classes = classes
+
+    map_: OneVsRest
 
     def _fit_map(self, training: Training) -> Fitted:
         return fit_curves(training, fit_bayesian)

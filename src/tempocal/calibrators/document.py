@@ -25,13 +25,17 @@ _LABEL_KINDS = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str}
 def save(calibrator: "Calibrator", path: str | PathLike[str]) -> None:
     """Write a fitted calibrator to a model file."""
     parameters = calibrator.get_params(deep=False)
+    classes = labels_to_dict(calibrator.classes_)
+    if parameters["classes"] is not None:
+        # What was given may be a list; what it was read as can be written.
+        parameters["classes"] = classes
     write_document(
         path,
         {
             "calibrator": type(calibrator).__name__,
             "written_by": f"tempocal {__version__}",
-            "parameters": {name: _plain(name, value) for name, value in parameters.items()},
-            "classes": labels_to_dict(calibrator.classes_),
+            "parameters": {name: _plain(value) for name, value in parameters.items()},
+            "classes": classes,
             "columns": int(calibrator.n_features_in_),
             "column_names": [str(name) for name in getattr(calibrator, "feature_names_in_", [])],
             "map": to_dict(calibrator.map_),
@@ -81,10 +85,8 @@ def summary_from_dict(content: Any) -> Summary:
     return Summary(**{**content, **infinite})
 
 
-def _plain(name: str, value: Any) -> Any:
+def _plain(value: Any) -> Any:
     """Turn a constructor argument into what JSON can hold."""
-    if name == "classes" and value is not None:
-        return labels_to_dict(np.asarray(value))
     if isinstance(value, np.generic):
         return value.item()
     return list(value) if isinstance(value, tuple) else value

@@ -10,6 +10,7 @@ from tempocal.calibrators.pseudo_rows import PseudoRows, check_pseudo_rows
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs
+from tempocal.maps import OneVsRest
 from tempocal.nonparametric import Binning, fit_histogram
 
 
@@ -61,6 +62,8 @@ class HistogramBinning(Calibrator):
         self.shrinkage = shrinkage
         self.inputs = inputs
         self.classes = classes
+
+    map_: OneVsRest
 
     def _fit_map(self, training: Training) -> Fitted:
         if isinstance(self.bins, bool) or not isinstance(self.bins, int) or self.bins < 1:

@@ -30,6 +30,8 @@ class Identity(Calibrator):
         self.inputs = inputs
         self.classes = classes
 
+    map_: Scale
+
     def _fit_map(self, training: Training) -> Fitted:
         nll = training.nll()
         return Fitted(Scale(1.0), nll_before=nll, nll_after=nll)

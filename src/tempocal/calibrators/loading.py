@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def load(path: str | PathLike[str]) -> Calibrator:
 def _restore(content: Mapping[str, Any]) -> Calibrator:
     calibrator = _construct(content["calibrator"], content["parameters"])
     calibrator.classes_ = labels_from_dict(content["classes"])
-    calibrator.map_ = from_dict(content["map"])
+    calibrator.map_ = _check_kind(from_dict(content["map"]), calibrator)
     calibrator.summary_ = summary_from_dict(content["summary"])
     calibrator.n_features_in_ = _check_columns(content["columns"], calibrator)
     names = _check_names(content["column_names"], calibrator.n_features_in_)
@@ -89,6 +89,16 @@ def _construct(name: Any, parameters: Any) -> Calibrator:
     if isinstance(values.get("shrinkage"), list):
         values["shrinkage"] = tuple(values["shrinkage"])
     return kind(**values)
+
+
+def _check_kind(fitted: Any, calibrator: Calibrator) -> FittedMap:
+    """Refuse a map that this calibrator does not make, as its class declares."""
+    if not isinstance(fitted, get_type_hints(type(calibrator))["map_"]):
+        raise DamagedModelFileError(
+            f"{type(calibrator).__name__} has no map of the kind {type(fitted).__name__}"
+        )
+    made: FittedMap = fitted
+    return made
 
 
 def _check_columns(columns: Any, calibrator: Calibrator) -> int:

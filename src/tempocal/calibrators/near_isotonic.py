@@ -9,6 +9,7 @@ from tempocal.calibrators.one_vs_rest import fit_curves
 from tempocal.calibrators.pseudo_rows import PseudoRows, check_pseudo_rows
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.inputs import Inputs
+from tempocal.maps import OneVsRest
 from tempocal.nonparametric import fit_near_isotonic
 
 
@@ -55,6 +56,8 @@ class NearIsotonicEnsemble(Calibrator):
         self.shrinkage = shrinkage
         self.inputs = inputs
         self.classes = classes
+
+    map_: OneVsRest
 
     def _fit_map(self, training: Training) -> Fitted:
         pseudo_rows = check_pseudo_rows(self.shrinkage, auto=2.0)

@@ -9,8 +9,8 @@ from tempocal.calibrators.one_vs_rest import fit_parametric
 from tempocal.calibrators.parametric import details_of, shrink, unbounded_below
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.errors import InputError
-from tempocal.links import Array, log_proba_from_logits
-from tempocal.maps import Affine, OneVsRest
+from tempocal.links import Array
+from tempocal.maps import Affine, OneVsRest, log_features
 from tempocal.rows import PerClassRows
 from tempocal.solve import N_FOLDS, Problem, fold_codes
 
@@ -64,7 +64,7 @@ def fit_full(
 ) -> Fitted:
     """Fit a matrix of weights and a bias a class: matrix scaling and Dirichlet calibration."""
     n_classes = training.n_classes
-    x = log_proba_from_logits(training.logits) if of_log_proba else training.logits
+    x = log_features(training.logits) if of_log_proba else training.logits
     auto = isinstance(shrinkage, str)
     rows = PerClassRows(
         x.T,

@@ -14,8 +14,8 @@ from tempocal.maps import Scale, one_column
 from tempocal.rows import BinaryRows, Rows, SharedRows
 from tempocal.solve import Problem
 
-# As good as zero, and still keeps the ranks.
-SMALLEST = 1e-6
+# Calibrated logits this small are as good as zero, and still keep the ranks.
+SMALLEST_LOGIT = 1e-6
 
 
 class TemperatureScaling(Calibrator):
@@ -79,17 +79,18 @@ class TemperatureScaling(Calibrator):
     def _fit_map(self, training: Training) -> Fitted:
         rows = _rows(training)
         one = np.ones(1)
+        smallest = SMALLEST_LOGIT / max(1.0, float(np.abs(training.logits).max()))
         problem = Problem(
             rows=rows,
             identity=one,
             slopes=np.array([True]),
             biases=np.array([False]),
-            lower=SMALLEST * one,
+            lower=smallest * one,
             steady=0.0 * one,
         )
         shrunk = shrink(problem, self.shrinkage, training.groups)
         theta = float(shrunk.solution.theta[0])
-        if theta == SMALLEST:
+        if theta == smallest:
             warnings.warn(
                 "the inverse temperature stands at its lower bound, so that all classes come out "
                 "as equally probable: the logits tell nothing about the labels, or are reversed",

@@ -5,11 +5,19 @@ Inside, numbers are float64, labels are codes, groups are codes; nothing further
 
 from tempocal.inputs.arrays import as_array, as_float64
 from tempocal.inputs.labels import Codes, check_classes, check_labels, encode_labels
-from tempocal.inputs.scores import CERTAIN_LOGIT, Inputs, check_proba, check_scores
+from tempocal.inputs.scores import (
+    CERTAIN_LOGIT,
+    SMALLEST_PROBABILITY,
+    Inputs,
+    check_proba,
+    check_scores,
+    require_scale,
+)
 from tempocal.inputs.weights import Groups, check_groups, check_weights
 
 __all__ = [
     "CERTAIN_LOGIT",
+    "SMALLEST_PROBABILITY",
     "Codes",
     "Groups",
     "Inputs",
@@ -22,4 +30,5 @@ __all__ = [
     "check_scores",
     "check_weights",
     "encode_labels",
+    "require_scale",
 ]

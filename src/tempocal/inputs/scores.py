@@ -21,6 +21,7 @@ Inputs = Literal["logits", "proba"]
 SMALLEST_PROBABILITY = 2.0**-53
 CERTAIN_LOGIT = float(np.log1p(-SMALLEST_PROBABILITY) - np.log(SMALLEST_PROBABILITY))
 LARGEST_LOGIT = 2.0**53
+SMALLEST_SCALE = 1e-100
 SUM_TOLERANCE = 1e-3
 
 
@@ -41,6 +42,16 @@ def check_scores(scores: Any, inputs: Inputs = "logits", name: str = "logits") -
     if inputs == "proba":
         return _logits_from_proba(_check_columns(as_float64(scores, name), name), name)
     raise InputError(f'inputs must be "logits" or "proba", but it is {inputs!r}')
+
+
+def require_scale(logits: Array, name: str = "logits") -> None:
+    """Refuse to fit logits so small that the coefficients would overflow."""
+    largest = max(float(logits.max()), -float(logits.min()))
+    if 0.0 < largest < SMALLEST_SCALE:
+        raise InputError(
+            f"{name} must not all be smaller than {SMALLEST_SCALE:g}, but the largest is "
+            f"{largest:g}: multiply them by a constant"
+        )
 
 
 def check_proba(proba: Any, name: str = "proba") -> Array:

@@ -2,7 +2,7 @@
 
 from tempocal.maps.binary import Beta, BinaryMap, Knots, Line, Steps
 from tempocal.maps.document import from_dict, to_dict
-from tempocal.maps.multiclass import Affine, FittedMap, OneVsRest, Scale, one_column
+from tempocal.maps.multiclass import Affine, FittedMap, OneVsRest, Scale, log_features, one_column
 
 __all__ = [
     "Affine",
@@ -15,6 +15,7 @@ __all__ = [
     "Scale",
     "Steps",
     "from_dict",
+    "log_features",
     "one_column",
     "to_dict",
 ]

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from tempocal.inputs import SMALLEST_PROBABILITY
 from tempocal.links import Array, log_odds, log_proba_from_logits, log_sigmoid, log_softmax
 from tempocal.maps.binary import BinaryMap
 
@@ -35,7 +36,7 @@ class Scale:
 class Affine:
     """Softmax of ``W x + b``; ``weights`` is (K,) for a diagonal W, else (K, K).
 
-    ``x`` are the logits, or their log-probabilities if ``of_log_proba``.
+    ``x`` are the logits, or if ``of_log_proba`` their log-probabilities as in `log_features`.
     """
 
     weights: Array
@@ -44,7 +45,7 @@ class Affine:
 
     def __call__(self, logits: Array) -> Array:
         """Calibrate logits."""
-        x = log_proba_from_logits(logits) if self.of_log_proba else logits
+        x = log_features(logits) if self.of_log_proba else logits
         scaled = x * self.weights if self.weights.ndim == 1 else x @ self.weights.T
         return np.asarray(scaled + self.bias, dtype=np.float64)
 
@@ -68,6 +69,14 @@ class OneVsRest:
         if lost.any():
             log_p[lost] = log_softmax(logits[lost])
         return log_p
+
+
+def log_features(logits: Array) -> Array:
+    """Log-probabilities (n, K), none below that of the smallest probability that is told from 0.
+
+    So a class that is masked by a logit of -1e9 is as improbable as one given probability 0.
+    """
+    return np.maximum(log_proba_from_logits(logits), np.log(SMALLEST_PROBABILITY))
 
 
 def one_column(logits: Array) -> Array:

@@ -1,7 +1,7 @@
 """Sums over rows of softmax models: one coefficient for all classes, or several for each class.
 
-The loss of a row with label y is ``logsumexp(eta) - eta[y]``. The second part is linear in the
-coefficients, so its sum over rows is computed once and a pass reads the features alone.
+The loss of a row with label y is ``logsumexp(eta) - eta[y]``. The two are subtracted row by row,
+since each can be huge where a logit masks a class.
 
 Arrays are laid out (classes, rows) and (features, rows), so that every sum over the few classes
 runs along whole rows of memory.
@@ -52,10 +52,6 @@ class _SoftmaxRows:
         weights = None if self._weights is None else self._weights[::step]
         return self._features[:, ::step], self._labels[::step], weights
 
-    def _one_hot(self, block: slice, n_classes: int) -> Array:
-        hot: Array = np.equal(self._labels[block], np.arange(n_classes)[:, None]).astype(np.float64)
-        return hot
-
 
 class SharedRows(_SoftmaxRows):
     """Softmax of the logits times one coefficient: temperature scaling.
@@ -79,33 +75,27 @@ class SharedRows(_SoftmaxRows):
         keys: Codes | None = None,
         n_keys: int = 1,
     ) -> None:
-        super().__init__(logits, labels, weights, keys, n_keys)
+        # Softmax does not see a shift of a row, but rounding does: measure from the top class.
+        super().__init__(logits - logits.max(axis=0), labels, weights, keys, n_keys)
         self.n_coefficients = 1
         self._size = max(1, BLOCK_NUMBERS // len(logits))
-        self._linear = self._sum_linear()
+        self._true = self._features[self._labels, np.arange(len(labels))]
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, 1)."""
-        normalizer = sum_blocks(
-            self._layout.blocks(self._size),
-            lambda blocks: self._sum_normalizer(theta, blocks, hessian),
-        )
-        return Sums(
-            normalizer.loss - theta[:, 0] * self._linear,
-            normalizer.gradient - self._linear[:, None],
-            normalizer.hessian,
+        return sum_blocks(
+            self._layout.blocks(self._size), lambda blocks: self._sum(theta, blocks, hessian)
         )
 
-    def _sum_normalizer(self, theta: Array, blocks: Iterable[Block], hessian: bool) -> Sums:
-        """Sum logsumexp(eta) and its derivatives."""
+    def _sum(self, theta: Array, blocks: Iterable[Block], hessian: bool) -> Sums:
         total = Sums.zeros(self.n_keys, 1, hessian=hessian)
         for key, block in blocks:
-            z = self._features[:, block]
+            z, true = self._features[:, block], self._true[block]
             log_total, p = _softmax(theta[key, 0] * z)
-            total.loss[key] += self._weigh(log_total, block).sum()
+            total.loss[key] += self._weigh(log_total - theta[key, 0] * true, block).sum()
             pz = p * z
             mean = pz.sum(axis=0)
-            total.gradient[key] += self._weigh(mean, block).sum()
+            total.gradient[key] += self._weigh(mean - true, block).sum()
             if total.hessian is not None:
                 variance = np.einsum("ki,ki->i", pz, z) - mean * mean
                 total.hessian[key] += self._weigh(variance, block).sum()
@@ -118,7 +108,7 @@ class SharedRows(_SoftmaxRows):
         for key, block in self._layout.blocks(self._size):
             z = self._features[:, block]
             _, p = _softmax(theta[key, 0] * z)
-            residual = ((p - self._one_hot(block, len(z))) * z).sum(axis=0)
+            residual = (p * z).sum(axis=0) - self._true[block]
             total += sum_by_group(self._weigh(residual, block)[None], codes[block], count)
         return total
 
@@ -126,13 +116,6 @@ class SharedRows(_SoftmaxRows):
         """About ``size`` of the rows under a single key, evenly spaced; all, if no more."""
         logits, labels, weights = self._sampled(size)
         return type(self)(logits, labels, weights=weights)
-
-    def _sum_linear(self) -> Array:
-        total = np.zeros(self.n_keys)
-        for key, block in self._layout.blocks(self._size):
-            z = self._features[:, block]
-            total[key] += self._weigh(z[self._labels[block], np.arange(z.shape[1])], block).sum()
-        return total
 
 
 class PerClassRows(_SoftmaxRows):
@@ -174,29 +157,18 @@ class PerClassRows(_SoftmaxRows):
         self._diagonal = diagonal
         self._shape = (n_classes, 2 if diagonal else len(features) + 1)
         self.n_coefficients = self._shape[0] * self._shape[1]
-        self._linear = self._sum_linear()
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
-        # Matrix products have threads of their own.
-        blocks = self._layout.blocks(self._block_size(hessian))
-        normalizer = self._sum_normalizer(theta, blocks, hessian)
-        linear = np.einsum("kp,kp->k", theta, self._linear)
-        return Sums(
-            normalizer.loss - linear, normalizer.gradient - self._linear, normalizer.hessian
-        )
-
-    def _sum_normalizer(self, theta: Array, blocks: Iterable[Block], hessian: bool) -> Sums:
-        """Sum logsumexp(eta) and its derivatives."""
         total = Sums.zeros(self.n_keys, self.n_coefficients, hessian=hessian)
-        for key, block in blocks:
+        # No threads of ours: matrix products have their own.
+        for key, block in self._layout.blocks(self._block_size(hessian)):
             x = self._features[:, block]
-            log_total, p = _softmax(self._eta(theta[key], x))
-            total.loss[key] += self._weigh(log_total, block).sum()
-            wp = self._weigh(p, block)
-            total.gradient[key] += self._project(wp, x)
+            loss, p = self._loss(theta[key], block)
+            total.loss[key] += self._weigh(loss, block).sum()
+            total.gradient[key] += self._project(self._residual(p, block), x)
             if total.hessian is not None:
-                total.hessian[key] += self._curvature(p, wp, x)
+                total.hessian[key] += self._curvature(p, self._weigh(p, block), x)
         return total
 
     def group_gradients(self, theta: Array, codes: Codes, count: int) -> Array:
@@ -204,10 +176,9 @@ class PerClassRows(_SoftmaxRows):
         codes = codes if self._layout.order is None else codes[self._layout.order]
         total = np.zeros((count, self.n_coefficients))
         for key, block in self._layout.blocks(self._block_size(hessian=True)):
-            x = self._features[:, block]
-            _, p = _softmax(self._eta(theta[key], x))
-            residual = self._weigh(p - self._one_hot(block, self._n_classes), block)
-            rows = (residual[:, None] * self._per_class(x)).reshape(self.n_coefficients, -1)
+            features = self._per_class(self._features[:, block])
+            residual = self._residual(self._loss(theta[key], block)[1], block)
+            rows = (residual[:, None] * features).reshape(self.n_coefficients, -1)
             total += sum_by_group(rows, codes[block], count)
         return total
 
@@ -217,6 +188,18 @@ class PerClassRows(_SoftmaxRows):
         return type(self)(
             features, labels, self._n_classes, diagonal=self._diagonal, weights=weights
         )
+
+    def _loss(self, theta: Array, block: slice) -> tuple[Array, Array]:
+        """Loss of each row and probabilities (classes, rows)."""
+        eta, labels = self._eta(theta, self._features[:, block]), self._labels[block]
+        log_total, p = _softmax(eta)
+        return log_total - eta[labels, np.arange(len(labels))], p
+
+    def _residual(self, p: Array, block: slice) -> Array:
+        """Weighted derivative of the loss by eta, (classes, rows)."""
+        labels, residual = self._labels[block], p.copy()
+        residual[labels, np.arange(len(labels))] -= 1.0
+        return self._weigh(residual, block)
 
     def _eta(self, theta: Array, x: Array) -> Array:
         matrix = theta.reshape(self._shape)
@@ -247,13 +230,6 @@ class PerClassRows(_SoftmaxRows):
 
     def _block_size(self, hessian: bool) -> int:
         return max(64, BLOCK_NUMBERS // (self.n_coefficients if hessian else self._n_classes))
-
-    def _sum_linear(self) -> Array:
-        total = np.zeros((self.n_keys, self.n_coefficients))
-        for key, block in self._layout.blocks(self._block_size(hessian=False)):
-            hot = self._weigh(self._one_hot(block, self._n_classes), block)
-            total[key] += self._project(hot, self._features[:, block])
-        return total
 
 
 def _softmax(eta: Array) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tempocal.links import Array
 from tempocal.solve.problem import Point, Problem, Solution, Strength
@@ -32,6 +33,7 @@ def minimize_newton(problem: Problem, strength: Strength, start: Array) -> Solut
         start,
         problem.lower,
         problem.rows.total_weight,
+        free=pull == 0.0,
     )
     theta = np.maximum(last.point.theta + last.step, problem.lower)
     offset = theta - problem.identity
@@ -70,10 +72,15 @@ def _with_hessian(point: Point) -> _Curved:
 
 
 def _descend(
-    evaluate: Callable[[Array], _Curved], start: Array, lower: Array, total_weight: float
+    evaluate: Callable[[Array], _Curved],
+    start: Array,
+    lower: Array,
+    total_weight: float,
+    free: NDArray[np.bool_],
 ) -> _Last:
     point = evaluate(np.maximum(start, lower))
-    unit = np.sqrt(np.maximum(np.diag(point.hessian), 0.0))
+    # Only what nothing pulls back can run away; each is measured by its first curvature.
+    unit = free * np.sqrt(np.maximum(np.diag(point.hessian), 0.0))
     passes, damping, before = 1, 0.0, 0.0
     while True:
         step = _bounded_step(point, lower, damping)
