@@ -57,6 +57,19 @@ def multiclass(n: int, n_classes: int) -> None:
     ]
     print_table(f"Temperature, {n:,} rows x {n_classes} classes", "1/tau", timed)
 
+    def logistic() -> float:
+        model = LogisticRegression(C=np.inf, max_iter=1000).fit(z, y)
+        return float(-model.predict_log_proba(z)[np.arange(n), y].mean())
+
+    def matrix() -> float:
+        return tc.MatrixScaling(shrinkage=0).fit(z, y).summary().nll_after
+
+    timed = [
+        lowest_time("tempocal MatrixScaling, maximum likelihood", matrix),
+        lowest_time("scikit-learn LogisticRegression, lbfgs", logistic),
+    ]
+    print_table(f"Matrix scaling, {n:,} rows x {n_classes} classes", "NLL", timed)
+
 
 def _sklearn_temperature(z: Any, y: Any, doubled: float) -> float:
     """Undo that it turns one column into two, (-z, z), and so finds half of the paper's number."""

@@ -9,7 +9,7 @@ from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.parametric import Shrinkage, details_of, shrink
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.errors import AtBoundWarning
-from tempocal.inputs import Inputs
+from tempocal.inputs import Inputs, largest_size
 from tempocal.maps import Scale, one_column
 from tempocal.rows import BinaryRows, Rows, SharedRows
 from tempocal.solve import Problem
@@ -79,7 +79,7 @@ class TemperatureScaling(Calibrator):
     def _fit_map(self, training: Training) -> Fitted:
         rows = _rows(training)
         one = np.ones(1)
-        smallest = SMALLEST_LOGIT / max(1.0, float(np.abs(training.logits).max()))
+        smallest = SMALLEST_LOGIT / max(1.0, largest_size(training.logits))
         problem = Problem(
             rows=rows,
             identity=one,

@@ -11,6 +11,7 @@ from tempocal.inputs.scores import (
     Inputs,
     check_proba,
     check_scores,
+    largest_size,
     require_scale,
 )
 from tempocal.inputs.weights import Groups, check_groups, check_weights
@@ -30,5 +31,6 @@ __all__ = [
     "check_scores",
     "check_weights",
     "encode_labels",
+    "largest_size",
     "require_scale",
 ]

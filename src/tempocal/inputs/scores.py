@@ -46,12 +46,17 @@ def check_scores(scores: Any, inputs: Inputs = "logits", name: str = "logits") -
 
 def require_scale(logits: Array, name: str = "logits") -> None:
     """Refuse to fit logits so small that the coefficients would overflow."""
-    largest = max(float(logits.max()), -float(logits.min()))
+    largest = largest_size(logits)
     if 0.0 < largest < SMALLEST_SCALE:
         raise InputError(
             f"{name} must not all be smaller than {SMALLEST_SCALE:g}, but the largest is "
             f"{largest:g}: multiply them by a constant"
         )
+
+
+def largest_size(logits: Array) -> float:
+    """Largest absolute value, without a temporary array."""
+    return max(float(logits.max()), -float(logits.min()))
 
 
 def check_proba(proba: Any, name: str = "proba") -> Array:

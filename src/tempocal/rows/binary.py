@@ -18,7 +18,8 @@ from tempocal.links import Array, sigmoid
 from tempocal.rows.sums import LOG2_E, Block, Layout, Sums, stride, sum_by_group
 from tempocal.rows.threads import sum_blocks
 
-BLOCK = 2**14
+# Large enough that threads seldom wait for the interpreter.
+BLOCK = 2**16
 # A product of this many numbers in [1, 2] does not overflow: one logarithm for all of them.
 CHUNK = 512
 

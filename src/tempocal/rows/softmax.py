@@ -18,7 +18,7 @@ from tempocal.rows.sums import LOG2_E, Block, Layout, Sums, stride, sum_by_group
 from tempocal.rows.threads import sum_blocks
 
 # Numbers in the largest temporary array of a block: it stays in the second-level cache.
-BLOCK_NUMBERS = 2**17
+BLOCK_NUMBERS = 2**18
 
 
 class _SoftmaxRows:

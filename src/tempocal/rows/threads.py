@@ -9,7 +9,7 @@ from operator import add
 from tempocal.rows.sums import Block, Sums
 
 # NumPy lets go of the interpreter within a block, so that threads run side by side.
-BLOCKS_AT_ONCE = 16
+BLOCKS_AT_ONCE = 2
 
 
 def sum_blocks(blocks: Iterable[Block], work: Callable[[Iterable[Block]], Sums]) -> Sums:
