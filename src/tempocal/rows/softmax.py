@@ -168,7 +168,7 @@ class PerClassRows(_SoftmaxRows):
             total.loss[key] += self._weigh(loss, block).sum()
             total.gradient[key] += self._project(self._residual(p, block), x)
             if total.hessian is not None:
-                total.hessian[key] += self._curvature(p, self._weigh(p, block), x)
+                total.hessian[key] += self._curvature(p, block)
         return total
 
     def group_gradients(self, theta: Array, codes: Codes, count: int) -> Array:
@@ -217,15 +217,18 @@ class PerClassRows(_SoftmaxRows):
         ones = np.ones((len(x) if self._diagonal else 1, x.shape[1]))
         return np.stack([x, ones], axis=1) if self._diagonal else np.concatenate([x, ones])[None]
 
-    def _curvature(self, p: Array, wp: Array, x: Array) -> Array:
+    def _curvature(self, p: Array, block: slice) -> Array:
         """Sum over rows of ``(diag(p) - p p')`` with the features of each class on both sides."""
-        features = self._per_class(x)
+        features = self._per_class(self._features[:, block])
         n_classes, width = self._shape
-        weighted = (wp[:, None] * features).reshape(self.n_coefficients, -1)
-        total = -(weighted @ (p[:, None] * features).reshape(self.n_coefficients, -1).T)
+        # The product of a matrix with its own transpose takes half the work of any other.
+        root = p if self._weights is None else p * np.sqrt(self._weights[block])
+        outer = (root[:, None] * features).reshape(self.n_coefficients, -1)
+        total = -(outer @ outer.T)
+        weighted = self._weigh(p, block)
         for k in range(n_classes):
-            own = slice(k * width, (k + 1) * width)
-            total[own, own] += weighted[own] @ features[k if self._diagonal else 0].T
+            own, seen = slice(k * width, (k + 1) * width), features[k if self._diagonal else 0]
+            total[own, own] += (weighted[k] * seen) @ seen.T
         return total
 
     def _block_size(self, hessian: bool) -> int:
