@@ -8,14 +8,8 @@ from tempocal.solve import Problem
 
 def problem_of(rows, identity, lower=None) -> Problem:
     identity = np.asarray(identity, dtype=float)
-    biases = identity == 0
-    return Problem(
-        rows=rows,
-        identity=identity,
-        slopes=~biases,
-        biases=biases,
-        lower=np.full(len(identity), -np.inf) if lower is None else np.asarray(lower, dtype=float),
-        steady=np.zeros(len(identity)),
+    return Problem.around(
+        rows, identity, biases=identity == 0, lower=-np.inf if lower is None else lower
     )
 
 

@@ -95,13 +95,11 @@ class BetaCalibration(Calibrator):
         def problem(odds: Array, targets: Array, weights: Array | None) -> Problem:
             features = np.stack([log_sigmoid(odds), -log_sigmoid(-odds), np.ones_like(odds)])
             slopes = np.asarray(form[:2].any(axis=0))
-            return Problem(
-                rows=BinaryRows(form.T @ features, targets, weights=weights),
-                identity=slopes.astype(np.float64),
-                slopes=slopes,
+            return Problem.around(
+                BinaryRows(form.T @ features, targets, weights=weights),
+                identity=slopes,
                 biases=~slopes,
                 lower=np.where(slopes, 0.0, -np.inf),
-                steady=np.zeros(len(slopes)),
             )
 
         return fit_parametric(

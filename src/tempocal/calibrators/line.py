@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from tempocal.calibrators.parametric import unbounded_below
 from tempocal.links import Array
 from tempocal.maps import Line, OneVsRest
 from tempocal.rows import BinaryRows
@@ -11,15 +10,8 @@ from tempocal.solve import Problem
 
 def line_problem(odds: Array, targets: Array, weights: Array | None) -> Problem:
     """Fit ``slope * odds + bias``."""
-    features = np.stack([odds, np.ones_like(odds)])
-    return Problem(
-        rows=BinaryRows(features, targets, weights=weights),
-        identity=np.array([1.0, 0.0]),
-        slopes=np.array([True, False]),
-        biases=np.array([False, True]),
-        lower=unbounded_below(2),
-        steady=np.zeros(2),
-    )
+    rows = BinaryRows(np.stack([odds, np.ones_like(odds)]), targets, weights=weights)
+    return Problem.around(rows, identity=[1.0, 0.0], biases=[False, True])
 
 
 def to_line(theta: Array) -> Line:

@@ -69,8 +69,3 @@ def details_of(*fits: Shrunk, blocks: tuple[str, ...] = ("slopes", "biases")) ->
         "passes": sum(one.solution.passes for one in fits),
         "converged": all(one.solution.converged for one in fits),
     }
-
-
-def unbounded_below(n_coefficients: int) -> np.typing.NDArray[np.float64]:
-    """Return lower bounds that bind nothing."""
-    return np.full(n_coefficients, -np.inf)

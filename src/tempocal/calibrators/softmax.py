@@ -6,7 +6,7 @@ import numpy as np
 
 from tempocal.calibrators.line import biases_of, line_problem, slopes_of, to_line
 from tempocal.calibrators.one_vs_rest import fit_parametric
-from tempocal.calibrators.parametric import details_of, shrink, unbounded_below
+from tempocal.calibrators.parametric import details_of, shrink
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.errors import InputError
 from tempocal.links import Array
@@ -42,14 +42,7 @@ def fit_diagonal(training: Training, shrinkage: object) -> Fitted:
         weights=training.weights,
     )
     biases = np.tile([False, True], training.n_classes)
-    problem = Problem(
-        rows=rows,
-        identity=(~biases).astype(np.float64),
-        slopes=~biases,
-        biases=biases,
-        lower=unbounded_below(len(biases)),
-        steady=np.zeros(len(biases)),
-    )
+    problem = Problem.around(rows, identity=~biases, biases=biases)
     shrunk = shrink(problem, shrinkage, training.groups)
     weights, bias = shrunk.solution.theta.reshape(-1, 2).T
     return Fitted(
@@ -63,38 +56,40 @@ def fit_full(
     training: Training, shrinkage: object, regularization: Regularization, *, of_log_proba: bool
 ) -> Fitted:
     """Fit a matrix of weights and a bias a class: matrix scaling and Dirichlet calibration."""
-    n_classes = training.n_classes
+    problem = _full_problem(training, shrinkage, regularization, of_log_proba)
+    shrunk = shrink(problem, shrinkage, training.groups, choose="folds")
+    matrix = shrunk.solution.theta.reshape(training.n_classes, -1)
+    weights, bias = matrix[:, :-1].copy(), matrix[:, -1]
+    if shrunk.strength.slopes == 0.0:
+        # Only differences between rows matter then: let the columns sum to 1, as in the identity.
+        weights += (1.0 - weights.sum(axis=0)) / training.n_classes
+    fitted = Affine(weights, bias - bias.mean(), of_log_proba=of_log_proba)
+    return Fitted(fitted, details_of(shrunk))
+
+
+def _full_problem(
+    training: Training, shrinkage: object, regularization: Regularization, of_log_proba: bool
+) -> Problem:
+    if regularization not in ("odir", "l2"):
+        raise InputError(f'regularization must be "odir" or "l2", but it is {regularization!r}')
+    n_classes, by_folds = training.n_classes, isinstance(shrinkage, str)
     x = log_features(training.logits) if of_log_proba else training.logits
-    auto = isinstance(shrinkage, str)
     rows = PerClassRows(
         x.T,
         training.labels,
         n_classes,
         diagonal=False,
         weights=training.weights,
-        keys=fold_codes(len(x), training.groups) if auto else None,
-        n_keys=N_FOLDS if auto else 1,
+        keys=fold_codes(len(x), training.groups) if by_folds else None,
+        n_keys=N_FOLDS if by_folds else 1,
     )
     diagonal = np.eye(n_classes, n_classes + 1, dtype=bool).ravel()
-    biases = np.tile(np.arange(n_classes + 1) == n_classes, n_classes)
-    if regularization not in ("odir", "l2"):
-        raise InputError(f'regularization must be "odir" or "l2", but it is {regularization!r}')
-    free = diagonal if regularization == "odir" else np.zeros_like(diagonal)
-    problem = Problem(
-        rows=rows,
-        identity=diagonal.astype(np.float64),
-        slopes=~biases & ~free,
-        biases=biases,
-        lower=unbounded_below(len(biases)),
+    free = diagonal & (regularization == "odir")
+    return Problem.around(
+        rows,
+        identity=diagonal,
+        biases=np.tile(np.arange(n_classes + 1) == n_classes, n_classes),
+        free=free,
         # Without it separable data would send a free diagonal to infinity.
-        steady=(free & auto).astype(np.float64),
-    )
-    shrunk = shrink(problem, shrinkage, training.groups, choose="folds")
-    matrix = shrunk.solution.theta.reshape(n_classes, n_classes + 1)
-    weights, bias = matrix[:, :-1].copy(), matrix[:, -1]
-    if shrunk.strength.slopes == 0.0:
-        # Only differences between rows matter then: let the columns sum to 1, as in the identity.
-        weights += (1.0 - weights.sum(axis=0)) / n_classes
-    return Fitted(
-        Affine(weights, bias - bias.mean(), of_log_proba=of_log_proba), details_of(shrunk)
+        steady=free & by_folds,
     )

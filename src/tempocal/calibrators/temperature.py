@@ -80,14 +80,7 @@ class TemperatureScaling(Calibrator):
         rows = _rows(training)
         one = np.ones(1)
         smallest = SMALLEST_LOGIT / max(1.0, largest_size(training.logits))
-        problem = Problem(
-            rows=rows,
-            identity=one,
-            slopes=np.array([True]),
-            biases=np.array([False]),
-            lower=smallest * one,
-            steady=0.0 * one,
-        )
+        problem = Problem.around(rows, identity=one, biases=False, lower=smallest)
         shrunk = shrink(problem, self.shrinkage, training.groups)
         theta = float(shrunk.solution.theta[0])
         if theta == smallest:

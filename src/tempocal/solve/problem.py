@@ -1,10 +1,10 @@
 """What is minimized: sums over rows plus a pull towards the identity."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tempocal.links import Array
 from tempocal.rows import Rows
@@ -58,6 +58,30 @@ class Problem:
     lower: Array
     steady: Array
     left_out: int | None = None
+
+    @classmethod
+    def around(
+        cls,
+        rows: Rows,
+        identity: ArrayLike,
+        biases: ArrayLike,
+        *,
+        free: ArrayLike = False,
+        lower: ArrayLike = -np.inf,
+        steady: ArrayLike = 0.0,
+    ) -> Self:
+        """Make a problem whose coefficients are slopes, except biases and ``free`` ones."""
+        shape = (rows.n_coefficients,)
+        is_bias = np.broadcast_to(np.asarray(biases, dtype=bool), shape)
+        is_free = np.broadcast_to(np.asarray(free, dtype=bool), shape)
+        return cls(
+            rows=rows,
+            identity=np.asarray(identity, dtype=np.float64),
+            slopes=~is_bias & ~is_free,
+            biases=is_bias,
+            lower=np.broadcast_to(np.asarray(lower, dtype=np.float64), shape),
+            steady=np.broadcast_to(np.asarray(steady, dtype=np.float64), shape),
+        )
 
     def pull(self, strength: Strength) -> Array:
         """Strength on each coefficient."""
