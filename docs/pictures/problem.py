@@ -23,7 +23,7 @@ def main() -> None:
         matches.logits[fitted], matches.label[fitted], groups=matches.sequence[fitted]
     )
     methods = {
-        "raw": (tc.Identity().fit(matches.logits[fitted], matches.label[fitted]), "o-", "#666666"),
+        "raw": (tc.Identity().fit(matches.logits[fitted], matches.label[fitted]), "o-", "#d55e00"),
         "temperature scaling": (cal, "s--", "#0072b2"),
     }
     mpl.rcParams["svg.hashsalt"] = "tempocal"

@@ -11,6 +11,8 @@
         └── NewerModelFileError            written by a later version
 
     TempocalWarning (UserWarning)
+    ├── LooksLikeProbabilitiesWarning      logits that are most likely probabilities
+    ├── LightWeightsWarning                weights that make the rows count for almost nothing
     ├── NotConvergedWarning                the solver stopped short of the optimum
     └── AtBoundWarning                     the optimum stands at the edge of what is allowed
 """
@@ -46,6 +48,14 @@ class NewerModelFileError(ModelFileError):
 
 class TempocalWarning(UserWarning):
     """Base of all warnings."""
+
+
+class LooksLikeProbabilitiesWarning(TempocalWarning):
+    """What was passed as logits is most likely probabilities."""
+
+
+class LightWeightsWarning(TempocalWarning):
+    """The weights make many rows count for almost nothing."""
 
 
 class NotConvergedWarning(TempocalWarning):

@@ -1,6 +1,7 @@
 """Data on which calibrators are known to fall over."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tempocal as tc
@@ -164,3 +165,68 @@ def test_what_did_not_converge_is_said(monkeypatch):
     with pytest.warns(tc.errors.NotConvergedWarning, match="short of its optimum"):
         cal = tc.PlattScaling(shrinkage=0).fit(*simulate(2, 200))
     assert cal.summary().details["converged"] is False
+
+
+def test_columns_named_like_the_classes_in_another_order_are_refused():
+    z, y = simulate(3, 100)
+    labels = np.array(["cat", "dog", "emu"])[y]
+    shuffled = pd.DataFrame(z, columns=["cat", "dog", "emu"])[["emu", "cat", "dog"]]
+    with pytest.raises(tc.errors.InputError, match=r"say classes=\['emu', 'cat', 'dog'\]"):
+        tc.TemperatureScaling().fit(shuffled, labels)
+    straight = tc.TemperatureScaling().fit(z, labels)
+    told = tc.TemperatureScaling(classes=["emu", "cat", "dog"]).fit(shuffled, labels)
+    assert told.inverse_temperature_ == pytest.approx(straight.inverse_temperature_, rel=1e-6)
+
+
+def test_logits_that_look_like_probabilities_are_said():
+    z, y = simulate(3, 100)
+    p = tc.Identity().fit(z, y).predict_proba(z)
+    with pytest.warns(tc.errors.LooksLikeProbabilitiesWarning, match='say inputs="proba"'):
+        tc.TemperatureScaling().fit(p, y)
+    tc.TemperatureScaling(inputs="proba").fit(p, y)
+
+
+def test_weights_that_sum_to_one_are_said():
+    z, y = simulate(2, 100)
+    with pytest.warns(tc.errors.LightWeightsWarning, match="sums to 1 over 100 rows"):
+        cal = tc.TemperatureScaling().fit(z, y, sample_weight=np.full(100, 0.01))
+    assert "weight of all rows together: 1" in str(cal.summary())
+
+
+def test_other_columns_than_those_of_the_fit_are_refused():
+    z, y = simulate(3, 100)
+    cal = tc.TemperatureScaling().fit(z, y)
+    with pytest.raises(tc.errors.InputError, match="logits are not those of the fit"):
+        cal.predict_proba(z[:, :2])
+
+
+def test_temperature_takes_one_strength_only():
+    with pytest.raises(tc.errors.InputError, match="or a number of at least 0, but it is"):
+        tc.TemperatureScaling(shrinkage=(1.0, 2.0)).fit(*simulate(2, 50))
+
+
+class TestSummary:
+    def test_says_what_was_fitted(self):
+        text = str(tc.PlattScaling().fit(*simulate(2, 200)).summary())
+        assert "slope: " in text
+        assert "taken as independent" in text
+
+    def test_says_how_much_groups_are_worth_only_where_that_was_asked(self):
+        z, y = simulate(2, 200)
+        groups = np.arange(200) // 4
+        assert "in 50 groups, worth" in str(tc.PlattScaling().fit(z, y, groups=groups).summary())
+        isotonic = tc.IsotonicCalibration().fit(z, y, groups=groups).summary()
+        assert isotonic.effective_number is None
+        assert "(in 50 groups)" in str(isotonic)
+
+    def test_one_group_is_one_observation(self):
+        z, y = simulate(2, 200)
+        summary = tc.TemperatureScaling().fit(z, y, groups=np.zeros(200)).summary()
+        assert summary.effective_number == 1.0
+
+    def test_says_where_nothing_was_done_and_where_it_did_harm(self):
+        assert "nothing to correct" in str(tc.Identity().fit(*simulate(2, 50)).summary())
+        z = np.linspace(-8, 8, 30)
+        worse = tc.PlattScaling().fit(z, (z > 0).astype(int)).summary()
+        assert worse.nll_after > worse.nll_before
+        assert "worse than doing nothing" in str(worse)

@@ -101,7 +101,7 @@ def test_a_weight_is_a_repetition_for_the_strength_too(kind, data, draw):
 @pytest.mark.parametrize(
     "kind", [tc.TemperatureScaling, tc.PlattScaling, tc.BetaCalibration, tc.DirichletCalibration]
 )
-@given(data=labelled_logits(n_classes=3), shift=st.floats(-30, 30))
+@given(data=labelled_logits(n_classes=3), shift=st.integers(-30, 30))
 @quick
 def test_a_shift_of_all_logits_of_a_row_does_not_matter(kind, data, shift):
     z, y = data

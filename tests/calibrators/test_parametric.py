@@ -115,7 +115,7 @@ class TestPlatt:
 
         assert objective([cal.slope_[0], cal.bias_[0]]) <= minimum(objective, [1.0, 0.0]) + 1e-9
 
-    def test_targets_are_smoothed_by_default_unless_there_is_no_shrinkage(self):
+    def test_targets_of_two_classes_are_smoothed_by_default_unless_there_is_no_shrinkage(self):
         z, y = simulate(2, 60)
         default = tc.PlattScaling(shrinkage=1.0).fit(z, y)
         assert (
@@ -124,6 +124,14 @@ class TestPlatt:
         plain = tc.PlattScaling(shrinkage=0).fit(z, y)
         assert plain.slope_ == tc.PlattScaling(shrinkage=0, smooth_targets=False).fit(z, y).slope_
         assert plain.slope_ != tc.PlattScaling(shrinkage=0, smooth_targets=True).fit(z, y).slope_
+
+    def test_targets_of_several_classes_are_not_smoothed_by_default(self):
+        z, y = simulate(3, 60)
+        default = tc.PlattScaling(shrinkage=1.0).fit(z, y).slope_
+        plain = tc.PlattScaling(shrinkage=1.0, smooth_targets=False).fit(z, y).slope_
+        smoothed = tc.PlattScaling(shrinkage=1.0, smooth_targets=True).fit(z, y).slope_
+        assert (default == plain).all()
+        assert (default != smoothed).all()
 
     def test_many_classes_are_fits_against_the_rest_on_the_log_odds(self):
         z, y = simulate(3, 500)

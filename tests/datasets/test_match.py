@@ -50,7 +50,7 @@ def test_true_probabilities_are_calibrated_at_every_moment():
 
 def test_the_distortion_is_the_documented_one():
     matches = simulate_match(500)
-    scale = 1.4 - 0.9 * np.exp(-matches.time / 6)
+    scale = 1 - 0.7 * np.exp(-matches.time / 6)
     mended = 1 / (1 + np.exp(-scale * matches.logits))
     np.testing.assert_allclose(mended, matches.true_probability, rtol=1e-9)
 

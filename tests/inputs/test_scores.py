@@ -213,9 +213,15 @@ OUTSIDE = {
 
 
 @pytest.mark.parametrize("p", OUTSIDE.values(), ids=OUTSIDE)
-@pytest.mark.parametrize("check", [check_proba, lambda p, name: check_scores(p, "proba", name)])
-def test_a_probability_outside_0_1_is_refused_not_clipped(p, check):
-    words = r'proba must lie in \[0, 1\], but row \d has -?[\d.e-]+: .*inputs="logits"'
+@pytest.mark.parametrize(
+    ("check", "hint"),
+    [
+        (check_proba, r"metrics take probabilities, after the labels"),
+        (lambda p, name: check_scores(p, "proba", name), r'say inputs="logits"'),
+    ],
+)
+def test_a_probability_outside_0_1_is_refused_not_clipped(p, check, hint):
+    words = r"proba must lie in \[0, 1\], but row \d has -?[\d.e-]+: .*" + hint
     with pytest.raises(InputError, match=words):
         check(p, name="proba")
 

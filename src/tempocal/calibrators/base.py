@@ -21,7 +21,10 @@ from tempocal.inputs import (
     check_scores,
     check_weights,
     encode_labels,
+    require_column_order,
     require_scale,
+    warn_of_light_weights,
+    warn_of_probabilities,
 )
 from tempocal.links import Array, log_proba_from_logits
 from tempocal.maps import FittedMap, one_column
@@ -63,10 +66,14 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         logits = _with_shape(logits, self.inputs)
         scores = check_scores(logits, self.inputs, name=self.inputs)
         require_scale(scores, self.inputs)
+        if self.inputs == "logits":
+            warn_of_probabilities(scores)
         weights = check_weights(sample_weight, len(scores))
+        warn_of_light_weights(weights)
         labels = check_labels(_column(y), len(scores))
         n_columns = 1 if scores.ndim == 1 else scores.shape[1]
         codes, classes = encode_labels(labels, self.classes, n_columns)
+        require_column_order(logits, classes, self.inputs)
         training = Training(
             scores, codes, weights, check_groups(groups, len(scores)), n_classes=len(classes)
         )
@@ -132,7 +139,10 @@ class Calibrator(ClassifierMixin, BaseEstimator):
 
     def _compare_columns(self, logits: Any) -> None:
         if len(logits.shape) == 2:
-            validate_data(self, logits, reset=False, skip_check_array=True)
+            try:
+                validate_data(self, logits, reset=False, skip_check_array=True)
+            except ValueError as error:
+                raise InputError(f"{self.inputs} are not those of the fit: {error}") from error
         elif self.n_features_in_ != 1:
             raise InputError(
                 f"{self.inputs} must have {self.n_features_in_} columns as in the fit, but they "
@@ -146,7 +156,11 @@ class Calibrator(ClassifierMixin, BaseEstimator):
             n_rows=len(training.labels),
             total_weight=training.total_weight,
             n_groups=None if training.groups is None else training.groups.count,
-            effective_number=training.total_weight / fitted.design_effect,
+            effective_number=(
+                None
+                if fitted.design_effect is None
+                else training.total_weight / fitted.design_effect
+            ),
             nll_before=training.nll() if before is None else before,
             nll_after=training.nll(fitted.map) if after is None else after,
             details=fitted.details,

@@ -102,6 +102,7 @@ class BetaCalibration(Calibrator):
                 lower=np.where(slopes, 0.0, -np.inf),
             )
 
-        return fit_parametric(
-            training, self.shrinkage, problem, lambda theta: Beta(*(form @ theta).tolist())
-        )
+        def to_beta(theta: Array) -> Beta:
+            return Beta(*(form @ theta).tolist())
+
+        return fit_parametric(training, self.shrinkage, problem, to_beta, names=("a", "b", "c"))

@@ -12,19 +12,20 @@ from tempocal.solve import Problem, Shrunk, Strength, fit, fit_by_evidence, fit_
 Shrinkage = Literal["auto"] | float | tuple[float, float]
 
 
-def check_shrinkage(shrinkage: Any) -> Strength | None:
-    """Return the strengths that were asked for, None for "auto"."""
+def check_shrinkage(shrinkage: Any, *, pairs: bool = True) -> Strength | None:
+    """Return the strengths that were asked for, None for "auto"; a pair, where ``pairs`` fit."""
     if isinstance(shrinkage, str) and shrinkage == "auto":
         return None
-    pair = shrinkage if isinstance(shrinkage, tuple | list) else (shrinkage, shrinkage)
+    is_pair = isinstance(shrinkage, tuple | list) and pairs
+    pair = shrinkage if is_pair else (shrinkage, shrinkage)
     try:
         slopes, biases = (float(number) for number in pair)
     except (TypeError, ValueError):
         slopes = biases = np.nan
     if isinstance(shrinkage, str | bool) or not (0 <= slopes < np.inf and 0 <= biases < np.inf):
+        or_pair = ", or a pair of them for slopes and biases" if pairs else ""
         raise InputError(
-            'shrinkage must be "auto", a number of at least 0, or a pair of them for slopes and '
-            f"biases, but it is {shrinkage!r}"
+            f'shrinkage must be "auto" or a number of at least 0{or_pair}, but it is {shrinkage!r}'
         )
     return Strength(slopes, biases)
 
@@ -61,11 +62,16 @@ def shrink(
 def details_of(*fits: Shrunk, blocks: tuple[str, ...] = ("slopes", "biases")) -> dict[str, Any]:
     """Collect what a summary tells about one fit or one for each class."""
     strengths = {
-        f"shrinkage_of_{block}": [float(getattr(one.strength, block)) for one in fits]
+        f"shrinkage_of_{block}": one_or_list([float(getattr(one.strength, block)) for one in fits])
         for block in blocks
     }
     return {
-        **{name: values[0] if len(fits) == 1 else values for name, values in strengths.items()},
+        **strengths,
         "passes": sum(one.solution.passes for one in fits),
         "converged": all(one.solution.converged for one in fits),
     }
+
+
+def one_or_list(values: list[Any]) -> Any:
+    """Leave out the brackets around a single value."""
+    return values[0] if len(values) == 1 else values

@@ -23,8 +23,9 @@ class PlattScaling(Calibrator):
         see `TemperatureScaling`.
     smooth_targets : bool, default=None
         Whether to replace the labels 1 and 0 by Platt's (N1 + 1) / (N1 + 2) and 1 / (N0 + 2), N1
-        and N0 being the weight of each class. None smooths except at ``shrinkage=0``, which is
-        plain maximum likelihood.
+        and N0 being the weight of each class. None smooths where Platt did, with two classes, and
+        not at ``shrinkage=0``, which is plain maximum likelihood. Against the rest of several
+        classes it does harm on few rows: it pulls each class away from doing nothing.
     inputs : {"logits", "proba"}, default="logits"
         What the predictions are.
     classes : array-like, default=None
@@ -74,14 +75,15 @@ class PlattScaling(Calibrator):
     def _fit_map(self, training: Training) -> Fitted:
         smooth = self.smooth_targets
         if smooth is None:
-            smooth = check_shrinkage(self.shrinkage) != (0.0, 0.0)
+            plain = check_shrinkage(self.shrinkage) == (0.0, 0.0)
+            smooth = training.n_classes == 2 and not plain
 
         def problem(odds: Array, targets: Array, weights: Array | None) -> Problem:
             if smooth:
                 targets = smoothed(targets, weights)
             return line_problem(odds, targets, weights)
 
-        return fit_parametric(training, self.shrinkage, problem, to_line)
+        return fit_parametric(training, self.shrinkage, problem, to_line, names=("slope", "bias"))
 
 
 def smoothed(targets: Array, weights: Array | None) -> Array:

@@ -19,7 +19,7 @@ Regularization = Literal["odir", "l2"]
 
 def fit_one_column(training: Training, shrinkage: object) -> Fitted:
     """Fit a slope and a bias under one sigmoid: all that is left where there is one column."""
-    return fit_parametric(training, shrinkage, line_problem, to_line)
+    return fit_parametric(training, shrinkage, line_problem, to_line, names=("slope", "bias"))
 
 
 def weights_of(fitted: Affine | OneVsRest) -> Array:
@@ -45,11 +45,9 @@ def fit_diagonal(training: Training, shrinkage: object) -> Fitted:
     problem = Problem.around(rows, identity=~biases, biases=biases)
     shrunk = shrink(problem, shrinkage, training.groups)
     weights, bias = shrunk.solution.theta.reshape(-1, 2).T
-    return Fitted(
-        Affine(weights.copy(), bias - bias.mean(), of_log_proba=False),
-        details_of(shrunk),
-        shrunk.design_effect,
-    )
+    fitted = Affine(weights.copy(), bias - bias.mean(), of_log_proba=False)
+    values = {"weights": fitted.weights.tolist(), "bias": fitted.bias.tolist()}
+    return Fitted(fitted, {**values, **details_of(shrunk)}, shrunk.design_effect)
 
 
 def fit_full(

@@ -4,6 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+# A change of the mean NLL that is as good as none.
+UNCHANGED = 1e-6
+# Entries of a list that are printed.
+MOST_SHOWN = 10
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -19,8 +24,8 @@ class Summary:
         Their weight; the number of rows where no weights were given.
     n_groups : int or None
         Number of groups; None if rows were taken as independent.
-    effective_number : float
-        How many independent rows say as much, where the fit takes groups into account.
+    effective_number : float or None
+        How many independent rows say as much; None where the fit did not ask.
     nll_before, nll_after : float
         Mean negative log likelihood of the logits as they came, and calibrated.
     details : mapping
@@ -31,32 +36,42 @@ class Summary:
     n_rows: int
     total_weight: float
     n_groups: int | None
-    effective_number: float
+    effective_number: float | None
     nll_before: float
     nll_after: float
     details: Mapping[str, Any]
 
     def __str__(self) -> str:
-        groups = (
-            "rows taken as independent: no groups were given"
-            if self.n_groups is None
-            else f"{self.n_groups} groups, worth {self.effective_number:.0f} independent rows"
-        )
         lines = [
-            f"{self.calibrator} fitted to {self.n_rows} rows ({groups})",
+            f"{self.calibrator} fitted to {self.n_rows} rows ({self._groups()})",
             f"  NLL before {self.nll_before:.6f}, after {self.nll_after:.6f} (on the same rows)",
         ]
+        if self.total_weight != self.n_rows:
+            lines.append(f"  weight of all rows together: {self.total_weight:.6g}")
         lines += [
             f"  {name.replace('_', ' ')}: {_short(v)}" for name, v in sorted(self.details.items())
         ]
-        if self.nll_after > self.nll_before:
+        if abs(self.nll_after - self.nll_before) < UNCHANGED:
+            lines.append(
+                "  the rows show nothing to correct: the predictions were left as they are"
+            )
+        elif self.nll_after > self.nll_before:
             lines.append("  worse than doing nothing on these rows")
         return "\n".join(lines)
+
+    def _groups(self) -> str:
+        if self.n_groups is None:
+            return "taken as independent: no groups were given"
+        groups = f"in {self.n_groups} group{'s' if self.n_groups != 1 else ''}"
+        if self.effective_number is None:
+            return groups
+        return f"{groups}, worth {self.effective_number:.0f} independent rows"
 
 
 def _short(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_short(part) for part in value) + "]"
+        shown = [_short(part) for part in value[:MOST_SHOWN]]
+        return "[" + ", ".join(shown + ["..."] * (len(value) > MOST_SHOWN)) + "]"
     return str(value)

@@ -1,12 +1,13 @@
 """Temperature scaling (Guo et al. 2017): the paper's main calibrator."""
 
 import warnings
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.parametric import Shrinkage, details_of, shrink
+from tempocal.calibrators.parametric import check_shrinkage, details_of, shrink
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.errors import AtBoundWarning
 from tempocal.inputs import Inputs, largest_size
@@ -23,7 +24,7 @@ class TemperatureScaling(Calibrator):
 
     Parameters
     ----------
-    shrinkage : "auto", float, default="auto"
+    shrinkage : "auto" or float, default="auto"
         Pull of the inverse temperature towards 1: a strength s adds
         ``s / 2 * (inverse_temperature - 1)**2`` to the summed negative log likelihood. "auto" takes
         the strength from the data; 0 is plain maximum likelihood, as in the paper.
@@ -56,7 +57,7 @@ class TemperatureScaling(Calibrator):
     def __init__(
         self,
         *,
-        shrinkage: Shrinkage = "auto",
+        shrinkage: Literal["auto"] | float = "auto",
         inputs: Inputs = "logits",
         classes: ArrayLike | None = None,
     ) -> None:
@@ -77,6 +78,7 @@ class TemperatureScaling(Calibrator):
         return 1.0 / self.map_.inverse_temperature
 
     def _fit_map(self, training: Training) -> Fitted:
+        check_shrinkage(self.shrinkage, pairs=False)
         rows = _rows(training)
         one = np.ones(1)
         smallest = SMALLEST_LOGIT / max(1.0, largest_size(training.logits))
@@ -92,7 +94,7 @@ class TemperatureScaling(Calibrator):
             )
         return Fitted(
             Scale(theta),
-            details_of(shrunk, blocks=("slopes",)),
+            {"inverse_temperature": theta, **details_of(shrunk, blocks=("slopes",))},
             shrunk.design_effect,
             nll_before=float(rows.sums(one[None], hessian=False).loss[0]) / rows.total_weight,
             nll_after=shrunk.solution.loss / rows.total_weight,

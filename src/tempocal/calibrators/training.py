@@ -58,7 +58,8 @@ class Fitted:
 
     map: FittedMap
     details: Mapping[str, Any] = field(default_factory=dict)
-    design_effect: float = 1.0
+    # None where the fit did not ask how much the rows of a group say.
+    design_effect: float | None = None
     # Known from the fit itself, else computed.
     nll_before: float | None = None
     nll_after: float | None = None

@@ -24,9 +24,9 @@ def simulate_match(n_matches: int = 1000, *, wins: int = 13, seed: int = 0) -> M
     """Simulate races to a number of round wins, and a model that is miscalibrated along time.
 
     The first side wins a round with a probability that is drawn once for each match. Its chance to
-    win the match from a given score is then known exactly. The model knows it too, but is
-    overconfident early and underconfident late: multiplying its logits by
-    ``1.4 - 0.9 * exp(-time / 6)`` gives the truth.
+    win the match from a given score is then known exactly. The model knows it too, but is far too
+    sure of it early and right about it late: multiplying its logits by
+    ``1 - 0.7 * exp(-time / 6)`` gives the truth.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def simulate_match(n_matches: int = 1000, *, wins: int = 13, seed: int = 0) -> M
     needed, other = wins - first[sequence, time], wins - second[sequence, time]
     true = _win_probability(strength[sequence], needed, other)
     label = (np.cumsum(won, axis=1)[:, -1] >= wins).astype(np.int64)
-    scale = 1.4 - 0.9 * np.exp(-time / 6.0)
+    scale = 1.0 - 0.7 * np.exp(-time / 6.0)
     return Matches(
         logits=(np.log(true) - np.log1p(-true)) / scale,
         label=label[sequence],

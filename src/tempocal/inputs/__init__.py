@@ -4,7 +4,13 @@ Inside, numbers are float64, labels are codes, groups are codes; nothing further
 """
 
 from tempocal.inputs.arrays import as_array, as_float64
-from tempocal.inputs.labels import Codes, check_classes, check_labels, encode_labels
+from tempocal.inputs.labels import (
+    Codes,
+    check_classes,
+    check_labels,
+    encode_labels,
+    require_column_order,
+)
 from tempocal.inputs.scores import (
     CERTAIN_LOGIT,
     SMALLEST_PROBABILITY,
@@ -13,8 +19,9 @@ from tempocal.inputs.scores import (
     check_scores,
     largest_size,
     require_scale,
+    warn_of_probabilities,
 )
-from tempocal.inputs.weights import Groups, check_groups, check_weights
+from tempocal.inputs.weights import Groups, check_groups, check_weights, warn_of_light_weights
 
 __all__ = [
     "CERTAIN_LOGIT",
@@ -32,5 +39,8 @@ __all__ = [
     "check_weights",
     "encode_labels",
     "largest_size",
+    "require_column_order",
     "require_scale",
+    "warn_of_light_weights",
+    "warn_of_probabilities",
 ]

@@ -167,10 +167,22 @@ def _require_count(found: NDArray[Any], n_columns: int, n_classes: int, name: st
     if len(found) < n_classes:
         raise InputError(
             f"{seen}, but the predictions are of {n_classes} classes: say which class each column "
-            "stands for with classes="
+            "stands for with classes=, unless these are features rather than a model's predictions"
         )
     raise InputError(
         f"{seen}{'...' if len(found) > 5 else ''}, but the predictions have {n_columns} "
         f"column{'s' if n_columns != 1 else ''}, that is {n_classes} classes: "
         "they must be one logit or probability for each class"
     )
+
+
+def require_column_order(predictions: Any, classes: NDArray[Any], name: str) -> None:
+    """Refuse columns that are named like the classes but come in another order."""
+    # pandas and polars call them columns, which in pyarrow are the data.
+    columns = list(getattr(predictions, "column_names", getattr(predictions, "columns", [])))
+    wanted = classes.tolist()
+    if columns != wanted and len(columns) == len(wanted) and set(columns) == set(wanted):
+        raise InputError(
+            f"the columns of {name} are named {columns}, but the classes come in the order "
+            f"{wanted}: say classes={columns}, or put the columns in that order"
+        )

@@ -7,12 +7,13 @@ impossible, and it can be softened by a calibrator. Probabilities are kept withi
 where a double no longer tells a logit from the next whole one, beyond 2**53, they are refused.
 """
 
+import warnings
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.errors import InputError
+from tempocal.errors import InputError, LooksLikeProbabilitiesWarning
 from tempocal.inputs.arrays import as_float64, require_finite
 from tempocal.links import Array, logsumexp
 
@@ -54,6 +55,19 @@ def require_scale(logits: Array, name: str = "logits") -> None:
         )
 
 
+def warn_of_probabilities(logits: Array) -> None:
+    """Say so where logits look like probabilities: nothing else sums to 1 in every row."""
+    if logits.ndim == 2 and logits.min() >= 0.0 and logits.max() <= 1.0:
+        off = np.abs(logits.sum(axis=1) - 1.0).max()
+        if off <= SUM_TOLERANCE:
+            warnings.warn(
+                "the logits lie in [0, 1] and sum to 1 in every row, as probabilities do: if that "
+                'is what they are, say inputs="proba"',
+                LooksLikeProbabilitiesWarning,
+                stacklevel=3,
+            )
+
+
 def largest_size(logits: Array) -> float:
     """Largest absolute value, without a temporary array."""
     return max(float(logits.max()), -float(logits.min()))
@@ -62,7 +76,9 @@ def largest_size(logits: Array) -> float:
 def check_proba(proba: Any, name: str = "proba") -> Array:
     """Return probabilities of shape (n, K); one column is taken as that of the second class."""
     array = _check_columns(as_float64(proba, name), name)
-    _require_probabilities(array, name)
+    _require_probabilities(
+        array, name, "metrics take probabilities, after the labels: metric(y, proba)"
+    )
     if array.ndim == 1:
         return np.stack([1.0 - array, array], axis=1)
     return array
@@ -113,21 +129,20 @@ def _finite_rows(logits: Array, name: str) -> Array:
 
 
 def _logits_from_proba(proba: Array, name: str) -> Array:
-    _require_probabilities(proba, name)
+    _require_probabilities(proba, name, 'if these are logits, say inputs="logits"')
     clipped = np.clip(proba, SMALLEST_PROBABILITY, 1.0 - SMALLEST_PROBABILITY)
     if proba.ndim == 1:
         return np.asarray(np.log(clipped) - np.log1p(-clipped), dtype=np.float64)
     return np.asarray(np.log(clipped), dtype=np.float64)
 
 
-def _require_probabilities(proba: Array, name: str) -> None:
+def _require_probabilities(proba: Array, name: str, hint: str) -> None:
     require_finite(proba, name)
     if proba.min() < 0.0 or proba.max() > 1.0:
         wrong = (proba < 0.0) | (proba > 1.0)
         row = tuple(np.argwhere(wrong)[0])
         raise InputError(
-            f"{name} must lie in [0, 1], but row {row[0]} has {float(proba[row])!r}: "
-            'if these are logits, say inputs="logits"'
+            f"{name} must lie in [0, 1], but row {row[0]} has {float(proba[row])!r}: {hint}"
         )
     if proba.ndim == 2:
         sums = proba.sum(axis=1)

@@ -1,12 +1,13 @@
 """Weights of rows and the groups that rows belong to."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.errors import InputError
+from tempocal.errors import InputError, LightWeightsWarning
 from tempocal.inputs.arrays import (
     as_array,
     as_float64,
@@ -18,6 +19,7 @@ from tempocal.inputs.labels import Codes
 from tempocal.links import Array
 
 # Weights count rows; what lies beyond these would overflow somewhere, or vanish.
+LIGHT = 0.05
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e20
 
 
@@ -48,6 +50,18 @@ def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") 
             f"{least:g} to {weights.max():g}: divide it by its largest, and let the least be 0"
         )
     return weights
+
+
+def warn_of_light_weights(weights: Array | None) -> None:
+    """Say so where weights, summing to 1 perhaps, make all rows together count as few."""
+    if weights is not None and weights.sum() < LIGHT * np.count_nonzero(weights):
+        warnings.warn(
+            f"sample_weight sums to {weights.sum():.3g} over {np.count_nonzero(weights)} rows. A "
+            "weight is how often a row was seen, so that is all these rows count for; multiply the "
+            "weights so that their mean is 1, if each is a row of its own",
+            LightWeightsWarning,
+            stacklevel=3,
+        )
 
 
 def check_groups(groups: Any, n_rows: int, name: str = "groups") -> Groups | None:

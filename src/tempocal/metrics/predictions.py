@@ -7,7 +7,14 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from tempocal.inputs import Codes, check_labels, check_proba, check_weights, encode_labels
+from tempocal.inputs import (
+    Codes,
+    check_labels,
+    check_proba,
+    check_weights,
+    encode_labels,
+    require_column_order,
+)
 from tempocal.links import Array
 
 # Small enough to stay in the cache of a core, large enough that Python's loop costs nothing.
@@ -45,6 +52,7 @@ def check_predictions(
     checked = check_proba(proba)
     labels = check_labels(y, len(checked))
     codes, found = encode_labels(labels, classes, checked.shape[1])
+    require_column_order(proba, found, "proba")
     weight = check_weights(sample_weight, len(checked))
     # A row that counts zero times must not shift a quantile, nor add 0 * infinity to a sum.
     if weight is not None and not weight.all():

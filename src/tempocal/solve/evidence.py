@@ -38,7 +38,7 @@ class Shrunk:
 
     solution: Solution
     strength: Strength
-    design_effect: float = 1.0
+    design_effect: float | None = None
 
 
 def fit_by_evidence(problem: Problem, groups: Groups | None) -> Shrunk:
@@ -66,9 +66,12 @@ def design_effect(problem: Problem, solution: Solution, groups: Groups | None) -
     """How many rows of these groups say as much as one independent row; at least 1."""
     if groups is None or solution.hessian is None:
         return 1.0
+    if groups.count == 1:
+        # All rows hang together: they are one observation.
+        return max(1.0, problem.rows.total_weight)
     theta = np.tile(solution.theta, (problem.rows.n_keys, 1))
     gradients = problem.rows.group_gradients(theta, groups.codes, groups.count)
-    variance = gradients.T @ gradients
+    variance = gradients.T @ gradients * (groups.count / (groups.count - 1))
     inflation = [solve_flat(solution.hessian, column)[j] for j, column in enumerate(variance)]
     return max(1.0, float(np.mean(inflation)))
 
