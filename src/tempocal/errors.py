@@ -17,6 +17,9 @@
     └── AtBoundWarning                     the optimum stands at the edge of what is allowed
 """
 
+import sys
+import warnings
+
 
 class TempocalError(Exception):
     """Base of all errors."""
@@ -64,3 +67,13 @@ class NotConvergedWarning(TempocalWarning):
 
 class AtBoundWarning(TempocalWarning):
     """The best parameters stand at the edge of what is allowed."""
+
+
+def warn_user(message: str, category: type[TempocalWarning]) -> None:
+    """Warn at the line of the user's code that called into the package."""
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("tempocal."):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, category, stacklevel=level + 1)

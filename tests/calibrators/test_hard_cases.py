@@ -38,8 +38,9 @@ def test_probabilities_stay_finite_and_uncertain(kind, case):
     p = kind().fit(z, y).predict_proba(z)
     assert np.isfinite(p).all()
     if kind is not tc.Identity and "huge" not in case and "by far" not in case:
-        assert p.max() < 1.0
-        assert p.min() > 0.0
+        # Forty rows cannot make anything a thousand times surer than one in forty.
+        assert p.max() < 1.0 - 1.0 / 40_000
+        assert p.min() > 1.0 / 1e9
 
 
 @pytest.mark.parametrize("case", CASES)

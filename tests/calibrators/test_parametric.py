@@ -1,5 +1,7 @@
 """Each parametric calibrator against an independent solver of its written-out objective."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from betacal import BetaCalibration as PeerBeta
@@ -10,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import tempocal as tc
 from support.calibrators import simulate
+from tempocal.solve import Problem
 
 
 def minimum(objective, start, bounds=None):
@@ -170,6 +173,11 @@ class TestVector:
         found = np.concatenate([cal.weights_, cal.bias_])
         assert objective(found) <= minimum(objective, [1, 1, 1, 0, 0, 0]) + 1e-9
 
+    def test_many_classes_are_fitted_too(self):
+        z, y = simulate(160, 3000)
+        cal = tc.VectorScaling(classes=np.arange(160)).fit(z, y)
+        assert cal.summary().nll_after < cal.summary().nll_before
+
     def test_one_column_is_a_slope_and_a_bias(self):
         z, y = simulate(2, 300)
         cal = tc.VectorScaling(shrinkage=0).fit(z, y)
@@ -237,16 +245,31 @@ class TestMatrix:
             tc.MatrixScaling().fit(z, y)
         )
 
-    def test_many_classes_use_no_hessian_and_reach_the_same(self, monkeypatch):
+    @pytest.mark.parametrize("shrinkage", [0.0, 3.0])
+    @pytest.mark.parametrize("distortion", ["none", "shifted", "of unequal scale"])
+    def test_without_a_hessian_the_same_is_reached(self, distortion, shrinkage, monkeypatch):
         z, y = simulate(4, 600)
-        newton = tc.MatrixScaling(shrinkage=3.0).fit(z, y)
-        monkeypatch.setattr("tempocal.solve.fitting.MOST_NEWTON_COEFFICIENTS", 3)
-        lbfgs = tc.MatrixScaling(shrinkage=3.0).fit(z, y)
-        objective = matrix_objective(z, y, 3.0, "odir")
+        if distortion == "shifted":
+            z = z + 100.0
+        elif distortion == "of unequal scale":
+            z = z * [0.01, 1.0, 3.0, 30.0]
+        newton = tc.MatrixScaling(shrinkage=shrinkage).fit(z, y)
+        around = Problem.around
+        monkeypatch.setattr(
+            "tempocal.calibrators.softmax.Problem.around",
+            lambda *args, **named: replace(around(*args, **named), most_newton=3),
+        )
+        lbfgs = tc.MatrixScaling(shrinkage=shrinkage).fit(z, y)
+        objective = matrix_objective(z, y, shrinkage, "odir")
         at = [
             objective(np.concatenate([cal.weights_.ravel(), cal.bias_])) for cal in (newton, lbfgs)
         ]
         assert at[1] == pytest.approx(at[0], abs=1e-9)
+
+    def test_seventeen_classes_and_more_converge(self):
+        z, y = simulate(18, 1500)
+        summary = tc.MatrixScaling(shrinkage=1.0).fit(z + 100.0, y).summary()
+        assert summary.details["converged"]
 
 
 class TestBeta:

@@ -135,3 +135,18 @@ def test_logits_that_say_nothing_leave_the_identity():
     assert fit(problem_of(rows, [1.0]), NO_PULL).theta == 1.0
     rows = SharedRows(np.ones((3, 10)), np.arange(10) % 3)
     assert fit(problem_of(rows, [1.0]), NO_PULL).theta == 1.0
+
+
+def test_an_optimum_at_zero_is_not_taken_for_none():
+    """Every logit comes with both labels, so that it says nothing."""
+    z = np.random.default_rng(0).normal(size=50)
+    rows = BinaryRows(np.stack([np.tile(z, 2), np.ones(100)]), np.repeat([0.0, 1.0], 50))
+    solution = fit(problem_of(rows, [1.0, 0.0]), NO_PULL)
+    assert solution.converged
+    assert not solution.unbounded
+    np.testing.assert_allclose(solution.theta, 0.0, atol=1e-6)
+    z3 = np.random.default_rng(0).normal(size=(3, 50))
+    rows = PerClassRows(np.tile(z3, 3), np.repeat([0, 1, 2], 50), 3, diagonal=False)
+    problem = problem_of(rows, np.eye(3, 4).ravel())
+    assert not fit(problem, NO_PULL).unbounded
+    assert not minimize_lbfgs(problem, NO_PULL, problem.identity).unbounded

@@ -76,7 +76,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         require_column_order(logits, classes, self.inputs)
         training = Training(
             scores, codes, weights, check_groups(groups, len(scores)), n_classes=len(classes)
-        )
+        ).counted()
         fitted = self._fit_map(training)
         # Nothing is kept of a fit that failed.
         self._remember_columns(logits)

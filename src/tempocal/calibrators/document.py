@@ -61,11 +61,20 @@ def labels_from_dict(content: Any) -> NDArray[Any]:
     try:
         dtype = np.dtype(content["dtype"])
         wanted = _LABEL_KINDS[dtype.kind]
-        if all(type(value) is wanted for value in content["values"]):
-            return np.array(content["values"], dtype=dtype)
+        values = content["values"]
+        if all(type(value) is wanted for value in values) and _fits(dtype, values):
+            return np.array(values, dtype=dtype)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DamagedModelFileError("the model's classes cannot be read") from error
     raise DamagedModelFileError("the model's classes are not of the type it says")
+
+
+def _fits(dtype: np.dtype[Any], values: list[Any]) -> bool:
+    """Tell whether a type holds these values and no more, each of them once."""
+    natural = np.array(values, dtype=dtype.kind if dtype.kind in "UO" else None)
+    if dtype.kind == "U" and dtype.itemsize != natural.itemsize:
+        return False
+    return np.array(values, dtype=dtype).tolist() == values and len(set(values)) == len(values)
 
 
 def summary_to_dict(summary: Summary) -> dict[str, Any]:

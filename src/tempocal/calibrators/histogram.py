@@ -8,8 +8,7 @@ from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.one_vs_rest import fit_curves
 from tempocal.calibrators.pseudo_rows import PseudoRows, check_pseudo_rows
 from tempocal.calibrators.training import Fitted, Training
-from tempocal.errors import InputError
-from tempocal.inputs import Inputs
+from tempocal.inputs import Inputs, check_choice, check_whole
 from tempocal.maps import OneVsRest
 from tempocal.nonparametric import Binning, fit_histogram
 
@@ -66,15 +65,10 @@ class HistogramBinning(Calibrator):
     map_: OneVsRest
 
     def _fit_map(self, training: Training) -> Fitted:
-        if isinstance(self.bins, bool) or not isinstance(self.bins, int) or self.bins < 1:
-            raise InputError(f"bins must be a whole number of at least 1, but it is {self.bins!r}")
-        if self.binning not in ("equal_mass", "equal_width"):
-            raise InputError(
-                f'binning must be "equal_mass" or "equal_width", but it is {self.binning!r}'
-            )
+        check_choice(self.binning, "binning", ("equal_mass", "equal_width"))
         fit_curve = partial(
             fit_histogram,
-            bins=self.bins,
+            bins=check_whole(self.bins, "bins"),
             binning=self.binning,
             shrinkage=check_pseudo_rows(self.shrinkage, auto=1.0),
         )

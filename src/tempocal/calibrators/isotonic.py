@@ -23,8 +23,8 @@ class IsotonicCalibration(Calibrator):
     Parameters
     ----------
     shrinkage : "auto" or float, default="auto"
-        Pseudo-rows in all, spread over the rows, whose labels are the predictions themselves.
-        "auto" is two; 0 is the classical method, which can give probabilities of 0 and 1.
+        Pseudo-rows added to each block of equal values, whose label is the mean prediction of the
+        block. "auto" is one; 0 is the classical method, which can give probabilities of 0 and 1.
     inputs : {"logits", "proba"}, default="logits"
         What the predictions are.
     classes : array-like, default=None
@@ -57,5 +57,5 @@ class IsotonicCalibration(Calibrator):
     map_: OneVsRest
 
     def _fit_map(self, training: Training) -> Fitted:
-        pseudo_rows = check_pseudo_rows(self.shrinkage, auto=2.0)
+        pseudo_rows = check_pseudo_rows(self.shrinkage, auto=1.0)
         return fit_curves(training, partial(fit_isotonic, shrinkage=pseudo_rows))

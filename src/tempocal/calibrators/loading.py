@@ -86,6 +86,8 @@ def _construct(name: Any, parameters: Any) -> Calibrator:
     values = dict(parameters)
     if values["classes"] is not None:
         values["classes"] = labels_from_dict(values["classes"])
+    if values["inputs"] not in ("logits", "proba"):
+        raise DamagedModelFileError(f"the model's inputs are {values['inputs']!r}")
     if isinstance(values.get("shrinkage"), list):
         values["shrinkage"] = tuple(values["shrinkage"])
     return kind(**values)

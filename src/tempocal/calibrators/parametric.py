@@ -1,11 +1,16 @@
 """Fit a parametric model at the strength that the user asked for."""
 
-import warnings
 from typing import Any, Literal
 
 import numpy as np
 
-from tempocal.errors import InputError, NoFiniteOptimumError, NotConvergedWarning
+from tempocal.errors import (
+    AtBoundWarning,
+    InputError,
+    NoFiniteOptimumError,
+    NotConvergedWarning,
+    warn_user,
+)
 from tempocal.inputs import Groups
 from tempocal.solve import Problem, Shrunk, Strength, fit, fit_by_evidence, fit_by_folds
 
@@ -50,11 +55,17 @@ def shrink(
             'the classes, or a class never occurs. shrinkage="auto" keeps them finite'
         )
     if not shrunk.solution.converged:
-        warnings.warn(
+        warn_user(
             f"the fit stopped after {shrunk.solution.passes} passes short of its optimum: "
             "look at the scale of the logits",
             NotConvergedWarning,
-            stacklevel=4,
+        )
+    bounded = np.isfinite(problem.lower)
+    if bounded.any() and (shrunk.solution.theta <= problem.lower)[bounded].all():
+        warn_user(
+            "all slopes stand at their lower bound, so that the logits hardly count: they tell "
+            "nothing about the labels, or are reversed",
+            AtBoundWarning,
         )
     return shrunk
 

@@ -1,5 +1,6 @@
 """Fit a weight and a bias for each class under one softmax, and read them off as a map."""
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -8,13 +9,14 @@ from tempocal.calibrators.line import biases_of, line_problem, slopes_of, to_lin
 from tempocal.calibrators.one_vs_rest import fit_parametric
 from tempocal.calibrators.parametric import details_of, shrink
 from tempocal.calibrators.training import Fitted, Training
-from tempocal.errors import InputError
+from tempocal.inputs import check_choice
 from tempocal.links import Array
 from tempocal.maps import Affine, OneVsRest, log_features
 from tempocal.rows import PerClassRows
 from tempocal.solve import N_FOLDS, Problem, fold_codes
 
 Regularization = Literal["odir", "l2"]
+MOST_DIAGONAL = 4000
 
 
 def fit_one_column(training: Training, shrinkage: object) -> Fitted:
@@ -43,6 +45,8 @@ def fit_diagonal(training: Training, shrinkage: object) -> Fitted:
     )
     biases = np.tile([False, True], training.n_classes)
     problem = Problem.around(rows, identity=~biases, biases=biases)
+    # Two coefficients a class are few enough for Newton's method, whatever the number of classes.
+    problem = replace(problem, most_newton=MOST_DIAGONAL)
     shrunk = shrink(problem, shrinkage, training.groups)
     weights, bias = shrunk.solution.theta.reshape(-1, 2).T
     fitted = Affine(weights.copy(), bias - bias.mean(), of_log_proba=False)
@@ -68,8 +72,7 @@ def fit_full(
 def _full_problem(
     training: Training, shrinkage: object, regularization: Regularization, of_log_proba: bool
 ) -> Problem:
-    if regularization not in ("odir", "l2"):
-        raise InputError(f'regularization must be "odir" or "l2", but it is {regularization!r}')
+    check_choice(regularization, "regularization", ("odir", "l2"))
     n_classes, by_folds = training.n_classes, isinstance(shrinkage, str)
     x = log_features(training.logits) if of_log_proba else training.logits
     rows = PerClassRows(
@@ -90,4 +93,13 @@ def _full_problem(
         free=free,
         # Without it separable data would send a free diagonal to infinity.
         steady=free & by_folds,
+        moment=_moment(x, training.weights),
     )
+
+
+def _moment(x: Array, weights: Array | None) -> Array:
+    """Curvature of the loss in the weights and the bias of a class, where all are as probable."""
+    features = np.concatenate([x, np.ones((len(x), 1))], axis=1)
+    weighted = features if weights is None else features * weights[:, None]
+    share = 1.0 / x.shape[1]
+    return np.asarray(share * (1.0 - share) * (weighted.T @ features), dtype=np.float64)

@@ -1,6 +1,5 @@
 """Temperature scaling (Guo et al. 2017): the paper's main calibrator."""
 
-import warnings
 from typing import Literal
 
 import numpy as np
@@ -9,7 +8,6 @@ from numpy.typing import ArrayLike
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.parametric import check_shrinkage, details_of, shrink
 from tempocal.calibrators.training import Fitted, Training
-from tempocal.errors import AtBoundWarning
 from tempocal.inputs import Inputs, largest_size
 from tempocal.maps import Scale, one_column
 from tempocal.rows import BinaryRows, Rows, SharedRows
@@ -85,13 +83,6 @@ class TemperatureScaling(Calibrator):
         problem = Problem.around(rows, identity=one, biases=False, lower=smallest)
         shrunk = shrink(problem, self.shrinkage, training.groups)
         theta = float(shrunk.solution.theta[0])
-        if theta == smallest:
-            warnings.warn(
-                "the inverse temperature stands at its lower bound, so that all classes come out "
-                "as equally probable: the logits tell nothing about the labels, or are reversed",
-                AtBoundWarning,
-                stacklevel=3,
-            )
         return Fitted(
             Scale(theta),
             {"inverse_temperature": theta, **details_of(shrunk, blocks=("slopes",))},

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -29,6 +29,19 @@ class Training:
         """Weight of all rows together."""
         return float(len(self.labels) if self.weights is None else self.weights.sum())
 
+    def counted(self) -> Self:
+        """Leave out the rows of weight zero."""
+        if self.weights is None or self.weights.all():
+            return self
+        kept = self.weights > 0
+        groups = None
+        if self.groups is not None:
+            found, codes = np.unique(self.groups.codes[kept], return_inverse=True)
+            groups = Groups(codes, len(found))
+        return type(self)(
+            self.logits[kept], self.labels[kept], self.weights[kept], groups, self.n_classes
+        )
+
     def binary_problems(self) -> list[tuple[Array, Array]]:
         """Log-odds and 0/1 targets: once for two classes, else each class against the rest."""
         if self.n_classes == 2:
@@ -45,9 +58,7 @@ class Training:
             labels = self.labels[block]
             loss = -log_proba_from_logits(logits)[np.arange(len(labels)), labels]
             if self.weights is not None:
-                # A row that does not count cannot make the mean infinite.
-                weights = self.weights[block]
-                loss = weights * np.where(weights > 0, loss, 0.0)
+                loss *= self.weights[block]
             total += float(loss.sum())
         return total / self.total_weight
 

@@ -21,6 +21,7 @@ from tempocal.inputs.scores import (
     require_scale,
     warn_of_probabilities,
 )
+from tempocal.inputs.settings import check_choice, check_whole
 from tempocal.inputs.weights import Groups, check_groups, check_weights, warn_of_light_weights
 
 __all__ = [
@@ -31,12 +32,14 @@ __all__ = [
     "Inputs",
     "as_array",
     "as_float64",
+    "check_choice",
     "check_classes",
     "check_groups",
     "check_labels",
     "check_proba",
     "check_scores",
     "check_weights",
+    "check_whole",
     "encode_labels",
     "largest_size",
     "require_column_order",

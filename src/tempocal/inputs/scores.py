@@ -7,13 +7,12 @@ impossible, and it can be softened by a calibrator. Probabilities are kept withi
 where a double no longer tells a logit from the next whole one, beyond 2**53, they are refused.
 """
 
-import warnings
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.errors import InputError, LooksLikeProbabilitiesWarning
+from tempocal.errors import InputError, LooksLikeProbabilitiesWarning, warn_user
 from tempocal.inputs.arrays import as_float64, require_finite
 from tempocal.links import Array, logsumexp
 
@@ -60,11 +59,10 @@ def warn_of_probabilities(logits: Array) -> None:
     if logits.ndim == 2 and logits.min() >= 0.0 and logits.max() <= 1.0:
         off = np.abs(logits.sum(axis=1) - 1.0).max()
         if off <= SUM_TOLERANCE:
-            warnings.warn(
+            warn_user(
                 "the logits lie in [0, 1] and sum to 1 in every row, as probabilities do: if that "
                 'is what they are, say inputs="proba"',
                 LooksLikeProbabilitiesWarning,
-                stacklevel=3,
             )
 
 

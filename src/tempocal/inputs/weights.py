@@ -1,13 +1,12 @@
 """Weights of rows and the groups that rows belong to."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.errors import InputError, LightWeightsWarning
+from tempocal.errors import InputError, LightWeightsWarning, warn_user
 from tempocal.inputs.arrays import (
     as_array,
     as_float64,
@@ -18,8 +17,9 @@ from tempocal.inputs.arrays import (
 from tempocal.inputs.labels import Codes
 from tempocal.links import Array
 
-# Weights count rows; what lies beyond these would overflow somewhere, or vanish.
+# A mean weight below this is worth a word.
 LIGHT = 0.05
+# What lies beyond these would overflow somewhere, or vanish.
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e20
 
 
@@ -55,12 +55,11 @@ def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") 
 def warn_of_light_weights(weights: Array | None) -> None:
     """Say so where weights, summing to 1 perhaps, make all rows together count as few."""
     if weights is not None and weights.sum() < LIGHT * np.count_nonzero(weights):
-        warnings.warn(
+        warn_user(
             f"sample_weight sums to {weights.sum():.3g} over {np.count_nonzero(weights)} rows. A "
             "weight is how often a row was seen, so that is all these rows count for; multiply the "
             "weights so that their mean is 1, if each is a row of its own",
             LightWeightsWarning,
-            stacklevel=3,
         )
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tempocal.errors import InputError
 from tempocal.metrics.binned import sums_of_events
 from tempocal.metrics.binsums import BinSums
 from tempocal.metrics.edges import Binning, describe
@@ -81,8 +82,13 @@ def debiased_ece(
 
 def _debiased_square(sums: BinSums) -> float:
     enough = sums.weight >= 2.0
+    if not enough.any():
+        raise InputError(
+            "debiased_ece needs a bin with a weight of at least 2, but the largest has "
+            f"{sums.weight.max():g}: take fewer bins"
+        )
     weight = sums.weight[enough]
     frequency = sums.outcome[enough] / weight
     variance = frequency * (1.0 - frequency) / (weight - 1.0)
     square = (sums.gap[enough] / weight) ** 2 - variance
-    return float(np.sum(weight * square) / sums.weight.sum())
+    return float(np.sum(weight * square) / weight.sum())

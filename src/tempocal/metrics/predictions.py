@@ -14,6 +14,7 @@ from tempocal.inputs import (
     check_weights,
     encode_labels,
     require_column_order,
+    warn_of_light_weights,
 )
 from tempocal.links import Array
 
@@ -54,6 +55,7 @@ def check_predictions(
     codes, found = encode_labels(labels, classes, checked.shape[1])
     require_column_order(proba, found, "proba")
     weight = check_weights(sample_weight, len(checked))
+    warn_of_light_weights(weight)
     # A row that counts zero times must not shift a quantile, nor add 0 * infinity to a sum.
     if weight is not None and not weight.all():
         kept = weight > 0

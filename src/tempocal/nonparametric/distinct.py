@@ -61,12 +61,10 @@ def mean_targets(data: Distinct) -> Array:
 
 
 def shrink_blocks(data: Distinct, values: Array, shrinkage: float) -> Array:
-    """Draw fitted values toward the identity by ``shrinkage`` rows.
+    """Draw each block of equal values toward what was predicted there, by ``shrinkage`` rows.
 
-    The pseudo-rows have the predicted probabilities as their targets and are spread over the rows
-    in proportion to weight. In a block of equal values, with k = shrinkage / total weight and the
-    mean prediction p of the block, the value v becomes (v + k p) / (1 + k): blocks stay blocks, and
-    values that rise still do.
+    The pseudo-rows of a block have its mean prediction p as their target: a value v on a weight w
+    becomes (w v + shrinkage * p) / (w + shrinkage), as in a bin of `fit_histogram`.
 
     Examples
     --------
@@ -75,6 +73,7 @@ def shrink_blocks(data: Distinct, values: Array, shrinkage: float) -> Array:
     array([0.8333, 0.8333])
     """
     block = np.cumsum(np.append(False, values[1:] != values[:-1]))
-    predicted = np.bincount(block, data.weights * data.proba) / np.bincount(block, data.weights)
-    strength = shrinkage / float(data.weights.sum())
-    return np.asarray((values + strength * predicted[block]) / (1.0 + strength), dtype=np.float64)
+    weight = np.bincount(block, data.weights)
+    predicted = np.bincount(block, data.weights * data.proba) / weight
+    share = (shrinkage / (weight + shrinkage))[block]
+    return np.asarray(values + share * (predicted[block] - values), dtype=np.float64)

@@ -17,8 +17,8 @@ def fit_isotonic(odds: Array, targets: Array, weights: Array | None, *, shrinkag
     odds, targets, weights : arrays of shape (n,)
         Log-odds, targets in [0, 1] and weights of the rows; None is a weight of one each.
     shrinkage : float
-        Number of pseudo-rows whose targets are the predicted probabilities, spread over the
-        blocks in proportion to weight; 0 is the classical method.
+        Number of pseudo-rows in each block, whose target is the mean prediction of the block; 0 is
+        the classical method. Blocks that they put out of order are pooled again.
 
     Returns
     -------
@@ -34,4 +34,9 @@ def fit_isotonic(odds: Array, targets: Array, weights: Array | None, *, shrinkag
     """
     data = collapse(odds, targets, weights)
     fitted = isotonic_regression(mean_targets(data), weights=data.weights).x
-    return thin_knots(data.odds, shrink_blocks(data, np.asarray(fitted), shrinkage))
+    shrunk = shrink_blocks(data, np.asarray(fitted), shrinkage)
+    first = np.flatnonzero(np.append(True, shrunk[1:] != shrunk[:-1]))
+    weights_of_blocks = np.add.reduceat(data.weights, first)
+    pooled = isotonic_regression(shrunk[first], weights=weights_of_blocks).x
+    sizes = np.diff(np.append(first, len(shrunk)))
+    return thin_knots(data.odds, np.repeat(np.asarray(pooled, dtype=np.float64), sizes))

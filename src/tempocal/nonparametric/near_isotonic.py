@@ -23,8 +23,8 @@ def fit_near_isotonic(
     odds, targets, weights : arrays of shape (n,)
         Log-odds, targets in [0, 1] and weights of the rows; None is a weight of one each.
     shrinkage : float
-        Number of pseudo-rows whose targets are the predicted probabilities, spread over the
-        blocks of the average in proportion to weight; 0 is the classical method.
+        Number of pseudo-rows in each block of the average, whose target is the mean prediction of
+        the block; 0 is the classical method.
 
     Returns
     -------

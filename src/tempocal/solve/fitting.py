@@ -9,7 +9,6 @@ from tempocal.solve.lbfgs import minimize_lbfgs
 from tempocal.solve.newton import minimize_newton
 from tempocal.solve.problem import Problem, Solution, Strength
 
-MOST_NEWTON_COEFFICIENTS = 300
 # A sample of about this many rows gives the start, which saves passes over all of them.
 SAMPLE_ROWS = 2**14
 
@@ -26,7 +25,7 @@ def fit(problem: Problem, strength: Strength, start: Array | None = None) -> Sol
     start : ndarray of shape (coefficients,) or None
         Where to start; None finds a place by itself.
     """
-    if problem.rows.n_coefficients > MOST_NEWTON_COEFFICIENTS:
+    if problem.rows.n_coefficients > problem.most_newton:
         return minimize_lbfgs(problem, strength, problem.identity if start is None else start)
     if start is None:
         start = _start_from_sample(problem, strength)

@@ -12,25 +12,28 @@ import numpy as np
 from tempocal.inputs import Codes, Groups
 from tempocal.links import Array
 from tempocal.solve.evidence import Shrunk
-from tempocal.solve.fitting import MOST_NEWTON_COEFFICIENTS, fit
+from tempocal.solve.fitting import fit
 from tempocal.solve.newton import solve_flat
 from tempocal.solve.problem import Problem, Solution, Strength
 
 N_FOLDS = 5
-# From almost the identity to almost plain maximum likelihood.
-STRENGTHS = tuple(10.0**power for power in range(4, -3, -1))
+# From almost the identity to a prior as wide as the coefficients are large. A weaker one would suit
+# rows that are separable, left out or not, and be certain about them.
+STRENGTHS = tuple(10.0**power for power in range(5, -1, -1))
 # A weaker pull is not tried once this many in a row were worse than the best.
 PATIENCE = 2
 
 
 def fold_codes(n_rows: int, groups: Groups | None) -> Codes:
-    """Deal groups, or rows where there are none, to the folds in turn."""
-    return (np.arange(n_rows) if groups is None else groups.codes) % N_FOLDS
+    """Shuffle groups, or rows where there are none, and deal them to the folds in turn."""
+    count = n_rows if groups is None else groups.count
+    dealt = np.random.default_rng(0).permutation(count) % N_FOLDS
+    return dealt if groups is None else dealt[groups.codes]
 
 
 def fit_by_folds(problem: Problem) -> Shrunk:
     """Fit with the strength that does best on rows left out; ``problem.rows`` is keyed by fold."""
-    score = _one_fold if problem.rows.n_coefficients > MOST_NEWTON_COEFFICIENTS else _all_folds
+    score = _one_fold if problem.rows.n_coefficients > problem.most_newton else _all_folds
     tried: list[_Tried] = []
     start: Array | None = None
     for value in STRENGTHS:

@@ -1,5 +1,6 @@
 """Limited-memory BFGS, for models with too many coefficients for a Hessian."""
 
+import numpy as np
 from scipy.optimize import minimize
 
 from tempocal.links import Array
@@ -9,8 +10,11 @@ from tempocal.solve.problem import Problem, Solution, Strength
 GRADIENT_TOLERANCE = 1e-7
 VALUE_TOLERANCE = 1e-13
 MAX_ITERATIONS = 2000
-# How much further to look for a loss that still falls.
+# How much further to look for a loss, if it is this small, that still falls.
 FURTHER = 0.1
+SMALL_LOSS = 1e-4
+# Added to the curvature of every direction, some of which may have none.
+RIDGE = 1e-9
 
 
 def minimize_lbfgs(problem: Problem, strength: Strength, start: Array) -> Solution:
@@ -18,14 +22,23 @@ def minimize_lbfgs(problem: Problem, strength: Strength, start: Array) -> Soluti
     pull = problem.pull(strength)
     weight = problem.rows.total_weight
 
-    # Coefficients are measured from the identity, so that a start there is zero.
-    def objective(offset: Array) -> tuple[float, Array]:
-        point = problem.evaluate(problem.identity + offset, pull, hessian=False)
-        return point.value / weight, point.gradient / weight
+    basis = _round_basis(problem, pull)
+    width = len(basis)
 
+    # Coefficients are measured from the identity, and in a basis in which the objective is round.
+    def to_offset(inner: Array) -> Array:
+        return np.asarray(inner.reshape(-1, width) @ basis).ravel()
+
+    def objective(inner: Array) -> tuple[float, Array]:
+        theta = problem.identity + to_offset(inner)
+        point = problem.evaluate(theta, pull, hessian=False)
+        gradient = point.gradient.reshape(-1, width) @ basis.T
+        return point.value / weight, gradient.ravel() / weight
+
+    inner = np.linalg.solve(basis.T, (start - problem.identity).reshape(-1, width).T).T
     result = minimize(
         objective,
-        start - problem.identity,
+        inner.ravel(),
         jac=True,
         method="L-BFGS-B",
         options={
@@ -36,14 +49,27 @@ def minimize_lbfgs(problem: Problem, strength: Strength, start: Array) -> Soluti
             "gtol": GRADIENT_TOLERANCE,
         },
     )
-    offset = result.x
-    # Along a ray from zero the loss of separable data falls forever.
-    unbounded = objective(offset + FURTHER * (problem.identity + offset))[0] < result.fun
+    offset = to_offset(result.x)
+    theta = problem.identity + offset
+    # Of separable data nothing is left of the loss, and along a ray from zero it still falls.
+    further = problem.evaluate((1.0 + FURTHER) * theta, pull, hessian=False).value / weight
     return Solution(
-        theta=problem.identity + offset,
+        theta=theta,
         loss=float(result.fun) * weight - 0.5 * float(pull @ (offset * offset)),
         hessian=None,
+        gradient=None,
         passes=int(result.nfev) + 1,
         converged=bool(result.success),
-        unbounded=bool(unbounded),
+        unbounded=bool(further < result.fun < SMALL_LOSS),
     )
+
+
+def _round_basis(problem: Problem, pull: Array) -> Array:
+    """Rows of coefficients are inner ones times this: the inverse root of their curvature."""
+    width = len(problem.moment)
+    curvature = problem.moment + np.diag(pull.reshape(-1, width).mean(axis=0))
+    scale = np.sqrt(np.diag(curvature) / problem.rows.total_weight)
+    scale[scale == 0.0] = 1.0
+    correlation = curvature / problem.rows.total_weight / np.outer(scale, scale)
+    root = np.linalg.cholesky(correlation + RIDGE * np.eye(width))
+    return np.asarray(np.linalg.inv(root) / scale, dtype=np.float64)

@@ -16,9 +16,10 @@ from tempocal.solve.problem import Point, Problem, Solution, Strength
 
 # Decrease of the mean objective that may be left on the table.
 TOLERANCE = 1e-13
-# Where steps of this share of the coefficients promise nothing, or nothing is left to lose, the
-# coefficients have no limit.
+# Where steps that move the linear predictors by this much promise nothing, or nothing is left to
+# lose, the coefficients have no limit.
 RUNAWAY = 1e-3
+TINY = 1e-300
 NOTHING = 1e-12
 # Directions in which the curvature is below this share of the largest are left alone.
 FLAT = 1e-13
@@ -41,6 +42,7 @@ def minimize_newton(problem: Problem, strength: Strength, start: Array) -> Solut
         theta=theta,
         loss=last.point.value - last.promised - 0.5 * float(pull @ (offset * offset)),
         hessian=last.point.hessian - np.diag(pull),
+        gradient=last.point.gradient + last.point.hessian @ last.step,
         passes=last.passes,
         converged=last.converged,
         unbounded=last.unbounded,
@@ -79,17 +81,22 @@ def _descend(
     free: NDArray[np.bool_],
 ) -> _Last:
     point = evaluate(np.maximum(start, lower))
-    # Only what nothing pulls back can run away; each is measured by its first curvature.
-    unit = free * np.sqrt(np.maximum(np.diag(point.hessian), 0.0))
+    first = point.hessian
     passes, damping, before = 1, 0.0, 0.0
     while True:
         step = _bounded_step(point, lower, damping)
         promised = -float(point.gradient @ step + 0.5 * step @ point.hessian @ step)
         if damping == 0.0 and _next(promised, before) <= TOLERANCE * total_weight:
-            runs = np.linalg.norm(unit * step) > RUNAWAY * np.linalg.norm(unit * point.theta)
+            nothing_left = point.value <= NOTHING * total_weight
+            # Only what nothing pulls back can run away. Its first curvature tells how far the
+            # step moves the linear predictors; where none was left there, go by the share.
+            loose = free * step
+            far = np.sqrt(loose @ first @ loose / total_weight)
+            share = np.linalg.norm(loose) / max(float(np.linalg.norm(point.theta)), TINY)
+            runs = far > RUNAWAY or (nothing_left and share > RUNAWAY)
             if not runs:
                 return _Last(point, step, promised, passes, converged=True)
-            if min(promised, point.value) <= NOTHING * total_weight:
+            if nothing_left or promised <= NOTHING * total_weight:
                 return _Last(point, step, promised, passes, converged=True, unbounded=True)
         if passes == MAX_PASSES:
             return _Last(point, 0.0 * step, 0.0, passes, converged=False)

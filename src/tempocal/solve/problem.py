@@ -9,6 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from tempocal.links import Array
 from tempocal.rows import Rows
 
+# A matrix of weights for 16 classes.
+MOST_NEWTON_COEFFICIENTS = 300
+
 
 class Strength(NamedTuple):
     """How strongly the slopes and the biases are pulled towards the identity.
@@ -47,6 +50,10 @@ class Problem:
         Lower bounds, minus infinity where there is none.
     steady : ndarray of shape (coefficients,)
         A pull towards the identity that is there at any strength.
+    moment : ndarray of shape (width, width)
+        For L-BFGS, about the curvature of the loss in each row of ``width`` coefficients.
+    most_newton : int
+        With more coefficients than this a Hessian costs too much, and L-BFGS does without.
     left_out : int or None
         A fold whose rows do not count.
     """
@@ -57,6 +64,8 @@ class Problem:
     biases: NDArray[np.bool_]
     lower: Array
     steady: Array
+    moment: Array
+    most_newton: int = MOST_NEWTON_COEFFICIENTS
     left_out: int | None = None
 
     @classmethod
@@ -69,6 +78,7 @@ class Problem:
         free: ArrayLike = False,
         lower: ArrayLike = -np.inf,
         steady: ArrayLike = 0.0,
+        moment: ArrayLike = ((1.0,),),
     ) -> Self:
         """Make a problem whose coefficients are slopes, except biases and ``free`` ones."""
         shape = (rows.n_coefficients,)
@@ -81,6 +91,7 @@ class Problem:
             biases=is_bias,
             lower=np.broadcast_to(np.asarray(lower, dtype=np.float64), shape),
             steady=np.broadcast_to(np.asarray(steady, dtype=np.float64), shape),
+            moment=np.asarray(moment, dtype=np.float64),
         )
 
     def pull(self, strength: Strength) -> Array:
@@ -111,6 +122,8 @@ class Solution:
         Negative log likelihood summed over rows, without the pull, at or next to ``theta``.
     hessian : ndarray of shape (coefficients, coefficients) or None
         Curvature of the loss there, without the pull.
+    gradient : ndarray of shape (coefficients,) or None
+        Gradient with the pull: zero, but for coefficients that a bound holds back.
     passes : int
         Passes that were made over the rows.
     converged : bool
@@ -123,6 +136,7 @@ class Solution:
     theta: Array
     loss: float
     hessian: Array | None
+    gradient: Array | None
     passes: int
     converged: bool
     unbounded: bool
