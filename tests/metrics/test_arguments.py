@@ -31,7 +31,7 @@ def test_bins_must_be_a_whole_number(metric, bins):
 
 @pytest.mark.parametrize("metric", BINNED)
 def test_bins_may_be_a_numpy_integer(metric):
-    metric([0, 1], [0.1, 0.2], bins=np.int32(3))
+    metric([0, 1, 0, 1], [0.1, 0.2, 0.1, 0.2], bins=np.int32(3))
 
 
 @pytest.mark.parametrize("metric", BINNED)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from tempocal.errors import InputError
 from tempocal.metrics import debiased_ece, ece
 
 LEVELS, SHIFT = np.array([0.1, 0.3, 0.5, 0.7, 0.9]), np.array([0.05, 0.0, 0.1, -0.1, 0.0])
@@ -49,15 +50,17 @@ def test_negative_square_has_root_zero():
     assert error.squared == pytest.approx(-0.25 / 3)
 
 
-def test_bins_of_a_single_row_add_nothing():
+def test_bins_of_a_single_row_do_not_count():
     error = debiased_ece([1, 1, 0], [0.1, 0.1, 0.9], bins=2, of="positive_class")
     np.testing.assert_array_equal(error.bins.count, [2, 1])
-    assert error.squared == pytest.approx(2 / 3 * 0.81)
+    assert error.squared == pytest.approx(0.81)
 
 
-def test_rows_that_count_for_less_than_two_add_nothing():
-    arguments = {"bins": 1, "of": "positive_class", "sample_weight": [0.8, 0.8]}
-    assert debiased_ece([0, 1], [0.1, 0.1], **arguments).squared == 0.0
+@pytest.mark.parametrize("weight", [None, [0.1] * 15])
+def test_bins_of_single_rows_only_are_refused(weight):
+    """Fifteen rows that are all wrong are not perfectly calibrated."""
+    with pytest.raises(InputError, match="needs a bin with a weight of at least 2"):
+        debiased_ece([0] * 15, np.linspace(0.9, 0.99, 15), sample_weight=weight, classes=[0, 1])
 
 
 def test_many_rows_leave_the_plain_error():

@@ -38,6 +38,16 @@ binary_metric = pytest.mark.parametrize(
 )
 
 
+def known(metric, *arguments, **settings):
+    """Value of a metric, NaN where it refuses because no bin has the two rows that it needs."""
+    try:
+        return metric(*arguments, **settings)
+    except InputError as error:
+        if "take fewer bins" not in str(error):
+            raise
+        return np.nan
+
+
 @st.composite
 def coarse_rows(draw):
     """Codes, probabilities and whole weights, with many ties, zeros and ones."""
@@ -63,10 +73,9 @@ def test_weight_is_repetition(metric, rows):
     codes, proba, weight = rows
     classes = np.arange(proba.shape[1])
     repeated = np.repeat(np.arange(len(codes)), weight)
-    weighted = metric(codes, proba, sample_weight=weight, classes=classes)
-    assert weighted == pytest.approx(
-        metric(codes[repeated], proba[repeated], classes=classes), rel=1e-7, abs=1e-8
-    )
+    weighted = known(metric, codes, proba, sample_weight=weight, classes=classes)
+    alone = known(metric, codes[repeated], proba[repeated], classes=classes)
+    assert weighted == pytest.approx(alone, rel=1e-7, abs=1e-8, nan_ok=True)
 
 
 @any_metric
@@ -76,10 +85,10 @@ def test_order_of_rows_is_nothing(metric, rows, seed):
     codes, proba, weight = rows
     classes = np.arange(proba.shape[1])
     order = np.random.default_rng(seed).permutation(len(codes))
-    shuffled = metric(codes[order], proba[order], sample_weight=weight[order], classes=classes)
-    assert shuffled == pytest.approx(
-        metric(codes, proba, sample_weight=weight, classes=classes), rel=1e-7, abs=1e-8
-    )
+    inputs = codes[order], proba[order]
+    shuffled = known(metric, *inputs, sample_weight=weight[order], classes=classes)
+    straight = known(metric, codes, proba, sample_weight=weight, classes=classes)
+    assert shuffled == pytest.approx(straight, rel=1e-7, abs=1e-8, nan_ok=True)
 
 
 @any_metric
@@ -131,8 +140,8 @@ def test_labels_are_of_any_kind(metric, rename):
 @binary_metric
 def test_class_that_does_not_occur(metric):
     with pytest.raises(InputError, match="classes="):
-        metric(["b", "b"], [0.9, 1.0])
-    assert 0 <= metric(["b", "b"], [0.9, 1.0], classes=["a", "b"]) < 0.2
+        metric(["b"] * 4, [0.9, 0.9, 1.0, 1.0])
+    assert 0 <= metric(["b"] * 4, [0.9, 0.9, 1.0, 1.0], classes=["a", "b"]) < 0.2
 
 
 @any_metric

@@ -17,8 +17,8 @@ from tempocal.inputs.arrays import (
 from tempocal.inputs.labels import Codes
 from tempocal.links import Array
 
-# A mean weight below this is worth a word.
-LIGHT = 0.05
+# A mean weight below this is worth a word, unless the rows are few.
+LIGHT, FEW = 0.05, 20
 # What lies beyond these would overflow somewhere, or vanish.
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e20
 
@@ -54,7 +54,9 @@ def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") 
 
 def warn_of_light_weights(weights: Array | None) -> None:
     """Say so where weights, summing to 1 perhaps, make all rows together count as few."""
-    if weights is not None and weights.sum() < LIGHT * np.count_nonzero(weights):
+    if weights is None or len(weights) < FEW:
+        return
+    if weights.sum() < LIGHT * np.count_nonzero(weights):
         warn_user(
             f"sample_weight sums to {weights.sum():.3g} over {np.count_nonzero(weights)} rows. A "
             "weight is how often a row was seen, so that is all these rows count for; multiply the "
