@@ -91,6 +91,21 @@ def test_independent_groups_have_a_design_effect_near_one():
     assert design_effect(problem, solution, groups) == pytest.approx(1.0, abs=0.1)
 
 
+@pytest.mark.parametrize("count", [2, 5])
+def test_a_few_groups_are_not_taken_for_many_rows(count):
+    """A hundred copies of each of a few rows: their effective number stays near that few."""
+    numbers = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        z = np.repeat(2 * rng.normal(size=count), 100)
+        t = np.repeat((rng.random(count) < 0.5).astype(float), 100)
+        problem = problem_of(BinaryRows(z[None], t), [1.0])
+        solution = fit(problem, Strength(1.0, 0.0))
+        groups = Groups(np.repeat(np.arange(count), 100), count)
+        numbers.append(100 * count / design_effect(problem, solution, groups))
+    assert np.quantile(numbers, 0.9) < 4 * count
+
+
 def keyed_softmax(n=600):
     rng = np.random.default_rng(0)
     z = 2 * rng.normal(size=(3, n))

@@ -33,6 +33,8 @@ from tempocal.solve.problem import Problem, Solution, Strength
 SETTLED = 1e-3
 MAX_ROUNDS = 30
 MAX_UPDATES = 500
+# Groups that are taken to say no more than a row each, beside those that are there.
+PRIOR_GROUPS = 4
 # Strengths beyond this multiple of the curvature are the identity.
 STRONGEST = 1e6
 # Eigenvalues and gradients below this are as good as zero.
@@ -81,17 +83,21 @@ class _Round:
 
 
 def design_effect(problem: Problem, solution: Solution, groups: Groups | None) -> float:
-    """How many rows of these groups say as much as one independent row; at least 1."""
+    """How many rows of these groups say as much as one independent row; at least 1.
+
+    A handful of groups cannot tell, so that some are added in which all rows are as one.
+    """
     if groups is None or solution.hessian is None:
         return 1.0
+    at_most = problem.rows.total_weight / groups.count
     if groups.count == 1:
-        # All rows hang together: they are one observation.
-        return max(1.0, problem.rows.total_weight)
+        return max(1.0, at_most)
     theta = np.tile(solution.theta, (problem.rows.n_keys, 1))
     gradients = problem.rows.group_gradients(theta, groups.codes, groups.count)
     variance = gradients.T @ gradients * (groups.count / (groups.count - 1))
     inflation = [solve_flat(solution.hessian, column)[j] for j, column in enumerate(variance)]
-    return max(1.0, float(np.mean(inflation)))
+    known = groups.count * float(np.mean(inflation)) + PRIOR_GROUPS * at_most
+    return max(1.0, known / (groups.count + PRIOR_GROUPS))
 
 
 def weakest_prior(problem: Problem) -> Strength:
