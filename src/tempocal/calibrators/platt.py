@@ -24,8 +24,8 @@ class PlattScaling(Calibrator):
     smooth_targets : bool, default=None
         Whether to replace the labels 1 and 0 by Platt's (N1 + 1) / (N1 + 2) and 1 / (N0 + 2), N1
         and N0 being the weight of each class. None smooths where Platt did, with two classes, and
-        not at ``shrinkage=0``, which is plain maximum likelihood. Against the rest of several
-        classes it does harm on few rows: it pulls each class away from doing nothing.
+        not at ``shrinkage=0``, which is plain maximum likelihood. With several classes and few
+        rows it helps overconfident logits and does more harm to others.
     inputs : {"logits", "proba"}, default="logits"
         What the predictions are.
     classes : array-like, default=None
