@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tempocal.version import __version__
 
 if TYPE_CHECKING:
-    from tempocal import datasets, errors, metrics
+    from tempocal import clocks, datasets, errors, metrics, sequences
     from tempocal.calibrators import (
         BayesianBinning,
         BetaCalibration,
@@ -24,37 +24,76 @@ if TYPE_CHECKING:
         TemperatureScaling,
         VectorScaling,
     )
-    from tempocal.calibrators.loading import load
+    from tempocal.curves import (
+        Constant,
+        ExponentialDecay,
+        PerStep,
+        RandomWalk,
+        Spline,
+        Surface,
+    )
+    from tempocal.temporal import (
+        AutoTemporalCalibrator,
+        CalibratedSequenceClassifier,
+        Interval,
+        TemporalCalibrator,
+    )
+    from tempocal.temporal.loading import load
+
+_MODULES = ("clocks", "datasets", "errors", "metrics", "sequences")
+_CURVES = ("Constant", "ExponentialDecay", "PerStep", "RandomWalk", "Spline", "Surface")
+_TEMPORAL = (
+    "AutoTemporalCalibrator",
+    "CalibratedSequenceClassifier",
+    "Interval",
+    "TemporalCalibrator",
+)
 
 __all__ = [
+    "AutoTemporalCalibrator",
     "BayesianBinning",
     "BetaCalibration",
+    "CalibratedSequenceClassifier",
+    "Constant",
     "DirichletCalibration",
+    "ExponentialDecay",
     "HistogramBinning",
     "Identity",
+    "Interval",
     "IsotonicCalibration",
     "MatrixScaling",
     "NearIsotonicEnsemble",
+    "PerStep",
     "PlattScaling",
+    "RandomWalk",
+    "Spline",
     "Summary",
+    "Surface",
     "TemperatureScaling",
+    "TemporalCalibrator",
     "VectorScaling",
     "__version__",
+    "clocks",
     "datasets",
     "errors",
     "load",
     "metrics",
+    "sequences",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("datasets", "errors", "metrics"):
+    if name in _MODULES:
         return import_module(f"tempocal.{name}")
     if name == "load":
-        return import_module("tempocal.calibrators.loading").load
+        return import_module("tempocal.temporal.loading").load
     if name in __all__:
-        return getattr(import_module("tempocal.calibrators"), name)
+        return getattr(import_module(f"tempocal.{_package_of(name)}"), name)
     raise AttributeError(f"module 'tempocal' has no attribute {name!r}")
+
+
+def _package_of(name: str) -> str:
+    return "curves" if name in _CURVES else "temporal" if name in _TEMPORAL else "calibrators"
 
 
 def __dir__() -> list[str]:

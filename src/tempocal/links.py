@@ -57,3 +57,9 @@ def log_proba_from_logits(logits: Array) -> Array:
     if logits.ndim == 1:
         return np.stack([log_sigmoid(-logits), log_sigmoid(logits)], axis=1)
     return log_softmax(logits)
+
+
+def proba_from_logits(logits: Array) -> Array:
+    """Probabilities of shape (n, K), from one column (sigmoid) or K columns (softmax)."""
+    proba = np.exp(log_proba_from_logits(logits))
+    return np.asarray(proba / proba.sum(axis=1, keepdims=True), dtype=np.float64)

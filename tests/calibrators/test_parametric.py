@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import tempocal as tc
 from support.calibrators import simulate
-from tempocal.solve import Problem
+from tempocal.calibrators.parametric import LinearModel
 
 
 def minimum(objective, start, bounds=None):
@@ -254,10 +254,10 @@ class TestMatrix:
         elif distortion == "of unequal scale":
             z = z * [0.01, 1.0, 3.0, 30.0]
         newton = tc.MatrixScaling(shrinkage=shrinkage).fit(z, y)
-        around = Problem.around
+        make = LinearModel.problem
         monkeypatch.setattr(
-            "tempocal.calibrators.softmax.Problem.around",
-            lambda *args, **named: replace(around(*args, **named), most_newton=3),
+            "tempocal.calibrators.parametric.LinearModel.problem",
+            lambda *args: replace(make(*args), most_newton=3),
         )
         lbfgs = tc.MatrixScaling(shrinkage=shrinkage).fit(z, y)
         objective = matrix_objective(z, y, shrinkage, "odir")

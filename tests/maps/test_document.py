@@ -201,7 +201,7 @@ APART = {
 def test_the_parts_of_a_map_must_go_together(name, field, wrong):
     content, part = part_with(name, field)
     part[field] = wrong
-    refused(content, "the parts of a .* map do not go together")
+    refused(content, "the parts of a .* do not go together")
 
 
 json_values = st.recursive(

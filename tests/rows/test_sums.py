@@ -96,28 +96,6 @@ def test_keys_are_separate_problems(kind, weighted):
 
 
 @every_kind
-@keyed_or_not
-def test_group_gradients_add_up_and_follow_the_original_order(kind, keyed):
-    rows = make_rows(kind, weighted=True, keyed=keyed)
-    theta = random_theta(rows)
-    groups = np.arange(N) % 7
-    by_group = rows.group_gradients(theta, groups, 7)
-    np.testing.assert_allclose(
-        by_group.sum(axis=0), rows.sums(theta).gradient.sum(axis=0), rtol=1e-9, atol=1e-9
-    )
-    # A group's gradient is what the gradient loses when its rows weigh nothing.
-    rng = np.random.default_rng(3)
-    x, t = rng.normal(size=(2, 70)), rng.random(70)
-    codes = np.arange(70) % 7
-    keys = rng.integers(0, 2, 70)
-    theta = rng.normal(size=(2, 2))
-    all_rows = BinaryRows(x, t, keys=keys, n_keys=2)
-    without = BinaryRows(x, t, weights=(codes != 3).astype(float), keys=keys, n_keys=2)
-    lost = (all_rows.sums(theta).gradient - without.sums(theta).gradient).sum(axis=0)
-    np.testing.assert_allclose(all_rows.group_gradients(theta, codes, 7)[3], lost, atol=1e-12)
-
-
-@every_kind
 def test_without_hessian_the_rest_is_the_same(kind):
     rows = make_rows(kind, weighted=True, keyed=True)
     theta = random_theta(rows)
@@ -154,5 +132,5 @@ def test_many_blocks_equal_one():
 def test_a_sample_is_some_of_the_rows(kind):
     rows = make_rows(kind, weighted=False, keyed=False)
     theta = random_theta(rows)
-    assert rows.sample(N).sums(theta).loss[0] == rows.sums(theta).loss[0]
-    assert rows.sample(100).total_weight == 100
+    assert rows.thin(N).sums(theta).loss[0] == rows.sums(theta).loss[0]
+    assert rows.thin(100).total_weight == 100

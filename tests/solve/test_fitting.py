@@ -6,13 +6,13 @@ from scipy.optimize import minimize
 
 from support.problems import line, problem_of, softmax
 from tempocal.rows import BinaryRows, PerClassRows, SharedRows
-from tempocal.solve import Problem, Strength, fit
+from tempocal.solve import Problem, fit
 from tempocal.solve.lbfgs import minimize_lbfgs
 
-NO_PULL = Strength(0.0, 0.0)
+NO_PULL = (0.0, 0.0)
 
 
-def scipy_optimum(problem: Problem, strength: Strength) -> float:
+def scipy_optimum(problem: Problem, strength: tuple) -> float:
     """Lowest mean objective that a general optimizer finds, from several starts."""
     pull = problem.pull(strength)
     weight = problem.rows.total_weight
@@ -36,12 +36,12 @@ def scipy_optimum(problem: Problem, strength: Strength) -> float:
     )
 
 
-def objective_at(problem: Problem, strength: Strength, theta: np.ndarray) -> float:
+def objective_at(problem: Problem, strength: tuple, theta: np.ndarray) -> float:
     value = problem.evaluate(theta, problem.pull(strength), hessian=False).value
     return value / problem.rows.total_weight
 
 
-@pytest.mark.parametrize("strength", [NO_PULL, Strength(5.0, 0.5), Strength(0.0, 100.0)])
+@pytest.mark.parametrize("strength", [NO_PULL, (5.0, 0.5), (0.0, 100.0)])
 @pytest.mark.parametrize(
     "problem",
     [line(), line(n=40, seed=3), line(scale=1e-3), line(scale=1e4), softmax(True), softmax(False)],
@@ -57,7 +57,7 @@ def test_newton_is_as_good_as_a_general_optimizer(problem, strength):
 
 @pytest.mark.parametrize("diagonal", [True, False])
 def test_lbfgs_reaches_what_newton_reaches(diagonal):
-    problem, strength = softmax(diagonal), Strength(2.0, 2.0)
+    problem, strength = softmax(diagonal), (2.0, 2.0)
     newton = fit(problem, strength)
     lbfgs = minimize_lbfgs(problem, strength, problem.identity)
     assert lbfgs.converged
@@ -67,7 +67,7 @@ def test_lbfgs_reaches_what_newton_reaches(diagonal):
 
 
 def test_the_loss_of_a_solution_is_without_the_pull():
-    problem, strength = line(), Strength(3.0, 4.0)
+    problem, strength = line(), (3.0, 4.0)
     solution = fit(problem, strength)
     alone = problem.rows.sums(solution.theta[None])
     assert solution.loss == pytest.approx(alone.loss[0], rel=1e-12)
@@ -101,7 +101,7 @@ def test_separable_rows_have_no_finite_optimum():
     z = np.array([-3.0, -2.0, -1.0, 0.5, 1.0, 2.0])
     rows = BinaryRows(z[None], (z > 0).astype(float))
     assert fit(problem_of(rows, [1.0]), NO_PULL).unbounded
-    assert not fit(problem_of(rows, [1.0]), Strength(0.01, 0.0)).unbounded
+    assert not fit(problem_of(rows, [1.0]), (0.01, 0.0)).unbounded
 
 
 def test_quasi_separable_rows_have_no_finite_optimum():

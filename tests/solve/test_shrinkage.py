@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from support.problems import line, problem_of, softmax
 from tempocal.inputs import Groups
 from tempocal.rows import BinaryRows, PerClassRows
-from tempocal.solve import N_FOLDS, Strength, fit, fit_by_evidence, fit_by_folds, fold_codes
+from tempocal.solve import N_FOLDS, fit, fit_by_evidence, fit_by_folds, fold_codes
 from tempocal.solve.evidence import design_effect
 from tempocal.solve.folds import fold_coefficients
 
@@ -24,7 +24,7 @@ def temperature(n, true=0.6, seed=0):
 def log_evidence(problem, strength):
     """Log of the integral of likelihood times prior, plus the half-Cauchy prior on its width."""
     rows, width = problem.rows, strength**-0.5
-    best = fit(problem, Strength(strength, 0.0)).theta[0]
+    best = fit(problem, (strength, 0.0)).theta[0]
     top = -rows.sums(np.array([[best]])).loss[0] - 0.5 * strength * (best - 1) ** 2
 
     def integrand(theta):
@@ -38,7 +38,7 @@ def log_evidence(problem, strength):
 def test_the_strength_chosen_has_the_most_evidence():
     """Laplace's approximation stands beside the integral itself."""
     problem = temperature(400)
-    chosen = fit_by_evidence(problem, None).strength.slopes
+    chosen = fit_by_evidence(problem, None).strengths[0]
     grid = chosen * np.exp(np.linspace(-1.5, 1.5, 13))
     best = grid[np.argmax([log_evidence(problem, s) for s in grid])]
     assert np.log(chosen / best) == pytest.approx(0, abs=0.3)
@@ -48,7 +48,7 @@ def test_the_fit_is_exact_at_the_strength_it_reports():
     problem = line()
     shrunk = fit_by_evidence(problem, None)
     np.testing.assert_allclose(
-        fit(problem, shrunk.strength).theta, shrunk.solution.theta, rtol=1e-8, atol=1e-10
+        fit(problem, shrunk.strengths).theta, shrunk.solution.theta, rtol=1e-8, atol=1e-10
     )
 
 
@@ -57,7 +57,7 @@ def test_calibrated_logits_are_mostly_left_alone():
     harm = []
     for seed in range(60):
         problem = temperature(60, true=1.0, seed=seed)
-        plain = fit(problem, Strength(0.0, 0.0)).theta[0]
+        plain = fit(problem, (0.0, 0.0)).theta[0]
         shrunk = fit_by_evidence(problem, None).solution.theta[0]
         harm.append([(plain - 1) ** 2, (shrunk - 1) ** 2])
     plain_harm, shrunk_harm = np.mean(harm, axis=0)
@@ -66,7 +66,7 @@ def test_calibrated_logits_are_mostly_left_alone():
 
 def test_with_many_rows_the_strength_does_not_matter():
     problem = temperature(50_000)
-    plain = fit(problem, Strength(0.0, 0.0)).theta[0]
+    plain = fit(problem, (0.0, 0.0)).theta[0]
     assert fit_by_evidence(problem, None).solution.theta[0] == pytest.approx(plain, rel=1e-3)
 
 
@@ -86,9 +86,9 @@ def test_repeating_every_row_in_its_group_changes_nothing():
 
 def test_independent_groups_have_a_design_effect_near_one():
     problem = temperature(20_000)
-    solution = fit(problem, Strength(0.0, 0.0))
+    solution = fit(problem, (0.0, 0.0))
     groups = Groups(np.arange(20_000) // 4, 5_000)
-    assert design_effect(problem, solution, groups) == pytest.approx(1.0, abs=0.1)
+    assert design_effect(problem, solution, groups, (0.0, 0.0)) == pytest.approx(1.0, abs=0.1)
 
 
 @pytest.mark.parametrize("count", [2, 5])
@@ -100,9 +100,9 @@ def test_a_few_groups_are_not_taken_for_many_rows(count):
         z = np.repeat(2 * rng.normal(size=count), 100)
         t = np.repeat((rng.random(count) < 0.5).astype(float), 100)
         problem = problem_of(BinaryRows(z[None], t), [1.0])
-        solution = fit(problem, Strength(1.0, 0.0))
+        solution = fit(problem, (1.0, 0.0))
         groups = Groups(np.repeat(np.arange(count), 100), count)
-        numbers.append(100 * count / design_effect(problem, solution, groups))
+        numbers.append(100 * count / design_effect(problem, solution, groups, (0.0, 0.0)))
     assert np.quantile(numbers, 0.9) < 4 * count
 
 
@@ -117,7 +117,7 @@ def keyed_softmax(n=600):
 @pytest.mark.parametrize("value", [0.1, 10.0, 1000.0])
 def test_fold_fits_agree_with_full_refits(value):
     """A Newton step from the common optimum scores the left-out rows as a refit does."""
-    problem, strength = keyed_softmax(n=3000), Strength(value, value)
+    problem, strength = keyed_softmax(n=3000), (value, value)
     stepped = fold_coefficients(problem, fit(problem, strength), strength)
     refitted = np.array(
         [fit(replace(problem, left_out=fold), strength).theta for fold in range(N_FOLDS)]
@@ -129,15 +129,15 @@ def test_fold_fits_agree_with_full_refits(value):
 
 def test_folds_choose_what_predicts_rows_left_out():
     problem = keyed_softmax()
-    chosen = fit_by_folds(problem).strength
+    chosen = fit_by_folds(problem).strengths
 
     def held_out(value):
-        strength = Strength(value, value)
+        strength = (value, value)
         fits = [fit(replace(problem, left_out=fold), strength).theta for fold in range(N_FOLDS)]
         return problem.rows.sums(np.array(fits)).loss.sum() / problem.rows.total_weight
 
     best = min(held_out(10.0**power) for power in range(6))
-    assert held_out(chosen.slopes) <= best + 1e-3
+    assert held_out(chosen[0]) <= best + 1e-3
 
 
 def test_one_fold_left_out_is_enough_for_large_models():
@@ -145,7 +145,7 @@ def test_one_fold_left_out_is_enough_for_large_models():
     assert shrunk.solution.converged
     assert shrunk.solution.hessian is None
     # The rows' structure is diagonal, so strong regularization wins.
-    assert shrunk.strength.slopes >= 10
+    assert shrunk.strengths[0] >= 10
 
 
 def test_groups_are_dealt_whole():

@@ -6,27 +6,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tempocal.calibrators.checking import check_rows, with_shape
 from tempocal.calibrators.document import save
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.errors import InputError
-from tempocal.inputs import (
-    Inputs,
-    as_array,
-    check_groups,
-    check_labels,
-    check_scores,
-    check_weights,
-    encode_labels,
-    require_column_order,
-    require_scale,
-    warn_of_light_weights,
-    warn_of_probabilities,
-)
-from tempocal.links import Array, log_proba_from_logits
+from tempocal.inputs import Inputs, check_scores
+from tempocal.links import Array, log_proba_from_logits, proba_from_logits
 from tempocal.maps import FittedMap, one_column
 
 
@@ -63,24 +51,19 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        logits = _with_shape(logits, self.inputs)
-        scores = check_scores(logits, self.inputs, name=self.inputs)
-        require_scale(scores, self.inputs)
-        if self.inputs == "logits":
-            warn_of_probabilities(scores)
-        weights = check_weights(sample_weight, len(scores))
-        warn_of_light_weights(weights)
-        labels = check_labels(_column(y), len(scores))
-        n_columns = 1 if scores.ndim == 1 else scores.shape[1]
-        codes, classes = encode_labels(labels, self.classes, n_columns)
-        require_column_order(logits, classes, self.inputs)
-        training = Training(
-            scores, codes, weights, check_groups(groups, len(scores)), n_classes=len(classes)
-        ).counted()
+        checked = check_rows(
+            logits,
+            y,
+            sample_weight=sample_weight,
+            groups=groups,
+            inputs=self.inputs,
+            classes=self.classes,
+        )
+        training = checked.training
         fitted = self._fit_map(training)
         # Nothing is kept of a fit that failed.
-        self._remember_columns(logits)
-        self.classes_ = classes
+        self._remember_columns(checked.logits)
+        self.classes_ = checked.classes
         self.map_ = fitted.map
         self.summary_ = self._summarize(training, fitted)
         return self
@@ -91,8 +74,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         Their sigmoid or softmax are the probabilities. They keep the ranks that probabilities
         lose where they round to 1.
         """
-        calibrated = self._calibrate(logits)
-        return one_column(calibrated) if len(self.classes_) == 2 else calibrated
+        return self._decide(self._calibrate(logits))
 
     def predict_log_proba(self, logits: Any) -> Array:
         """Log-probability of each class, of shape (n, K), columns in the order of ``classes_``."""
@@ -100,14 +82,11 @@ class Calibrator(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, logits: Any) -> Array:
         """Probability of each class, of shape (n, K), columns in the order of ``classes_``."""
-        proba = np.exp(self.predict_log_proba(logits))
-        return np.asarray(proba / proba.sum(axis=1, keepdims=True), dtype=np.float64)
+        return proba_from_logits(self._calibrate(logits))
 
     def predict(self, logits: Any) -> NDArray[Any]:
         """Most probable class of each row."""
-        decision = self.decision_function(logits)
-        codes = (decision > 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)
-        return np.asarray(self.classes_[codes])
+        return self._label(self._decide(self._calibrate(logits)))
 
     def summary(self) -> Summary:
         """Tell what the fit did: NLL before and after, rows, groups, strengths."""
@@ -123,11 +102,23 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         raise TypeError(f"{type(self).__name__} does not say how it is fitted")
 
     def _calibrate(self, logits: Any) -> Array:
+        scores = self._check(logits)
+        return self.map_(scores)
+
+    def _check(self, logits: Any) -> Array:
+        """Check logits that are to be calibrated."""
         check_is_fitted(self, "map_")
-        logits = _with_shape(logits, self.inputs)
+        logits = with_shape(logits, self.inputs)
         scores = check_scores(logits, self.inputs, name=self.inputs)
         self._compare_columns(logits)
-        return self.map_(scores)
+        return scores
+
+    def _decide(self, calibrated: Array) -> Array:
+        return one_column(calibrated) if len(self.classes_) == 2 else calibrated
+
+    def _label(self, decision: Array) -> NDArray[Any]:
+        codes = (decision > 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
 
     def _remember_columns(self, logits: Any) -> None:
         if hasattr(self, "feature_names_in_"):
@@ -165,15 +156,3 @@ class Calibrator(ClassifierMixin, BaseEstimator):
             nll_after=training.nll(fitted.map) if after is None else after,
             details=fitted.details,
         )
-
-
-def _with_shape(logits: Any, name: str) -> Any:
-    """Leave what has a shape, and perhaps column names, as it is; make an array of the rest."""
-    return logits if hasattr(logits, "shape") else as_array(logits, name)
-
-
-def _column(y: Any) -> Any:
-    """Take labels of shape (n, 1) as scikit-learn does, with its warning."""
-    if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
-        return column_or_1d(as_array(y, "y"), warn=True)
-    return y

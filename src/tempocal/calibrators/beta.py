@@ -5,16 +5,19 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.one_vs_rest import fit_parametric
-from tempocal.calibrators.parametric import Shrinkage
-from tempocal.calibrators.training import Fitted, Training
+from tempocal.calibrators.parametric import (
+    Family,
+    LinearModel,
+    ParametricCalibrator,
+    linear_model,
+)
+from tempocal.calibrators.shrinkage import Shrinkage
+from tempocal.calibrators.training import Training
 from tempocal.errors import InputError
-from tempocal.inputs import Inputs
+from tempocal.inputs import Codes, Inputs
 from tempocal.links import Array, log_sigmoid
 from tempocal.maps import Beta, OneVsRest
-from tempocal.rows import BinaryRows
-from tempocal.solve import Problem
+from tempocal.rows import BinaryRows, Rows
 
 _LOG2 = float(np.log(2.0))
 # For each form: how its coefficients make (a, b, c).
@@ -25,7 +28,7 @@ _FORMS: dict[str, Array] = {
 }
 
 
-class BetaCalibration(Calibrator):
+class BetaCalibration(ParametricCalibrator):
     """Calibrated log-odds ``a * log(p) - b * log(1 - p) + c``; monotone, since a and b are >= 0.
 
     Parameters
@@ -87,22 +90,27 @@ class BetaCalibration(Calibrator):
         """Bias of each class."""
         return np.array([beta.c for beta in self.map_.maps if isinstance(beta, Beta)])
 
-    def _fit_map(self, training: Training) -> Fitted:
+    def _family(self, training: Training) -> Family:
         if self.form not in _FORMS:
             raise InputError(f"form must be one of {list(_FORMS)}, but it is {self.form!r}")
-        form = _FORMS[self.form]
+        models = tuple(
+            _model(odds, targets, training.weights, _FORMS[self.form])
+            for odds, targets in training.binary_problems()
+        )
+        return Family(models, form="betas")
 
-        def problem(odds: Array, targets: Array, weights: Array | None) -> Problem:
-            features = np.stack([log_sigmoid(odds), -log_sigmoid(-odds), np.ones_like(odds)])
-            slopes = np.asarray(form[:2].any(axis=0))
-            return Problem.around(
-                BinaryRows(form.T @ features, targets, weights=weights),
-                identity=slopes,
-                biases=~slopes,
-                lower=np.where(slopes, 0.0, -np.inf),
-            )
 
-        def to_beta(theta: Array) -> Beta:
-            return Beta(*(form @ theta).tolist())
+def _model(odds: Array, targets: Array, weights: Array | None, form: Array) -> LinearModel:
+    slopes = np.asarray(form[:2].any(axis=0))
 
-        return fit_parametric(training, self.shrinkage, problem, to_beta, names=("a", "b", "c"))
+    def rows(keys: Codes | None, n_keys: int) -> Rows:
+        features = np.stack([log_sigmoid(odds), -log_sigmoid(-odds), np.ones_like(odds)])
+        return BinaryRows(form.T @ features, targets, weights=weights, keys=keys, n_keys=n_keys)
+
+    return linear_model(
+        rows,
+        identity=slopes,
+        biases=~slopes,
+        lower=np.where(slopes, 0.0, -np.inf),
+        readout=form,
+    )

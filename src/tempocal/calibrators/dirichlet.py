@@ -2,16 +2,16 @@
 
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.parametric import Shrinkage
-from tempocal.calibrators.softmax import Regularization, fit_full
-from tempocal.calibrators.training import Fitted, Training
+from tempocal.calibrators.parametric import Family, ParametricCalibrator
+from tempocal.calibrators.shrinkage import Shrinkage
+from tempocal.calibrators.softmax import Regularization, full_family
+from tempocal.calibrators.training import Training
 from tempocal.inputs import Inputs
 from tempocal.links import Array
 from tempocal.maps import Affine
 
 
-class DirichletCalibration(Calibrator):
+class DirichletCalibration(ParametricCalibrator):
     """Softmax of a matrix times the log-probabilities plus a bias.
 
     It is matrix scaling on log-probabilities, so it does not depend on how logits are shifted; one
@@ -73,5 +73,5 @@ class DirichletCalibration(Calibrator):
         """Bias of each class."""
         return self.map_.bias
 
-    def _fit_map(self, training: Training) -> Fitted:
-        return fit_full(training, self.shrinkage, self.regularization, of_log_proba=True)
+    def _family(self, training: Training) -> Family:
+        return full_family(training, self.shrinkage, self.regularization, of_log_proba=True)

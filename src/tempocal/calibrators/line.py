@@ -1,22 +1,22 @@
-"""A slope and a bias under one sigmoid, as a problem to solve and as a map."""
+"""A slope and a bias under one sigmoid, as a model to fit and as a map."""
 
 import numpy as np
 
+from tempocal.calibrators.parametric import LinearModel, linear_model
+from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.maps import Line, OneVsRest
-from tempocal.rows import BinaryRows
-from tempocal.solve import Problem
+from tempocal.rows import BinaryRows, Rows
 
 
-def line_problem(odds: Array, targets: Array, weights: Array | None) -> Problem:
-    """Fit ``slope * odds + bias``."""
-    rows = BinaryRows(np.stack([odds, np.ones_like(odds)]), targets, weights=weights)
-    return Problem.around(rows, identity=[1.0, 0.0], biases=[False, True])
+def line_model(odds: Array, targets: Array, weights: Array | None) -> LinearModel:
+    """``slope * odds + bias``."""
 
+    def rows(keys: Codes | None, n_keys: int) -> Rows:
+        features = np.stack([odds, np.ones_like(odds)])
+        return BinaryRows(features, targets, weights=weights, keys=keys, n_keys=n_keys)
 
-def to_line(theta: Array) -> Line:
-    """Read the coefficients of a line problem as a map."""
-    return Line(slope=float(theta[0]), bias=float(theta[1]))
+    return linear_model(rows, identity=[1.0, 0.0], biases=[False, True])
 
 
 def slopes_of(fitted: OneVsRest) -> Array:

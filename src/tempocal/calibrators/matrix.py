@@ -2,22 +2,22 @@
 
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.parametric import Shrinkage
+from tempocal.calibrators.parametric import Family, ParametricCalibrator
+from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.calibrators.softmax import (
     Regularization,
     bias_of,
-    fit_full,
-    fit_one_column,
+    full_family,
+    one_column_family,
     weights_of,
 )
-from tempocal.calibrators.training import Fitted, Training
+from tempocal.calibrators.training import Training
 from tempocal.inputs import Inputs
 from tempocal.links import Array
 from tempocal.maps import Affine, OneVsRest
 
 
-class MatrixScaling(Calibrator):
+class MatrixScaling(ParametricCalibrator):
     """Softmax of a matrix times the logits plus a bias: multinomial logistic regression.
 
     With one column of logits this is a slope and a bias under one sigmoid. It has K * (K + 1)
@@ -84,7 +84,7 @@ class MatrixScaling(Calibrator):
         """Bias of each class."""
         return bias_of(self.map_)
 
-    def _fit_map(self, training: Training) -> Fitted:
+    def _family(self, training: Training) -> Family:
         if training.logits.ndim == 1:
-            return fit_one_column(training, self.shrinkage)
-        return fit_full(training, self.shrinkage, self.regularization, of_log_proba=False)
+            return one_column_family(training)
+        return full_family(training, self.shrinkage, self.regularization, of_log_proba=False)

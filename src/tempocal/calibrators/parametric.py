@@ -1,88 +1,171 @@
-"""Fit a parametric model at the strength that the user asked for."""
+"""Calibrators that are generalized linear models: their coefficients, and how they are fitted."""
 
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tempocal.errors import (
-    AtBoundWarning,
-    InputError,
-    NoFiniteOptimumError,
-    NotConvergedWarning,
-    warn_user,
-)
-from tempocal.inputs import Groups
-from tempocal.solve import Problem, Shrunk, Strength, fit, fit_by_evidence, fit_by_folds
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, details_of, shrink
+from tempocal.calibrators.training import Fitted, Training
+from tempocal.inputs import Codes
+from tempocal.links import Array
+from tempocal.maps import FORMS, numbers_by_name
+from tempocal.rows import Rows
+from tempocal.solve import N_FOLDS, Problem, fold_codes
 
-Shrinkage = Literal["auto"] | float | tuple[float, float]
+# A Hessian of more coefficients than this costs too much.
+MOST_NEWTON_COEFFICIENTS = 300
+# Names and numbers of a map that are shown in a summary.
+MOST_SHOWN = 100
 
 
-def check_shrinkage(shrinkage: Any, *, pairs: bool = True) -> Strength | None:
-    """Return the strengths that were asked for, None for "auto"; a pair, where ``pairs`` fit."""
-    if isinstance(shrinkage, str) and shrinkage == "auto":
-        return None
-    is_pair = isinstance(shrinkage, tuple | list) and pairs
-    pair = shrinkage if is_pair else (shrinkage, shrinkage)
-    try:
-        slopes, biases = (float(number) for number in pair)
-    except (TypeError, ValueError):
-        slopes = biases = np.nan
-    if isinstance(shrinkage, str | bool) or not (0 <= slopes < np.inf and 0 <= biases < np.inf):
-        or_pair = ", or a pair of them for slopes and biases" if pairs else ""
-        raise InputError(
-            f'shrinkage must be "auto" or a number of at least 0{or_pair}, but it is {shrinkage!r}'
+@dataclass(frozen=True)
+class LinearModel:
+    """Features of the logits, and what their coefficients may be.
+
+    Attributes
+    ----------
+    rows : callable
+        Makes the rows, from the key of each and the number of keys.
+    identity : ndarray of shape (coefficients,)
+        The coefficients that change nothing.
+    biases, free : ndarray of bool, shape (coefficients,)
+        Which coefficients are biases, and on which no strength pulls. The others are slopes.
+    lower : ndarray of shape (coefficients,)
+        Lower bounds.
+    steady : ndarray of shape (coefficients,)
+        A pull that is there at any strength.
+    readout : ndarray of shape (numbers of the map, coefficients)
+        From coefficients to the numbers of the map.
+    moment, most_newton
+        As for `Problem`.
+    """
+
+    rows: Callable[[Codes | None, int], Rows]
+    identity: Array
+    biases: NDArray[np.bool_]
+    free: NDArray[np.bool_]
+    lower: Array
+    steady: Array
+    readout: Array | None = None
+    moment: Array = field(default_factory=lambda: np.ones((1, 1)))
+    most_newton: int = MOST_NEWTON_COEFFICIENTS
+
+    def problem(self, keys: Codes | None = None, n_keys: int = 1) -> Problem:
+        """Make the problem whose coefficients are the same for all rows."""
+        problem = Problem.around(
+            self.rows(keys, n_keys),
+            self.identity,
+            self.biases,
+            free=self.free,
+            lower=self.lower,
+            steady=self.steady,
+            moment=self.moment,
         )
-    return Strength(slopes, biases)
+        return replace(problem, most_newton=self.most_newton)
+
+    def numbers(self, theta: Array) -> Array:
+        """From coefficients, along the last axis, to the numbers of the map."""
+        return theta if self.readout is None else np.asarray(theta @ self.readout.T)
 
 
-def shrink(
-    problem: Problem,
-    shrinkage: Any,
-    groups: Groups | None,
-    choose: Literal["evidence", "folds"] = "evidence",
-) -> Shrunk:
-    """Fit a problem, and say so where the fit is not what was asked for."""
-    strength = check_shrinkage(shrinkage)
-    if strength is not None:
-        shrunk = Shrunk(fit(problem, strength), strength)
-    elif choose == "folds":
-        shrunk = fit_by_folds(problem)
-    else:
-        shrunk = fit_by_evidence(problem, groups)
-    if shrunk.solution.unbounded:
-        raise NoFiniteOptimumError(
-            f"at shrinkage={shrinkage!r} the best coefficients are infinite: the logits separate "
-            'the classes, or a class never occurs. shrinkage="auto" keeps them finite'
-        )
-    if not shrunk.solution.converged:
-        warn_user(
-            f"the fit stopped after {shrunk.solution.passes} passes short of its optimum: "
-            "look at the scale of the logits",
-            NotConvergedWarning,
-        )
-    bounded = np.isfinite(problem.lower)
-    if bounded.any() and (shrunk.solution.theta <= problem.lower)[bounded].all():
-        warn_user(
-            "all slopes stand at their lower bound, so that the logits hardly count: they tell "
-            "nothing about the labels, or are reversed",
-            AtBoundWarning,
-        )
-    return shrunk
+@dataclass(frozen=True)
+class Family:
+    """The models of a calibrator, and what their coefficients make.
+
+    Attributes
+    ----------
+    models : tuple of LinearModel
+        One, or one for each class against the rest.
+    form : str
+        Which of `tempocal.maps.FORMS` the coefficients make.
+    choose : {"evidence", "folds"}
+        How strengths are taken from the data where nothing changes along time.
+    loss_is_nll : bool
+        Whether the loss of the rows is the negative log likelihood of the map.
+    tidy : callable
+        Of coefficients that make the same map at shrinkage 0, the ones to show.
+    """
+
+    models: tuple[LinearModel, ...]
+    form: str
+    choose: Literal["evidence", "folds"] = "evidence"
+    loss_is_nll: bool = False
+    tidy: Callable[[Array], Array] = lambda theta: theta
 
 
-def details_of(*fits: Shrunk, blocks: tuple[str, ...] = ("slopes", "biases")) -> dict[str, Any]:
-    """Collect what a summary tells about one fit or one for each class."""
-    strengths = {
-        f"shrinkage_of_{block}": one_or_list([float(getattr(one.strength, block)) for one in fits])
-        for block in blocks
+class ParametricCalibrator(Calibrator):
+    """Base of the calibrators whose coefficients can follow a curve along time.
+
+    A subclass has `_family`, which says what is fitted, and ``shrinkage`` among its arguments.
+    """
+
+    shrinkage: Shrinkage
+
+    @abstractmethod
+    def _family(self, training: Training) -> Family:
+        """Say what is to be fitted to these rows."""
+
+    def _fit_map(self, training: Training) -> Fitted:
+        return fit_family(self._family(training), self.shrinkage, training)
+
+
+def linear_model(
+    rows: Callable[[Codes | None, int], Rows],
+    identity: Any,
+    biases: Any,
+    *,
+    free: Any = False,
+    lower: Any = -np.inf,
+    steady: Any = 0.0,
+    **rest: Any,
+) -> LinearModel:
+    """Make a model whose settings are numbers for all its coefficients or one for each."""
+    start = np.asarray(identity, dtype=np.float64)
+    return LinearModel(
+        rows=rows,
+        identity=start,
+        biases=np.broadcast_to(np.asarray(biases, dtype=bool), start.shape),
+        free=np.broadcast_to(np.asarray(free, dtype=bool), start.shape),
+        lower=np.broadcast_to(np.asarray(lower, dtype=np.float64), start.shape),
+        steady=np.broadcast_to(np.asarray(steady, dtype=np.float64), start.shape),
+        **rest,
+    )
+
+
+def fit_family(family: Family, shrinkage: Any, training: Training) -> Fitted:
+    """Fit coefficients that are the same for all rows."""
+    strengths = check_shrinkage(shrinkage)
+    by_folds = family.choose == "folds" and strengths is None
+    keys = fold_codes(len(training.labels), training.groups) if by_folds else None
+    problems = [model.problem(keys, N_FOLDS if by_folds else 1) for model in family.models]
+    fits = [
+        shrink(problem, shrinkage, training.groups, choose=family.choose) for problem in problems
+    ]
+    thetas = [one.solution.theta for one in fits]
+    if strengths is not None and strengths[0] == 0.0:
+        thetas = [family.tidy(theta) for theta in thetas]
+    numbers = [model.numbers(theta) for model, theta in zip(family.models, thetas, strict=True)]
+    fitted = FORMS[family.form](numbers)
+    effects = [one.design_effect for one in fits if one.design_effect is not None]
+    parameters = {
+        name: value.tolist()
+        for name, value in numbers_by_name(family.form, numbers).items()
+        if value.size <= MOST_SHOWN
     }
-    return {
-        **strengths,
-        "passes": sum(one.solution.passes for one in fits),
-        "converged": all(one.solution.converged for one in fits),
-    }
-
-
-def one_or_list(values: list[Any]) -> Any:
-    """Leave out the brackets around a single value."""
-    return values[0] if len(values) == 1 else values
+    made = Fitted(
+        fitted, {**parameters, **details_of(problems, fits)}, max(effects) if effects else None
+    )
+    if not family.loss_is_nll:
+        return made
+    rows, solution = problems[0].rows, fits[0].solution
+    before = rows.sums(np.tile(family.models[0].identity, (rows.n_keys, 1)), hessian=False).loss
+    return replace(
+        made,
+        nll_before=float(before.sum()) / rows.total_weight,
+        nll_after=solution.loss / rows.total_weight,
+    )

@@ -2,18 +2,16 @@
 
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.line import biases_of, line_problem, slopes_of, to_line
-from tempocal.calibrators.one_vs_rest import fit_parametric
-from tempocal.calibrators.parametric import Shrinkage, check_shrinkage
-from tempocal.calibrators.training import Fitted, Training
+from tempocal.calibrators.line import biases_of, line_model, slopes_of
+from tempocal.calibrators.parametric import Family, ParametricCalibrator
+from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage
+from tempocal.calibrators.training import Training
 from tempocal.inputs import Inputs
 from tempocal.links import Array
 from tempocal.maps import OneVsRest
-from tempocal.solve import Problem
 
 
-class PlattScaling(Calibrator):
+class PlattScaling(ParametricCalibrator):
     """A slope and a bias on the logit; with more classes one of each against the rest.
 
     Parameters
@@ -72,18 +70,18 @@ class PlattScaling(Calibrator):
         """Bias of each class."""
         return biases_of(self.map_)
 
-    def _fit_map(self, training: Training) -> Fitted:
+    def _family(self, training: Training) -> Family:
         smooth = self.smooth_targets
         if smooth is None:
             plain = check_shrinkage(self.shrinkage) == (0.0, 0.0)
             smooth = training.n_classes == 2 and not plain
-
-        def problem(odds: Array, targets: Array, weights: Array | None) -> Problem:
-            if smooth:
-                targets = smoothed(targets, weights)
-            return line_problem(odds, targets, weights)
-
-        return fit_parametric(training, self.shrinkage, problem, to_line, names=("slope", "bias"))
+        models = tuple(
+            line_model(
+                odds, smoothed(targets, training.weights) if smooth else targets, training.weights
+            )
+            for odds, targets in training.binary_problems()
+        )
+        return Family(models, form="lines")
 
 
 def smoothed(targets: Array, weights: Array | None) -> Array:

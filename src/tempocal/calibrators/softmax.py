@@ -1,27 +1,19 @@
-"""Fit a weight and a bias for each class under one softmax, and read them off as a map."""
+"""A weight and a bias for each class, under one softmax or one sigmoid."""
 
-from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from tempocal.calibrators.line import biases_of, line_problem, slopes_of, to_line
-from tempocal.calibrators.one_vs_rest import fit_parametric
-from tempocal.calibrators.parametric import details_of, shrink
-from tempocal.calibrators.training import Fitted, Training
-from tempocal.inputs import check_choice
+from tempocal.calibrators.line import biases_of, line_model, slopes_of
+from tempocal.calibrators.parametric import Family, linear_model
+from tempocal.calibrators.training import Training
+from tempocal.inputs import Codes, check_choice
 from tempocal.links import Array
 from tempocal.maps import Affine, OneVsRest, log_features
-from tempocal.rows import PerClassRows
-from tempocal.solve import N_FOLDS, Problem, fold_codes
+from tempocal.rows import PerClassRows, Rows
 
 Regularization = Literal["odir", "l2"]
 MOST_DIAGONAL = 4000
-
-
-def fit_one_column(training: Training, shrinkage: object) -> Fitted:
-    """Fit a slope and a bias under one sigmoid: all that is left where there is one column."""
-    return fit_parametric(training, shrinkage, line_problem, to_line, names=("slope", "bias"))
 
 
 def weights_of(fitted: Affine | OneVsRest) -> Array:
@@ -34,67 +26,72 @@ def bias_of(fitted: Affine | OneVsRest) -> Array:
     return fitted.bias if isinstance(fitted, Affine) else biases_of(fitted)
 
 
-def fit_diagonal(training: Training, shrinkage: object) -> Fitted:
+def one_column_family(training: Training) -> Family:
+    """Fit a slope and a bias under one sigmoid: all that is left where there is one column."""
+    [(odds, targets)] = training.binary_problems()
+    return Family((line_model(odds, targets, training.weights),), form="lines")
+
+
+def diagonal_family(training: Training) -> Family:
     """Fit one weight and one bias a class: vector scaling."""
-    rows = PerClassRows(
-        training.logits.T,
-        training.labels,
-        training.n_classes,
-        diagonal=True,
-        weights=training.weights,
-    )
+
+    def rows(keys: Codes | None, n_keys: int) -> Rows:
+        return PerClassRows(
+            training.logits.T,
+            training.labels,
+            training.n_classes,
+            diagonal=True,
+            weights=training.weights,
+            keys=keys,
+            n_keys=n_keys,
+        )
+
     biases = np.tile([False, True], training.n_classes)
-    problem = Problem.around(rows, identity=~biases, biases=biases)
     # Two coefficients a class are few enough for Newton's method, whatever the number of classes.
-    problem = replace(problem, most_newton=MOST_DIAGONAL)
-    shrunk = shrink(problem, shrinkage, training.groups)
-    weights, bias = shrunk.solution.theta.reshape(-1, 2).T
-    fitted = Affine(weights.copy(), bias - bias.mean(), of_log_proba=False)
-    values = {"weights": fitted.weights.tolist(), "bias": fitted.bias.tolist()}
-    return Fitted(fitted, {**values, **details_of(shrunk)}, shrunk.design_effect)
+    model = linear_model(rows, identity=~biases, biases=biases, most_newton=MOST_DIAGONAL)
+    return Family((model,), form="diagonal")
 
 
-def fit_full(
-    training: Training, shrinkage: object, regularization: Regularization, *, of_log_proba: bool
-) -> Fitted:
+def full_family(
+    training: Training, shrinkage: Any, regularization: Regularization, *, of_log_proba: bool
+) -> Family:
     """Fit a matrix of weights and a bias a class: matrix scaling and Dirichlet calibration."""
-    problem = _full_problem(training, shrinkage, regularization, of_log_proba)
-    shrunk = shrink(problem, shrinkage, training.groups, choose="folds")
-    matrix = shrunk.solution.theta.reshape(training.n_classes, -1)
-    weights, bias = matrix[:, :-1].copy(), matrix[:, -1]
-    if shrunk.strength.slopes == 0.0:
-        # Only differences between rows matter then: let the columns sum to 1, as in the identity.
-        weights += (1.0 - weights.sum(axis=0)) / training.n_classes
-    fitted = Affine(weights, bias - bias.mean(), of_log_proba=of_log_proba)
-    return Fitted(fitted, details_of(shrunk))
-
-
-def _full_problem(
-    training: Training, shrinkage: object, regularization: Regularization, of_log_proba: bool
-) -> Problem:
     check_choice(regularization, "regularization", ("odir", "l2"))
-    n_classes, by_folds = training.n_classes, isinstance(shrinkage, str)
+    n_classes = training.n_classes
     x = log_features(training.logits) if of_log_proba else training.logits
-    rows = PerClassRows(
-        x.T,
-        training.labels,
-        n_classes,
-        diagonal=False,
-        weights=training.weights,
-        keys=fold_codes(len(x), training.groups) if by_folds else None,
-        n_keys=N_FOLDS if by_folds else 1,
-    )
+
+    def rows(keys: Codes | None, n_keys: int) -> Rows:
+        return PerClassRows(
+            x.T,
+            training.labels,
+            n_classes,
+            diagonal=False,
+            weights=training.weights,
+            keys=keys,
+            n_keys=n_keys,
+        )
+
     diagonal = np.eye(n_classes, n_classes + 1, dtype=bool).ravel()
     free = diagonal & (regularization == "odir")
-    return Problem.around(
+    model = linear_model(
         rows,
         identity=diagonal,
         biases=np.tile(np.arange(n_classes + 1) == n_classes, n_classes),
         free=free,
         # Without it separable data would send a free diagonal to infinity.
-        steady=free & by_folds,
+        steady=free & isinstance(shrinkage, str),
         moment=_moment(x, training.weights),
     )
+    form = "full_of_log_proba" if of_log_proba else "full"
+    return Family((model,), form=form, choose="folds", tidy=_with_even_columns)
+
+
+def _with_even_columns(theta: Array) -> Array:
+    """Let the columns sum to 1, as in the identity: only differences between rows matter."""
+    n_classes = int(np.sqrt(len(theta)))
+    table = theta.reshape(n_classes, n_classes + 1).copy()
+    table[:, :-1] += (1.0 - table[:, :-1].sum(axis=0)) / n_classes
+    return table.ravel()
 
 
 def _moment(x: Array, weights: Array | None) -> Array:

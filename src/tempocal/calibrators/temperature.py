@@ -5,19 +5,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.parametric import check_shrinkage, details_of, shrink
-from tempocal.calibrators.training import Fitted, Training
-from tempocal.inputs import Inputs, largest_size
+from tempocal.calibrators.parametric import Family, ParametricCalibrator, linear_model
+from tempocal.calibrators.shrinkage import check_shrinkage
+from tempocal.calibrators.training import Training
+from tempocal.inputs import Codes, Inputs, largest_size
 from tempocal.maps import Scale, one_column
 from tempocal.rows import BinaryRows, Rows, SharedRows
-from tempocal.solve import Problem
 
 # Calibrated logits this small are as good as zero, and still keep the ranks.
 SMALLEST_LOGIT = 1e-6
 
 
-class TemperatureScaling(Calibrator):
+class TemperatureScaling(ParametricCalibrator):
     """Divide all logits by one temperature; ranks and accuracy stay as they are.
 
     Parameters
@@ -75,25 +74,18 @@ class TemperatureScaling(Calibrator):
         """What logits are divided by."""
         return 1.0 / self.map_.inverse_temperature
 
-    def _fit_map(self, training: Training) -> Fitted:
+    def _family(self, training: Training) -> Family:
         check_shrinkage(self.shrinkage, pairs=False)
-        rows = _rows(training)
-        one = np.ones(1)
         smallest = SMALLEST_LOGIT / max(1.0, largest_size(training.logits))
-        problem = Problem.around(rows, identity=one, biases=False, lower=smallest)
-        shrunk = shrink(problem, self.shrinkage, training.groups)
-        theta = float(shrunk.solution.theta[0])
-        return Fitted(
-            Scale(theta),
-            {"inverse_temperature": theta, **details_of(shrunk, blocks=("slopes",))},
-            shrunk.design_effect,
-            nll_before=float(rows.sums(one[None], hessian=False).loss[0]) / rows.total_weight,
-            nll_after=shrunk.solution.loss / rows.total_weight,
-        )
 
+        def rows(keys: Codes | None, n_keys: int) -> Rows:
+            weights = training.weights
+            if training.n_classes > 2:
+                return SharedRows(
+                    training.logits.T, training.labels, weights=weights, keys=keys, n_keys=n_keys
+                )
+            odds, targets = one_column(training.logits), training.labels.astype(np.float64)
+            return BinaryRows(odds[None], targets, weights=weights, keys=keys, n_keys=n_keys)
 
-def _rows(training: Training) -> Rows:
-    if training.n_classes == 2:
-        targets = training.labels.astype(np.float64)
-        return BinaryRows(one_column(training.logits)[None], targets, weights=training.weights)
-    return SharedRows(training.logits.T, training.labels, weights=training.weights)
+        model = linear_model(rows, identity=[1.0], biases=False, lower=smallest)
+        return Family((model,), form="scale", loss_is_nll=True)

@@ -1,10 +1,11 @@
 """What a fit starts from and what it leaves behind."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tempocal.inputs import Codes, Groups
 from tempocal.links import Array, log_odds, log_proba_from_logits
@@ -23,6 +24,7 @@ class Training:
     weights: Array | None
     groups: Groups | None
     n_classes: int
+    times: Array | None = None  # (n,) or (n, 2)
 
     @property
     def total_weight(self) -> float:
@@ -33,13 +35,21 @@ class Training:
         """Leave out the rows of weight zero."""
         if self.weights is None or self.weights.all():
             return self
-        kept = self.weights > 0
+        return self.take(self.weights > 0)
+
+    def take(self, kept: NDArray[Any]) -> Self:
+        """Leave out the rows that a mask, or a list of positions, does not keep."""
         groups = None
         if self.groups is not None:
             found, codes = np.unique(self.groups.codes[kept], return_inverse=True)
             groups = Groups(codes, len(found))
-        return type(self)(
-            self.logits[kept], self.labels[kept], self.weights[kept], groups, self.n_classes
+        return replace(
+            self,
+            logits=self.logits[kept],
+            labels=self.labels[kept],
+            weights=None if self.weights is None else self.weights[kept],
+            groups=groups,
+            times=None if self.times is None else self.times[kept],
         )
 
     def binary_problems(self) -> list[tuple[Array, Array]]:
@@ -49,18 +59,30 @@ class Training:
         odds = np.ascontiguousarray(log_odds(self.logits).T)
         return [(odds[k], (self.labels == k).astype(np.float64)) for k in range(self.n_classes)]
 
-    def nll(self, fitted: FittedMap | None = None) -> float:
+    def nll(self, fitted: Callable[..., Array] | None = None) -> float:
         """Mean negative log likelihood of the rows, as they are or mapped."""
-        total = 0.0
+        return self.mean(self.row_nll(fitted))
+
+    def mean(self, values: Array) -> float:
+        """Weighted mean over rows."""
+        total = float(values.sum() if self.weights is None else values @ self.weights)
+        return total / self.total_weight
+
+    def row_nll(self, fitted: Callable[..., Array] | None = None) -> Array:
+        """Negative log likelihood of each row; a map along time is given the times as well."""
+        losses = np.empty(len(self.labels))
         for start in range(0, len(self.labels), BLOCK):
             block = slice(start, start + BLOCK)
-            logits = self.logits[block] if fitted is None else fitted(self.logits[block])
-            labels = self.labels[block]
-            loss = -log_proba_from_logits(logits)[np.arange(len(labels)), labels]
-            if self.weights is not None:
-                loss *= self.weights[block]
-            total += float(loss.sum())
-        return total / self.total_weight
+            labels, logits = self.labels[block], self.logits[block]
+            if fitted is not None:
+                logits = fitted(*self._inputs(block))
+            losses[block] = -log_proba_from_logits(logits)[np.arange(len(labels)), labels]
+        return losses
+
+    def _inputs(self, block: slice) -> tuple[Array, ...]:
+        if self.times is None:
+            return (self.logits[block],)
+        return self.logits[block], self.times[block]
 
 
 @dataclass(frozen=True)

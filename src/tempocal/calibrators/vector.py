@@ -2,16 +2,16 @@
 
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.parametric import Shrinkage
-from tempocal.calibrators.softmax import bias_of, fit_diagonal, fit_one_column, weights_of
-from tempocal.calibrators.training import Fitted, Training
+from tempocal.calibrators.parametric import Family, ParametricCalibrator
+from tempocal.calibrators.shrinkage import Shrinkage
+from tempocal.calibrators.softmax import bias_of, diagonal_family, one_column_family, weights_of
+from tempocal.calibrators.training import Training
 from tempocal.inputs import Inputs
 from tempocal.links import Array
 from tempocal.maps import Affine, OneVsRest
 
 
-class VectorScaling(Calibrator):
+class VectorScaling(ParametricCalibrator):
     """A weight and a bias on each class's logit, fitted together under one softmax.
 
     With one column of logits this is a slope and a bias under one sigmoid. Unlike the other
@@ -69,7 +69,7 @@ class VectorScaling(Calibrator):
         """Bias of each class."""
         return bias_of(self.map_)
 
-    def _fit_map(self, training: Training) -> Fitted:
+    def _family(self, training: Training) -> Family:
         if training.logits.ndim == 1:
-            return fit_one_column(training, self.shrinkage)
-        return fit_diagonal(training, self.shrinkage)
+            return one_column_family(training)
+        return diagonal_family(training)

@@ -21,7 +21,9 @@ from tempocal.inputs.scores import (
     require_scale,
     warn_of_probabilities,
 )
+from tempocal.inputs.seconds import TimeKind
 from tempocal.inputs.settings import check_choice, check_whole
+from tempocal.inputs.times import Times, check_time, require_same_kind
 from tempocal.inputs.weights import Groups, check_groups, check_weights, warn_of_light_weights
 
 __all__ = [
@@ -30,6 +32,8 @@ __all__ = [
     "Codes",
     "Groups",
     "Inputs",
+    "TimeKind",
+    "Times",
     "as_array",
     "as_float64",
     "check_choice",
@@ -38,11 +42,13 @@ __all__ = [
     "check_labels",
     "check_proba",
     "check_scores",
+    "check_time",
     "check_weights",
     "check_whole",
     "encode_labels",
     "largest_size",
     "require_column_order",
+    "require_same_kind",
     "require_scale",
     "warn_of_light_weights",
     "warn_of_probabilities",

@@ -1,21 +1,47 @@
 """Fitted calibrators as plain functions: what is left of a fit, what is saved, what predicts."""
 
+from tempocal.maps.along_time import Curves, MapPerStep, TemporalMap
+from tempocal.maps.band import Band, StepBand
+from tempocal.maps.bases import (
+    Basis,
+    BinBasis,
+    ConstantBasis,
+    ExponentialBasis,
+    ProductBasis,
+    SplineBasis,
+    StepBasis,
+)
 from tempocal.maps.binary import Beta, BinaryMap, Knots, Line, Steps
 from tempocal.maps.document import from_dict, to_dict
+from tempocal.maps.forms import FORMS, numbers_by_name
 from tempocal.maps.multiclass import Affine, FittedMap, OneVsRest, Scale, log_features, one_column
 
 __all__ = [
+    "FORMS",
     "Affine",
+    "Band",
+    "Basis",
     "Beta",
+    "BinBasis",
     "BinaryMap",
+    "ConstantBasis",
+    "Curves",
+    "ExponentialBasis",
     "FittedMap",
     "Knots",
     "Line",
+    "MapPerStep",
     "OneVsRest",
+    "ProductBasis",
     "Scale",
+    "SplineBasis",
+    "StepBand",
+    "StepBasis",
     "Steps",
+    "TemporalMap",
     "from_dict",
     "log_features",
+    "numbers_by_name",
     "one_column",
     "to_dict",
 ]

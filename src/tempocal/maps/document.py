@@ -1,26 +1,58 @@
 """A fitted map as a plain dictionary of names and numbers, and back."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from reprlib import repr as shown
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import numpy as np
 
 from tempocal.errors import DamagedModelFileError
 from tempocal.links import Array
+from tempocal.maps.along_time import Curves, MapPerStep
+from tempocal.maps.band import Band, StepBand
+from tempocal.maps.bases import (
+    BinBasis,
+    ConstantBasis,
+    ExponentialBasis,
+    ProductBasis,
+    SplineBasis,
+    StepBasis,
+)
 from tempocal.maps.binary import Beta, Knots, Line, Steps
-from tempocal.maps.multiclass import Affine, FittedMap, OneVsRest, Scale
+from tempocal.maps.multiclass import Affine, OneVsRest, Scale
+from tempocal.maps.whole import is_whole
 
-_OF_ALL_CLASSES: dict[str, Any] = {kind.__name__: kind for kind in (Affine, OneVsRest, Scale)}
-_OF_ONE_CLASS: dict[str, Any] = {kind.__name__: kind for kind in (Beta, Knots, Line, Steps)}
+Kinds = tuple[type, ...]
+
+_OF_ALL_CLASSES: Kinds = (Affine, OneVsRest, Scale)
+_OF_ONE_CLASS: Kinds = (Beta, Knots, Line, Steps)
+_ALONG_TIME: Kinds = (Curves, MapPerStep)
+_BANDS: Kinds = (Band, StepBand)
+_OF_STEPS: Kinds = (BinBasis, StepBasis)
+_OF_ONE_CLOCK: Kinds = (*_OF_STEPS, ConstantBasis, ExponentialBasis, SplineBasis)
+_BASES: Kinds = (*_OF_ONE_CLOCK, ProductBasis)
+
+# What may stand in each place, none of which leads back to itself: nesting has an end.
+_PARTS: dict[tuple[type, str], Kinds] = {
+    (Band, "basis"): _BASES,
+    (Band, "faster"): _BASES,
+    (Band, "slower"): _BASES,
+    (Curves, "bases"): _BASES,
+    (MapPerStep, "basis"): _OF_STEPS,
+    (MapPerStep, "maps"): _OF_ALL_CLASSES,
+    (OneVsRest, "maps"): _OF_ONE_CLASS,
+    (ProductBasis, "one"): _OF_ONE_CLOCK,
+    (ProductBasis, "other"): _OF_ONE_CLOCK,
+    (StepBand, "basis"): _OF_STEPS,
+}
 
 
-def to_dict(fitted: FittedMap) -> dict[str, Any]:
-    """Return ``{"kind": name, field: number or nested list, ...}``."""
-    content: dict[str, Any] = {"kind": type(fitted).__name__}
-    for field in fields(fitted):  # type: ignore[arg-type]  # every map is a dataclass
-        content[field.name] = _plain(getattr(fitted, field.name))
+def to_dict(part: Any) -> dict[str, Any]:
+    """Return ``{"kind": name, field: number or nested list, ...}`` of a map, a basis or a band."""
+    content: dict[str, Any] = {"kind": type(part).__name__}
+    for field in fields(part):
+        content[field.name] = _plain(getattr(part, field.name))
     return content
 
 
@@ -29,39 +61,63 @@ def from_dict(content: Any) -> Any:
     return _read(content, _OF_ALL_CLASSES)
 
 
+def along_time_from_dict(content: Any) -> Any:
+    """Return the map along time that `to_dict` described; anything else is refused."""
+    return _read(content, _ALONG_TIME)
+
+
+def band_from_dict(content: Any) -> Any:
+    """Return the band that `to_dict` described; anything else is refused."""
+    return _read(content, _BANDS)
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, tuple):
-        return [to_dict(part) for part in value]
-    return value
+        return [_plain(part) for part in value]
+    return to_dict(value) if is_dataclass(value) else value
 
 
-def _read(content: Any, kinds: Mapping[str, Any]) -> Any:
-    name = content.get("kind") if isinstance(content, Mapping) else None
-    if not isinstance(name, str) or name not in kinds:
-        raise DamagedModelFileError(f"a map must be one of {sorted(kinds)}, not {shown(content)}")
-    expected = {field.name: field.type for field in fields(kinds[name])}
+def _read(content: Any, kinds: Kinds) -> Any:
+    kind = _kind_of(content, kinds)
+    name, expected = kind.__name__, {field.name: field.type for field in fields(kind)}
     if set(content) != {"kind", *expected}:
         raise DamagedModelFileError(
-            f"a {name} map needs {sorted(expected)}, but the file has {sorted(map(str, content))}"
+            f"a {name} needs {sorted(expected)}, but the file has {sorted(map(str, content))}"
         )
-    values = {field: _typed(content[field], wanted, field) for field, wanted in expected.items()}
-    fitted = kinds[name](**values)
-    if not _IS_WHOLE[name](fitted):
-        raise DamagedModelFileError(f"the parts of a {name} map do not go together")
-    return fitted
+    values = {
+        field: _typed(content[field], wanted, field, _PARTS.get((kind, field)))
+        for field, wanted in expected.items()
+    }
+    part = kind(**values)
+    if not is_whole(part):
+        raise DamagedModelFileError(f"the parts of a {name} do not go together")
+    return part
 
 
-def _typed(value: Any, wanted: Any, name: str) -> Any:
-    if wanted is bool and isinstance(value, bool):
-        return value
-    if wanted is float and not isinstance(value, list):
+def _kind_of(content: Any, kinds: Kinds) -> Any:
+    name = content.get("kind") if isinstance(content, Mapping) else None
+    for kind in kinds:
+        if name == kind.__name__:
+            return kind
+    names = sorted(kind.__name__ for kind in kinds)
+    raise DamagedModelFileError(f"a part of it must be one of {names}, not {shown(content)}")
+
+
+def _typed(value: Any, wanted: Any, name: str, kinds: Kinds | None) -> Any:
+    """Return a value as the field that it is read for declares it."""
+    if get_origin(wanted) is tuple:
+        if isinstance(value, list):
+            return tuple(_typed(part, get_args(wanted)[0], name, kinds) for part in value)
+    elif kinds is not None:
+        return _read(value, kinds)
+    elif wanted is float and not isinstance(value, list):
         return float(_numbers(value, name))
-    if wanted is Array and isinstance(value, list):
+    elif wanted == Array and isinstance(value, list):
         return _numbers(value, name)
-    if wanted not in (bool, float, Array) and isinstance(value, list):
-        return tuple(_read(part, _OF_ONE_CLASS) for part in value)
+    elif wanted in (bool, str) and isinstance(value, wanted):
+        return value
     raise DamagedModelFileError(f"the map's {name} is not of the right kind: {shown(value)}")
 
 
@@ -75,31 +131,3 @@ def _numbers(value: Any, name: str) -> Array:
     if not all(type(leaf) in (int, float) for leaf in boxed.flat) or not np.isfinite(array).all():
         raise DamagedModelFileError(f"the map's {name} must be finite numbers: {shown(value)}")
     return array
-
-
-def _is_curve(positions: Array, probabilities: Array) -> bool:
-    ascends = positions.ndim == 1 and bool((np.diff(positions) >= 0).all())
-    return ascends and bool(((probabilities >= 0) & (probabilities <= 1)).all())
-
-
-def _is_affine(weights: Array, bias: Array) -> bool:
-    return bias.ndim == 1 and len(bias) > 1 and weights.shape in (bias.shape, 2 * bias.shape)
-
-
-# What makes a map one that can be applied: shapes agree, edges ascend, probabilities lie in [0, 1].
-_IS_WHOLE: dict[str, Callable[[Any], bool]] = {
-    "Affine": lambda fitted: _is_affine(fitted.weights, fitted.bias),
-    "Beta": lambda fitted: min(fitted.a, fitted.b) >= 0,
-    "Knots": lambda fitted: (
-        fitted.odds.size > 0
-        and fitted.probabilities.shape == fitted.odds.shape
-        and _is_curve(fitted.odds, fitted.probabilities)
-    ),
-    "Line": lambda fitted: True,
-    "OneVsRest": lambda fitted: len(fitted.maps) > 0,
-    "Scale": lambda fitted: fitted.inverse_temperature > 0,
-    "Steps": lambda fitted: (
-        fitted.probabilities.shape == (fitted.edges.size + 1,)
-        and _is_curve(fitted.edges, fitted.probabilities)
-    ),
-}

@@ -29,12 +29,15 @@ class Scale:
 
     def __call__(self, logits: Array) -> Array:
         """Calibrate logits."""
-        return self.inverse_temperature * logits
+        # Transposed, so that an array with a number for each row multiplies rows.
+        return np.asarray((self.inverse_temperature * logits.T).T)
 
 
 @dataclass(frozen=True)
 class Affine:
     """Softmax of ``W x + b``; ``weights`` is (K,) for a diagonal W, else (K, K).
+
+    Where every row has its own W and b, they are (n, K) or (n, K, K), and (n, K).
 
     ``x`` are the logits, or if ``of_log_proba`` their log-probabilities as in `log_features`.
     """
@@ -46,7 +49,12 @@ class Affine:
     def __call__(self, logits: Array) -> Array:
         """Calibrate logits."""
         x = log_features(logits) if self.of_log_proba else logits
-        scaled = x * self.weights if self.weights.ndim == 1 else x @ self.weights.T
+        if self.weights.ndim == self.bias.ndim:
+            scaled = x * self.weights
+        elif self.bias.ndim == 1:
+            scaled = x @ self.weights.T
+        else:
+            scaled = np.einsum("nkj,nj->nk", self.weights, x)
         return np.asarray(scaled + self.bias, dtype=np.float64)
 
 

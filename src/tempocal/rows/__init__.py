@@ -1,7 +1,8 @@
 """Rows in memory, and the sums over them that a fit asks for."""
 
 from tempocal.rows.binary import BinaryRows
-from tempocal.rows.softmax import PerClassRows, SharedRows
+from tempocal.rows.per_class import PerClassRows
+from tempocal.rows.shared import SharedRows
 from tempocal.rows.sums import Rows, Sums
 
 __all__ = ["BinaryRows", "PerClassRows", "Rows", "SharedRows", "Sums"]

@@ -8,14 +8,17 @@ The first part is even in eta and knows nothing of the target; the second is lin
 over rows is one vector, computed once. So a pass reads the features alone.
 """
 
-from collections.abc import Iterable
-from typing import Self
+from collections.abc import Iterator
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.links import Array, sigmoid
-from tempocal.rows.sums import LOG2_E, Block, Layout, Sums, stride, sum_by_group
+from tempocal.rows.layout import Block
+from tempocal.rows.stored import StoredRows
+from tempocal.rows.sums import LOG2_E, Sums
 from tempocal.rows.threads import sum_blocks
 
 # Large enough that threads seldom wait for the interpreter.
@@ -24,7 +27,7 @@ BLOCK = 2**16
 CHUNK = 512
 
 
-class BinaryRows:
+class BinaryRows(StoredRows):
     """Rows of a binary model held in memory.
 
     Parameters
@@ -50,69 +53,63 @@ class BinaryRows:
         keys: Codes | None = None,
         n_keys: int = 1,
     ) -> None:
-        self._layout = Layout.of(keys, n_keys, features.shape[1])
-        self._features = np.ascontiguousarray(self._layout.sort(features))
-        self._targets = self._layout.sort(targets)
-        self._weights = None if weights is None else self._layout.sort(weights)
+        super().__init__(features, targets, weights, keys, n_keys)
         self.n_coefficients = len(features)
-        self.n_keys = n_keys
-        self.total_weight = float(len(targets) if weights is None else weights.sum())
         self._linear = self._sum_linear()
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
+        theta = theta[self._layout.present]
         even = sum_blocks(
-            self._layout.blocks(BLOCK), lambda blocks: self._sum_even(theta, blocks, hessian)
+            self._layout.blocks(BLOCK),
+            lambda block: self._sum_even(theta, block, hessian),
+            self._zeros(hessian),
         )
         linear = np.einsum("kp,kp->k", theta, self._linear)
-        return Sums(even.loss + linear, even.gradient + self._linear, even.hessian)
+        return self._layout.for_all_keys(
+            Sums(even.loss + linear, even.gradient + self._linear, even.hessian)
+        )
 
-    def _sum_even(self, theta: Array, blocks: Iterable[Block], hessian: bool) -> Sums:
-        """Sum log(2 cosh(eta / 2)) and its derivatives."""
-        total = Sums.zeros(self.n_keys, self.n_coefficients, hessian=hessian)
-        for key, block in blocks:
-            x = self._features[:, block]
-            weights = None if self._weights is None else self._weights[block]
-            # einsum rather than BLAS, whose own threads get in the way on blocks this small.
-            eta = np.einsum("p,pi->i", theta[key], x)
-            size = np.abs(eta)
-            small = np.exp2(size * -LOG2_E)
-            one_plus_small = small + 1.0
-            total.loss[key] += _log_cosh(size, one_plus_small, weights)
-            inverse = np.reciprocal(one_plus_small, out=one_plus_small)
-            # sigmoid(eta) - 1/2 has the sign of eta and the size sigmoid(|eta|) - 1/2.
-            slope = np.copysign(inverse - 0.5, eta)
-            total.gradient[key] += np.einsum("pi,i->p", x, _weighed(slope, weights))
-            if total.hessian is not None:
-                variance = _weighed(small * inverse * inverse, weights)
-                total.hessian[key] += np.einsum("pi,qi->pq", x * variance, x)
-        return total
+    def _sum_even(self, theta: Array, block: Block, hessian: bool) -> Sums:
+        """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of a block."""
+        x = self._features[:, block.rows]
+        weights = None if self._weights is None else self._weights[block.rows]
+        eta = self._eta(theta, block)
+        size = np.abs(eta)
+        small = np.exp2(size * -LOG2_E)
+        one_plus_small = small + 1.0
+        loss = _log_cosh(size, one_plus_small, weights, block)
+        inverse = np.reciprocal(one_plus_small, out=one_plus_small)
+        # sigmoid(eta) - 1/2 has the sign of eta and the size sigmoid(|eta|) - 1/2.
+        slope = np.copysign(inverse - 0.5, eta)
+        gradient = block.project(x, _weighed(slope, weights))
+        if not hessian:
+            return Sums(loss, gradient, None)
+        variance = _weighed(small * inverse * inverse, weights)
+        return Sums(loss, gradient, _squares(x, variance, block))
 
-    def group_gradients(self, theta: Array, codes: Codes, count: int) -> Array:
-        """Gradient summed over the rows of each group, of shape (groups, coefficients)."""
-        codes = codes if self._layout.order is None else codes[self._layout.order]
-        total = np.zeros((count, self.n_coefficients))
-        for key, block in self._layout.blocks(BLOCK):
-            x = self._features[:, block]
-            residual = sigmoid(theta[key] @ x) - self._targets[block]
-            if self._weights is not None:
-                residual *= self._weights[block]
-            total += sum_by_group(x * residual, codes[block], count)
-        return total
+    def _row_gradients(self, theta: Array) -> Iterator[Array]:
+        residual = np.empty(len(self._targets))
+        for block in self._layout.blocks(BLOCK):
+            rows = block.rows
+            p = sigmoid(self._eta(theta, block))
+            residual[rows] = self._weigh(p - self._targets[rows], rows)
+        return (x * residual for x in self._features)
 
-    def sample(self, size: int) -> Self:
-        """About ``size`` of the rows under a single key, evenly spaced; all, if no more."""
-        step = stride(self._features.shape[1], size)
-        weights = None if self._weights is None else self._weights[::step]
-        return type(self)(self._features[:, ::step], self._targets[::step], weights=weights)
+    def _like(self, features: Array, targets: NDArray[Any], **common: Any) -> Self:
+        return type(self)(features, targets, **common)
+
+    def _eta(self, theta: Array, block: Block) -> Array:
+        x = self._features[:, block.rows]
+        if block.is_one_key:
+            return np.asarray(np.einsum("p,pi->i", theta[block.keys.start], x))
+        return np.asarray(np.einsum("pi,pi->i", block.spread(theta[block.keys].T), x))
 
     def _sum_linear(self) -> Array:
-        total = np.zeros((self.n_keys, self.n_coefficients))
-        for key, block in self._layout.blocks(BLOCK):
-            pull = 0.5 - self._targets[block]
-            if self._weights is not None:
-                pull *= self._weights[block]
-            total[key] += np.einsum("pi,i->p", self._features[:, block], pull)
+        total = self._zeros(hessian=False).gradient
+        for block in self._layout.blocks(BLOCK):
+            pull = self._weigh(0.5 - self._targets[block.rows], block.rows)
+            total[block.keys] += block.project(self._features[:, block.rows], pull)
         return total
 
 
@@ -120,9 +117,28 @@ def _weighed(values: Array, weights: Array | None) -> Array:
     return values if weights is None else np.multiply(values, weights, out=values)
 
 
-def _log_cosh(size: Array, one_plus_small: Array, weights: Array | None) -> float:
-    """Sum of log(2 cosh(eta / 2)) = |eta| / 2 + log(1 + exp(-|eta|))."""
+def _log_cosh(size: Array, one_plus_small: Array, weights: Array | None, block: Block) -> Array:
+    """Sum log(2 cosh(eta / 2)) = |eta| / 2 + log(1 + exp(-|eta|)) over the rows of each key."""
     if weights is not None:
-        return float(np.einsum("i,i->", weights, 0.5 * size + np.log(one_plus_small)))
-    products = np.multiply.reduceat(one_plus_small, np.arange(0, len(size), CHUNK))
-    return float(0.5 * size.sum() + np.log(products).sum())
+        return block.project((0.5 * size + np.log(one_plus_small))[None], weights)[:, 0]
+    return 0.5 * block.sum(size) + _sum_logs(one_plus_small, block)
+
+
+def _sum_logs(values: Array, block: Block) -> Array:
+    """Sum the logarithms of ``values`` in [1, 2] over the rows of each key."""
+    chunks = np.arange(0, len(values), CHUNK)
+    if block.is_one_key:
+        return np.asarray(np.log(np.multiply.reduceat(values, chunks)).sum(keepdims=True))
+    chunks = np.union1d(chunks, block.starts)
+    logs = np.log(np.multiply.reduceat(values, chunks))
+    return np.add.reduceat(logs, np.searchsorted(chunks, block.starts))
+
+
+def _squares(x: Array, variance: Array, block: Block) -> Array:
+    """Sum ``variance * x x'`` over the rows of each key."""
+    if block.is_one_key:
+        return np.asarray(np.einsum("pi,qi->pq", x * variance, x)[None])
+    total = np.empty((len(block.starts), len(x), len(x)))
+    for p, weighed in enumerate(x * variance):
+        total[:, p, : p + 1] = total[:, : p + 1, p] = block.project(x[: p + 1], weighed)
+    return total

@@ -5,21 +5,17 @@ Hessian summed over the rows of each key? Whoever can answer it, from arrays in 
 table far away, can be fitted; nobody above this layer touches a row.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
 
 # exp2 is twice as quick as exp in NumPy, at the same accuracy.
 LOG2_E = float(np.log2(np.e))
-
-
-# A key and the rows of it that are summed at once.
-Block = tuple[int, slice]
 
 
 @dataclass(frozen=True)
@@ -40,11 +36,12 @@ class Sums:
             np.zeros(square) if hessian else None,
         )
 
-    def __add__(self, other: "Sums") -> "Sums":
-        hessian = None
-        if self.hessian is not None and other.hessian is not None:
-            hessian = self.hessian + other.hessian
-        return Sums(self.loss + other.loss, self.gradient + other.gradient, hessian)
+    def add(self, keys: slice | Codes, part: "Sums") -> None:
+        """Add the sums of some of the keys, in place; none of them may come twice."""
+        self.loss[keys] += part.loss
+        self.gradient[keys] += part.gradient
+        if self.hessian is not None and part.hessian is not None:
+            self.hessian[keys] += part.hessian
 
 
 class Rows(Protocol):
@@ -62,48 +59,19 @@ class Rows(Protocol):
     def total_weight(self) -> float:
         """Weight of all rows together."""
 
+    @property
+    def key_weights(self) -> Array:
+        """Weight of the rows of each key, of shape (keys,)."""
+
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
 
-    def group_gradients(self, theta: Array, codes: Codes, count: int) -> Array:
-        """Gradient summed over the rows of each group, of shape (groups, coefficients)."""
+    def group_gradients(self, theta: Array, codes: Codes, count: int) -> list[csr_array]:
+        """Gradient summed over the rows of each group and key.
 
-    def sample(self, size: int) -> Self:
-        """About ``size`` of the rows under a single key, evenly spaced; all, if no more."""
+        There is a matrix of shape (groups, keys) for each coefficient, with an entry where a group
+        has rows under a key; ``codes`` are the groups of the rows, in the order they came in.
+        """
 
-
-@dataclass(frozen=True)
-class Layout:
-    """Where the rows of each key lie once they are sorted by key."""
-
-    order: Codes | None  # None: they already are
-    offsets: Codes  # (keys + 1,)
-
-    @classmethod
-    def of(cls, keys: Codes | None, n_keys: int, n_rows: int) -> Self:
-        """Sort by key, unless there is one key only or the rows are in order."""
-        if keys is None:
-            return cls(None, np.array([0, n_rows], dtype=np.intp))
-        order = None if np.all(keys[1:] >= keys[:-1]) else np.argsort(keys, kind="stable")
-        counts = np.bincount(keys, minlength=n_keys)
-        return cls(order, np.concatenate([[0], np.cumsum(counts)]).astype(np.intp))
-
-    def sort(self, values: Array) -> Array:
-        """Put the last axis of ``values`` in the order of the keys."""
-        return values if self.order is None else values[..., self.order]
-
-    def blocks(self, size: int) -> Iterator[Block]:
-        """Go over all rows in blocks that fit the cache and belong to one key each."""
-        for key, (first, end) in enumerate(zip(self.offsets[:-1], self.offsets[1:], strict=True)):
-            for start in range(int(first), int(end), size):
-                yield key, slice(start, min(start + size, int(end)))
-
-
-def stride(n_rows: int, size: int) -> int:
-    """How many rows to step over to be left with about ``size`` of them."""
-    return max(1, n_rows // size)
-
-
-def sum_by_group(values: Array, codes: Codes, count: int) -> Array:
-    """Sum the columns of ``values`` (coefficients, rows) by group: (groups, coefficients)."""
-    return np.stack([np.bincount(codes, row, minlength=count) for row in values], axis=1)
+    def thin(self, size: int) -> Self:
+        """About ``size`` of the rows under their keys, evenly spaced; all, if no more."""

@@ -1,18 +1,29 @@
 """From sums over rows to coefficients, at a given strength of shrinkage or one from the data."""
 
-from tempocal.solve.evidence import Shrunk, fit_by_evidence
+from tempocal.solve.evidence import Shrunk, Wanted, design_effect, fit_by_evidence
 from tempocal.solve.fitting import fit
 from tempocal.solve.folds import N_FOLDS, fit_by_folds, fold_codes
-from tempocal.solve.problem import Problem, Solution, Strength
+from tempocal.solve.penalties import Penalty, Strengths
+from tempocal.solve.problem import Problem, Solution
+from tempocal.solve.profile import Place, Profiled, fit_profile, fit_profile_by_evidence
+from tempocal.solve.separate import fit_separately
 
 __all__ = [
     "N_FOLDS",
+    "Penalty",
+    "Place",
     "Problem",
+    "Profiled",
     "Shrunk",
     "Solution",
-    "Strength",
+    "Strengths",
+    "Wanted",
+    "design_effect",
     "fit",
     "fit_by_evidence",
     "fit_by_folds",
+    "fit_profile",
+    "fit_profile_by_evidence",
+    "fit_separately",
     "fold_codes",
 ]

@@ -1,21 +1,23 @@
-"""How strongly to shrink, taken from the data: the strength under which they are most likely.
+"""How strongly to shrink, taken from the data: the strengths under which they are most likely.
 
-With a normal prior of precision s around the identity, the log evidence of the data, by Laplace's
-approximation, has its maximum where::
+With a normal prior of precision ``S = sum of s_k S_k`` around the identity, the log evidence of the
+data, by Laplace's approximation, has its maximum where for every penalty::
 
-    s * |offset|^2  =  gamma  +  2 / (1 + s)
+    s * offset' S_k offset  =  s * trace(S^- S_k) - s * trace(V S_k)  +  2 / (1 + s)
 
-``gamma`` is the number of coefficients that the data determine (MacKay 1992); the second term comes
-from a half-Cauchy prior of scale 1 on the prior's standard deviation. Where the coefficients stray
-from the identity by less than their own error, s grows without limit and the identity is what is
-left. In the other direction s has a floor, without which separable data would ask for next to no
-shrinkage: the prior moves a coefficient by about one, or by as much as moves the linear predictor
-of a typical row by one, where that is more.
+V is the covariance of the coefficients, so that for S_k = 1 the first two terms are the number of
+coefficients that the data determine (MacKay 1992; Wood and Fasiolo 2017 for several penalties on
+the same coefficients); the last comes from a half-Cauchy prior of scale 1 on the prior's standard
+deviation. Where the coefficients stray from the identity by less than their own error, s grows
+without limit and the identity is what is left. In the other direction s has a floor, without which
+separable data would ask for next to no shrinkage: the prior moves a coefficient by about one, or by
+as much as moves the linear predictor of a typical row by one, where that is more.
 
 Rows of one group say less than as many independent rows. The likelihood is divided by the design
 effect: the inflation of the variance of the coefficients, on average over them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,186 +26,285 @@ from numpy.typing import NDArray
 from tempocal.errors import InputError
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.rows import Sums
 from tempocal.solve.fitting import SAMPLE_ROWS, fit
-from tempocal.solve.newton import solve_flat
-from tempocal.solve.problem import Problem, Solution, Strength
+from tempocal.solve.linear import invert_blocks
+from tempocal.solve.penalties import Penalty, Strengths, cost, log_determinant
+from tempocal.solve.problem import Problem, Solution
+from tempocal.solve.scores import score_variance
+
+# What is asked for: a strength, or None for one from the data.
+Wanted = tuple[float | None, ...]
+Fit = Callable[[Problem, Strengths, Array | None], Solution]
 
 # Change of the logarithm of a strength at which it is settled.
 SETTLED = 1e-3
+# Change of the logarithm of the design effect that is too small to matter.
+SETTLED_EFFECT = 0.05
 MAX_ROUNDS = 30
 MAX_UPDATES = 500
+# With this many coefficients an update takes time, and a new fit is the better next step.
+MANY_COEFFICIENTS, FEW_UPDATES = 60, 5
 # Groups that are taken to say no more than a row each, beside those that are there.
 PRIOR_GROUPS = 4
-# Strengths beyond this multiple of the curvature are the identity.
-STRONGEST = 1e6
+# Pulls beyond this multiple of the curvature leave the identity, or a curve without a bend; where
+# one coefficient pulls on another, a stronger one would drown the loss in rounding errors.
+STRONGEST, STRONGEST_TIE = 1e6, 1e4
 # Eigenvalues and gradients below this are as good as zero.
 SMALLEST = 1e-300
 
 
 @dataclass(frozen=True)
 class Shrunk:
-    """A fit, and the strength that the data chose for it."""
+    """A fit, and the strengths that the data chose for it."""
 
     solution: Solution
-    strength: Strength
+    strengths: Strengths
     design_effect: float | None = None
 
 
-def fit_by_evidence(problem: Problem, groups: Groups | None) -> Shrunk:
-    """Fit with the strengths under which the data are most likely.
+def fit_by_evidence(
+    problem: Problem,
+    groups: Groups | None,
+    wanted: Wanted | None = None,
+    *,
+    fit: Fit = fit,
+    first: Strengths | None = None,
+    start: Array | None = None,
+) -> Shrunk:
+    """Fit with the strengths under which the data are most likely, but for those ``wanted``.
 
     Each round fits exactly at the current strengths and then updates them on the quadratic
     approximation of the loss around that fit, which takes no pass over the rows. Updates need not
     settle where a bound comes and goes, so that of all rounds the one of most evidence is kept.
+    The ``first`` strengths and the coefficients to ``start`` from save rounds and passes.
     """
-    strength = Strength(1.0, 1.0)
-    solution = fit(problem, strength)
-    effect = design_effect(problem, solution, groups)
+    if wanted is None:
+        wanted = (None,) * len(problem.penalties)
+    strengths = first or tuple(1.0 if one is None else one for one in wanted)
+    solution = fit(problem, strengths, start)
+    effect = design_effect(problem, solution, groups, strengths)
+    settled = _settle(problem, solution, strengths, effect, wanted=wanted, fit=fit)
+    # The design effect depends a little on the strengths that it has chosen.
+    again = design_effect(problem, settled.solution, groups, settled.strengths)
+    if abs(np.log(again / effect)) < SETTLED_EFFECT:
+        return settled
+    return _settle(problem, settled.solution, settled.strengths, again, wanted=wanted, fit=fit)
+
+
+def _settle(
+    problem: Problem,
+    solution: Solution,
+    strengths: Strengths,
+    effect: float,
+    *,
+    wanted: Wanted,
+    fit: Fit,
+) -> Shrunk:
+    """Go on from some strengths until they no longer change."""
     weakest = weakest_prior(problem)
-    rounds = [_Round(log_evidence(problem, solution, strength, effect), solution, strength)]
+    rounds = [_Round(log_evidence(problem, solution, strengths, effect), solution, strengths)]
     for _ in range(MAX_ROUNDS):
-        chosen = _most_evidence(problem, solution, strength, effect, weakest)
-        change = np.abs(np.log(chosen) - np.log(strength)).max()
-        strength = chosen
-        solution = fit(problem, strength, start=solution.theta)
-        rounds.append(_Round(log_evidence(problem, solution, strength, effect), solution, strength))
+        chosen = _most_evidence(
+            problem, solution, strengths, effect, weakest=weakest, wanted=wanted
+        )
+        change = _largest_change(chosen, strengths)
+        strengths = chosen
+        solution = fit(problem, strengths, solution.theta)
+        evidence = log_evidence(problem, solution, strengths, effect)
+        rounds.append(_Round(evidence, solution, strengths))
         if change < SETTLED:
             break
     best = rounds[-1] if change < SETTLED else max(rounds, key=lambda one: one.log_evidence)
     passes = sum(one.solution.passes for one in rounds)
-    return Shrunk(replace(best.solution, passes=passes), best.strength, effect)
+    return Shrunk(replace(best.solution, passes=passes), best.strengths, effect)
 
 
 @dataclass(frozen=True)
 class _Round:
     log_evidence: float
     solution: Solution
-    strength: Strength
+    strengths: Strengths
 
 
-def design_effect(problem: Problem, solution: Solution, groups: Groups | None) -> float:
+def design_effect(
+    problem: Problem, solution: Solution, groups: Groups | None, strengths: Strengths
+) -> float:
     """How many rows of these groups say as much as one independent row; at least 1.
 
-    A handful of groups cannot tell, so that some are added in which all rows are as one.
+    It is the variance of the coefficients over groups, beside what it were if rows were
+    independent: ``trace(A^-1 J) / trace(A^-1 H)``, with the curvature A of the penalized loss. So
+    directions count as far as the data determine them. A handful of groups cannot tell, so that
+    some are added in which all rows are as one.
     """
     if groups is None or solution.hessian is None:
         return 1.0
     at_most = problem.rows.total_weight / groups.count
     if groups.count == 1:
         return max(1.0, at_most)
-    theta = np.tile(solution.theta, (problem.rows.n_keys, 1))
-    gradients = problem.rows.group_gradients(theta, groups.codes, groups.count)
-    variance = gradients.T @ gradients * (groups.count / (groups.count - 1))
-    inflation = [solve_flat(solution.hessian, column)[j] for j, column in enumerate(variance)]
-    known = groups.count * float(np.mean(inflation)) + PRIOR_GROUPS * at_most
+    blocks = _as_blocks(solution.hessian)
+    pull = _like_blocks(problem.pull(strengths), blocks)
+    inverse = invert_blocks(blocks + pull, np.ones(blocks.shape[:2], dtype=bool))
+    variance = score_variance(problem, solution, groups)
+    alone = float(np.einsum("tpq,tqp->", inverse, blocks))
+    inflation = float(np.einsum("tpq,tqp->", inverse, variance)) / max(alone, SMALLEST)
+    known = groups.count * inflation + PRIOR_GROUPS * at_most
     return max(1.0, known / (groups.count + PRIOR_GROUPS))
 
 
-def weakest_prior(problem: Problem) -> Strength:
-    """Mean square of the features of slopes and of biases, but at most 1.
+def weakest_prior(problem: Problem) -> Strengths:
+    """Mean square of the features that each penalty pulls on, but at most 1.
 
     It is read off the curvature where p is 1/2.
     """
-    sample = problem.rows.sample(SAMPLE_ROWS)
-    sums = sample.sums(np.zeros((1, sample.n_coefficients)))
-    squares = 4.0 * np.diag(_curvature_of(sums)[0]) / sample.total_weight
-    means = [float(squares[block].mean()) if block.any() else 1.0 for block in _blocks(problem)]
-    return Strength(*(min(1.0, max(mean, SMALLEST)) for mean in means))
+    sample = problem.rows.thin(SAMPLE_ROWS)
+    sums = sample.sums(np.zeros((sample.n_keys, sample.n_coefficients)))
+    assert sums.hessian is not None
+    squares = 4.0 * np.diag(sums.hessian.sum(axis=0)) / sample.total_weight
+    # All functions of a basis see the same features.
+    everywhere = np.tile(squares, problem.n_coefficients // len(squares))
+    means = [
+        float(np.average(everywhere, weights=_diagonal(one))) if one.is_used else 1.0
+        for one in problem.penalties
+    ]
+    return tuple(min(1.0, max(mean, SMALLEST)) for mean in means)
 
 
-def log_evidence(problem: Problem, solution: Solution, strength: Strength, effect: float) -> float:
-    """Log of the likelihood averaged over the prior, times the prior of the strength.
+def log_evidence(
+    problem: Problem, solution: Solution, strengths: Strengths, effect: float
+) -> float:
+    """Log of the likelihood averaged over the prior, times the prior of the strengths.
 
     A free coefficient is integrated as a normal one, by its curvature; one that a bound holds back
     as an exponential one, by its gradient.
     """
     hessian, gradient = _derivatives(solution)
-    free = _free(problem, solution)
-    prior = Strength(*(s / effect for s in strength))
+    free = solution.theta > problem.lower
+    prior = tuple(s / effect for s in strengths)
     pull = problem.pull(prior)
-    offset = solution.theta - problem.identity
-    fit_of_both = -solution.loss / effect - 0.5 * float(pull @ (offset * offset))
-    curvature = (hessian / effect + np.diag(pull))[np.ix_(free, free)]
-    volume = -0.5 * float(np.log(np.maximum(np.linalg.eigvalsh(curvature), SMALLEST)).sum())
+    fit_of_both = -solution.loss / effect - 0.5 * cost(pull, solution.theta - problem.identity)
+    curvature = hessian / effect + _like_blocks(pull, hessian)
+    # What is not free is left out: ones on the diagonal have no logarithm.
+    held = ~free.reshape(curvature.shape[:2])
+    curvature[held] = 0.0
+    curvature.transpose(0, 2, 1)[held] = 0.0
+    np.einsum("tpp->tp", curvature)[held] = 1.0
+    eigenvalues = np.linalg.eigvalsh(curvature)
+    volume = -0.5 * float(np.log(np.maximum(eigenvalues, SMALLEST)).sum())
     volume -= float(np.log(np.maximum(gradient[~free] / effect, SMALLEST)).sum())
     volume -= 0.5 * np.log(2.0 * np.pi) * float((~free).sum())
-    width = 0.5 * float(np.log(pull[pull > 0]).sum())
-    used = [s for s, block in zip(prior, _blocks(problem), strict=True) if block.any()]
+    width = 0.5 * log_determinant(pull)
+    used = [s for s, one in zip(prior, problem.penalties, strict=True) if one.is_used and s > 0]
     return float(fit_of_both + volume + width - sum(np.log1p(1.0 / s) for s in used))
 
 
 def _most_evidence(
-    problem: Problem, solution: Solution, strength: Strength, effect: float, weakest: Strength
-) -> Strength:
+    problem: Problem,
+    solution: Solution,
+    strengths: Strengths,
+    effect: float,
+    *,
+    weakest: Strengths,
+    wanted: Wanted,
+) -> Strengths:
     """Strengths of most evidence where the loss is quadratic around the solution."""
     hessian = _derivatives(solution)[0] / effect
-    strongest = STRONGEST * (1.0 + float(np.diag(hessian).max()))
+    curvature = 1.0 + float(np.einsum("tpp->tp", hessian).max())
+    strongest = [curvature * _strongest(one) for one in problem.penalties]
     quadratic = _Quadratic(
+        problem=problem,
         hessian=hessian,
         offset=solution.theta - problem.identity,
-        pull=problem.pull(strength) / effect,
-        free=_free(problem, solution),
+        pull=problem.pull(strengths) / effect,
+        free=solution.theta > problem.lower,
     )
-    prior = Strength(*(s / effect for s in strength))
-    for _ in range(MAX_UPDATES):
-        updated = _fixed_point(problem, quadratic, prior)
-        updated = Strength(
-            *(max(min(s, strongest), least) for s, least in zip(updated, weakest, strict=True))
+    prior = tuple(s / effect for s in strengths)
+    many = problem.n_coefficients > MANY_COEFFICIENTS
+    for _ in range(FEW_UPDATES if many else MAX_UPDATES):
+        updated = tuple(
+            max(min(new, most), least) if one is None else old
+            for new, most, least, one, old in zip(
+                quadratic.fixed_point(prior), strongest, weakest, wanted, prior, strict=True
+            )
         )
-        change = np.abs(np.log(updated) - np.log(prior)).max()
+        change = _largest_change(updated, prior)
         prior = updated
         if change < SETTLED / 10:
             break
-    return Strength(*(s * effect for s in prior))
+    return tuple(s * effect if one is None else one for s, one in zip(prior, wanted, strict=True))
 
 
 @dataclass(frozen=True)
 class _Quadratic:
     """The loss around an optimum at ``offset`` from the identity, under the ``pull`` there."""
 
-    hessian: Array
+    problem: Problem
+    hessian: Array  # (blocks, n, n)
     offset: Array
     pull: Array
     free: NDArray[np.bool_]
 
-    def optimum(self, pull: Array) -> tuple[Array, Array]:
-        """Offset under another pull and variance of each coefficient; bounds still hold."""
-        free = self.free
-        curvature = (self.hessian + np.diag(pull))[np.ix_(free, free)]
-        covariance = np.linalg.pinv(curvature, hermitian=True)
+    def fixed_point(self, prior: Strengths) -> Strengths:
+        """Apply the formula at the top of this file once."""
+        pull = self.problem.pull(prior)
+        covariance, offset = self._optimum(pull)
+        inverse = self._inverse_of(pull)
+        updated = []
+        for s, penalty in zip(prior, self.problem.penalties, strict=True):
+            own = _like_blocks(penalty.matrix, self.hessian)
+            determined = s * float(np.einsum("tpq,tqp->", inverse - covariance, own))
+            spread = cost(penalty.matrix, offset)
+            wanted = (max(determined, 0.0) + 2.0 / (1.0 + s)) / max(spread, SMALLEST)
+            updated.append(wanted if penalty.is_used else s)
+        return tuple(updated)
+
+    def _optimum(self, pull: Array) -> tuple[Array, Array]:
+        """Covariance and offset under another pull; bounds still hold."""
+        curvature = self.hessian + _like_blocks(pull, self.hessian)
+        covariance = invert_blocks(curvature, self._free_blocks)
         # At the optimum the gradient of the loss is minus the pull.
-        change = ((self.pull - pull) * self.offset)[free]
-        offset, variance = self.offset.copy(), np.zeros(len(self.offset))
-        offset[free] += covariance @ change
-        variance[free] = np.diag(covariance)
-        return offset, variance
+        change = _blockwise(
+            _like_blocks(self.pull, self.hessian) - _like_blocks(pull, self.hessian), self.offset
+        )
+        return covariance, self.offset + _blockwise(covariance, change)
+
+    def _inverse_of(self, pull: Array) -> Array:
+        """Covariance of the prior alone."""
+        return invert_blocks(_like_blocks(pull, self.hessian), self._free_blocks)
+
+    @property
+    def _free_blocks(self) -> NDArray[np.bool_]:
+        return self.free.reshape(self.hessian.shape[:2])
 
 
-def _fixed_point(problem: Problem, quadratic: _Quadratic, prior: Strength) -> Strength:
-    """Apply the formula at the top of this file once, to slopes and to biases."""
-    offset, variance = quadratic.optimum(problem.pull(prior))
-    updated = []
-    for s, block in zip(prior, _blocks(problem), strict=True):
-        determined = float((block & quadratic.free).sum() - s * variance[block].sum())
-        spread = float(offset[block] @ offset[block])
-        wanted = (max(determined, 0.0) + 2.0 / (1.0 + s)) / max(spread, SMALLEST)
-        updated.append(wanted if block.any() else s)
-    return Strength(*updated)
+def _blockwise(blocks: Array, vector: Array) -> Array:
+    product = np.einsum("tpq,tq->tp", blocks, vector.reshape(blocks.shape[:2]))
+    return np.asarray(product.ravel(), dtype=np.float64)
 
 
-def _blocks(problem: Problem) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    return problem.slopes, problem.biases
+def _as_blocks(matrix: Array) -> Array:
+    return matrix if matrix.ndim == 3 else matrix[None]
 
 
-def _free(problem: Problem, solution: Solution) -> NDArray[np.bool_]:
-    """Which coefficients no bound holds back."""
-    return np.asarray(solution.theta > problem.lower)
+def _like_blocks(pull: Array, blocks: Array) -> Array:
+    """Put a matrix, or the diagonal of one, in the blocks that the Hessian comes in."""
+    if pull.ndim == 2:
+        return pull[None]
+    return pull.reshape(blocks.shape[:2])[:, :, None] * np.eye(blocks.shape[1])
 
 
-def _curvature_of(sums: Sums) -> Array:
-    assert sums.hessian is not None
-    return sums.hessian
+def _strongest(penalty: Penalty) -> float:
+    if penalty.matrix.ndim == 1:
+        return STRONGEST
+    return STRONGEST_TIE / max(float(np.diag(penalty.matrix).max()), SMALLEST)
+
+
+def _diagonal(penalty: Penalty) -> Array:
+    return penalty.matrix if penalty.matrix.ndim == 1 else np.diag(penalty.matrix)
+
+
+def _largest_change(strengths: Strengths, before: Strengths) -> float:
+    pairs = [(a, b) for a, b in zip(strengths, before, strict=True) if a != b]
+    return max((abs(float(np.log(a / b))) for a, b in pairs), default=0.0)
 
 
 def _derivatives(solution: Solution) -> tuple[Array, Array]:
@@ -212,4 +313,4 @@ def _derivatives(solution: Solution) -> tuple[Array, Array]:
             f'shrinkage="auto" has no curvature to go by with {len(solution.theta)} coefficients: '
             "give a number"
         )
-    return solution.hessian, solution.gradient
+    return _as_blocks(solution.hessian), solution.gradient

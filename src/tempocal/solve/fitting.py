@@ -1,46 +1,43 @@
 """Fit a problem at a given strength: Newton where a Hessian fits in memory, else L-BFGS."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from tempocal.links import Array
 from tempocal.solve.lbfgs import minimize_lbfgs
 from tempocal.solve.newton import minimize_newton
-from tempocal.solve.problem import Problem, Solution, Strength
+from tempocal.solve.penalties import Strengths
+from tempocal.solve.problem import Problem, Solution
 
 # A sample of about this many rows gives the start, which saves passes over all of them.
 SAMPLE_ROWS = 2**14
 
 
-def fit(problem: Problem, strength: Strength, start: Array | None = None) -> Solution:
+def fit(problem: Problem, strengths: Strengths, start: Array | None = None) -> Solution:
     """Minimize the negative log likelihood plus the pull towards the identity.
 
     Parameters
     ----------
     problem : Problem
         The model and its rows.
-    strength : Strength
-        The pull; zero is plain maximum likelihood.
+    strengths : tuple of float
+        One for each penalty; zero is plain maximum likelihood.
     start : ndarray of shape (coefficients,) or None
         Where to start; None finds a place by itself.
     """
-    if problem.rows.n_coefficients > problem.most_newton:
-        return minimize_lbfgs(problem, strength, problem.identity if start is None else start)
+    if problem.n_coefficients > problem.most_newton:
+        return minimize_lbfgs(problem, strengths, problem.identity if start is None else start)
     if start is None:
-        start = _start_from_sample(problem, strength)
-    return minimize_newton(problem, strength, start)
+        start = _start_from_sample(problem, strengths)
+    return minimize_newton(problem, strengths, start)
 
 
-def _start_from_sample(problem: Problem, strength: Strength) -> Array:
+def _start_from_sample(problem: Problem, strengths: Strengths) -> Array:
     """Fit a sample of the rows, with the pull that is its share."""
-    sample = problem.rows.sample(SAMPLE_ROWS)
-    share = sample.total_weight / problem.rows.total_weight
-    small = replace(problem, rows=sample, steady=share * problem.steady, left_out=None)
+    small, share = problem.thinned(SAMPLE_ROWS)
     start = _identity_or_zero(small)
     if share > 0.25:
         return start
-    return minimize_newton(small, Strength(*(share * s for s in strength)), start).theta
+    return minimize_newton(small, tuple(share * s for s in strengths), start).theta
 
 
 def _identity_or_zero(problem: Problem) -> Array:

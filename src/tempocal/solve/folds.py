@@ -13,8 +13,9 @@ from tempocal.inputs import Codes, Groups
 from tempocal.links import Array
 from tempocal.solve.evidence import Shrunk
 from tempocal.solve.fitting import fit
-from tempocal.solve.newton import solve_flat
-from tempocal.solve.problem import Problem, Solution, Strength
+from tempocal.solve.linear import solve_flat
+from tempocal.solve.penalties import Strengths, as_matrix
+from tempocal.solve.problem import Problem, Solution
 
 N_FOLDS = 5
 # From almost the identity to a prior as wide as the coefficients are large. A weaker one would suit
@@ -24,61 +25,63 @@ STRENGTHS = tuple(10.0**power for power in range(5, -1, -1))
 PATIENCE = 2
 
 
-def fold_codes(n_rows: int, groups: Groups | None) -> Codes:
+def fold_codes(
+    n_rows: int, groups: Groups | None, n_folds: int = N_FOLDS, seed: int = 0
+) -> Codes:
     """Shuffle groups, or rows where there are none, and deal them to the folds in turn."""
     count = n_rows if groups is None else groups.count
-    dealt = np.random.default_rng(0).permutation(count) % N_FOLDS
+    dealt = np.random.default_rng(seed).permutation(count) % n_folds
     return dealt if groups is None else dealt[groups.codes]
 
 
 def fit_by_folds(problem: Problem) -> Shrunk:
     """Fit with the strength that does best on rows left out; ``problem.rows`` is keyed by fold."""
-    score = _one_fold if problem.rows.n_coefficients > problem.most_newton else _all_folds
+    score = _one_fold if problem.n_coefficients > problem.most_newton else _all_folds
     tried: list[_Tried] = []
     start: Array | None = None
     for value in STRENGTHS:
-        tried.append(score(problem, Strength(value, value), start))
+        tried.append(score(problem, (value,) * len(problem.penalties), start))
         start = tried[-1].solution.theta
         losses = [one.loss for one in tried]
         if len(losses) - 1 - int(np.argmin(losses)) >= PATIENCE:
             break
     best = tried[int(np.argmin(losses))]
-    solution = fit(problem, best.strength, start=best.solution.theta)
+    solution = fit(problem, best.strengths, start=best.solution.theta)
     passes = solution.passes + sum(one.passes for one in tried)
-    return Shrunk(replace(solution, passes=passes), best.strength)
+    return Shrunk(replace(solution, passes=passes), best.strengths)
 
 
 @dataclass(frozen=True)
 class _Tried:
     """A strength, a fit at it and the loss on rows left out."""
 
-    strength: Strength
+    strengths: Strengths
     solution: Solution
     loss: float
     passes: int
 
 
-def _one_fold(problem: Problem, strength: Strength, start: Array | None) -> _Tried:
+def _one_fold(problem: Problem, strengths: Strengths, start: Array | None) -> _Tried:
     """Fit without the first fold and score it."""
-    solution = fit(replace(problem, left_out=0), strength, start)
+    solution = fit(replace(problem, left_out=0), strengths, start)
     theta = np.tile(solution.theta, (problem.rows.n_keys, 1))
     loss = float(problem.rows.sums(theta, hessian=False).loss[0])
-    return _Tried(strength, solution, loss, solution.passes + 1)
+    return _Tried(strengths, solution, loss, solution.passes + 1)
 
 
-def _all_folds(problem: Problem, strength: Strength, start: Array | None) -> _Tried:
+def _all_folds(problem: Problem, strengths: Strengths, start: Array | None) -> _Tried:
     """Fit all rows, step to the fit of each fold and score the rows it left out."""
-    solution = fit(problem, strength, start)
-    theta = fold_coefficients(problem, solution, strength)
+    solution = fit(problem, strengths, start)
+    theta = fold_coefficients(problem, solution, strengths)
     loss = float(problem.rows.sums(theta, hessian=False).loss.sum())
-    return _Tried(strength, solution, loss, solution.passes + 2)
+    return _Tried(strengths, solution, loss, solution.passes + 2)
 
 
-def fold_coefficients(problem: Problem, solution: Solution, strength: Strength) -> Array:
+def fold_coefficients(problem: Problem, solution: Solution, strengths: Strengths) -> Array:
     """Coefficients fitted without each fold, of shape (folds, coefficients), by a Newton step."""
     sums = problem.rows.sums(np.tile(solution.theta, (problem.rows.n_keys, 1)))
     assert sums.hessian is not None
-    curvature = sums.hessian.sum(axis=0) + np.diag(problem.pull(strength))
+    curvature = sums.hessian.sum(axis=0) + as_matrix(problem.pull(strengths))
     # At the optimum the gradients of all folds and the pull cancel: without a fold, minus its own
     # gradient is left.
     steps = [

@@ -4,7 +4,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from tempocal.links import Array
-from tempocal.solve.problem import Problem, Solution, Strength
+from tempocal.solve.penalties import Strengths, cost
+from tempocal.solve.problem import Problem, Solution
 
 # Largest component of the mean gradient, and relative change of the objective, at which to stop.
 GRADIENT_TOLERANCE = 1e-7
@@ -17,9 +18,9 @@ SMALL_LOSS = 1e-4
 RIDGE = 1e-9
 
 
-def minimize_lbfgs(problem: Problem, strength: Strength, start: Array) -> Solution:
+def minimize_lbfgs(problem: Problem, strengths: Strengths, start: Array) -> Solution:
     """Minimize the penalized loss of a problem from its gradients alone."""
-    pull = problem.pull(strength)
+    pull = problem.pull(strengths)
     weight = problem.rows.total_weight
 
     basis = _round_basis(problem, pull)
@@ -55,7 +56,7 @@ def minimize_lbfgs(problem: Problem, strength: Strength, start: Array) -> Soluti
     further = problem.evaluate((1.0 + FURTHER) * theta, pull, hessian=False).value / weight
     return Solution(
         theta=theta,
-        loss=float(result.fun) * weight - 0.5 * float(pull @ (offset * offset)),
+        loss=float(result.fun) * weight - 0.5 * cost(pull, offset),
         hessian=None,
         gradient=None,
         passes=int(result.nfev) + 1,
@@ -67,7 +68,8 @@ def minimize_lbfgs(problem: Problem, strength: Strength, start: Array) -> Soluti
 def _round_basis(problem: Problem, pull: Array) -> Array:
     """Rows of coefficients are inner ones times this: the inverse root of their curvature."""
     width = len(problem.moment)
-    curvature = problem.moment + np.diag(pull.reshape(-1, width).mean(axis=0))
+    diagonal = pull if pull.ndim == 1 else np.diag(pull)
+    curvature = problem.moment + np.diag(diagonal.reshape(-1, width).mean(axis=0))
     scale = np.sqrt(np.diag(curvature) / problem.rows.total_weight)
     scale[scale == 0.0] = 1.0
     correlation = curvature / problem.rows.total_weight / np.outer(scale, scale)

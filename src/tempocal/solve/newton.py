@@ -9,10 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tempocal.links import Array
-from tempocal.solve.problem import Point, Problem, Solution, Strength
+from tempocal.solve.linear import solve_flat
+from tempocal.solve.penalties import Strengths, as_matrix, cost, loose_part
+from tempocal.solve.problem import Point, Problem, Solution
 
 # Decrease of the mean objective that may be left on the table.
 TOLERANCE = 1e-13
@@ -21,27 +22,25 @@ TOLERANCE = 1e-13
 RUNAWAY = 1e-3
 TINY = 1e-300
 NOTHING = 1e-12
-# Directions in which the curvature is below this share of the largest are left alone.
-FLAT = 1e-13
 MAX_PASSES = 200
 
 
-def minimize_newton(problem: Problem, strength: Strength, start: Array) -> Solution:
+def minimize_newton(problem: Problem, strengths: Strengths, start: Array) -> Solution:
     """Minimize the penalized loss of a problem."""
-    pull = problem.pull(strength)
+    pull = problem.pull(strengths)
     last = _descend(
         lambda theta: _with_hessian(problem.evaluate(theta, pull)),
         start,
         problem.lower,
         problem.rows.total_weight,
-        free=pull == 0.0,
+        loose_part(pull),
     )
     theta = np.maximum(last.point.theta + last.step, problem.lower)
     offset = theta - problem.identity
     return Solution(
         theta=theta,
-        loss=last.point.value - last.promised - 0.5 * float(pull @ (offset * offset)),
-        hessian=last.point.hessian - np.diag(pull),
+        loss=last.point.value - last.promised - 0.5 * cost(pull, offset),
+        hessian=last.point.hessian - as_matrix(pull),
         gradient=last.point.gradient + last.point.hessian @ last.step,
         passes=last.passes,
         converged=last.converged,
@@ -78,7 +77,7 @@ def _descend(
     start: Array,
     lower: Array,
     total_weight: float,
-    free: NDArray[np.bool_],
+    loose_of: Callable[[Array], Array],
 ) -> _Last:
     point = evaluate(np.maximum(start, lower))
     first = point.hessian
@@ -90,7 +89,7 @@ def _descend(
             nothing_left = point.value <= NOTHING * total_weight
             # Only what nothing pulls back can run away. Its first curvature tells how far the
             # step moves the linear predictors; where none was left there, go by the share.
-            loose = free * step
+            loose = loose_of(step)
             far = np.sqrt(loose @ first @ loose / total_weight)
             share = np.linalg.norm(loose) / max(float(np.linalg.norm(point.theta)), TINY)
             runs = far > RUNAWAY or (nothing_left and share > RUNAWAY)
@@ -129,14 +128,3 @@ def _bounded_step(point: _Curved, lower: Array, damping: float) -> Array:
             break
         free &= ~beyond
     return np.maximum(point.theta + step, lower) - point.theta
-
-
-def solve_flat(matrix: Array, vector: Array, damping: float = 0.0) -> Array:
-    """Solve a positive semidefinite system, moving nowhere in its flat directions."""
-    scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
-    scale[scale == 0.0] = 1.0
-    values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
-    usable = values > FLAT * max(values[-1], 0.0)
-    inverse = np.where(usable, 1.0 / np.where(usable, values + damping, 1.0), 0.0)
-    solution = vectors @ (inverse * (vectors.T @ (vector / scale))) / scale
-    return np.asarray(solution, dtype=np.float64)

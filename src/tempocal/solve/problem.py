@@ -1,27 +1,18 @@
-"""What is minimized: sums over rows plus a pull towards the identity."""
+"""What is minimized: sums over rows plus pulls towards the identity."""
 
-from dataclasses import dataclass
-from typing import NamedTuple, Self
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.rows import Rows
+from tempocal.solve.penalties import Penalty, Strengths, as_matrix, times, total_pull
 
 # A matrix of weights for 16 classes.
 MOST_NEWTON_COEFFICIENTS = 300
-
-
-class Strength(NamedTuple):
-    """How strongly the slopes and the biases are pulled towards the identity.
-
-    A strength s adds ``s / 2 * (coefficient - its value in the identity)**2`` to the summed
-    negative log likelihood: a normal prior of variance 1 / s around doing nothing.
-    """
-
-    slopes: float
-    biases: float
 
 
 @dataclass(frozen=True)
@@ -36,16 +27,22 @@ class Point:
 
 @dataclass(frozen=True)
 class Problem:
-    """A model whose coefficients are the same for all rows, whatever their key.
+    """A model whose coefficients at each key are combinations of the ones to be found.
+
+    The coefficients are the rows of a table (functions, coefficients of a key), one after the
+    other. Those of key t are ``basis[t] @ table``; or where every key has one row of the table,
+    ``table[basis[t]]``. A model that is the same at all keys has a table of one row.
 
     Attributes
     ----------
     rows : Rows
-        Labelled predictions, under one key or one for each fold.
+        Labelled predictions, keyed by time or by fold.
+    basis : ndarray of float, shape (keys, functions), or of int, shape (keys,)
+        How coefficients of the keys come about.
     identity : ndarray of shape (coefficients,)
         The coefficients that change nothing.
-    slopes, biases : ndarray of bool, shape (coefficients,)
-        Which coefficients each of the two strengths pulls on; some may be in neither.
+    penalties : tuple of Penalty
+        Pulls towards the identity, to be multiplied by a strength each.
     lower : ndarray of shape (coefficients,)
         Lower bounds, minus infinity where there is none.
     steady : ndarray of shape (coefficients,)
@@ -59,9 +56,9 @@ class Problem:
     """
 
     rows: Rows
+    basis: Array | Codes
     identity: Array
-    slopes: NDArray[np.bool_]
-    biases: NDArray[np.bool_]
+    penalties: tuple[Penalty, ...]
     lower: Array
     steady: Array
     moment: Array
@@ -80,34 +77,95 @@ class Problem:
         steady: ArrayLike = 0.0,
         moment: ArrayLike = ((1.0,),),
     ) -> Self:
-        """Make a problem whose coefficients are slopes, except biases and ``free`` ones."""
+        """Make a problem that is the same at all keys.
+
+        Its coefficients are slopes, except biases and ``free`` ones, on which no strength pulls.
+        """
         shape = (rows.n_coefficients,)
         is_bias = np.broadcast_to(np.asarray(biases, dtype=bool), shape)
         is_free = np.broadcast_to(np.asarray(free, dtype=bool), shape)
         return cls(
             rows=rows,
+            basis=np.zeros(rows.n_keys, dtype=np.intp),
             identity=np.asarray(identity, dtype=np.float64),
-            slopes=~is_bias & ~is_free,
-            biases=is_bias,
+            penalties=(
+                Penalty("slopes", (~is_bias & ~is_free).astype(np.float64)),
+                Penalty("biases", is_bias.astype(np.float64)),
+            ),
             lower=np.broadcast_to(np.asarray(lower, dtype=np.float64), shape),
             steady=np.broadcast_to(np.asarray(steady, dtype=np.float64), shape),
             moment=np.asarray(moment, dtype=np.float64),
         )
 
-    def pull(self, strength: Strength) -> Array:
-        """Strength on each coefficient."""
-        return strength.slopes * self.slopes + strength.biases * self.biases + self.steady
+    @property
+    def n_coefficients(self) -> int:
+        """How many coefficients are to be found."""
+        return len(self.identity)
+
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """Which keys count."""
+        return np.asarray(np.arange(self.rows.n_keys) != self.left_out)
+
+    def pull(self, strengths: Strengths) -> Array:
+        """All pulls together: a matrix, or its diagonal."""
+        return total_pull(self.penalties, strengths, self.steady)
+
+    def thinned(self, size: int) -> tuple[Self, float]:
+        """Return the same problem with about ``size`` of its rows, and their share of the weight.
+
+        The steady pull is that share of what it was.
+        """
+        rows = self.rows.thin(size)
+        share = rows.total_weight / self.rows.total_weight
+        return replace(self, rows=rows, steady=share * self.steady), share
+
+    def at_keys(self, theta: Array) -> Array:
+        """Coefficients of every key, of shape (keys, coefficients of a key)."""
+        table = theta.reshape(-1, self.rows.n_coefficients)
+        return np.asarray(table[self.basis] if self.basis.ndim == 1 else self.basis @ table)
 
     def evaluate(self, theta: Array, pull: Array, *, hessian: bool = True) -> Point:
         """Sum the loss over rows, add the pull towards the identity, with derivatives."""
-        sums = self.rows.sums(np.tile(theta, (self.rows.n_keys, 1)), hessian=hessian)
-        counted = np.arange(self.rows.n_keys) != self.left_out
+        sums = self.rows.sums(self.at_keys(theta), hessian=hessian)
         offset = theta - self.identity
-        value = float(sums.loss[counted].sum()) + 0.5 * float(pull @ (offset * offset))
-        gradient = sums.gradient[counted].sum(axis=0) + pull * offset
+        pulled = times(pull, offset)
+        value = float(sums.loss[self.counted].sum()) + 0.5 * float(offset @ pulled)
+        gradient = self._gather(sums.gradient) + pulled
         if sums.hessian is None:
             return Point(theta, value, gradient, None)
-        return Point(theta, value, gradient, sums.hessian[counted].sum(axis=0) + np.diag(pull))
+        return Point(theta, value, gradient, self._gather_square(sums.hessian) + as_matrix(pull))
+
+    @property
+    def _places(self) -> Codes:
+        """Row of the table that each key has."""
+        return np.asarray(self.basis, dtype=np.intp)
+
+    def _gather(self, gradients: Array) -> Array:
+        """From the gradient at every key to that in the coefficients."""
+        weights = self.counted
+        if self.basis.ndim == 2:
+            return np.asarray((self.basis * weights[:, None]).T @ gradients).ravel()
+        total = np.zeros((self.n_coefficients // gradients.shape[1], gradients.shape[1]))
+        np.add.at(total, self._places, gradients * weights[:, None])
+        return total.ravel()
+
+    def _gather_square(self, hessians: Array) -> Array:
+        """From the Hessian at every key to that in the coefficients."""
+        weights, n, width = self.counted, self.n_coefficients, hessians.shape[1]
+        count = n // width
+        if self.basis.ndim == 1:
+            total = np.zeros((count, width, count, width))
+            blocks = total.transpose(0, 2, 1, 3)
+            np.add.at(blocks, (self._places, self._places), hessians * weights[:, None, None])
+            return total.reshape(n, n)
+        basis = self.basis * weights[:, None]
+        total = np.empty((count, width, count, width))
+        for p in range(width):
+            for q in range(p, width):
+                total[:, p, :, q] = (basis * hessians[:, p, q, None]).T @ self.basis
+                total[:, q, :, p] = total[:, p, :, q].T
+        return total.reshape(n, n)
 
 
 @dataclass(frozen=True)
@@ -120,8 +178,9 @@ class Solution:
         The coefficients.
     loss : float
         Negative log likelihood summed over rows, without the pull, at or next to ``theta``.
-    hessian : ndarray of shape (coefficients, coefficients) or None
-        Curvature of the loss there, without the pull.
+    hessian : ndarray or None
+        Curvature of the loss there, without the pull: of shape (coefficients, coefficients), or
+        (keys, width, width) where every key has its own coefficients and none of another's.
     gradient : ndarray of shape (coefficients,) or None
         Gradient with the pull: zero, but for coefficients that a bound holds back.
     passes : int
@@ -131,6 +190,8 @@ class Solution:
     unbounded : bool
         Whether the coefficients were still running away when the objective no longer changed:
         there is no finite optimum.
+    where_unbounded : ndarray of bool, shape (keys,), or None
+        At which keys they were, where each has its own.
     """
 
     theta: Array
@@ -140,3 +201,4 @@ class Solution:
     passes: int
     converged: bool
     unbounded: bool
+    where_unbounded: NDArray[np.bool_] | None = None

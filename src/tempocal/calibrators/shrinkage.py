@@ -1,0 +1,98 @@
+"""Fit a problem at the strength that the user asked for."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from tempocal.errors import (
+    AtBoundWarning,
+    InputError,
+    NoFiniteOptimumError,
+    NotConvergedWarning,
+    warn_user,
+)
+from tempocal.inputs import Groups
+from tempocal.solve import Problem, Shrunk, Strengths, fit, fit_by_evidence, fit_by_folds
+
+Shrinkage = Literal["auto"] | float | tuple[float, float]
+
+
+def check_shrinkage(shrinkage: Any, *, pairs: bool = True) -> Strengths | None:
+    """Return the strengths on slopes and biases that were asked for, None for "auto".
+
+    A pair is taken where ``pairs`` fit.
+    """
+    if isinstance(shrinkage, str) and shrinkage == "auto":
+        return None
+    is_pair = isinstance(shrinkage, tuple | list) and pairs
+    pair = shrinkage if is_pair else (shrinkage, shrinkage)
+    try:
+        slopes, biases = (float(number) for number in pair)
+    except (TypeError, ValueError):
+        slopes = biases = np.nan
+    if isinstance(shrinkage, str | bool) or not (0 <= slopes < np.inf and 0 <= biases < np.inf):
+        or_pair = ", or a pair of them for slopes and biases" if pairs else ""
+        raise InputError(
+            f'shrinkage must be "auto" or a number of at least 0{or_pair}, but it is {shrinkage!r}'
+        )
+    return slopes, biases
+
+
+def shrink(
+    problem: Problem,
+    shrinkage: Any,
+    groups: Groups | None,
+    choose: Literal["evidence", "folds"] = "evidence",
+) -> Shrunk:
+    """Fit a problem, and say so where the fit is not what was asked for."""
+    strengths = check_shrinkage(shrinkage)
+    if strengths is not None:
+        shrunk = Shrunk(fit(problem, strengths), strengths)
+    elif choose == "folds":
+        shrunk = fit_by_folds(problem)
+    else:
+        shrunk = fit_by_evidence(problem, groups)
+    report(problem, shrunk, shrinkage)
+    return shrunk
+
+
+def report(problem: Problem, shrunk: Shrunk, shrinkage: Any) -> None:
+    """Refuse a fit that ran away; warn of one that did not end or stands at its bounds."""
+    if shrunk.solution.unbounded:
+        raise NoFiniteOptimumError(
+            f"at shrinkage={shrinkage!r} the best coefficients are infinite: the logits separate "
+            'the classes, or a class never occurs. shrinkage="auto" keeps them finite'
+        )
+    if not shrunk.solution.converged:
+        warn_user(
+            f"the fit stopped after {shrunk.solution.passes} passes short of its optimum: "
+            "look at the scale of the logits",
+            NotConvergedWarning,
+        )
+    bounded = np.isfinite(problem.lower)
+    if bounded.any() and (shrunk.solution.theta <= problem.lower)[bounded].all():
+        warn_user(
+            "all slopes stand at their lower bound, so that the logits hardly count: they tell "
+            "nothing about the labels, or are reversed",
+            AtBoundWarning,
+        )
+
+
+def details_of(problems: Sequence[Problem], fits: Sequence[Shrunk]) -> dict[str, Any]:
+    """Collect what a summary tells about one fit or one for each class."""
+    strengths = {
+        f"shrinkage_of_{penalty.name}": one_or_list([float(one.strengths[k]) for one in fits])
+        for k, penalty in enumerate(problems[0].penalties)
+        if penalty.is_used
+    }
+    return {
+        **strengths,
+        "passes": sum(one.solution.passes for one in fits),
+        "converged": all(one.solution.converged for one in fits),
+    }
+
+
+def one_or_list(values: list[Any]) -> Any:
+    """Leave out the brackets around a single value."""
+    return values[0] if len(values) == 1 else values

@@ -1,0 +1,33 @@
+"""No change along time: the global method."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tempocal.curves.curve import Curve, Shape, Track
+from tempocal.curves.grid import single
+from tempocal.links import Array
+from tempocal.maps import ConstantBasis
+
+
+@dataclass(frozen=True)
+class Constant(Curve):
+    """The same at all times.
+
+    A `TemporalCalibrator` with this curve predicts what its calibrator alone would.
+
+    Examples
+    --------
+    >>> import tempocal as tc
+    >>> matches = tc.datasets.simulate_match(50)
+    >>> cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Constant())
+    >>> cal = cal.fit(matches.logits, matches.label, time=matches.time)
+    >>> alone = tc.TemperatureScaling().fit(matches.logits, matches.label)
+    >>> bool(cal.parameters_at([3])["inverse_temperature"][0] == alone.inverse_temperature_)
+    True
+    """
+
+    def track(self, times: Array, weights: Array | None) -> Track:
+        """Put all times under one key."""
+        shape = Shape(ConstantBasis(), level=np.ones(1))
+        return Track(single(times, weights), lambda rates: shape)

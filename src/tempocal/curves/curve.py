@@ -1,0 +1,83 @@
+"""What every curve can tell: where rows are summed, its basis, and its penalties."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.curves.grid import Grid
+from tempocal.errors import InputError
+from tempocal.links import Array
+from tempocal.maps import Basis
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A basis, and how its coefficients are pulled.
+
+    Attributes
+    ----------
+    basis : Basis
+        Functions of time.
+    level : ndarray of shape (functions,) or (functions, functions)
+        Pull of the curve towards the identity, at strength 1: a matrix or its diagonal.
+    smooth : tuple of ndarray of shape (functions, functions)
+        Pulls that make the curve even, each with a strength of its own.
+    separate : bool
+        Whether each key of the grid has its own coefficient, and nothing ties it to the others.
+    """
+
+    basis: Basis
+    level: Array
+    smooth: tuple[Array, ...] = ()
+    separate: bool = False
+
+
+@dataclass(frozen=True)
+class Track:
+    """A curve laid along the times of some rows.
+
+    Attributes
+    ----------
+    grid : Grid
+        The keys under which rows are summed.
+    shape : callable
+        From the rates, relative to the range of time, to the basis.
+    kept : ndarray of bool, shape (rows,), or None
+        Rows that are fitted, which are those of the grid; None for all.
+    n_rates : int
+        How many rates there are: what a curve is not linear in, and is searched for from outside.
+    smoothness : tuple of float or None
+        Strengths asked for each of the smooth pulls; None for one from the data.
+    """
+
+    grid: Grid
+    shape: Callable[[Sequence[float]], Shape]
+    kept: NDArray[np.bool_] | None = None
+    n_rates: int = 0
+    smoothness: tuple[float | None, ...] = ()
+
+
+class Curve(ABC):
+    """Base of the curves: how coefficients may change along time."""
+
+    @property
+    def n_clocks(self) -> int:
+        """How many columns ``time`` has."""
+        return 1
+
+    @abstractmethod
+    def track(self, times: Array, weights: Array | None) -> Track:
+        """Lay the curve along some times."""
+
+
+def check_strength(value: object, name: str) -> float | None:
+    """Return a strength that was asked for, None for "auto"."""
+    if value == "auto":
+        return None
+    number = float(value) if isinstance(value, int | float) and value is not True else np.nan
+    if not 0 <= number < np.inf:
+        raise InputError(f'{name} must be "auto" or a number of at least 0, but it is {value!r}')
+    return number

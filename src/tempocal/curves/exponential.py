@@ -1,0 +1,48 @@
+"""Decay towards a limit (section 3.2 of the paper)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tempocal.curves.curve import Curve, Shape, Track
+from tempocal.curves.grid import fine
+from tempocal.links import Array
+from tempocal.maps import ConstantBasis, ExponentialBasis
+
+
+@dataclass(frozen=True)
+class ExponentialDecay(Curve):
+    """``gamma - alpha * exp(-beta * (time - origin))``: from a first value towards a limit.
+
+    The rate beta is the best there is from 0.01 to 1,000 over the range of time. It is searched for
+    over the whole of that range, with the best alpha and gamma at each rate, so that no other
+    optimum can be mistaken for it. Slopes that must be positive are so at the first time and in
+    the limit, and thus always. Before the first time of the fit the curve is held; after the last
+    it goes on towards gamma.
+
+    Examples
+    --------
+    >>> import tempocal as tc
+    >>> matches = tc.datasets.simulate_match(2000)  # truly 1 - 0.7 * exp(-time / 6)
+    >>> cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.ExponentialDecay())
+    >>> cal = cal.fit(matches.logits, matches.label, time=matches.time, groups=matches.sequence)
+    >>> [round(number, 1) for number in (cal.alpha_, cal.beta_, cal.gamma_)]
+    [0.7, 0.2, 1.0]
+    """
+
+    def track(self, times: Array, weights: Array | None) -> Track:
+        """Put times on a fine grid."""
+        grid = fine(times, weights)
+        first, last = grid.times[0], grid.times[-1]
+        if first == last:
+            only = Shape(ConstantBasis(), level=np.ones(1))
+            return Track(grid, lambda rates: only)
+
+        def shape(rates: Sequence[float]) -> Shape:
+            basis = ExponentialBasis(float(rates[0] / (last - first)), float(first))
+            ends = basis(np.array([first, last]))
+            # The curve is pulled at its two ends; its limit may lie far beyond.
+            return Shape(basis, level=0.5 * ends.T @ ends)
+
+        return Track(grid, shape, n_rates=1)

@@ -1,0 +1,100 @@
+"""The times at which rows are summed: each distinct one, or cells of a fine grid.
+
+Continuous time has as many distinct values as rows. It is cut into `CELLS` cells that are narrow at
+the start and widen as time goes on, by at most half a percent of the time since the start; a cell
+stands at the mean time of its rows. Grids depend on the least and the greatest time and on counts,
+not on the order of the rows.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tempocal.inputs import Codes
+from tempocal.links import Array
+
+# Up to this many distinct times each is a key of its own.
+CELLS = 2048
+# How much narrower the first cell is than one of equal width would be, times log(1 + this).
+NARROW = 1000.0
+# Whole numbers within this span are counted instead of sorted.
+COUNTED_SPAN = 2**20
+SAMPLE = 10 * CELLS
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Which key each row has, and the time and the weight of each key, in order of time."""
+
+    keys: Codes  # (rows,)
+    times: Array  # (keys,), or (keys, 2) for two clocks
+    weights: Array  # (keys,)
+
+    @property
+    def n_keys(self) -> int:
+        """How many keys there are."""
+        return len(self.times)
+
+
+def single(times: Array, weights: Array | None) -> Grid:
+    """Put all rows under one key, whatever their time."""
+    keys = np.zeros(len(times), dtype=np.intp)
+    return _weighed(keys, times.mean(axis=0, keepdims=True), weights)
+
+
+def distinct(times: Array, weights: Array | None) -> Grid:
+    """Give each distinct time a key of its own."""
+    low, high = times.min(), times.max()
+    if high - low < COUNTED_SPAN and (times == np.floor(times)).all():
+        return _counted(times, low, high, weights)
+    found, keys = np.unique(times, return_inverse=True)
+    return _weighed(keys.astype(np.intp, copy=False), found, weights)
+
+
+def fine(times: Array, weights: Array | None, cells: int = CELLS) -> Grid:
+    """Distinct times where they are few, else cells."""
+    # Most columns of continuous times show it within a few rows, without a sort of all of them.
+    if len(np.unique(times[:: max(1, len(times) // SAMPLE)])) <= cells:
+        grid = distinct(times, weights)
+        if grid.n_keys <= cells:
+            return grid
+    low, high = times.min(), times.max()
+    place = np.log1p(NARROW * (times - low) / (high - low)) / np.log1p(NARROW)
+    return in_cells(np.minimum((cells * place).astype(np.intp), cells - 1), times, weights)
+
+
+def in_cells(codes: Codes, times: Array, weights: Array | None) -> Grid:
+    """Give each cell that has rows a key, at their mean time."""
+    found, keys = _compressed(codes)
+    totals = np.bincount(keys, weights, minlength=len(found))
+    # Measured from the first time, for the sum of many large ones loses digits.
+    first = times.min()
+    weighted = times - first if weights is None else (times - first) * weights
+    means = first + np.bincount(keys, weighted, minlength=len(found)) / totals
+    return Grid(keys, means, totals.astype(np.float64))
+
+
+def pairs(one: Grid, other: Grid, weights: Array | None) -> Grid:
+    """Give each pair of keys that occurs a key of its own."""
+    codes = one.keys * other.n_keys + other.keys
+    found, keys = _compressed(codes)
+    times = np.stack([one.times[found // other.n_keys], other.times[found % other.n_keys]], axis=1)
+    return _weighed(keys, times, weights)
+
+
+def _counted(times: Array, low: float, high: float, weights: Array | None) -> Grid:
+    shifted = (times - low).astype(np.intp)
+    present = np.bincount(shifted, minlength=int(high - low) + 1) > 0
+    keys = shifted if present.all() else (np.cumsum(present) - 1)[shifted]
+    return _weighed(keys, (np.flatnonzero(present) + low).astype(np.float64), weights)
+
+
+def _compressed(codes: Codes) -> tuple[Codes, Codes]:
+    """Codes that occur, and the position of each row's among them."""
+    present = np.bincount(codes) > 0
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[codes]
+
+
+def _weighed(keys: Codes, times: Array, weights: Array | None) -> Grid:
+    totals = np.bincount(keys, weights, minlength=len(times))
+    return Grid(keys, np.asarray(times, dtype=np.float64), totals.astype(np.float64))

@@ -1,0 +1,87 @@
+"""One model for each step (section 3.1 of the paper)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tempocal.curves.curve import Curve, Shape, Track
+from tempocal.curves.grid import Grid, distinct, in_cells
+from tempocal.errors import InputError
+from tempocal.inputs import check_choice, check_whole
+from tempocal.links import Array
+from tempocal.maps import BinBasis, StepBasis
+
+# With more steps than this time is continuous, and most steps would have one row.
+MOST_STEPS = 2**16
+
+
+@dataclass(frozen=True)
+class PerStep(Curve):
+    """A model of its own for each distinct step, or for each of some stretches of time.
+
+    Parameters
+    ----------
+    min_rows : int, default=1
+        Steps with fewer rows than this are left out of the fit, and treated as not seen.
+    unseen : {"nearest", "interpolate", "error"}, default="nearest"
+        What a step is given that the fit has not seen: the nearest step's model, of two as near the
+        earlier one's; a line between the coefficients of its neighbors; or an error.
+    bins : int, default=None
+        Cut time into this many stretches of about as many rows each, instead of steps.
+
+    Examples
+    --------
+    >>> import tempocal as tc
+    >>> matches = tc.datasets.simulate_match(500)
+    >>> cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.PerStep(bins=4))
+    >>> cal = cal.fit(matches.logits, matches.label, time=matches.time, groups=matches.sequence)
+    >>> cal.parameters_at([0, 24])["inverse_temperature"].round(1)
+    array([0.4, 1. ])
+    """
+
+    min_rows: int = 1
+    unseen: Literal["nearest", "interpolate", "error"] = "nearest"
+    bins: int | None = None
+
+    def track(self, times: Array, weights: Array | None) -> Track:
+        """Give each step, or each stretch, a key."""
+        least = check_whole(self.min_rows, "min_rows")
+        check_choice(self.unseen, "unseen", ("nearest", "interpolate", "error"))
+        grid = distinct(times, weights)
+        if self.bins is not None:
+            basis = BinBasis(_equal_mass_edges(grid, check_whole(self.bins, "bins")))
+            grid = in_cells(basis.codes(times), times, weights)
+            shape = Shape(basis, np.ones(grid.n_keys), separate=True)
+            return Track(grid, lambda rates: shape)
+        if grid.n_keys > MOST_STEPS:
+            raise InputError(
+                f"time has {grid.n_keys} distinct values, more than the {MOST_STEPS} steps that "
+                "PerStep can have: PerStep(bins=20) cuts it into stretches, and Spline() follows it"
+            )
+        return _with_enough(grid, least, self.unseen)
+
+
+def _with_enough(grid: Grid, least: int, unseen: str) -> Track:
+    """Leave out the steps that have too few rows."""
+    counts = np.bincount(grid.keys, minlength=grid.n_keys)
+    enough = counts >= least
+    if not enough.any():
+        raise InputError(
+            f"min_rows is {least}, but no step has more than {counts.max()} rows: none is left"
+        )
+    shape = Shape(StepBasis(grid.times[enough], unseen), np.ones(enough.sum()), separate=True)
+    if enough.all():
+        return Track(grid, lambda rates: shape)
+    kept = enough[grid.keys]
+    keys = (np.cumsum(enough) - 1)[grid.keys[kept]]
+    left = Grid(keys, grid.times[enough], grid.weights[enough])
+    return Track(left, lambda rates: shape, kept=kept)
+
+
+def _equal_mass_edges(grid: Grid, bins: int) -> Array:
+    """Inner edges of stretches of about the same weight; a step lies in one stretch, whole."""
+    middle = np.cumsum(grid.weights) - 0.5 * grid.weights
+    codes = np.minimum((bins * middle / grid.weights.sum()).astype(np.intp), bins - 1)
+    opening = np.flatnonzero(np.diff(codes)) + 1
+    return np.asarray(grid.times[opening])

@@ -1,0 +1,120 @@
+"""How far each row has come, on one clock or two, from any container.
+
+A datetime becomes the seconds since 1970-01-01 UTC. One with a time zone is converted to UTC, and
+one without is taken as UTC. A timedelta becomes seconds.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.errors import InputError
+from tempocal.inputs.arrays import as_array, first_missing, require_same_length
+from tempocal.inputs.seconds import TimeKind, as_seconds
+from tempocal.links import Array
+
+_SHAPES = {
+    1: "one time for each row, of shape (n,) or (n, 1)",
+    2: "an array of shape (n, 2), a table of two columns or a tuple of two arrays (a list is rows)",
+}
+
+
+@dataclass(frozen=True)
+class Times:
+    """How far each row has come, on one clock or two."""
+
+    values: Array  # (n,) for one clock, (n, 2) for two; finite
+    kinds: tuple[TimeKind, ...]  # one for each clock
+
+
+def check_time(time: Any, n_rows: int, *, clocks: int = 1, name: str = "time") -> Times:
+    """Return times as float64, and what kind they were.
+
+    Parameters
+    ----------
+    time : array-like of shape (n,), (n, 1) or (n, 2)
+        Numbers, datetimes or timedeltas, each clock of one kind. A datetime with a time zone is
+        converted to UTC, one without is taken as UTC.
+        Two clocks are an array of shape (n, 2), a list of n pairs, a table of two columns, or a
+        tuple of two arrays of length n. Two lists of two could be rows or clocks; so that they mean
+        the same for every n, a list is always rows and a tuple always clocks.
+    n_rows : int
+        How many rows the predictions have.
+    clocks : {1, 2}
+        How many times each row has.
+    name : str
+        What to call them in an error.
+    """
+    names = [name] if clocks == 1 else [f"{name} (clock {k + 1})" for k in range(clocks)]
+    columns = _columns(time, names, name)
+    checked = [_check_column(*column, n_rows) for column in zip(columns, names, strict=True)]
+    values = [seconds for seconds, _ in checked]
+    kinds = tuple(kind for _, kind in checked)
+    return Times(values[0] if clocks == 1 else np.stack(values, axis=1), kinds)
+
+
+def require_same_kind(times: Times, kinds: tuple[TimeKind, ...], name: str = "time") -> None:
+    """Refuse times of another kind than those of the fit, whose numbers mean something else."""
+    if times.kinds != kinds:
+        before, now = " and ".join(kinds), " and ".join(times.kinds)
+        raise InputError(
+            f"{name} was {before} in the fit and is {now} now: pass the same kind as in the fit, "
+            "for datetimes and timedeltas are counted in seconds and numbers are as they come"
+        )
+
+
+def _columns(time: Any, names: list[str], name: str) -> list[NDArray[Any]]:
+    """Return each clock on its own, for each may be of its own kind."""
+    clocks = len(names)
+    parts = list(time) if clocks > 1 and isinstance(time, tuple) else _parts_of_table(time)
+    if parts is None:
+        parts = _parts_of_array(_read(time, name), name)
+    if len(parts) != clocks:
+        raise InputError(
+            f"{name} must be {_SHAPES[clocks]}, but it has {len(parts)} "
+            f"column{'s' * (len(parts) != 1)}"
+        )
+    columns = [_read(part, label) for part, label in zip(parts, names, strict=True)]
+    return [a[:, 0] if a.ndim == 2 and a.shape[1] == 1 else a for a in columns]
+
+
+def _parts_of_table(table: Any) -> list[Any] | None:
+    """Columns of a table; in one array, polars makes plain numbers of its datetimes."""
+    if hasattr(table, "iloc") and table.ndim == 2:
+        return [table.iloc[:, k] for k in range(table.shape[1])]
+    # One method, as polars and as Arrow spell it.
+    columns = getattr(table, "iter_columns", None) or getattr(table, "itercolumns", None)
+    return None if columns is None else list(columns())
+
+
+def _parts_of_array(array: NDArray[Any], name: str) -> list[Any]:
+    if array.ndim > 2:
+        raise InputError(f"{name} must have one or two axes, but its shape is {array.shape}")
+    return list(array.T) if array.ndim == 2 else [array]
+
+
+def _read(values: Any, name: str) -> NDArray[Any]:
+    """Return what was passed as an array, in which every entry is what it was."""
+    dtype: Any = getattr(values, "dtype", None)
+    if hasattr(dtype, "tz"):
+        # Left to itself, pandas makes an object of every datetime with a time zone.
+        values = np.asarray(values, dtype=f"M8[{dtype.unit}]")
+    array = as_array(values, name)
+    if array.dtype.kind not in "mM" or not isinstance(values, list | tuple):
+        return array
+    # Of a list, NumPy reads 5 beside a timedelta64 as another, and wraps the year 9999 beside
+    # nanoseconds into the past.
+    entries = values if array.ndim == 1 else [list(row) for row in values]
+    return np.array(entries, dtype=object)
+
+
+def _check_column(array: NDArray[Any], name: str, n_rows: int) -> tuple[Array, TimeKind]:
+    require_same_length(array, name, n_rows, "the predictions")
+    row = first_missing(array)
+    if row is not None:
+        raise InputError(
+            f"{name} contains NaN, NaT or None (first at row {row}): no time may be missing"
+        )
+    return as_seconds(array, name)

@@ -1,0 +1,89 @@
+"""Fitted maps that change along time: they take logits and times."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from tempocal.errors import InputError
+from tempocal.links import Array
+from tempocal.maps.bases import Basis, BinBasis, StepBasis
+from tempocal.maps.forms import FORMS, numbers_by_name
+from tempocal.maps.multiclass import FittedMap
+
+# Numbers in the coefficients of the rows that are mapped at once.
+BLOCK_NUMBERS = 2**18
+
+
+class TemporalMap(Protocol):
+    """What a calibrator that was fitted along time can do."""
+
+    def __call__(self, logits: Array, time: Array) -> Array:
+        """Return calibrated logits."""
+
+    def parameters(self, time: Array) -> dict[str, Array]:
+        """Return the numbers of the map at some times, by name."""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Coefficients that are combinations of functions of time.
+
+    Attributes
+    ----------
+    form : str
+        Which map the coefficients make: a name in `FORMS`.
+    bases : tuple of Basis
+        Functions of time, for each model.
+    tables : tuple of ndarray of shape (functions, coefficients)
+        What they are multiplied by, for each model.
+    """
+
+    form: str
+    bases: tuple[Basis, ...]
+    tables: tuple[Array, ...]
+
+    def __call__(self, logits: Array, time: Array) -> Array:
+        """Calibrate logits."""
+        widest = max(table.size for table in self.tables)
+        size = max(64, BLOCK_NUMBERS // widest)
+        blocks = [slice(start, start + size) for start in range(0, len(logits), size)]
+        return np.concatenate(
+            [FORMS[self.form](self._numbers(time[block]))(logits[block]) for block in blocks]
+        )
+
+    def parameters(self, time: Array) -> dict[str, Array]:
+        """Return the numbers of the map at some times, by name."""
+        return numbers_by_name(self.form, self._numbers(time))
+
+    def _numbers(self, time: Array) -> list[Array]:
+        pairs = zip(self.bases, self.tables, strict=True)
+        return [basis.combine(time, table) for basis, table in pairs]
+
+
+@dataclass(frozen=True)
+class MapPerStep:
+    """A map for each step or each stretch of time."""
+
+    basis: StepBasis | BinBasis
+    maps: tuple[FittedMap, ...]
+
+    def __call__(self, logits: Array, time: Array) -> Array:
+        """Calibrate logits."""
+        codes = self.basis.codes(time)
+        calibrated: Array | None = None
+        for step in np.unique(codes):
+            rows = codes == step
+            mapped = self.maps[step](logits[rows])
+            if calibrated is None:
+                calibrated = np.empty((len(logits), *mapped.shape[1:]))
+            calibrated[rows] = mapped
+        assert calibrated is not None
+        return calibrated
+
+    def parameters(self, time: Array) -> dict[str, Array]:
+        """Refuse: there are none."""
+        raise InputError(
+            "a calibrator that is a bare curve of the logits, such as isotonic regression, has no "
+            "parameters along time"
+        )

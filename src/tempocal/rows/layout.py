@@ -1,0 +1,134 @@
+"""Where the rows of each key lie, and how to go over them in blocks that fit the cache.
+
+Keys may be a few folds of many rows each or thousands of time steps of a few rows each. A block is
+a part of one large key, or several whole keys, so that neither case is a loop over small arrays.
+Keys without rows are left out of all this, and put back at the end by `Layout.for_all_keys`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.inputs import Codes
+from tempocal.links import Array
+from tempocal.rows.sums import Sums
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows that are summed at once: some of one key, or all of several keys."""
+
+    keys: slice  # among the keys that have rows
+    rows: slice
+    starts: Codes  # first row of each key, counted from that of the block
+    counts: Codes  # rows of each key
+
+    @property
+    def is_one_key(self) -> bool:
+        """Whether all rows have the same key."""
+        return len(self.starts) == 1
+
+    def spread(self, values: Array) -> Array:
+        """Repeat the values of each key (..., keys) for its rows (..., rows).
+
+        Those of a single key (..., 1) stay as they are and broadcast.
+        """
+        return values if self.is_one_key else np.repeat(values, self.counts, axis=-1)
+
+    def sum(self, values: Array) -> Array:
+        """Sum ``values`` (..., rows) over the rows of each key (..., keys)."""
+        if self.is_one_key:
+            return np.asarray(values.sum(axis=-1, keepdims=True))
+        return np.add.reduceat(values, self.starts, axis=-1)
+
+    def project(self, features: Array, values: Array) -> Array:
+        """Sum ``features * values`` over the rows of each key: (keys, features)."""
+        if self.is_one_key:
+            # einsum rather than BLAS, whose own threads get in the way on blocks this small.
+            return np.asarray(np.einsum("pi,i->p", features, values)[None])
+        return np.add.reduceat(features * values, self.starts, axis=-1).T
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the rows of each key lie once they are sorted by key."""
+
+    order: Codes | None  # None: they already are
+    n_keys: int
+    present: Codes  # keys that have rows
+    offsets: Codes  # (present keys + 1,)
+
+    @classmethod
+    def of(cls, keys: Codes | None, n_keys: int, n_rows: int) -> Self:
+        """Sort by key, unless there is one key only or the rows are in order."""
+        in_order = keys is None or bool(np.all(keys[1:] >= keys[:-1]))
+        order = None if keys is None or in_order else stable_order(keys, n_keys)
+        counts = np.array([n_rows]) if keys is None else np.bincount(keys, minlength=n_keys)
+        present = np.flatnonzero(counts)
+        offsets = np.concatenate([[0], np.cumsum(counts[present])]).astype(np.intp)
+        return cls(order, n_keys, present, offsets)
+
+    def sort(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Put the last axis of ``values`` in the order of the keys."""
+        return values if self.order is None else values[..., self.order]
+
+    def keys(self) -> Codes:
+        """Key of each row, sorted."""
+        return np.repeat(self.present, np.diff(self.offsets))
+
+    def blocks(self, size: int) -> Iterator[Block]:
+        """Go over all rows in blocks of at most ``size``, as many whole keys in each as fit."""
+        key = 0
+        while key < len(self.present):
+            first = int(self.offsets[key])
+            end = int(np.searchsorted(self.offsets, first + size, side="right")) - 1
+            if end <= key + 1:
+                yield from self._parts(key, size)
+            else:
+                yield self._whole(slice(key, end))
+            key = max(end, key + 1)
+
+    def _parts(self, key: int, size: int) -> Iterator[Block]:
+        first, end = int(self.offsets[key]), int(self.offsets[key + 1])
+        for start in range(first, end, size):
+            rows = slice(start, min(start + size, end))
+            count = np.array([rows.stop - start], dtype=np.intp)
+            yield Block(slice(key, key + 1), rows, np.zeros(1, dtype=np.intp), count)
+
+    def _whole(self, keys: slice) -> Block:
+        offsets = self.offsets[keys.start : keys.stop + 1]
+        rows = slice(int(offsets[0]), int(offsets[-1]))
+        return Block(keys, rows, offsets[:-1] - offsets[0], np.diff(offsets))
+
+    def key_weights(self, weights: Array | None) -> Array:
+        """Total weight of the rows of each key, or their number; ``weights`` are sorted."""
+        total = np.zeros(self.n_keys)
+        counts = np.diff(self.offsets)
+        total[self.present] = (
+            counts if weights is None else np.add.reduceat(weights, self.offsets[:-1])
+        )
+        return total
+
+    def for_all_keys(self, sums: Sums) -> Sums:
+        """Add zeros for the keys without rows."""
+        if len(self.present) == self.n_keys:
+            return sums
+        hessian = sums.hessian is not None
+        total = Sums.zeros(self.n_keys, sums.gradient.shape[1], hessian=hessian)
+        total.add(self.present, sums)
+        return total
+
+
+def stable_order(codes: Codes, count: int) -> Codes:
+    """Order that sorts codes 0, ..., count - 1, by 16 bits at a time.
+
+    NumPy has a radix sort for those, far quicker than its sort of whole integers.
+    """
+    order = np.argsort(codes.astype(np.uint16), kind="stable")
+    for shift in range(16, (count - 1).bit_length(), 16):
+        digits = (codes[order] >> shift).astype(np.uint16)
+        order = order[np.argsort(digits, kind="stable")]
+    return order

@@ -1,0 +1,51 @@
+"""Products of matrices over the rows of each key of a block.
+
+A product for each key is quick where it is large; where there are many small ones, a loop over the
+entries of a matrix, for all keys at once, is quicker than one over keys.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tempocal.links import Array
+from tempocal.rows.layout import Block
+
+# Multiplications in a product, about as many as take the time of a call.
+FEW = 2000
+
+
+def apply_matrices(matrices: Array, x: Array, block: Block) -> Array:
+    """Multiply the rows ``x`` (b, rows) of each key by its matrix (keys, a, b): (a, rows)."""
+    if block.is_one_key:
+        return np.asarray(matrices[0] @ x)
+    _, height, width = matrices.shape
+    total = np.zeros((height, x.shape[1]))
+    if _are_small(height * width, block):
+        for j, row in enumerate(x):
+            total += block.spread(matrices[:, :, j].T) * row
+    else:
+        for matrix, rows in zip(matrices, _rows_by_key(block), strict=True):
+            np.matmul(matrix, x[:, rows], out=total[:, rows])
+    return total
+
+
+def sum_outer(a: Array, b: Array, block: Block) -> Array:
+    """Sum the products of all pairs of ``a`` (a, rows) and ``b`` (b, rows) by key: (keys, a, b)."""
+    if block.is_one_key:
+        return np.asarray(a @ b.T)[None]
+    if _are_small(len(a) * len(b), block):
+        return np.stack([block.project(b, row) for row in a], axis=1)
+    total = np.empty((len(block.starts), len(a), len(b)))
+    for out, rows in zip(total, _rows_by_key(block), strict=True):
+        np.matmul(a[:, rows], b[:, rows].T, out=out)
+    return total
+
+
+def _are_small(size: int, block: Block) -> bool:
+    return size * int(block.counts.sum()) < FEW * len(block.counts)
+
+
+def _rows_by_key(block: Block) -> Iterator[slice]:
+    starts = block.starts.tolist()
+    return map(slice, starts, [*starts[1:], int(block.counts.sum())])

@@ -1,0 +1,81 @@
+"""Sums over rows of a softmax model with one coefficient for all classes."""
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.inputs import Codes
+from tempocal.links import Array
+from tempocal.rows.layout import Block
+from tempocal.rows.softmax import BLOCK_NUMBERS, softmax
+from tempocal.rows.stored import StoredRows
+from tempocal.rows.sums import Sums
+from tempocal.rows.threads import sum_blocks
+
+
+class SharedRows(StoredRows):
+    """Softmax of the logits times one coefficient: temperature scaling.
+
+    Parameters
+    ----------
+    logits : ndarray of shape (classes, n)
+        Logits, a row for each class.
+    labels : ndarray of shape (n,)
+        Codes of the true classes.
+    weights, keys, n_keys
+        As for `BinaryRows`.
+    """
+
+    def __init__(
+        self,
+        logits: Array,
+        labels: Codes,
+        *,
+        weights: Array | None = None,
+        keys: Codes | None = None,
+        n_keys: int = 1,
+    ) -> None:
+        # Softmax does not see a shift of a row, but rounding does: measure from the top class.
+        super().__init__(logits - logits.max(axis=0), labels, weights, keys, n_keys)
+        self.n_coefficients = 1
+        self._size = max(1, BLOCK_NUMBERS // len(logits))
+        self._true = self._features[self._targets, np.arange(len(labels))]
+
+    def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
+        """Negative log likelihood and derivatives at ``theta`` of shape (keys, 1)."""
+        theta = theta[self._layout.present]
+        total = sum_blocks(
+            self._layout.blocks(self._size),
+            lambda block: self._sum(theta, block, hessian),
+            self._zeros(hessian),
+        )
+        return self._layout.for_all_keys(total)
+
+    def _sum(self, theta: Array, block: Block, hessian: bool) -> Sums:
+        z, true = self._features[:, block.rows], self._true[block.rows]
+        slope = block.spread(theta[block.keys, 0])
+        log_total, p = softmax(slope * z)
+        loss = self._sum_weighted(log_total - slope * true, block)
+        pz = np.multiply(p, z, out=p)
+        mean = pz.sum(axis=0)
+        gradient = self._sum_weighted(mean - true, block)[:, None]
+        if not hessian:
+            return Sums(loss, gradient, None)
+        variance = np.einsum("ki,ki->i", pz, z) - mean * mean
+        return Sums(loss, gradient, self._sum_weighted(variance, block)[:, None, None])
+
+    def _row_gradients(self, theta: Array) -> Iterator[Array]:
+        residual = np.empty(len(self._true))
+        for block in self._layout.blocks(self._size):
+            rows, z = block.rows, self._features[:, block.rows]
+            _, p = softmax(block.spread(theta[block.keys, 0]) * z)
+            residual[rows] = self._weigh((p * z).sum(axis=0) - self._true[rows], rows)
+        yield residual
+
+    def _like(self, features: Array, targets: NDArray[Any], **common: Any) -> Self:
+        return type(self)(features, targets, **common)
+
+    def _sum_weighted(self, values: Array, block: Block) -> Array:
+        return block.sum(self._weigh(values, block.rows))

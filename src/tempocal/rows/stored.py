@@ -1,0 +1,90 @@
+"""What all rows in memory share: they are sorted by key, thinned and weighed alike."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from tempocal.inputs import Codes
+from tempocal.links import Array
+from tempocal.rows.layout import Layout
+from tempocal.rows.sums import Sums
+
+
+class StoredRows(ABC):
+    """Rows held in memory, in the order of their keys.
+
+    Parameters
+    ----------
+    features : ndarray of shape (features, n)
+        What the coefficients multiply.
+    targets : ndarray of shape (n,)
+        Labels, as the model wants them.
+    weights : ndarray of shape (n,) or None
+        Weights; None counts every row once.
+    keys : ndarray of shape (n,) or None
+        Key of each row; None is a single key.
+    n_keys : int
+        Number of keys.
+    """
+
+    n_coefficients: int
+
+    def __init__(
+        self,
+        features: Array,
+        targets: NDArray[Any],
+        weights: Array | None,
+        keys: Codes | None,
+        n_keys: int,
+    ) -> None:
+        self._layout = Layout.of(keys, n_keys, len(targets))
+        self._features = np.ascontiguousarray(self._layout.sort(features))
+        self._targets = self._layout.sort(targets)
+        self._weights = None if weights is None else self._layout.sort(weights)
+        self.n_keys = n_keys
+        self.total_weight = float(len(targets) if weights is None else weights.sum())
+        self.key_weights = self._layout.key_weights(self._weights)
+
+    def thin(self, size: int) -> Self:
+        """About ``size`` of the rows under their keys, evenly spaced; all, if no more."""
+        step = max(1, len(self._targets) // size)
+        return self._like(
+            self._features[:, ::step],
+            self._targets[::step],
+            weights=None if self._weights is None else self._weights[::step],
+            keys=self._layout.keys()[::step],
+            n_keys=self.n_keys,
+        )
+
+    def group_gradients(self, theta: Array, codes: Codes, count: int) -> list[csr_array]:
+        """Gradient summed over the rows of each group and key: (groups, keys) by coefficient."""
+        # Sorted by key as they are, rows of a group need no sorting to be summed by key.
+        places = (self._layout.sort(codes), self._layout.keys())
+        return [
+            coo_array((values, places), shape=(count, self.n_keys)).tocsr()
+            for values in self._row_gradients(theta[self._layout.present])
+        ]
+
+    @abstractmethod
+    def _row_gradients(self, theta: Array) -> Iterator[Array]:
+        """Gradient of each row (n,) by one coefficient after the other.
+
+        ``theta`` has the coefficients of the keys with rows only.
+        """
+
+    @abstractmethod
+    def _like(self, features: Array, targets: NDArray[Any], **common: Any) -> Self:
+        """Rows of the same model."""
+
+    def _zeros(self, hessian: bool) -> Sums:
+        """Start from nothing, for the keys with rows only."""
+        return Sums.zeros(len(self._layout.present), self.n_coefficients, hessian=hessian)
+
+    def _weigh(self, values: Array, rows: slice) -> Array:
+        if self._weights is None:
+            return values
+        return np.asarray(values * self._weights[rows], dtype=np.float64)

@@ -1,0 +1,148 @@
+"""Prefixes of sequences: which sequence, how long, and how many of them each stands for."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.errors import InputError
+from tempocal.inputs import check_whole
+from tempocal.links import Array
+from tempocal.sequences.lengths import lengths_of, one_for_each, require_many, size_of
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """Prefixes of sequences, a row for each, ordered by sequence and then by length.
+
+    Attributes
+    ----------
+    sequence : ndarray of int
+        Position of the sequence that each prefix comes from.
+    length : ndarray of int
+        How many elements the prefix holds: the time of a calibrator.
+    label : ndarray or None
+        Label of the sequence; None where no labels were given.
+    id : ndarray
+        Id of the sequence, its position where no ids were given: the groups of a fit.
+    weight : ndarray of float
+        How many prefixes of its sequence this one stands for. The weights of a sequence sum to
+        its length, so that weighted sums estimate the sums over all prefixes.
+    """
+
+    sequence: NDArray[np.intp]
+    length: NDArray[np.int64]
+    label: NDArray[Any] | None
+    id: NDArray[Any]
+    weight: Array
+
+    def __len__(self) -> int:
+        return len(self.length)
+
+    def take(self, sequences: Any) -> Iterator[Any]:
+        """Cut the sequences, one prefix after another: none is made before it is asked for.
+
+        Parameters
+        ----------
+        sequences : list of sequences
+            Those that the prefixes were made of, in the same order.
+
+        Returns
+        -------
+        iterator
+            ``sequence[:length]`` for every row.
+
+        Examples
+        --------
+        >>> from tempocal.sequences import prefixes
+        >>> list(prefixes(["abc", "xy"]).take(["abc", "xy"]))
+        ['a', 'ab', 'abc', 'x', 'xy']
+        """
+        require_many(sequences)
+        expected = int(self.sequence[-1]) + 1
+        if len(sequences) != expected:
+            raise InputError(
+                f"these are prefixes of {expected} sequences, but sequences holds "
+                f"{len(sequences)}: pass those that they were made of, in the same order"
+            )
+        return self._cut(sequences)
+
+    def _cut(self, sequences: Any) -> Iterator[Any]:
+        # One walk along both, for not every container of sequences can be asked by position.
+        row = 0
+        for position, sequence in enumerate(sequences):
+            size = size_of(sequence, position)
+            while row < len(self) and self.sequence[row] == position:
+                length = int(self.length[row])
+                if length > size:
+                    raise InputError(
+                        f"sequences[{position}] has length {size}, but a prefix of it has length "
+                        f"{length}: pass the sequences that the prefixes were made of"
+                    )
+                yield sequence[:length]
+                row += 1
+
+
+def prefixes(sequences: Any, *, labels: Any = None, ids: Any = None, every: int = 1) -> Prefixes:
+    """List all prefixes of all sequences, or those of every so many elements.
+
+    Parameters
+    ----------
+    sequences : list of sequences, or array of int
+        Anything with ``len()`` and slicing: lists of tokens, strings, arrays whose first axis is
+        time. Whole numbers are taken as the lengths of the sequences.
+    labels : array-like, optional
+        Label of each sequence.
+    ids : array-like, optional
+        Id of each sequence. Sequences that are not independent, such as two stays of one patient,
+        may share one.
+    every : int
+        Keep the lengths ``every``, ``2 * every``, ..., and always the whole sequence. A prefix
+        then stands for itself and the shorter ones left out since the one before it, which its
+        weight says.
+
+    Returns
+    -------
+    Prefixes
+
+    Examples
+    --------
+    >>> from tempocal.sequences import prefixes
+    >>> some = prefixes(["abcdefg", "xyz"], labels=[1, 0], every=3)
+    >>> some.length.tolist(), some.weight.tolist()
+    ([3, 6, 7, 3], [3.0, 3.0, 1.0, 3.0])
+    >>> some.label.tolist(), some.id.tolist()
+    ([1, 1, 1, 0], [0, 0, 0, 1])
+    """
+    lengths = lengths_of(sequences)
+    # A step beyond the longest sequence is one to its end, and cannot overflow.
+    step = min(check_whole(every, "every"), int(lengths.max()))
+    kept = -(-lengths // step)
+    sequence = np.repeat(np.arange(len(lengths)), kept)
+    before = step * (np.arange(len(sequence)) - np.repeat(np.cumsum(kept) - kept, kept))
+    length = np.minimum(before + step, lengths[sequence])
+    weight = length - before
+    return gather(len(lengths), sequence, length, labels=labels, ids=ids, weight=weight)
+
+
+def gather(
+    n_sequences: int,
+    sequence: NDArray[Any],
+    length: NDArray[Any],
+    *,
+    labels: Any,
+    ids: Any,
+    weight: NDArray[Any],
+) -> Prefixes:
+    """Put the label and the id of its sequence beside each prefix."""
+    own_id = np.arange(n_sequences) if ids is None else one_for_each(ids, n_sequences, "ids")
+    own_label = None if labels is None else one_for_each(labels, n_sequences, "labels")
+    return Prefixes(
+        sequence=sequence.astype(np.intp, copy=False),
+        length=length.astype(np.int64, copy=False),
+        label=None if own_label is None else own_label[sequence],
+        id=own_id[sequence],
+        weight=weight.astype(np.float64),
+    )

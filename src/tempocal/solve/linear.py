@@ -1,0 +1,87 @@
+"""Linear systems of curvatures, which may be flat in some directions."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from tempocal.links import Array
+
+# Directions in which the curvature is below this share of the largest are left alone.
+FLAT = 1e-13
+# From this size on Cholesky's factors save time; below this pivot they are not to be trusted.
+LARGE = 40
+SMALLEST_PIVOT = 1e-5
+
+
+def solve_flat(matrix: Array, vector: Array, damping: float = 0.0) -> Array:
+    """Solve a positive semidefinite system, moving nowhere in its flat directions."""
+    scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
+    scale[scale == 0.0] = 1.0
+    scaled = matrix / np.outer(scale, scale)
+    if len(scaled) >= LARGE:
+        solution = _solve_steep(scaled, vector / scale, damping)
+        if solution is not None:
+            return solution / scale
+    values, vectors = np.linalg.eigh(scaled)
+    usable = values > FLAT * max(values[-1], 0.0)
+    inverse = np.where(usable, 1.0 / np.where(usable, values + damping, 1.0), 0.0)
+    solution = vectors @ (inverse * (vectors.T @ (vector / scale))) / scale
+    return np.asarray(solution, dtype=np.float64)
+
+
+def solve_blocks(blocks: Array, vectors: Array, free: NDArray[np.bool_], damping: Array) -> Array:
+    """Solve the system of each block over its free coefficients, as `solve_flat` does."""
+    filled, scale = _scaled(blocks, free)
+    if blocks.shape[1] == 1:
+        # One number: nothing to factor.
+        inverse = 1.0 / (filled[:, 0, 0] + damping)
+        return np.where(free, vectors * inverse[:, None] / scale**2, 0.0)
+    values, bases = np.linalg.eigh(filled)
+    usable = values > FLAT * np.maximum(values[:, -1:], 0.0)
+    inverses = np.where(usable, 1.0 / np.where(usable, values + damping[:, None], 1.0), 0.0)
+    inner = np.einsum("tqp,tq->tp", bases, np.where(free, vectors / scale, 0.0))
+    return np.where(free, np.einsum("tpq,tq->tp", bases, inverses * inner) / scale, 0.0)
+
+
+def invert_blocks(blocks: Array, free: NDArray[np.bool_]) -> Array:
+    """Inverse of each block (blocks, n, n) over the coefficients that are free (blocks, n).
+
+    The rest has zeros in its rows and columns, and so do directions without curvature.
+    """
+    filled, scale = _scaled(blocks, free)
+    if blocks.shape[1] >= LARGE:
+        inverse = np.stack([_invert_large(block) for block in filled])
+    else:
+        inverse = np.asarray(np.linalg.pinv(filled, rcond=FLAT, hermitian=True), np.float64)
+    kept = free[:, :, None] & free[:, None, :]
+    return np.where(kept, inverse / (scale[:, :, None] * scale[:, None, :]), 0.0)
+
+
+def _scaled(blocks: Array, free: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Blocks with ones on their diagonals, and what they were divided by on either side.
+
+    So units of the coefficients do not decide what is flat. What is not free is cut off.
+    """
+    diagonal = np.einsum("tpp->tp", blocks)
+    scale = np.sqrt(np.where(free & (diagonal > 0.0), diagonal, 1.0))
+    kept = free[:, :, None] & free[:, None, :]
+    scaled = np.where(kept, blocks / (scale[:, :, None] * scale[:, None, :]), 0.0)
+    return scaled + np.where(free, 0.0, 1.0)[:, :, None] * np.eye(blocks.shape[1]), scale
+
+
+def _invert_large(matrix: Array) -> Array:
+    inverse = _solve_steep(matrix, np.eye(len(matrix)), 0.0)
+    if inverse is not None:
+        return inverse
+    return np.asarray(np.linalg.pinv(matrix, rcond=FLAT, hermitian=True), dtype=np.float64)
+
+
+def _solve_steep(matrix: Array, right: Array, damping: float) -> Array | None:
+    """Solve a system that has no flat direction; None if it has one."""
+    try:
+        factor = cho_factor(matrix + damping * np.eye(len(matrix)), check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    if np.diag(factor[0]).min() < SMALLEST_PIVOT:
+        return None
+    return np.asarray(cho_solve(factor, right, check_finite=False), dtype=np.float64)

@@ -1,0 +1,83 @@
+"""Quadratic pulls towards the identity, each with a strength of its own.
+
+A strength s adds ``s / 2 * offset' S offset`` to the summed negative log likelihood, ``offset``
+being the coefficients minus those of the identity: a normal prior around doing nothing. S is the
+identity matrix over slopes, or over biases; along time it can also tie neighbors together.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tempocal.links import Array
+
+# One for each penalty of a problem.
+Strengths = tuple[float, ...]
+# Eigenvalues below this share of the largest belong to directions that are not pulled.
+RANK_TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """A pull on some of the coefficients.
+
+    Attributes
+    ----------
+    name : str
+        What it pulls on, for the summary.
+    matrix : ndarray of shape (coefficients,) or (coefficients, coefficients)
+        S, or its diagonal where that is all there is.
+    """
+
+    name: str
+    matrix: Array
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it pulls on anything."""
+        return bool(self.matrix.any())
+
+
+def total_pull(penalties: tuple[Penalty, ...], strengths: Strengths, steady: Array) -> Array:
+    """Add up all pulls: a diagonal where every one of them is."""
+    total = steady
+    for penalty, strength in zip(penalties, strengths, strict=True):
+        total = _add(total, strength * penalty.matrix)
+    return total
+
+
+def times(pull: Array, offset: Array) -> Array:
+    """Product with a vector; ``pull`` is a matrix or its diagonal."""
+    return pull * offset if pull.ndim == 1 else np.asarray(pull @ offset, dtype=np.float64)
+
+
+def cost(pull: Array, offset: Array) -> float:
+    """``offset' S offset``."""
+    return float(offset @ times(pull, offset))
+
+
+def as_matrix(pull: Array) -> Array:
+    """Return the whole matrix."""
+    return np.diag(pull) if pull.ndim == 1 else pull
+
+
+def log_determinant(pull: Array) -> float:
+    """Log of the product of the eigenvalues that are not zero."""
+    values = pull if pull.ndim == 1 else np.linalg.eigvalsh(pull)
+    return float(np.log(values[values > RANK_TOLERANCE * max(values.max(), 0.0)]).sum())
+
+
+def loose_part(pull: Array) -> Callable[[Array], Array]:
+    """Return the projection of a vector onto the directions that nothing pulls back."""
+    if pull.ndim == 1:
+        return lambda vector: np.where(pull == 0.0, vector, 0.0)
+    values, vectors = np.linalg.eigh(pull)
+    loose = vectors[:, values <= RANK_TOLERANCE * max(values[-1], 0.0)]
+    return lambda vector: np.asarray(loose @ (loose.T @ vector), dtype=np.float64)
+
+
+def _add(one: Array, other: Array) -> Array:
+    if one.ndim == other.ndim:
+        return one + other
+    return as_matrix(one) + as_matrix(other)

@@ -1,0 +1,36 @@
+"""Gradients of the loss summed by group: what robust variances are made of."""
+
+import numpy as np
+
+from tempocal.inputs import Groups
+from tempocal.links import Array
+from tempocal.solve.problem import Problem, Solution
+
+
+def group_scores(problem: Problem, theta: Array, groups: Groups) -> Array:
+    """Gradient of the loss, without the pull, of each group: (groups, coefficients)."""
+    basis, width = problem.basis, problem.rows.n_coefficients
+    tables = problem.rows.group_gradients(problem.at_keys(theta), groups.codes, groups.count)
+    if basis.ndim == 1:
+        count = problem.n_coefficients // width
+        basis = (basis[:, None] == np.arange(count)).astype(np.float64)
+    # (groups, functions) for each coefficient of a key.
+    parts = [np.asarray(table @ basis) for table in tables]
+    return np.stack(parts, axis=2).reshape(groups.count, -1)
+
+
+def score_variance(problem: Problem, solution: Solution, groups: Groups) -> Array:
+    """Variance of the gradient over groups, in the blocks that the Hessian has: (blocks, n, n)."""
+    assert solution.hessian is not None
+    if solution.hessian.ndim == 2:
+        scores = group_scores(problem, solution.theta, groups)
+        variance = (scores.T @ scores)[None]
+    else:
+        tables = problem.rows.group_gradients(
+            problem.at_keys(solution.theta), groups.codes, groups.count
+        )
+        # Of each key alone: what is shared between keys no block holds.
+        variance = np.stack(
+            [[np.asarray(a.multiply(b).sum(axis=0)).ravel() for b in tables] for a in tables]
+        ).transpose(2, 0, 1)
+    return np.asarray(variance * (groups.count / max(groups.count - 1, 1)), dtype=np.float64)

@@ -1,0 +1,175 @@
+"""Newton's method for many small problems at once: one for each key, none tied to another.
+
+Every key has its own damping and its own end, as if it were fitted alone; but a pass over the rows
+serves all of them. What is accepted, when to stop and what has no limit is as in `newton.py`, whose
+reasons hold here.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.links import Array
+from tempocal.solve.linear import solve_blocks
+from tempocal.solve.newton import MAX_PASSES, NOTHING, RUNAWAY, TINY, TOLERANCE
+from tempocal.solve.penalties import Strengths
+from tempocal.solve.problem import Problem, Solution
+
+Mask = NDArray[np.bool_]
+
+
+def fit_separately(problem: Problem, strengths: Strengths, start: Array | None = None) -> Solution:
+    """Minimize the penalized loss of each key by itself; every pull must be a diagonal one."""
+    newton = _Separate(problem, problem.pull(strengths))
+    theta = newton.start() if start is None else start.reshape(newton.shape)
+    last = newton.descend(np.maximum(theta, newton.lower))
+    theta = np.maximum(last.point.theta + last.step, newton.lower)
+    offset = theta - newton.identity
+    promised = newton.promise(last.point, last.step)
+    penalty = 0.5 * (newton.pull * offset**2).sum()
+    slope = last.point.gradient + np.einsum("tpq,tq->tp", last.point.hessian, last.step)
+    return Solution(
+        theta=theta.ravel(),
+        loss=float(last.point.value.sum() - promised.sum() - penalty),
+        hessian=last.point.hessian - newton.pull[:, :, None] * np.eye(newton.shape[1]),
+        gradient=slope.ravel(),
+        passes=last.passes,
+        converged=bool(last.ended.all()),
+        unbounded=bool(last.unbounded.any()),
+        where_unbounded=last.unbounded,
+    )
+
+
+@dataclass
+class _Points:
+    """Objective and derivatives at every key."""
+
+    theta: Array  # (keys, width)
+    value: Array  # (keys,)
+    gradient: Array  # (keys, width)
+    hessian: Array  # (keys, width, width)
+
+    def take(self, other: "_Points", which: Mask) -> None:
+        """Replace some keys by those of other points."""
+        self.theta[which], self.value[which] = other.theta[which], other.value[which]
+        self.gradient[which], self.hessian[which] = other.gradient[which], other.hessian[which]
+
+
+@dataclass(frozen=True)
+class _Last:
+    """The last points that were evaluated, and the steps from there to the minima."""
+
+    point: _Points
+    step: Array
+    passes: int
+    ended: Mask
+    unbounded: Mask
+
+
+class _Separate:
+    """The problems of all keys."""
+
+    def __init__(self, problem: Problem, pull: Array) -> None:
+        self.rows = problem.rows
+        self.shape = (problem.rows.n_keys, problem.rows.n_coefficients)
+        self.pull = pull.reshape(self.shape)
+        self.identity = problem.identity.reshape(self.shape)
+        self.lower = problem.lower.reshape(self.shape)
+        self.weights = np.maximum(problem.rows.key_weights, TINY)
+
+    def start(self) -> Array:
+        """Start from the identity, or from zero where that is better."""
+        at_identity = self.rows.sums(self.identity, hessian=False).loss
+        at_zero = self.rows.sums(np.zeros(self.shape), hessian=False).loss
+        better = at_identity <= at_zero * (1 + 1e-9)
+        return np.where(better[:, None], self.identity, 0.0)
+
+    def evaluate(self, theta: Array) -> _Points:
+        """Sum over the rows of each key and add the pull."""
+        sums = self.rows.sums(theta)
+        assert sums.hessian is not None
+        offset = theta - self.identity
+        return _Points(
+            theta,
+            sums.loss + 0.5 * (self.pull * offset**2).sum(axis=1),
+            sums.gradient + self.pull * offset,
+            sums.hessian + self.pull[:, :, None] * np.eye(self.shape[1]),
+        )
+
+    def promise(self, point: _Points, step: Array) -> Array:
+        """Decrease that a step promises at each key."""
+        slope = np.einsum("tp,tp->t", point.gradient, step)
+        bend = np.einsum("tp,tpq,tq->t", step, point.hessian, step)
+        return np.asarray(-slope - 0.5 * bend, dtype=np.float64)
+
+    def descend(self, theta: Array) -> _Last:
+        """Go down until every key has ended."""
+        point = self.evaluate(theta)
+        first = point.hessian.copy()
+        passes, n = 1, self.shape[0]
+        damping, before = np.zeros(n), np.zeros(n)
+        while True:
+            step = bounded_steps(point.theta, point.gradient, point.hessian, self.lower, damping)
+            promised = self.promise(point, step)
+            ended, unbounded = self._ends(
+                point, step, promised, before=before, damping=damping, first=first
+            )
+            if ended.all() or passes == MAX_PASSES:
+                return _Last(point, np.where(ended[:, None], step, 0.0), passes, ended, unbounded)
+            # A key that has ended waits at the point from which its last step goes.
+            trial = self.evaluate(point.theta + np.where(ended[:, None], 0.0, step))
+            passes += 1
+            noise = NOTHING * (np.abs(point.value) + self.weights)
+            better = trial.value <= point.value - 0.1 * promised + noise
+            moved = better & ~ended
+            before = np.where(moved, np.where(damping == 0.0, promised, 0.0), before)
+            eased = np.where(damping < 1e-6, 0.0, damping / 100)
+            damping = np.where(ended, damping, np.where(better, eased, _more(damping)))
+            point.take(trial, moved)
+
+    def _ends(
+        self,
+        point: _Points,
+        step: Array,
+        promised: Array,
+        *,
+        before: Array,
+        damping: Array,
+        first: Array,
+    ) -> tuple[Mask, Mask]:
+        """Which keys have ended, and which of them have no finite optimum."""
+        shrinks = np.where(before > 0.0, promised / np.maximum(before, TINY), 1.0)
+        following = promised * np.minimum(1.0, shrinks) ** 2
+        settled = (damping == 0.0) & (following <= TOLERANCE * self.weights)
+        nothing_left = point.value <= NOTHING * self.weights
+        loose = np.where(self.pull == 0.0, step, 0.0)
+        far = np.sqrt(np.einsum("tp,tpq,tq->t", loose, first, loose) / self.weights)
+        size = np.linalg.norm(point.theta, axis=1)
+        share = np.linalg.norm(loose, axis=1) / np.maximum(size, TINY)
+        runs = (far > RUNAWAY) | (nothing_left & (share > RUNAWAY))
+        gone = settled & runs & (nothing_left | (promised <= NOTHING * self.weights))
+        return (settled & ~runs) | gone, gone
+
+
+def bounded_steps(
+    theta: Array, gradient: Array, hessian: Array, lower: Array, damping: Array
+) -> Array:
+    """Newton step of each problem over the coefficients that are free to move, cut at the bounds.
+
+    Problems come along the first axis; ``lower`` may be the same for all.
+    """
+    to_bound = np.where(np.isfinite(lower), lower - theta, 0.0)
+    free = (theta > lower) | (gradient < 0)
+    while True:
+        held = np.where(free, 0.0, to_bound)
+        rest = gradient + np.einsum("tpq,tq->tp", hessian, held)
+        step = held - solve_blocks(hessian, rest, free, damping)
+        beyond = free & (theta + step < lower)
+        if not beyond.any():
+            return np.maximum(theta + step, lower) - theta
+        free &= ~beyond
+
+
+def _more(damping: Array) -> Array:
+    return np.maximum(10 * damping, 1e-4)

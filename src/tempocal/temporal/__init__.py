@@ -1,0 +1,16 @@
+"""Calibrators along time."""
+
+from tempocal.temporal.auto import AutoTemporalCalibrator
+from tempocal.temporal.calibrator import TemporalCalibrator
+from tempocal.temporal.comparison import Candidate, Comparison
+from tempocal.temporal.sequence_classifier import CalibratedSequenceClassifier
+from tempocal.temporal.timed import Interval
+
+__all__ = [
+    "AutoTemporalCalibrator",
+    "CalibratedSequenceClassifier",
+    "Candidate",
+    "Comparison",
+    "Interval",
+    "TemporalCalibrator",
+]

@@ -1,0 +1,203 @@
+"""The calibrator and the curve that do best on sequences left out, or nothing at all."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from tempocal.calibrators import (
+    BetaCalibration,
+    Identity,
+    PlattScaling,
+    TemperatureScaling,
+    VectorScaling,
+)
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.checking import check_rows
+from tempocal.curves import Constant, Curve, ExponentialDecay, RandomWalk, Spline
+from tempocal.errors import InputError
+from tempocal.inputs import Inputs, check_whole
+from tempocal.temporal.calibrator import TemporalCalibrator
+from tempocal.temporal.clock import TimeColumn, take_time
+from tempocal.temporal.comparison import Comparison, compare
+from tempocal.temporal.cross_validation import try_all
+from tempocal.temporal.fitting import with_shrinkage
+from tempocal.temporal.timed import TimedCalibrator
+
+
+class AutoTemporalCalibrator(TimedCalibrator):
+    """Compare calibrators and curves by cross-validation over groups, and take one.
+
+    The best by negative log likelihood on the sequences left out is taken; or a simpler one that is
+    hardly worse, where the difference, group by group, is within its standard error; or `Identity`,
+    which does nothing, where no candidate gains more than the standard error of its gain.
+
+    Parameters
+    ----------
+    candidates : list, default=None
+        Calibrators to compare: `TemporalCalibrator` ones, or pairs of a calibrator and a curve.
+        None compares temperature scaling, Platt scaling (vector scaling for three and more classes)
+        and beta calibration, each constant, with an exponential decay, a spline and a random walk.
+        `Identity` is always among them.
+    folds : int, default=5
+        Parts that the groups are dealt to; each is predicted by fits to the others.
+    seed : int, default=0
+        Seed of the dealing. The same seed gives the same result.
+    progress : bool, default=None
+        Whether to show how far a long fit is; None shows it on a terminal.
+    inputs : {"logits", "proba"}, default="logits"
+        What the predictions are.
+    classes : array-like, default=None
+        The class of each column, in order; needed where ``y`` lacks one.
+    time_column : int, str or pair of them, default=None
+        Which column of X holds the time; None: time is passed as a keyword.
+
+    Attributes
+    ----------
+    best_ : TemporalCalibrator
+        The one that was taken, fitted to all rows.
+    comparison_ : Comparison
+        A row for each candidate: what it did on rows left out, and whether it was chosen or why
+        not. Print it, or make a table of ``comparison_.to_dicts()``.
+    classes_ : ndarray of shape (K,)
+        The classes, in the order of the columns of `predict_proba`.
+
+    Notes
+    -----
+    Strengths are those that each candidate chose on all rows; coefficients and rates are fitted
+    anew for each fold. Intervals are those of the chosen candidate and ignore that it was chosen,
+    so that they are somewhat too narrow.
+
+    Examples
+    --------
+    >>> import tempocal as tc
+    >>> matches = tc.datasets.simulate_match(300)
+    >>> pairs = [(tc.TemperatureScaling(), tc.Constant()), (tc.TemperatureScaling(), tc.Spline())]
+    >>> auto = tc.AutoTemporalCalibrator(pairs)
+    >>> auto = auto.fit(matches.logits, matches.label, time=matches.time, groups=matches.sequence)
+    >>> auto.comparison_.chosen.name
+    'TemperatureScaling, Spline'
+    """
+
+    def __init__(
+        self,
+        candidates: Sequence[Any] | None = None,
+        *,
+        folds: int = 5,
+        seed: int = 0,
+        progress: bool | None = None,
+        inputs: Inputs = "logits",
+        classes: ArrayLike | None = None,
+        time_column: TimeColumn | None = None,
+    ) -> None:
+        self.candidates = candidates
+        self.folds = folds
+        self.seed = seed
+        self.progress = progress
+        self.inputs = inputs
+        self.classes = classes
+        self.time_column = time_column
+
+    best_: TemporalCalibrator
+    comparison_: Comparison
+
+    def fit(  # type: ignore[override]
+        self,
+        logits: Any,
+        y: Any,
+        *,
+        time: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Compare the candidates on labelled predictions and fit the one that is taken.
+
+        Parameters
+        ----------
+        logits, y, time, groups, sample_weight
+            As for `TemporalCalibrator.fit`. Without ``groups`` rows are taken as independent, and
+            those of one sequence land in several folds: then no comparison can be trusted.
+
+        Returns
+        -------
+        self
+        """
+        folds = check_whole(self.folds, "folds")
+        given = None if self.candidates is None else self._given()
+        clocks = 1 if given is None else _clocks(given)
+        timed = take_time(logits, time, self.time_column, clocks)
+        checked = check_rows(
+            timed.logits,
+            y,
+            sample_weight=sample_weight,
+            groups=groups,
+            inputs=self.inputs,
+            classes=self.classes,
+            times=timed.times.values,
+        )
+        pairs = given or default_candidates(checked.training.n_classes)
+        nothing: list[tuple[Calibrator, Curve]] = [(Identity(), Constant())]
+        tried = try_all(nothing + pairs, checked.training, folds, self.seed, self.progress)
+        self.comparison_, chosen = compare(
+            [one.tried for one in tried], checked.training, nothing=0
+        )
+        fitted = tried[chosen].fitted
+        assert fitted is not None
+        calibrator, curve = (nothing + pairs)[chosen]
+        self.best_ = TemporalCalibrator(
+            clone(calibrator).set_params(inputs=self.inputs, classes=self.classes),
+            curve,
+            time_column=self.time_column,
+        )
+        for each in (self.best_, self):
+            each._keep(fitted, checked, timed.times.kinds, logits)
+        return self
+
+    def _given(self) -> list[tuple[Calibrator, Curve]]:
+        """Return candidates as pairs, whatever way they were given."""
+        assert self.candidates is not None
+        pairs = [_pair(one, self.inputs) for one in self.candidates]
+        if not pairs:
+            raise InputError("candidates is empty: give some, or None for the usual ones")
+        return pairs
+
+
+def _pair(candidate: Any, inputs: Inputs) -> tuple[Calibrator, Curve]:
+    """Return the calibrator and the curve of a candidate."""
+    if isinstance(candidate, TemporalCalibrator):
+        calibrator, curve = candidate._parts()
+        calibrator = with_shrinkage(calibrator, candidate.shrinkage)
+    elif isinstance(candidate, tuple) and len(candidate) == 2:
+        calibrator, curve = candidate
+    else:
+        calibrator, curve = candidate, Constant()
+    if not isinstance(calibrator, Calibrator) or not isinstance(curve, Curve):
+        raise InputError(
+            "candidates must be TemporalCalibrator ones, or pairs of a calibrator and a curve, but "
+            f"one is {candidate!r}"
+        )
+    if calibrator.inputs not in ("logits", inputs):
+        raise InputError(
+            f"a candidate has inputs={calibrator.inputs!r}: say so of AutoTemporalCalibrator "
+            "itself, once for all candidates"
+        )
+    return calibrator, curve
+
+
+def _clocks(pairs: list[tuple[Calibrator, Curve]]) -> int:
+    """How many columns time has, for all candidates alike."""
+    counts = {curve.n_clocks for _, curve in pairs if curve != Constant()}
+    if len(counts) > 1:
+        raise InputError("candidates must all go along one clock, or all along two")
+    return counts.pop() if counts else 1
+
+
+def default_candidates(n_classes: int) -> list[tuple[Calibrator, Curve]]:
+    """Return the candidates that are compared where none are given."""
+    second = PlattScaling if n_classes == 2 else VectorScaling
+    return [
+        (kind(), curve)
+        for kind in (TemperatureScaling, second, BetaCalibration)
+        for curve in (Constant(), ExponentialDecay(), Spline(), RandomWalk())
+    ]

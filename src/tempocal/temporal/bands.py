@@ -1,0 +1,210 @@
+"""How sure the coefficients along time are: robust to rows of one group saying the same.
+
+With A the curvature of the penalized loss, J the variance of its gradient over groups and S the
+pull, the covariance of the coefficients is::
+
+    V  =  A^-1 (J + d S) A^-1
+
+J carries the noise. d S, with the design effect d, carries the bias that the pull brings in, as
+large as the prior expects it to be: bands around shrunken curves then cover as often as they say,
+on average over time (Nychka 1988). Without groups J is the curvature of the loss: rows are taken
+as independent. A curve with a rate has a row and a column more for it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tempocal.inputs import Groups
+from tempocal.links import Array
+from tempocal.maps import Band, StepBand
+from tempocal.solve import design_effect
+from tempocal.solve.linear import invert_blocks
+from tempocal.solve.penalties import as_matrix
+from tempocal.solve.profile import FASTEST, SLOWEST
+from tempocal.solve.scores import score_variance
+from tempocal.temporal.models import FittedModel
+
+# Change of a log rate by which derivatives are taken.
+NUDGE = 1e-4
+
+
+@dataclass(frozen=True)
+class Inference:
+    """What is known about the certainty of a fit.
+
+    Attributes
+    ----------
+    band : Band or StepBand
+        Variances along time.
+    optimism : float
+        How much lower the summed loss is on the rows of the fit than it would be on new rows.
+    design_effect : float
+        How many rows say as much as one independent row.
+    n_determined : float
+        Effective number of coefficients.
+    """
+
+    band: Band | StepBand
+    optimism: float
+    design_effect: float
+    n_determined: float
+
+
+def infer(fitted: FittedModel, groups: Groups | None) -> Inference:
+    """Work out how sure a fit is."""
+    solution = fitted.shrunk.solution
+    effect = fitted.shrunk.design_effect
+    if effect is None:
+        effect = design_effect(fitted.problem, solution, groups, fitted.shrunk.strengths)
+    if solution.hessian is not None and solution.hessian.ndim == 3:
+        return _of_steps(fitted, groups, effect)
+    return _of_curve(fitted, groups, effect)
+
+
+def _of_steps(fitted: FittedModel, groups: Groups | None, effect: float) -> Inference:
+    solution, problem = fitted.shrunk.solution, fitted.problem
+    hessian = solution.hessian
+    assert hessian is not None
+    pull = problem.pull(fitted.shrunk.strengths).reshape(hessian.shape[:2])
+    pulls = pull[:, :, None] * np.eye(hessian.shape[1])
+    noise = hessian if groups is None else score_variance(problem, solution, groups)
+    free = (solution.theta > problem.lower).reshape(pull.shape)
+    inverse = invert_blocks(hessian + pulls, free)
+    covariance = inverse @ (noise + effect * pulls) @ inverse
+    readout = _readout(fitted)
+    variances = np.einsum("qp,tpr,qr->tq", readout, covariance, readout)
+    return Inference(
+        StepBand(fitted.basis, np.sqrt(np.maximum(variances, 0.0))),
+        optimism=float(np.einsum("tpq,tqp->", inverse, noise)),
+        design_effect=effect,
+        n_determined=float(np.einsum("tpq,tqp->", inverse, hessian)),
+    )
+
+
+def _of_curve(fitted: FittedModel, groups: Groups | None, effect: float) -> Inference:
+    tangent = _Tangent(fitted)
+    loss, noise = tangent.curvatures(groups) if tangent.above else _curvatures(fitted, groups)
+    pull = tangent.padded(as_matrix(fitted.problem.pull(fitted.shrunk.strengths)))
+    free = tangent.free & np.append(np.ones(len(fitted.problem.identity), bool), tangent.usable)
+    inverse = invert_blocks((loss + pull)[None], free[None])[0]
+    covariance = inverse @ (noise + effect * pull) @ inverse
+    return Inference(
+        Band(
+            fitted.basis,
+            fitted.table,
+            _by_number(covariance, fitted),
+            tuple(fitted.shape_at(rates).basis for rates in tangent.above),
+            tuple(fitted.shape_at(rates).basis for rates in tangent.below),
+            2 * NUDGE,
+        ),
+        optimism=float(np.einsum("pq,qp->", inverse, noise)),
+        design_effect=effect,
+        n_determined=float(np.einsum("pq,qp->", inverse, loss)),
+    )
+
+
+def _curvatures(fitted: FittedModel, groups: Groups | None) -> tuple[Array, Array]:
+    """Curvature of the loss and variance of its gradient, where there are no rates."""
+    solution = fitted.shrunk.solution
+    if solution.hessian is None:
+        # Too many coefficients to know.
+        nothing = np.zeros((len(solution.theta),) * 2)
+        return nothing, nothing
+    if groups is None:
+        return solution.hessian, solution.hessian
+    return solution.hessian, score_variance(fitted.problem, solution, groups)[0]
+
+
+def _by_number(covariance: Array, fitted: FittedModel) -> Array:
+    """Covariance of the coefficients of each number of the map, and of the rates."""
+    readout, count = _readout(fitted), len(fitted.table)
+    n_rates = len(covariance) - count * readout.shape[1]
+    parts = []
+    for row in readout:
+        pick = np.zeros((count + n_rates, len(covariance)))
+        pick[:count, : len(covariance) - n_rates] = np.kron(np.eye(count), row)
+        pick[count:, len(covariance) - n_rates :] = np.eye(n_rates)
+        parts.append(pick @ covariance @ pick.T)
+    return np.stack(parts)
+
+
+def _readout(fitted: FittedModel) -> Array:
+    readout = fitted.model.readout
+    return np.eye(len(fitted.model.identity)) if readout is None else readout
+
+
+class _Tangent:
+    """A curve near its optimum, in its coefficients and its rates."""
+
+    def __init__(self, fitted: FittedModel) -> None:
+        self.fitted, self.problem = fitted, fitted.problem
+        theta = fitted.shrunk.solution.theta
+        rates = fitted.log_rates if fitted.problem.basis.ndim == 2 else ()
+        self.above = [_moved(rates, k, NUDGE) for k in range(len(rates))]
+        self.below = [_moved(rates, k, -NUDGE) for k in range(len(rates))]
+        self.table = theta.reshape(-1, fitted.problem.rows.n_coefficients)
+        self.free = np.append(theta > fitted.problem.lower, np.ones(len(rates), dtype=bool))
+        # At an end of its range a rate is held there.
+        self.usable = np.array([SLOWEST < rate < FASTEST for rate in rates], dtype=bool)
+
+    def curvatures(self, groups: Groups | None) -> tuple[Array, Array]:
+        """Curvature of the loss and variance of its gradient, rates included."""
+        problem, theta = self.problem, self.fitted.shrunk.solution.theta
+        at_keys = problem.at_keys(theta)
+        sums = problem.rows.sums(at_keys)
+        assert sums.hessian is not None
+        jacobian = self._jacobian()  # (keys, width, coefficients and rates)
+        seen = np.einsum("tpi,tpq->tqi", jacobian, sums.hessian)
+        plain = np.einsum("tqi,tqj->ij", seen, jacobian, optimize=True)
+        curved = plain + self._bend(sums.gradient)
+        if groups is None:
+            return curved, plain
+        tables = problem.rows.group_gradients(at_keys, groups.codes, groups.count)
+        scores = np.sum([table @ jacobian[:, p] for p, table in enumerate(tables)], axis=0)
+        correction = groups.count / max(groups.count - 1, 1)
+        return curved, np.asarray(correction * (scores.T @ scores), dtype=np.float64)
+
+    def padded(self, pull: Array) -> Array:
+        """Return a pull that leaves the rates alone."""
+        extra = len(self.above)
+        return np.pad(pull, (0, extra))
+
+    def _jacobian(self) -> Array:
+        """Differentiate the coefficients at every key by those of the curve and by the rates."""
+        basis, (count, width) = self._basis_at_keys(), self.table.shape
+        by_table = np.einsum("tm,pq->tpmq", basis, np.eye(width))
+        by_table = by_table.reshape(len(basis), width, count * width)
+        turns = [(slope @ self.table)[:, :, None] for slope in self._slopes()]
+        return np.concatenate([by_table, *turns], axis=2)
+
+    def _bend(self, gradient: Array) -> Array:
+        """Return what the curvature of the curve itself adds to that of the loss."""
+        n, extra = self.table.size, len(self.above)
+        total = np.zeros((n + extra, n + extra))
+        for k, slope in enumerate(self._slopes()):
+            total[:n, n + k] = total[n + k, :n] = (slope.T @ gradient).ravel()
+            up, down = (self._at_rates(ends[k]) for ends in (self.above, self.below))
+            second = (up - 2.0 * self._basis_at_keys() + down) / NUDGE**2
+            total[n + k, n + k] = float(((second @ self.table) * gradient).sum())
+        return total
+
+    def _slopes(self) -> list[Array]:
+        """Differentiate the basis by each rate, at the keys."""
+        return [
+            (self._at_rates(up) - self._at_rates(down)) / (2 * NUDGE)
+            for up, down in zip(self.above, self.below, strict=True)
+        ]
+
+    def _at_rates(self, log_rates: tuple[float, ...]) -> Array:
+        return self.fitted.shape_at(log_rates).basis(self.fitted.track.grid.times)
+
+    def _basis_at_keys(self) -> Array:
+        basis = self.problem.basis
+        if basis.ndim == 2:
+            return np.asarray(basis, dtype=np.float64)
+        return np.asarray(basis[:, None] == np.arange(len(self.table)), dtype=np.float64)
+
+
+def _moved(rates: tuple[float, ...], k: int, by: float) -> tuple[float, ...]:
+    return (*rates[:k], rates[k] + by, *rates[k + 1 :])

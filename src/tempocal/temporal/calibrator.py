@@ -1,0 +1,125 @@
+"""A calibrator whose parameters follow a curve along time: section 3 of the paper."""
+
+from typing import Any, Self
+
+from tempocal.calibrators import TemperatureScaling
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.checking import check_rows
+from tempocal.calibrators.shrinkage import Shrinkage
+from tempocal.curves import Curve, ExponentialDecay
+from tempocal.errors import InputError
+from tempocal.temporal.clock import TimeColumn, take_time
+from tempocal.temporal.fitting import fit_along_time
+from tempocal.temporal.timed import TimedCalibrator
+
+
+class TemporalCalibrator(TimedCalibrator):
+    """Let the parameters of a calibrator follow a curve along time.
+
+    Parameters
+    ----------
+    calibrator : calibrator, default=None
+        What is fitted; None is ``TemperatureScaling()``. It says whether predictions are logits or
+        probabilities, and which classes there are.
+    curve : curve, default=None
+        How its parameters may change; None is ``ExponentialDecay()``. Calibrators without
+        parameters (binning, isotonic regression) go with ``PerStep`` only.
+    shrinkage : "auto", float or pair of floats, default=None
+        Pull of the parameters towards doing nothing; None takes that of the calibrator. "auto" is
+        a strength from the data, 0 plain maximum likelihood as in the paper.
+    time_column : int, str or pair of them, default=None
+        Which column of X holds the time, for scikit-learn's cross-validation, which passes no
+        keywords to `predict_proba`. None: time is passed as a keyword.
+
+    Attributes
+    ----------
+    alpha_, beta_, gamma_, time_origin_
+        Of an exponential: ``gamma_ - alpha_ * exp(-beta_ * (time - time_origin_))`` in the units of
+        the user's time (seconds, for datetimes and timedeltas). The origin is 0, or where that
+        would make alpha infinite the first time. With several parameters they are arrays, in the
+        order of `parameters_at`; one against the rest, with a row for each class.
+    classes_ : ndarray of shape (K,)
+        The classes, in the order of the columns of `predict_proba`.
+
+    Examples
+    --------
+    >>> import tempocal as tc
+    >>> matches = tc.datasets.simulate_match(500)
+    >>> cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline())
+    >>> cal = cal.fit(matches.logits, matches.label, time=matches.time, groups=matches.sequence)
+    >>> cal.predict_proba([2.0, 2.0], time=[0, 20]).round(2)[:, 1]
+    array([0.64, 0.87])
+    """
+
+    def __init__(
+        self,
+        calibrator: Calibrator | None = None,
+        curve: Curve | None = None,
+        *,
+        shrinkage: Shrinkage | None = None,
+        time_column: TimeColumn | None = None,
+    ) -> None:
+        self.calibrator = calibrator
+        self.curve = curve
+        self.shrinkage = shrinkage
+        self.time_column = time_column
+
+    def fit(  # type: ignore[override]
+        self,
+        logits: Any,
+        y: Any,
+        *,
+        time: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Fit to labelled predictions and their times.
+
+        Parameters
+        ----------
+        logits : array-like of shape (n,), (n, 1) or (n, K)
+            What the classifier gave; with ``time_column``, and the times among its columns.
+        y : array-like of shape (n,)
+            True classes, labels of any kind.
+        time : array-like of shape (n,), or (n, 2) for a `Surface`
+            Numbers, datetimes or timedeltas, in any order; any measure of progress.
+        groups : array-like of shape (n,), default=None
+            Sequence, or coarser cluster, that each row belongs to. Without it rows are taken as
+            independent.
+        sample_weight : array-like of shape (n,), default=None
+            Weights; a weight of 2 is the same as the row twice.
+
+        Returns
+        -------
+        self
+        """
+        calibrator, curve = self._parts()
+        timed = take_time(logits, time, self.time_column, curve.n_clocks)
+        checked = check_rows(
+            timed.logits,
+            y,
+            sample_weight=sample_weight,
+            groups=groups,
+            inputs=calibrator.inputs,
+            classes=calibrator.classes,
+            times=timed.times.values,
+        )
+        fitted = fit_along_time(calibrator, curve, self.shrinkage, checked.training)
+        self._keep(fitted, checked, timed.times.kinds, logits)
+        return self
+
+    @property
+    def inputs(self) -> Any:  # type: ignore[override]
+        """What the predictions are, as the calibrator says."""
+        return self._parts()[0].inputs
+
+    def _parts(self) -> tuple[Calibrator, Curve]:
+        calibrator = TemperatureScaling() if self.calibrator is None else self.calibrator
+        curve = ExponentialDecay() if self.curve is None else self.curve
+        if not isinstance(calibrator, Calibrator) or isinstance(calibrator, TemporalCalibrator):
+            raise InputError(
+                f"calibrator must be one such as TemperatureScaling(), but it is {calibrator!r}"
+            )
+        if not isinstance(curve, Curve):
+            raise InputError(f"curve must be one such as Spline(), but it is {curve!r}")
+        return calibrator, curve

@@ -1,0 +1,106 @@
+"""Where time comes from: a keyword, or columns of X, exactly one of the two."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tempocal.errors import InputError
+from tempocal.inputs import Times, as_array, check_time
+
+# A column by position or by name, or two of them.
+TimeColumn = int | str | tuple[int, int] | tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Predictions and their times, apart."""
+
+    logits: Any
+    times: Times
+
+
+def take_time(logits: Any, time: Any, time_column: TimeColumn | None, clocks: int) -> Timed:
+    """Return predictions without their time column, and the times."""
+    if time is not None and time_column is not None:
+        raise InputError(
+            f"time was passed, but time_column={time_column!r} says that it is in X: give one of "
+            "the two"
+        )
+    if time_column is not None:
+        return _from_columns(logits, time_column, clocks)
+    if time is None:
+        raise InputError(
+            "time is missing: pass time=, the time of each row; or set time_column to the column "
+            "of X that holds it, for instance within scikit-learn's cross-validation, which passes "
+            "no keywords to predict_proba"
+        )
+    return Timed(logits, check_time(time, _length(logits), clocks=clocks))
+
+
+def _from_columns(X: Any, time_column: TimeColumn, clocks: int) -> Timed:
+    columns: list[Any] = (
+        list(time_column) if isinstance(time_column, tuple | list) else [time_column]
+    )
+    if len(columns) != clocks:
+        raise InputError(
+            f"time_column must name {clocks} column{'s' if clocks > 1 else ''}, but it is "
+            f"{time_column!r}"
+        )
+    X = X if hasattr(X, "shape") else as_array(X, "X")
+    if len(X.shape) != 2:
+        raise InputError(
+            f"X must have two dimensions to hold the time in column {time_column!r}, but its shape "
+            f"is {X.shape}. Reshape your data"
+        )
+    places = [_place(X, column) for column in columns]
+    rest = [k for k in range(X.shape[1]) if k not in places]
+    if not rest:
+        raise InputError(
+            f"X has {X.shape[1]} feature(s) (shape={tuple(X.shape)}), all of them time, while a "
+            "minimum of 1 is required for the predictions"
+        )
+    parts = tuple(_column(X, place) for place in places)
+    times = check_time(parts if clocks == 2 else parts[0], X.shape[0], clocks=clocks)
+    return Timed(_columns(X, rest), times)
+
+
+def _place(X: Any, column: Any) -> int:
+    """Position of a column that is given by position or by name."""
+    width = int(X.shape[1])
+    if isinstance(column, str):
+        names = [str(name) for name in getattr(X, "columns", [])]
+        if column not in names:
+            raise InputError(f"time_column is {column!r}, but the columns of X are {names}")
+        return names.index(column)
+    if isinstance(column, bool) or not isinstance(column, int | np.integer):
+        raise InputError(f"time_column must be a position or a name, but it is {column!r}")
+    if not -width <= column < width:
+        raise InputError(
+            f"time_column is {column}, but X has {width} feature(s): it must be from {-width} to "
+            f"{width - 1}"
+        )
+    return int(column) % width
+
+
+def _column(X: Any, place: int) -> Any:
+    """Take one column of an array or a table, of the kind that it is."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, place]
+    if hasattr(X, "columns"):
+        return X[X.columns[place]]
+    return as_array(X, "X")[:, place]
+
+
+def _columns(X: Any, places: list[int]) -> Any:
+    """Take some columns of an array or a table, still with their names."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, places]
+    if hasattr(X, "columns"):
+        return X[[X.columns[place] for place in places]]
+    return as_array(X, "X")[:, places]
+
+
+def _length(logits: Any) -> int:
+    shape = getattr(logits, "shape", None)
+    return int(shape[0]) if shape else len(logits)

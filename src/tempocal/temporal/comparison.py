@@ -1,0 +1,178 @@
+"""Candidates side by side, on sequences that they were not fitted to, and which one to take."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tempocal.calibrators.training import Training
+from tempocal.links import Array
+
+# A simpler candidate is taken if it is worse by no more than its standard error, nor by this.
+TOLERATED = 5e-4
+COLUMNS = ("NLL", "error", "to best", "its error", "ECE", "parameters", "seconds")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One row of a comparison.
+
+    Attributes
+    ----------
+    name : str
+        Calibrator and curve.
+    nll, nll_error : float
+        Mean negative log likelihood of rows left out, and its standard error over groups.
+    difference, difference_error : float
+        By how much it is worse than the best, group by group, and the standard error of that.
+    ece_over_time : float
+        Calibration error of rows left out, on average over stretches of time.
+    parameters : float
+        Effective number of parameters.
+    seconds : float
+        Time that its fits took.
+    verdict : str
+        Chosen, or why not.
+    """
+
+    name: str
+    nll: float
+    nll_error: float
+    difference: float
+    difference_error: float
+    ece_over_time: float
+    parameters: float
+    seconds: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Comparison(Sequence[Candidate]):
+    """A table of candidates, the best first."""
+
+    candidates: tuple[Candidate, ...]
+
+    def __getitem__(self, row: Any) -> Any:
+        return self.candidates[row]
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self.candidates)
+
+    @property
+    def chosen(self) -> Candidate:
+        """The candidate that was taken."""
+        return next(one for one in self.candidates if one.verdict.startswith("chosen"))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one dictionary for each candidate, ready for a table of any library."""
+        return [asdict(one) for one in self.candidates]
+
+    def __str__(self) -> str:
+        width = max(len(one.name) for one in self.candidates) + 2
+        head = "candidate".ljust(width) + "".join(name.rjust(11) for name in COLUMNS)
+        lines = [head + "  verdict"]
+        for one in self.candidates:
+            numbers = (
+                f"{one.nll:11.5f}{one.nll_error:11.5f}{one.difference:11.5f}"
+                f"{one.difference_error:11.5f}{one.ece_over_time:11.4f}{one.parameters:11.1f}"
+                f"{one.seconds:11.2f}"
+            )
+            lines.append(one.name.ljust(width) + numbers + f"  {one.verdict}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a candidate did on the rows left out; no losses if it failed."""
+
+    name: str
+    losses: Array | None  # of each row
+    ece_over_time: float
+    parameters: float
+    seconds: float
+    failure: str = ""
+
+
+def compare(tried: Sequence[Tried], training: Training, nothing: int) -> tuple[Comparison, int]:
+    """Judge candidates by their losses and choose one; ``nothing`` is where Identity stands.
+
+    The best by mean loss is taken, unless Identity, or a simpler candidate that is hardly worse,
+    is within the standard error of the difference, which is taken group by group.
+    """
+    means = [np.inf if one.losses is None else training.mean(one.losses) for one in tried]
+    best = int(np.argmin(means))
+    rows = [_judge(one, tried[best], training) for one in tried]
+    chosen = _choose(rows, best, nothing)
+    judged = [
+        replace(row, verdict=_verdict(row, one.failure, rows[chosen], rows[best]))
+        for row, one in zip(rows, tried, strict=True)
+    ]
+    order = np.argsort(means, kind="stable")
+    return Comparison(tuple(judged[k] for k in order)), chosen
+
+
+def standard_error(values: Array, training: Training) -> float:
+    """Return the standard error of a weighted mean over groups; over rows if there are none."""
+    weights = np.ones(len(values)) if training.weights is None else training.weights
+    centered = (values - float(values @ weights) / float(weights.sum())) * weights
+    if training.groups is not None:
+        codes, count = training.groups.codes, training.groups.count
+        centered = np.bincount(codes, centered, minlength=count).astype(np.float64)
+    count = len(centered)
+    if count == 1:
+        return np.inf
+    return float(np.sqrt((centered**2).sum() * count / (count - 1)) / weights.sum())
+
+
+def _judge(one: Tried, best: Tried, training: Training) -> Candidate:
+    if one.losses is None or best.losses is None:
+        nll = error = difference = spread = np.nan
+    else:
+        nll, error = training.mean(one.losses), standard_error(one.losses, training)
+        paired = one.losses - best.losses
+        difference, spread = training.mean(paired), standard_error(paired, training)
+    return Candidate(
+        one.name,
+        nll,
+        error,
+        difference,
+        spread,
+        one.ece_over_time,
+        one.parameters,
+        one.seconds,
+        "",
+    )
+
+
+def _choose(rows: Sequence[Candidate], best: int, nothing: int) -> int:
+    if rows[nothing].difference <= rows[nothing].difference_error:
+        return nothing
+    simpler = [
+        k
+        for k, row in enumerate(rows)
+        if row.parameters < rows[best].parameters
+        and row.difference <= min(row.difference_error, TOLERATED)
+    ]
+    return min(simpler, key=lambda k: rows[k].parameters, default=best)
+
+
+def _verdict(row: Candidate, failure: str, chosen: Candidate, best: Candidate) -> str:
+    if failure:
+        return f"failed: {failure}"
+    if row is chosen:
+        return f"chosen: {_reason(chosen, best)}"
+    if row.parameters >= chosen.parameters and row.difference <= row.difference_error:
+        return "as good, but not simpler than the chosen"
+    return "worse"
+
+
+def _reason(chosen: Candidate, best: Candidate) -> str:
+    if chosen is best:
+        return "the best"
+    if chosen.parameters == 0.0:
+        return "no candidate gains more than its standard error"
+    return "simpler than the best and within its standard error"

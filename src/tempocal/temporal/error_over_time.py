@@ -1,0 +1,35 @@
+"""Calibration error on average over stretches of time."""
+
+import numpy as np
+
+from tempocal.calibrators.training import Training
+from tempocal.links import Array
+
+# Stretches of about as many rows each, as in the paper's figures; where there are two clocks, of
+# the first one. Within each, bins of equal width as in `tempocal.metrics.ece`.
+STRETCHES, BINS = 20, 15
+
+
+def error_over_time(proba: Array, training: Training) -> float:
+    """Mean over stretches of time of the calibration error of the predicted class.
+
+    All stretches at once: sums over (stretch, bin), as the metrics make them over bins.
+    """
+    assert training.times is not None
+    weights = np.ones(len(proba)) if training.weights is None else training.weights
+    stretch = _stretches(training.times)
+    predicted = proba.argmax(axis=1)
+    confidence = proba[np.arange(len(proba)), predicted]
+    bins = np.clip(np.ceil(confidence * BINS).astype(np.intp) - 1, 0, BINS - 1)
+    gap = ((predicted == training.labels) - confidence) * weights
+    gaps = np.bincount(stretch * BINS + bins, gap, minlength=STRETCHES * BINS)
+    totals = np.bincount(stretch, weights, minlength=STRETCHES)
+    errors = np.abs(gaps).reshape(STRETCHES, BINS).sum(axis=1)[totals > 0] / totals[totals > 0]
+    return float(errors.mean())
+
+
+def _stretches(times: Array) -> Array:
+    first = times if times.ndim == 1 else times[:, 0]
+    places = np.empty(len(first), dtype=np.intp)
+    places[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return places * STRETCHES // len(first)

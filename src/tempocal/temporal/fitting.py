@@ -1,0 +1,180 @@
+"""Fit a calibrator along a curve, and say what came of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from tempocal.calibrators import Identity
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.parametric import ParametricCalibrator
+from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, details_of
+from tempocal.calibrators.summary import Summary
+from tempocal.calibrators.training import Training
+from tempocal.curves import Curve, Track
+from tempocal.errors import AtBoundWarning, warn_user
+from tempocal.inputs import Codes
+from tempocal.maps import Band, ConstantBasis, Curves, StepBand, TemporalMap
+from tempocal.solve.profile import FASTEST, SLOWEST
+from tempocal.temporal.bands import Inference, infer
+from tempocal.temporal.gain import paired_gain
+from tempocal.temporal.models import FittedModel, fit_models, refit_models, to_curves
+from tempocal.temporal.steps import fit_each_step
+
+# Steps with fewer groups than this, or rows where there are no groups, are called thin.
+THIN = 20
+# Keys beyond which time is continuous, and none is called thin.
+MOST_STEPS = 256
+
+
+@dataclass(frozen=True)
+class FittedAlongTime:
+    """A map along time, its bands, one for each model, and the facts of the fit."""
+
+    map: TemporalMap
+    bands: tuple[Band | StepBand, ...]
+    summary: Summary
+    n_determined: float | None
+    track: Track
+    models: tuple[FittedModel, ...]
+
+
+def fit_along_time(
+    calibrator: Calibrator, curve: Curve, shrinkage: Shrinkage | None, training: Training
+) -> FittedAlongTime:
+    """Fit to checked rows."""
+    assert training.times is not None
+    calibrator = with_shrinkage(calibrator, shrinkage)
+    track = curve.track(training.times, training.weights)
+    kept = training if track.kept is None else training.take(track.kept)
+    if isinstance(calibrator, Identity):
+        return _do_nothing(calibrator, curve, track, training)
+    facts = _steps(track, kept)
+    if not isinstance(calibrator, ParametricCalibrator):
+        fitted = fit_each_step(calibrator, curve, track, kept)
+        summary = _summarize(calibrator, curve, training, fitted, details=facts)
+        return FittedAlongTime(fitted, (), summary, None, track, ())
+    family = calibrator._family(kept)
+    models = fit_models(family, track, calibrator.shrinkage, kept)
+    inferences = [infer(model, kept.groups) for model in models]
+    curves = to_curves(family, models)
+    summary = _summarize(
+        calibrator,
+        curve,
+        training,
+        curves,
+        details={**facts, **_details(models, inferences)},
+        inferences=inferences,
+    )
+    return FittedAlongTime(
+        curves,
+        tuple(one.band for one in inferences),
+        summary,
+        sum(one.n_determined for one in inferences),
+        track,
+        tuple(models),
+    )
+
+
+def refit_along_time(
+    calibrator: Calibrator, curve: Curve, fitted: FittedAlongTime, training: Training, rows: Codes
+) -> TemporalMap:
+    """Fit some of the rows of a fit again, with the strengths that it chose.
+
+    Grid and basis stay as they were; so does what is known of times that these rows do not have.
+    """
+    part, track = training.take(rows), fitted.track
+    if isinstance(calibrator, Identity):
+        return fitted.map
+    if not isinstance(calibrator, ParametricCalibrator) or track.kept is not None:
+        return fit_along_time(calibrator, curve, None, part).map
+    family = calibrator._family(part)
+    grid = replace(track.grid, keys=track.grid.keys[rows])
+    return to_curves(family, refit_models(family, replace(track, grid=grid), fitted.models))
+
+
+def with_shrinkage(calibrator: Calibrator, shrinkage: Shrinkage | None) -> Calibrator:
+    """Let a calibrator have another shrinkage than its own, if one is given."""
+    if shrinkage is None or isinstance(calibrator, Identity):
+        return calibrator
+    check_shrinkage(shrinkage)
+    changed: Calibrator = clone(calibrator).set_params(shrinkage=shrinkage)
+    return changed
+
+
+def _do_nothing(
+    calibrator: Calibrator, curve: Curve, track: Track, training: Training
+) -> FittedAlongTime:
+    """Keep the predictions as they are."""
+    basis, one = ConstantBasis(), np.ones((1, 1))
+    fitted = Curves("scale", (basis,), (one,))
+    summary = _summarize(calibrator, curve, training, fitted, details={})
+    band = StepBand(basis, np.zeros((1, 1)))
+    return FittedAlongTime(fitted, (band,), summary, 0.0, track, ())
+
+
+def _details(models: Sequence[FittedModel], inferences: Sequence[Inference]) -> dict[str, Any]:
+    _warn_of_ends(models)
+    return {
+        **details_of([one.problem for one in models], [one.shrunk for one in models]),
+        "effective_coefficients": sum(one.n_determined for one in inferences),
+    }
+
+
+def _warn_of_ends(models: Sequence[FittedModel]) -> None:
+    """Say so where a rate stands at an end of its range."""
+    for one in models:
+        for rate in one.log_rates if one.track.n_rates else ():
+            if rate <= SLOWEST or rate >= FASTEST:
+                shape = "a straight line" if rate <= SLOWEST else "a step after the first time"
+                warn_user(
+                    f"the rate of the exponential stands at the end of its range: the curve is "
+                    f"{shape}, or there is none. Compare with Constant() and Spline()",
+                    AtBoundWarning,
+                )
+
+
+def _steps(track: Track, training: Training) -> dict[str, Any]:
+    """How many steps there are and which of them are thin."""
+    grid = track.grid
+    facts: dict[str, Any] = {"times": grid.n_keys}
+    if 1 < grid.n_keys <= MOST_STEPS and grid.times.ndim == 1:
+        counts = np.bincount(grid.keys, minlength=grid.n_keys)
+        if training.groups is not None:
+            pairs = np.unique(grid.keys * training.groups.count + training.groups.codes)
+            counts = np.bincount(pairs // training.groups.count, minlength=grid.n_keys)
+        facts["thin_steps"] = grid.times[counts < THIN].tolist()
+    return facts
+
+
+def _summarize(
+    calibrator: Calibrator,
+    curve: Curve,
+    training: Training,
+    fitted: TemporalMap,
+    *,
+    details: dict[str, Any],
+    inferences: Sequence[Inference] = (),
+) -> Summary:
+    before, after = training.row_nll(), training.row_nll(fitted)
+    gain = paired_gain(before, after, training)
+    facts = {**details, "gain": gain.mean, "gain_interval": [gain.lower, gain.upper]}
+    if inferences:
+        optimism = sum(one.optimism for one in inferences)
+        new = paired_gain(before, after, training, optimism=optimism)
+        facts["gain_expected_on_new_rows"] = new.mean
+        facts["its_interval"] = [new.lower, new.upper]
+    effects = [one.design_effect for one in inferences]
+    total = training.total_weight
+    return Summary(
+        calibrator=f"{type(calibrator).__name__} along {curve!r}",
+        n_rows=len(training.labels),
+        total_weight=total,
+        n_groups=None if training.groups is None else training.groups.count,
+        effective_number=total / max(effects) if effects else None,
+        nll_before=training.mean(before),
+        nll_after=training.mean(after),
+        details=facts,
+    )

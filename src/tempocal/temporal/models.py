@@ -1,0 +1,199 @@
+"""Fit the coefficients of a calibrator along a curve."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tempocal.calibrators.parametric import Family, LinearModel
+from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, report, shrink
+from tempocal.calibrators.training import Training
+from tempocal.curves import Shape, Track
+from tempocal.inputs import Codes, Groups
+from tempocal.links import Array
+from tempocal.maps import Basis, BinBasis, ConstantBasis, Curves, StepBasis
+from tempocal.solve import (
+    N_FOLDS,
+    Penalty,
+    Place,
+    Problem,
+    Profiled,
+    Shrunk,
+    Wanted,
+    fit,
+    fit_by_evidence,
+    fit_profile,
+    fit_profile_by_evidence,
+    fit_separately,
+    fold_codes,
+)
+
+# With a curve there are several times as many coefficients, most of which see few of the keys.
+MOST_NEWTON_COEFFICIENTS = 2000
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """One model of a family, fitted along time."""
+
+    model: LinearModel
+    track: Track
+    problem: Problem
+    shrunk: Shrunk
+    log_rates: tuple[float, ...]
+
+    @property
+    def basis(self) -> Basis:
+        """Functions of time that were fitted."""
+        return self.shape_at(self.log_rates).basis
+
+    @property
+    def table(self) -> Array:
+        """Numbers of the map: (functions, numbers)."""
+        theta = self.shrunk.solution.theta
+        return self.model.numbers(theta.reshape(-1, len(self.model.identity)))
+
+    def shape_at(self, log_rates: Sequence[float]) -> Shape:
+        """Return the shape at other rates."""
+        return self.track.shape(np.exp(log_rates).tolist())
+
+
+def fit_models(
+    family: Family, track: Track, shrinkage: Shrinkage, training: Training
+) -> list[FittedModel]:
+    """Fit every model of a family along the same track."""
+    return [_fit(model, family, track, shrinkage, training) for model in family.models]
+
+
+def refit_models(family: Family, track: Track, fitted: Sequence[FittedModel]) -> list[FittedModel]:
+    """Fit the same models to other rows on the same keys, with the strengths they had.
+
+    Coefficients and rates are fitted anew, but start from where they were.
+    """
+    pairs = zip(family.models, fitted, strict=True)
+    return [_refit(model, track, before) for model, before in pairs]
+
+
+def to_curves(family: Family, fitted: Sequence[FittedModel]) -> Curves:
+    """Make the map of the models together."""
+    return Curves(
+        family.form, tuple(one.basis for one in fitted), tuple(one.table for one in fitted)
+    )
+
+
+def _fit(
+    model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, training: Training
+) -> FittedModel:
+    strengths = check_shrinkage(shrinkage)
+    if isinstance(track.shape((1.0,) * track.n_rates).basis, ConstantBasis):
+        return _fit_constant(model, family, track, shrinkage, training)
+    given: Wanted = (None, None) if strengths is None else strengths
+    # Slopes and biases are each as smooth as they need to be.
+    wanted = given + tuple(one for one in track.smoothness for _ in range(2))
+    rows = model.rows(track.grid.keys, track.grid.n_keys)
+    first = _problem(model, track, rows_problem=replace(model.problem(), rows=rows))
+
+    def at_rates(log_rates: tuple[float, ...]) -> Problem:
+        return _with_shape(first, model, track, track.shape(np.exp(log_rates).tolist()))
+
+    if track.n_rates:
+        profiled = fit_profile_by_evidence(at_rates, track.n_rates, training.groups, wanted)
+    else:
+        shrunk = _fit_linear(first, track.shape(()).separate, wanted, training.groups)
+        profiled = Profiled((), shrunk)
+    problem = at_rates(profiled.log_rates)
+    report(problem, profiled.shrunk, shrinkage)
+    return FittedModel(model, track, problem, profiled.shrunk, profiled.log_rates)
+
+
+def _refit(model: LinearModel, track: Track, before: FittedModel) -> FittedModel:
+    strengths, start = before.shrunk.strengths, before.shrunk.solution.theta
+    rows = model.rows(track.grid.keys, track.grid.n_keys)
+    shape = before.shape_at(before.log_rates)
+    if isinstance(shape.basis, ConstantBasis):
+        problem = replace(before.problem, rows=rows, basis=np.zeros(rows.n_keys, dtype=np.intp))
+        shrunk = Shrunk(fit(problem, strengths, start), strengths)
+        return FittedModel(model, track, problem, shrunk, before.log_rates)
+
+    def at_rates(log_rates: tuple[float, ...]) -> Problem:
+        shape = track.shape(np.exp(log_rates).tolist())
+        return _with_shape(replace(before.problem, rows=rows), model, track, shape)
+
+    if track.n_rates:
+        place = Place(before.log_rates, start, before.shrunk.solution)
+        found = fit_profile(at_rates, track.n_rates, strengths, place)
+        shrunk = Shrunk(found.solution, strengths)
+        return FittedModel(model, track, at_rates(found.log_rates), shrunk, found.log_rates)
+    problem = at_rates(())
+    # A step without rows must not remember what it was.
+    solution = fit_separately(problem, strengths) if shape.separate else None
+    shrunk = Shrunk(solution or fit(problem, strengths, start), strengths)
+    return FittedModel(model, track, problem, shrunk, ())
+
+
+def _fit_constant(
+    model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, training: Training
+) -> FittedModel:
+    """Fit as the calibrator alone would."""
+    by_folds = family.choose == "folds" and check_shrinkage(shrinkage) is None
+    keys = fold_codes(len(training.labels), training.groups) if by_folds else None
+    problem = model.problem(keys, N_FOLDS if by_folds else 1)
+    shrunk = shrink(problem, shrinkage, training.groups, choose=family.choose)
+    return FittedModel(model, track, problem, shrunk, (1.0,) * track.n_rates)
+
+
+def _fit_linear(problem: Problem, separate: bool, wanted: Wanted, groups: Groups | None) -> Shrunk:
+    method = fit_separately if separate else fit
+    given = tuple(one for one in wanted if one is not None)
+    if len(given) == len(wanted):
+        return Shrunk(method(problem, given, None), given)
+    return fit_by_evidence(problem, groups, wanted, fit=method)
+
+
+def _problem(model: LinearModel, track: Track, rows_problem: Problem) -> Problem:
+    """Make the problem at some rate, whatever it is."""
+    newton = max(model.most_newton, MOST_NEWTON_COEFFICIENTS)
+    shape = track.shape((1.0,) * track.n_rates)
+    return _with_shape(replace(rows_problem, most_newton=newton), model, track, shape)
+
+
+def _with_shape(problem: Problem, model: LinearModel, track: Track, shape: Shape) -> Problem:
+    """Let every coefficient of a model be a curve of this shape."""
+    count = shape.basis.n_functions
+    return replace(
+        problem,
+        basis=_basis_at_keys(shape.basis, track),
+        identity=np.tile(model.identity, count),
+        lower=np.tile(model.lower, count),
+        steady=np.tile(model.steady, count),
+        penalties=_penalties(model, shape),
+    )
+
+
+def _basis_at_keys(basis: Basis, track: Track) -> Array | Codes:
+    if isinstance(basis, StepBasis | BinBasis):
+        # Every key is a step of its own.
+        return np.arange(track.grid.n_keys, dtype=np.intp)
+    return basis(track.grid.times)
+
+
+def _penalties(model: LinearModel, shape: Shape) -> tuple[Penalty, ...]:
+    biases = model.biases.astype(np.float64)
+    slopes = (~model.biases & ~model.free).astype(np.float64)
+    pulls = [
+        Penalty("slopes", _on_curve(shape.level, slopes)),
+        Penalty("biases", _on_curve(shape.level, biases)),
+    ]
+    for number, smooth in enumerate(shape.smooth):
+        which = "" if len(shape.smooth) == 1 else f"_along_clock_{number + 1}"
+        pulls += [
+            Penalty(f"roughness_of_slopes{which}", _on_curve(smooth, 1.0 - biases)),
+            Penalty(f"roughness_of_biases{which}", _on_curve(smooth, biases)),
+        ]
+    return tuple(pulls)
+
+
+def _on_curve(pull: Array, which: Array) -> Array:
+    """Let a pull on the functions of time hold for some coefficients of a key."""
+    product = np.kron(pull, which) if pull.ndim == 1 else np.kron(pull, np.diag(which))
+    return np.asarray(product, dtype=np.float64)
