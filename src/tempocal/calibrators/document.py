@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from os import PathLike
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,28 +21,54 @@ if TYPE_CHECKING:
 
 # Kinds of label that JSON can hold without loss, as NumPy spells them.
 _LABEL_KINDS = {"b": bool, "i": int, "u": int, "f": float, "U": str, "O": str}
+# What each fact of a summary may be.
+_FACTS: dict[str, tuple[type, ...]] = {
+    "calibrator": (str,),
+    "n_rows": (int,),
+    "total_weight": (int, float),
+    "n_groups": (int, NoneType),
+    "effective_number": (int, float, NoneType),
+    "nll_before": (int, float),
+    "nll_after": (int, float),
+    "details": (dict,),
+}
+# The numbers that JSON has no word for.
+_NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
 def save(calibrator: "Calibrator", path: str | PathLike[str]) -> None:
     """Write a fitted calibrator to a model file."""
+    write_document(path, to_content(calibrator, settings_to_dict(calibrator, calibrator.classes_)))
+
+
+def to_content(calibrator: "Calibrator", parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return what the file of any fitted calibrator holds."""
+    return {
+        "calibrator": type(calibrator).__name__,
+        "written_by": f"tempocal {__version__}",
+        "parameters": parameters,
+        "classes": labels_to_dict(calibrator.classes_),
+        "columns": int(calibrator.n_features_in_),
+        "column_names": [str(name) for name in getattr(calibrator, "feature_names_in_", [])],
+        "map": to_dict(calibrator.map_),
+        "summary": summary_to_dict(calibrator.summary_),
+    }
+
+
+def settings_to_dict(calibrator: "Calibrator", classes: NDArray[Any]) -> dict[str, Any]:
+    """Return the constructor's arguments; ``classes`` are those of the fit."""
     parameters = calibrator.get_params(deep=False)
-    classes = labels_to_dict(calibrator.classes_)
     if parameters["classes"] is not None:
         # What was given may be a list; what it was read as can be written.
-        parameters["classes"] = classes
-    write_document(
-        path,
-        {
-            "calibrator": type(calibrator).__name__,
-            "written_by": f"tempocal {__version__}",
-            "parameters": {name: _plain(value) for name, value in parameters.items()},
-            "classes": classes,
-            "columns": int(calibrator.n_features_in_),
-            "column_names": [str(name) for name in getattr(calibrator, "feature_names_in_", [])],
-            "map": to_dict(calibrator.map_),
-            "summary": summary_to_dict(calibrator.summary_),
-        },
-    )
+        parameters["classes"] = labels_to_dict(classes)
+    return {name: plain(value) for name, value in parameters.items()}
+
+
+def plain(value: Any) -> Any:
+    """Turn a constructor argument into what JSON can hold."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return [plain(part) for part in value] if isinstance(value, tuple | list) else value
 
 
 def labels_to_dict(labels: NDArray[Any]) -> dict[str, Any]:
@@ -59,10 +86,12 @@ def labels_to_dict(labels: NDArray[Any]) -> dict[str, Any]:
 def labels_from_dict(content: Any) -> NDArray[Any]:
     """Labels with the type they had."""
     try:
-        dtype = np.dtype(content["dtype"])
+        spelled, values = content["dtype"], content["values"]
+        dtype = np.dtype(spelled)
         wanted = _LABEL_KINDS[dtype.kind]
-        values = content["values"]
-        if all(type(value) is wanted for value in values) and _fits(dtype, values):
+        # NumPy takes more than text for a type, and text for a list of letters.
+        as_written = len(content) == 2 and isinstance(spelled, str) and isinstance(values, list)
+        if as_written and all(type(value) is wanted for value in values) and _fits(dtype, values):
             return np.array(values, dtype=dtype)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DamagedModelFileError("the model's classes cannot be read") from error
@@ -83,19 +112,34 @@ def summary_to_dict(summary: Summary) -> dict[str, Any]:
     for name in ("nll_before", "nll_after"):
         if math.isinf(content[name]):
             content[name] = None
-    return content
+    return {**content, "details": spell_out(content["details"])}
 
 
 def summary_from_dict(content: Any) -> Summary:
     """Facts of a fit, as they were written."""
-    if not isinstance(content, Mapping) or set(content) != set(Summary.__dataclass_fields__):
+    if not isinstance(content, Mapping) or set(content) != set(_FACTS):
         raise DamagedModelFileError("the model's summary cannot be read")
     infinite = {name: math.inf for name in ("nll_before", "nll_after") if content[name] is None}
-    return Summary(**{**content, **infinite})
+    facts = {**content, **infinite}
+    for name, kinds in _FACTS.items():
+        if type(facts[name]) not in kinds:
+            raise DamagedModelFileError(f"the {name} of the model's summary cannot be read")
+    return Summary(**{**facts, "details": read_out(facts["details"])})
 
 
-def _plain(value: Any) -> Any:
-    """Turn a constructor argument into what JSON can hold."""
-    if isinstance(value, np.generic):
-        return value.item()
-    return list(value) if isinstance(value, tuple) else value
+def spell_out(value: Any) -> Any:
+    """Write numbers that are not finite as ``{"float": "inf"}``, at any depth."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": str(float(value))}
+    if isinstance(value, Mapping):
+        return {name: spell_out(part) for name, part in value.items()}
+    return [spell_out(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def read_out(value: Any) -> Any:
+    """Return what `spell_out` was given."""
+    if isinstance(value, Mapping):
+        if set(value) == {"float"} and str(value["float"]) in _NOT_FINITE:
+            return _NOT_FINITE[str(value["float"])]
+        return {name: read_out(part) for name, part in value.items()}
+    return [read_out(part) for part in value] if isinstance(value, list) else value

@@ -1,20 +1,20 @@
-"""From a model file back to a fitted calibrator."""
+"""From the content of a model file back to a fitted calibrator."""
 
 import inspect
 from collections.abc import Mapping
-from os import PathLike
+from reprlib import repr as shown
 from typing import Any, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tempocal import calibrators
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.document import labels_from_dict, summary_from_dict
+from tempocal.calibrators.document import labels_from_dict, labels_to_dict, summary_from_dict
 from tempocal.errors import DamagedModelFileError
 from tempocal.maps import FittedMap, from_dict
-from tempocal.modelfile import read_document
 
-_KEYS = {
+KEYS = {
     "calibrator",
     "written_by",
     "parameters",
@@ -26,57 +26,26 @@ _KEYS = {
 }
 
 
-def load(path: str | PathLike[str]) -> Calibrator:
-    """Read a fitted calibrator from a model file.
-
-    Parameters
-    ----------
-    path : path-like
-        A file that ``save`` wrote.
-
-    Returns
-    -------
-    calibrator
-        It predicts as the one that was saved, to the bit.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is damaged, of another kind, or written by a later version.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> import tempocal as tc
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.json"
-    >>> tc.TemperatureScaling().fit([-1.0, 2.0, 0.5], [0, 1, 0]).save(path)
-    >>> tc.load(path).classes_
-    array([0, 1])
-    """
-    content = read_document(path)
-    if set(content) != _KEYS:
-        raise DamagedModelFileError(
-            f"{path}: a calibrator needs {sorted(_KEYS)}, but the file has {sorted(content)}"
-        )
-    try:
-        return _restore(content)
-    except DamagedModelFileError as error:
-        raise DamagedModelFileError(f"{path}: {error}") from error
-
-
-def _restore(content: Mapping[str, Any]) -> Calibrator:
-    calibrator = _construct(content["calibrator"], content["parameters"])
-    calibrator.classes_ = labels_from_dict(content["classes"])
-    calibrator.map_ = _check_kind(from_dict(content["map"]), calibrator)
-    calibrator.summary_ = summary_from_dict(content["summary"])
-    calibrator.n_features_in_ = _check_columns(content["columns"], calibrator)
-    names = _check_names(content["column_names"], calibrator.n_features_in_)
-    if names:
-        calibrator.feature_names_in_ = np.array(names, dtype=object)
+def restore(content: Mapping[str, Any]) -> Calibrator:
+    """Return the calibrator that a document describes, which is fitted to all times at once."""
+    require_keys(content, KEYS)
+    calibrator = construct(content["calibrator"], content["parameters"])
+    restore_facts(calibrator, content)
+    require_same_classes(calibrator, calibrator.classes_)
+    calibrator.map_ = from_dict(content["map"])
+    check_map(calibrator.map_, calibrator, calibrator.n_features_in_, len(calibrator.classes_))
     return calibrator
 
 
-def _construct(name: Any, parameters: Any) -> Calibrator:
+def require_keys(content: Any, keys: set[str]) -> None:
+    """Refuse a part of a document that has other entries than these."""
+    if not isinstance(content, Mapping) or set(content) != keys:
+        found = sorted(content) if isinstance(content, Mapping) else shown(content)
+        raise DamagedModelFileError(f"the model needs {sorted(keys)}, but the file has {found}")
+
+
+def construct(name: Any, parameters: Any) -> Calibrator:
+    """Return a calibrator that is not fitted."""
     kind = getattr(calibrators, name, None) if name in calibrators.__all__ else None
     if not (isinstance(kind, type) and issubclass(kind, Calibrator)):
         raise DamagedModelFileError(f"the model is a {name!r}, which is no calibrator")
@@ -93,38 +62,47 @@ def _construct(name: Any, parameters: Any) -> Calibrator:
     return kind(**values)
 
 
-def _check_kind(fitted: Any, calibrator: Calibrator) -> FittedMap:
-    """Refuse a map that this calibrator does not make, as its class declares."""
+def restore_facts(calibrator: Calibrator, content: Mapping[str, Any]) -> None:
+    """Give a calibrator its classes, its summary and the columns of its X."""
+    calibrator.classes_ = labels_from_dict(content["classes"])
+    calibrator.summary_ = summary_from_dict(content["summary"])
+    columns, names = content["columns"], content["column_names"]
+    if type(columns) is not int or columns < 1:
+        raise DamagedModelFileError(f"the number of columns is {columns!r:.80}")
+    is_text = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    if not is_text or len(names) not in (0, columns):
+        raise DamagedModelFileError(f"the names of the {columns} columns are {names!r:.80}")
+    calibrator.n_features_in_ = columns
+    if names:
+        calibrator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def require_same_classes(calibrator: Calibrator, classes: NDArray[Any]) -> None:
+    """Refuse a calibrator that was told other classes than the model has."""
+    given = calibrator.classes
+    if given is not None and labels_to_dict(np.asarray(given)) != labels_to_dict(classes):
+        raise DamagedModelFileError("the model has other classes than its calibrator was given")
+
+
+def check_map(fitted: FittedMap, calibrator: Calibrator, columns: int, n_classes: int) -> None:
+    """Refuse a map that a calibrator does not make of so many columns and classes."""
     if not isinstance(fitted, get_type_hints(type(calibrator))["map_"]):
         raise DamagedModelFileError(
             f"{type(calibrator).__name__} has no map of the kind {type(fitted).__name__}"
         )
-    made: FittedMap = fitted
-    return made
-
-
-def _check_columns(columns: Any, calibrator: Calibrator) -> int:
-    """Refuse a map that does not give as many classes as the model has."""
-    n_classes = len(calibrator.classes_)
-    if type(columns) is int and columns in (1, n_classes) and n_classes >= 2:
-        shape = _shape_of(calibrator.map_, columns)
+    if columns in (1, n_classes) and n_classes >= 2:
+        shape = _shape_of(fitted, columns)
         if shape == (1, n_classes) or (shape == (1,) and n_classes == 2):
-            return columns
+            return
     raise DamagedModelFileError(
         f"the map, {columns} columns and {n_classes} classes do not go together"
     )
 
 
-def _check_names(names: Any, columns: int) -> list[str]:
-    """Names of all columns, or none."""
-    is_text = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    if is_text and len(names) in (0, columns):
-        return list(names)
-    raise DamagedModelFileError(f"the names of the {columns} columns are {names!r:.80}")
-
-
 def _shape_of(fitted: FittedMap, columns: int) -> tuple[int, ...]:
     try:
-        return fitted(np.zeros(1) if columns == 1 else np.zeros((1, columns))).shape
+        # Numbers that are too large are a matter of those who predict with them.
+        with np.errstate(all="ignore"):
+            return fitted(np.zeros(1) if columns == 1 else np.zeros((1, columns))).shape
     except (IndexError, TypeError, ValueError) as error:
         raise DamagedModelFileError(f"the map cannot be applied: {error}") from error

@@ -44,7 +44,7 @@ _PARTS: dict[tuple[type, str], Kinds] = {
     (OneVsRest, "maps"): _OF_ONE_CLASS,
     (ProductBasis, "one"): _OF_ONE_CLOCK,
     (ProductBasis, "other"): _OF_ONE_CLOCK,
-    (StepBand, "basis"): _OF_STEPS,
+    (StepBand, "basis"): (*_OF_STEPS, ConstantBasis),
 }
 
 

@@ -1,6 +1,6 @@
 """From sums over rows to coefficients, at a given strength of shrinkage or one from the data."""
 
-from tempocal.solve.evidence import Shrunk, Wanted, design_effect, fit_by_evidence
+from tempocal.solve.evidence import Shrunk, Wanted, design_effect, doubt, fit_by_evidence
 from tempocal.solve.fitting import fit
 from tempocal.solve.folds import N_FOLDS, fit_by_folds, fold_codes
 from tempocal.solve.penalties import Penalty, Strengths
@@ -19,6 +19,7 @@ __all__ = [
     "Strengths",
     "Wanted",
     "design_effect",
+    "doubt",
     "fit",
     "fit_by_evidence",
     "fit_by_folds",

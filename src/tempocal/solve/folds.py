@@ -25,9 +25,7 @@ STRENGTHS = tuple(10.0**power for power in range(5, -1, -1))
 PATIENCE = 2
 
 
-def fold_codes(
-    n_rows: int, groups: Groups | None, n_folds: int = N_FOLDS, seed: int = 0
-) -> Codes:
+def fold_codes(n_rows: int, groups: Groups | None, n_folds: int = N_FOLDS, seed: int = 0) -> Codes:
     """Shuffle groups, or rows where there are none, and deal them to the folds in turn."""
     count = n_rows if groups is None else groups.count
     dealt = np.random.default_rng(seed).permutation(count) % n_folds

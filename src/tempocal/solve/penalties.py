@@ -28,10 +28,13 @@ class Penalty:
         What it pulls on, for the summary.
     matrix : ndarray of shape (coefficients,) or (coefficients, coefficients)
         S, or its diagonal where that is all there is.
+    is_tie : bool
+        Whether it ties coefficients to each other, rather than to the identity.
     """
 
     name: str
     matrix: Array
+    is_tie: bool = False
 
     @property
     def is_used(self) -> bool:

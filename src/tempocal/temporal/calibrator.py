@@ -1,6 +1,9 @@
 """A calibrator whose parameters follow a curve along time: section 3 of the paper."""
 
+from os import PathLike
 from typing import Any, Self
+
+from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators import TemperatureScaling
 from tempocal.calibrators.base import Calibrator
@@ -9,6 +12,7 @@ from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.curves import Curve, ExponentialDecay
 from tempocal.errors import InputError
 from tempocal.temporal.clock import TimeColumn, take_time
+from tempocal.temporal.document import save
 from tempocal.temporal.fitting import fit_along_time
 from tempocal.temporal.timed import TimedCalibrator
 
@@ -107,6 +111,11 @@ class TemporalCalibrator(TimedCalibrator):
         fitted = fit_along_time(calibrator, curve, self.shrinkage, checked.training)
         self._keep(fitted, checked, timed.times.kinds, logits)
         return self
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted calibrator to a model file, to be read back by `tempocal.load`."""
+        check_is_fitted(self, "map_")
+        save(self, path)
 
     @property
     def inputs(self) -> Any:  # type: ignore[override]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from tempocal.calibrators.training import Training
+from tempocal.inputs import Codes
 from tempocal.links import Array
 
 # Stretches of about as many rows each, as in the paper's figures; where there are two clocks, of
@@ -28,7 +29,7 @@ def error_over_time(proba: Array, training: Training) -> float:
     return float(errors.mean())
 
 
-def _stretches(times: Array) -> Array:
+def _stretches(times: Array) -> Codes:
     first = times if times.ndim == 1 else times[:, 0]
     places = np.empty(len(first), dtype=np.intp)
     places[np.argsort(first, kind="stable")] = np.arange(len(first))

@@ -41,6 +41,7 @@ class FittedModel:
     problem: Problem
     shrunk: Shrunk
     log_rates: tuple[float, ...]
+    wanted: Wanted
 
     @property
     def basis(self) -> Basis:
@@ -103,7 +104,7 @@ def _fit(
         profiled = Profiled((), shrunk)
     problem = at_rates(profiled.log_rates)
     report(problem, profiled.shrunk, shrinkage)
-    return FittedModel(model, track, problem, profiled.shrunk, profiled.log_rates)
+    return FittedModel(model, track, problem, profiled.shrunk, profiled.log_rates, wanted)
 
 
 def _refit(model: LinearModel, track: Track, before: FittedModel) -> FittedModel:
@@ -113,7 +114,7 @@ def _refit(model: LinearModel, track: Track, before: FittedModel) -> FittedModel
     if isinstance(shape.basis, ConstantBasis):
         problem = replace(before.problem, rows=rows, basis=np.zeros(rows.n_keys, dtype=np.intp))
         shrunk = Shrunk(fit(problem, strengths, start), strengths)
-        return FittedModel(model, track, problem, shrunk, before.log_rates)
+        return FittedModel(model, track, problem, shrunk, before.log_rates, before.wanted)
 
     def at_rates(log_rates: tuple[float, ...]) -> Problem:
         shape = track.shape(np.exp(log_rates).tolist())
@@ -123,12 +124,13 @@ def _refit(model: LinearModel, track: Track, before: FittedModel) -> FittedModel
         place = Place(before.log_rates, start, before.shrunk.solution)
         found = fit_profile(at_rates, track.n_rates, strengths, place)
         shrunk = Shrunk(found.solution, strengths)
-        return FittedModel(model, track, at_rates(found.log_rates), shrunk, found.log_rates)
+        problem = at_rates(found.log_rates)
+        return FittedModel(model, track, problem, shrunk, found.log_rates, before.wanted)
     problem = at_rates(())
     # A step without rows must not remember what it was.
     solution = fit_separately(problem, strengths) if shape.separate else None
     shrunk = Shrunk(solution or fit(problem, strengths, start), strengths)
-    return FittedModel(model, track, problem, shrunk, ())
+    return FittedModel(model, track, problem, shrunk, (), before.wanted)
 
 
 def _fit_constant(
@@ -139,7 +141,8 @@ def _fit_constant(
     keys = fold_codes(len(training.labels), training.groups) if by_folds else None
     problem = model.problem(keys, N_FOLDS if by_folds else 1)
     shrunk = shrink(problem, shrinkage, training.groups, choose=family.choose)
-    return FittedModel(model, track, problem, shrunk, (1.0,) * track.n_rates)
+    wanted = check_shrinkage(shrinkage) or (None, None)
+    return FittedModel(model, track, problem, shrunk, (1.0,) * track.n_rates, wanted)
 
 
 def _fit_linear(problem: Problem, separate: bool, wanted: Wanted, groups: Groups | None) -> Shrunk:
@@ -187,8 +190,8 @@ def _penalties(model: LinearModel, shape: Shape) -> tuple[Penalty, ...]:
     for number, smooth in enumerate(shape.smooth):
         which = "" if len(shape.smooth) == 1 else f"_along_clock_{number + 1}"
         pulls += [
-            Penalty(f"roughness_of_slopes{which}", _on_curve(smooth, 1.0 - biases)),
-            Penalty(f"roughness_of_biases{which}", _on_curve(smooth, biases)),
+            Penalty(f"roughness_of_slopes{which}", _on_curve(smooth, 1.0 - biases), is_tie=True),
+            Penalty(f"roughness_of_biases{which}", _on_curve(smooth, biases), is_tie=True),
         ]
     return tuple(pulls)
 

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Self
 
@@ -12,9 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.summary import Summary
 from tempocal.errors import InputError
-from tempocal.inputs import check_whole
+from tempocal.inputs import as_float64, check_scores, check_whole
 from tempocal.links import Array
 from tempocal.sequences import Prefixes, prefixes, truncate
 from tempocal.sequences.lengths import lengths_of, one_for_each
@@ -29,33 +29,31 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
     """Calibrate a model along the sequences that it watches growing.
 
     `fit` cuts whole sequences short, scores the prefixes with the model and fits the calibrator
-    along their time, each sequence a group. The model is not fitted here: it comes fitted, and
-    **never on the sequences that it is calibrated with**, which it would know too well. To keep a
-    fitted classifier, save both of its parts: ``clf.calibrator_.save(path)``, and the model.
+    along their time, each sequence a group. The model comes fitted, and **never on the sequences
+    that it is calibrated with**, which it would know too well. To keep the result, save the model
+    in its own way, and the calibrator with ``clf.calibrator_.save(path)``.
 
     Parameters
     ----------
     model : callable or classifier
-        Gives a row for each of a list of prefixes. A callable returns what ``calibrator.inputs``
-        says, logits or probabilities, as an array of shape (n,), (n, 1) or (n, K). Of a
-        scikit-learn classifier `predict_proba` is asked with ``inputs="proba"``; with
-        ``inputs="logits"`` `decision_function`, or, where there is none, `predict_proba`, whose
-        logarithms are then softmax logits. Its ``classes_`` are the classes of the columns;
-        without them these are the calibrator's, or the sorted labels. Clones share the model.
+        Scores a list of prefixes. A callable returns what ``calibrator.inputs`` says, logits or
+        probabilities, as an array of shape (n,), (n, 1) or (n, K). A scikit-learn classifier is
+        asked for `predict_proba` with ``inputs="proba"``. With ``inputs="logits"`` it is asked for
+        `decision_function`, or, having none, for `predict_proba`, whose logarithms are softmax
+        logits. Columns are its ``classes_``; without them, the calibrator's or the sorted labels.
     calibrator : calibrator, default=None
         Along time, or a global one, which is not told the time; None is ``TemporalCalibrator()``.
     cuts : int or None, default=5
-        Random cut points of each sequence, as `tempocal.sequences.truncate` draws them; None takes
-        all prefixes.
+        Random cut points of each sequence, see `tempocal.sequences.truncate`; None: all prefixes.
     time : callable, default=None
         From a prefix to its time; None takes the length of the prefix.
     weighted : bool, default=False
-        Whether random cuts stand for all prefixes, so that long sequences count more. Otherwise
-        each sequence counts alike, as in the paper. Without effect on all prefixes.
+        Whether the cuts stand for all prefixes, of which long sequences have more. If not, each
+        sequence counts alike, as in the paper. With ``cuts=None`` it changes nothing.
     batch_size : int, default=1024
-        How many prefixes are made and passed to the model at once.
+        How many prefixes are made and scored at once.
     random_state : int or None, default=0
-        Seed of the cut points; None draws others at every fit.
+        Seed of the cut points; None: others at every fit.
 
     Attributes
     ----------
@@ -68,19 +66,20 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    Players win and lose rounds; which are the better ones? A round says less than the model thinks.
+    Who wins more rounds than not? A lead of two says less, the more rounds it took. The model says
+    0.9 each time; Bayes' rule 0.9, 0.8 and 0.7.
 
     >>> import numpy as np
     >>> import tempocal as tc
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(3)
     >>> skill = rng.random(400)
     >>> rounds = ["".join(np.where(rng.random(12) < one, "w", "l")) for one in skill]
     >>> def lead(prefixes):
     ...     return [prefix.count("w") - prefix.count("l") for prefix in prefixes]
-    >>> clf = tc.CalibratedSequenceClassifier(lead, tc.TemporalCalibrator(curve=tc.Spline()))
+    >>> clf = tc.CalibratedSequenceClassifier(lead, tc.TemporalCalibrator())
     >>> clf = clf.fit(rounds, skill > 0.5)
-    >>> clf.predict_proba(["w", "wlww", "wlwwlwwlwlww"])[:, 1].round(2)
-    array([0.7 , 0.8 , 0.87])
+    >>> clf.predict_proba(["ww", "wwlwlw", "wwlwlwlwlwlw"])[:, 1].round(1)
+    array([0.9, 0.8, 0.7])
     """
 
     def __init__(
@@ -92,7 +91,7 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
         time: Callable[[Any], Any] | None = None,
         weighted: bool = False,
         batch_size: int = 1024,
-        random_state: int | None = 0,
+        random_state: Any = 0,
     ) -> None:
         self.model = model
         self.calibrator = calibrator
@@ -109,27 +108,15 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, sequences: Any, y: Any, groups: Any = None) -> Self:
         """Fit the calibrator to whole sequences that the model was not fitted to.
 
-        Parameters
-        ----------
-        sequences : list of sequences
-            Anything with ``len()`` and slicing: strings, lists of words, arrays along time.
-        y : array-like
-            Class of each sequence, labels of any kind.
-        groups : array-like, default=None
-            Cluster of each sequence, where some are not independent; None: each is its own.
-
-        Returns
-        -------
-        self
+        ``y`` is the class of each sequence. ``groups`` are clusters of sequences that are not
+        independent of each other, such as stays of one patient; without it each is its own.
         """
         cut = self._cut(sequences, y, groups)
-        calibrator = _with_classes(_checked(self.calibrator), getattr(self.model, "classes_", None))
+        calibrator = _with_classes(self.calibrator, getattr(self.model, "classes_", None))
         scored = self._score(cut, sequences, calibrator)
-        # A weight is how often a row was seen, and on average these were seen once.
+        # A weight is how often a row was seen, and these were seen once.
         weight = cut.weight / cut.weight.mean() if self.weighted else None
-        calibrator.fit(
-            scored.scores, cut.label, groups=cut.id, sample_weight=weight, **scored.clock
-        )
+        calibrator.fit(**scored, y=cut.label, groups=cut.id, sample_weight=weight)
         self.calibrator_, self.classes_ = calibrator, calibrator.classes_
         self.n_prefixes_ = len(cut)
         return self
@@ -156,7 +143,7 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
         return self.calibrator_.summary()  # type: ignore[no-any-return]
 
     def __sklearn_clone__(self) -> Self:
-        # scikit-learn would clone the model too, and a clone of it is not fitted.
+        # Clones share the model: scikit-learn would clone it too, and forget its fit.
         bare = copy(self)
         bare.model = None
         fresh: Self = super(CalibratedSequenceClassifier, bare).__sklearn_clone__()
@@ -174,58 +161,41 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
 
     def _ask(self, method: str, sequences: Any) -> Any:
         check_is_fitted(self, "calibrator_")
-        # A step beyond the longest leaves of each sequence the whole.
-        now = prefixes(sequences, every=sys.maxsize)
-        scored = self._score(now, sequences, self.calibrator_)
-        return getattr(self.calibrator_, method)(scored.scores, **scored.clock)
+        # Of prefixes this far apart, only the whole sequences are left.
+        whole = prefixes(sequences, every=sys.maxsize)
+        return getattr(self.calibrator_, method)(**self._score(whole, sequences, self.calibrator_))
 
-    def _score(self, cut: Prefixes, sequences: Any, calibrator: Any) -> "_Scored":
-        ask, size = (
-            _scorer(self.model, calibrator.inputs),
-            check_whole(self.batch_size, "batch_size"),
-        )
-        scores: list[Array] = []
-        times: list[Any] = []
-        walk = cut.take(sequences)
+    def _score(self, cut: Prefixes, sequences: Any, calibrator: Any) -> dict[str, Any]:
+        """Ask the model about prefixes, and return what the calibrator takes."""
+        score = _scorer(self.model, calibrator.inputs)
+        size, time_of = check_whole(self.batch_size, "batch_size"), _clock(self.time)
+        scores, times, walk = list[Array](), list[Any](), cut.take(sequences)
         while batch := list(islice(walk, size)):
-            times += [] if self.time is None else map(self.time, batch)
-            scores.append(_rows(ask, batch))
+            times.extend(map(time_of, batch))
+            scores.append(_rows(score(batch), len(batch)))
+        scored = {"logits": _joined(scores)}
         # A global calibrator has no use for the time.
-        timed = has_fit_parameter(calibrator, "time")
-        time = cut.length if self.time is None else times
-        return _Scored(_joined(scores), {"time": time} if timed else {})
-
-
-@dataclass(frozen=True)
-class _Scored:
-    """What the model says of prefixes, and the keyword that tells their time."""
-
-    scores: Array
-    clock: dict[str, Any]
-
-
-def _checked(calibrator: Any) -> Any:
-    calibrator = _default() if calibrator is None else calibrator
-    if isinstance(calibrator, type) or not hasattr(calibrator, "inputs"):
-        raise InputError(
-            f"calibrator must be one such as TemporalCalibrator(), but it is {calibrator!r}"
-        )
-    return calibrator
+        return {**scored, "time": times} if has_fit_parameter(calibrator, "time") else scored
 
 
 def _with_classes(calibrator: Any, classes: Any) -> Any:
-    """Clone a calibrator, which is to know the classes of the model's columns."""
-    fresh = clone(calibrator)
+    """Clone the calibrator, and tell it which class each column of the model is."""
+    fresh = _default() if calibrator is None else calibrator
+    if not isinstance(fresh, Calibrator):
+        raise InputError(
+            f"calibrator must be one such as TemporalCalibrator(), but it is {fresh!r}"
+        )
+    owner = fresh = clone(fresh)
     if classes is None:
         return fresh
-    owner = fresh
     if "classes" not in fresh.get_params(deep=False):
-        # Along time it is the calibrator within that knows them, and None stands for one.
+        # Along time the inner calibrator knows them, and there None stands for one as well.
         owner = fresh.calibrator = fresh._parts()[0]
-    if owner.classes is not None and list(owner.classes) != list(classes):
+    own, columns = (np.asarray(one).tolist() for one in (owner.classes, classes))
+    if own not in (None, columns):
         raise InputError(
-            f"classes of the calibrator are {list(owner.classes)}, but the columns of the model "
-            f"are {list(classes)}: leave them out, the model's are taken"
+            f"the calibrator has classes={own}, but the columns of the model are {columns}: leave "
+            "classes out, and those of the model are taken"
         )
     owner.set_params(classes=classes)
     return fresh
@@ -233,14 +203,49 @@ def _with_classes(calibrator: Any, classes: Any) -> Any:
 
 def _scorer(model: Any, inputs: str) -> Callable[[list[Any]], Any]:
     """Choose what the model is asked for."""
-    proba = getattr(model, "predict_proba", None)
-    decide = getattr(model, "decision_function", None)
-    if isinstance(model, type) or not (proba or decide or callable(model)):
+    classifier = hasattr(model, "predict_proba") or hasattr(model, "decision_function")
+    # A class is a callable too, of its settings.
+    if isinstance(model, type) or not (classifier or callable(model)):
         raise InputError(
             "model must be a callable of a list of prefixes, or a fitted classifier with "
             f"predict_proba or decision_function, but it is {model!r}"
         )
-    if not (proba or decide):
+    if not classifier:
         return model  # type: ignore[no-any-return]
+    if inputs == "logits" and hasattr(model, "decision_function"):
+        return model.decision_function  # type: ignore[no-any-return]
+    if not hasattr(model, "predict_proba"):
+        raise InputError(
+            f'the calibrator takes inputs="{inputs}", but model {type(model).__name__} has no '
+            'predict_proba: give the calibrator inputs="logits"'
+        )
     if inputs == "proba":
-        ...
+        return model.predict_proba  # type: ignore[no-any-return]
+    return lambda batch: check_scores(model.predict_proba(batch), "proba", "predict_proba")
+
+
+def _clock(time: Any) -> Callable[[Any], Any]:
+    if not (time is None or callable(time)):
+        raise InputError(f"time must be None or a callable of a prefix, but it is {time!r}")
+    return len if time is None else time
+
+
+def _rows(output: Any, n_prefixes: int) -> Array:
+    """Check that the model returned a row for each prefix of a batch."""
+    scores = as_float64(output, "what the model returned")
+    # The names of a table's columns would be lost, and with them their order.
+    if scores.ndim in (1, 2) and len(scores) == n_prefixes and not hasattr(output, "columns"):
+        return scores.reshape(n_prefixes, -1)
+    rows = len(scores) if scores.ndim else 0
+    raise InputError(
+        f"model returned {rows} rows for {n_prefixes} prefixes, a {type(output).__name__} of shape "
+        f"{scores.shape}: it must return an array of shape (n,), (n, 1) or (n, K) for n prefixes, "
+        "columns in the order of the classes"
+    )
+
+
+def _joined(scores: list[Array]) -> Array:
+    widths = {part.shape[1] for part in scores}
+    if len(widths) > 1:
+        raise InputError(f"model returned {sorted(widths)} columns, other ones for other prefixes")
+    return np.concatenate(scores)

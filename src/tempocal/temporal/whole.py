@@ -1,0 +1,113 @@
+"""Whether the parts of a calibrator along time that was read from a file go together."""
+
+from typing import Any
+
+import numpy as np
+
+from tempocal.calibrators import Identity
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.loading import check_map, require_same_classes
+from tempocal.calibrators.parametric import ParametricCalibrator
+from tempocal.calibrators.training import Training
+from tempocal.curves import Constant
+from tempocal.errors import DamagedModelFileError, InputError
+from tempocal.maps import (
+    FORMS,
+    Basis,
+    ConstantBasis,
+    Curves,
+    FittedMap,
+    MapPerStep,
+    ProductBasis,
+    StepBand,
+    to_dict,
+)
+from tempocal.temporal.calibrator import TemporalCalibrator
+
+
+def require_whole(calibrator: TemporalCalibrator) -> None:
+    """Refuse a calibrator that no fit could have left behind."""
+    inner, curve = calibrator._parts()
+    clocks, n_classes = len(calibrator.time_kinds_), len(calibrator.classes_)
+    # Nothing changes along a constant, whatever the number of clocks.
+    if curve.n_clocks != clocks and not isinstance(curve, Constant):
+        raise DamagedModelFileError(f"{curve!r} does not go along {clocks} clocks")
+    if not all(_goes_along(basis, clocks) for basis in _bases(calibrator.map_)):
+        raise DamagedModelFileError(f"the map does not go along {clocks} clocks")
+    require_same_classes(inner, calibrator.classes_)
+    columns = _columns_of_logits(calibrator)
+    for fitted in _maps(calibrator.map_):
+        check_map(fitted, inner, columns, n_classes)
+    if not _is_made_by(inner, calibrator.map_, columns, n_classes):
+        raise DamagedModelFileError(f"{inner!r} does not make such a map")
+    if not _are_bands_of(calibrator.bands_, calibrator.map_):
+        raise DamagedModelFileError("the bands are not those of the map")
+
+
+def _goes_along(basis: Basis, clocks: int) -> bool:
+    if isinstance(basis, ConstantBasis):
+        return True
+    return clocks == (2 if isinstance(basis, ProductBasis) else 1)
+
+
+def _columns_of_logits(calibrator: TemporalCalibrator) -> int:
+    """How many columns of X are left beside the clocks."""
+    columns, given = calibrator.n_features_in_, calibrator.time_column
+    if given is None:
+        return columns
+    clocks = given if isinstance(given, tuple) else (given,)
+    if len(clocks) != len(calibrator.time_kinds_):
+        raise DamagedModelFileError(f"time_column is {given!r}, but time has other clocks")
+    names = list(getattr(calibrator, "feature_names_in_", []))
+    return columns - len({_place(clock, columns, names) for clock in clocks})
+
+
+def _place(clock: int | str, columns: int, names: list[str]) -> int | str:
+    if isinstance(clock, int) and -columns <= clock < columns:
+        return clock % columns
+    # Where the names of the columns are no text, scikit-learn keeps none.
+    if isinstance(clock, str) and (clock in names or not names):
+        return names.index(clock) if names else clock
+    raise DamagedModelFileError(f"time_column {clock!r:.80} is none of the {columns} columns")
+
+
+def _bases(fitted: Any) -> tuple[Basis, ...]:
+    return fitted.bases if isinstance(fitted, Curves) else (fitted.basis,)
+
+
+def _maps(fitted: Any) -> tuple[FittedMap, ...]:
+    """Return the maps at some moments: all there are, or of curves the first coefficients'."""
+    if isinstance(fitted, MapPerStep):
+        return fitted.maps
+    with np.errstate(all="ignore"):
+        return (FORMS[fitted.form]([table[0] for table in fitted.tables]),)
+
+
+def _is_made_by(inner: Calibrator, fitted: Any, columns: int, n_classes: int) -> bool:
+    """Tell whether a map has the form, and as many numbers, as the calibrator's."""
+    if isinstance(fitted, MapPerStep):
+        return not isinstance(inner, ParametricCalibrator | Identity)
+    if not isinstance(inner, ParametricCalibrator):
+        return isinstance(inner, Identity) and fitted.form == "scale"
+    logits = np.zeros((n_classes, columns) if columns > 1 else n_classes)
+    rows = Training(logits, np.arange(n_classes), None, None, n_classes)
+    try:
+        family = inner._family(rows)
+    except InputError as error:
+        raise DamagedModelFileError(str(error)) from error
+    widths = [len(model.numbers(model.identity)) for model in family.models]
+    return fitted.form == family.form and [table.shape[1] for table in fitted.tables] == widths
+
+
+def _are_bands_of(bands: Any, fitted: Any) -> bool:
+    if isinstance(fitted, MapPerStep):
+        return not bands
+    return len(bands) == len(fitted.tables) and all(
+        to_dict(band.basis) == to_dict(basis)
+        and (
+            band.deviations.shape == table.shape
+            if isinstance(band, StepBand)
+            else np.array_equal(band.table, table)
+        )
+        for band, basis, table in zip(bands, fitted.bases, fitted.tables, strict=True)
+    )

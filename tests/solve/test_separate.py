@@ -1,0 +1,177 @@
+"""Many small fits at once, against one fit for each key."""
+
+import numpy as np
+import pytest
+
+from tempocal.rows import BinaryRows
+from tempocal.solve import Penalty, Problem, fit, fit_separately
+
+MODELS = {
+    "temperature": (np.array([1.0]), np.array([1e-6])),
+    "platt": (np.array([1.0, 0.0]), np.array([-np.inf, -np.inf])),
+    "beta": (np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, -np.inf])),
+}
+every_model = pytest.mark.parametrize("model", MODELS)
+
+
+def features_of(z, model):
+    if model == "temperature":
+        return z[None]
+    if model == "platt":
+        return np.stack([z, np.ones_like(z)])
+    return np.stack([-np.logaddexp(0, -z), np.logaddexp(0, z), np.ones_like(z)])
+
+
+def problem_of(z, y, keys, n_keys, model, weights=None):
+    """Every key has coefficients of its own."""
+    identity, lower = MODELS[model]
+    is_bias = identity == 0
+    rows = BinaryRows(features_of(z, model), y, weights=weights, keys=keys, n_keys=n_keys)
+    return Problem(
+        rows=rows,
+        basis=np.arange(n_keys),
+        identity=np.tile(identity, n_keys),
+        penalties=(
+            Penalty("slopes", np.tile(1.0 - is_bias, n_keys)),
+            Penalty("biases", np.tile(1.0 * is_bias, n_keys)),
+        ),
+        lower=np.tile(lower, n_keys),
+        steady=np.zeros(n_keys * len(identity)),
+        moment=np.ones((1, 1)),
+    )
+
+
+def alone(z, y, keys, key, model, strengths, weights=None):
+    """Fit the rows of one key."""
+    own = keys == key
+    weights = None if weights is None else weights[own]
+    problem = problem_of(z[own], y[own], np.zeros(own.sum(), dtype=np.intp), 1, model, weights)
+    return fit(problem, strengths)
+
+
+def simulate(n=1500, n_keys=12, seed=0):
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(0, n_keys, size=n)
+    z = 2 * rng.normal(size=n)
+    slope = np.linspace(-0.3, 1.5, n_keys)[keys]
+    return z, (rng.random(n) < 1 / (1 + np.exp(-slope * z - 0.3))).astype(float), keys
+
+
+@every_model
+@pytest.mark.parametrize("strengths", [(0.0, 0.0), (1.0, 1.0), (5.0, 0.1)], ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_equals_a_fit_for_each_key(model, strengths, weighted):
+    z, y, keys = simulate()
+    weights = np.random.default_rng(1).random(len(y)) + 0.5 if weighted else None
+    together = fit_separately(problem_of(z, y, keys, 12, model, weights), strengths)
+    table = together.theta.reshape(12, -1)
+    fits = [alone(z, y, keys, key, model, strengths, weights) for key in range(12)]
+    np.testing.assert_allclose(table, [one.theta for one in fits], rtol=1e-5, atol=1e-6)
+    assert together.loss == pytest.approx(sum(one.loss for one in fits), rel=1e-9)
+    np.testing.assert_allclose(
+        together.hessian, [one.hessian for one in fits], rtol=1e-4, atol=1e-4
+    )
+    assert together.converged
+    assert not together.unbounded
+    assert not together.where_unbounded.any()
+    assert together.passes <= max(one.passes for one in fits) + 3
+
+
+@pytest.mark.parametrize("model", ["temperature", "beta"])
+def test_bounds_hold_and_push_back(model):
+    """At a bound the gradient is not negative; elsewhere it is zero."""
+    z, y, keys = simulate()
+    problem = problem_of(-z, y, keys, 12, model)
+    solution = fit_separately(problem, (0.0, 0.0))
+    at_bound = solution.theta <= problem.lower
+    assert at_bound.any()
+    assert (solution.theta >= problem.lower).all()
+    gradient = problem.evaluate(solution.theta, problem.pull((0.0, 0.0))).gradient
+    assert (gradient[at_bound] >= 0).all()
+    np.testing.assert_allclose(gradient[~at_bound], 0.0, atol=1e-4)
+
+
+@every_model
+def test_the_start_does_not_matter(model):
+    z, y, keys = simulate()
+    problem = problem_of(z, y, keys, 12, model)
+    far = 3.0 * np.ones_like(problem.identity)
+    a, b = fit_separately(problem, (1.0, 1.0)), fit_separately(problem, (1.0, 1.0), far)
+    np.testing.assert_allclose(a.theta, b.theta, atol=1e-5)
+
+
+def hard():
+    """Keys: 0 separable, 1 of one class, 2 plain, 3 empty, 4 a single row."""
+    rng = np.random.default_rng(0)
+    keys = np.repeat([0, 1, 2, 4], [30, 30, 200, 1])
+    z = 2 * rng.normal(size=len(keys))
+    y = (rng.random(len(keys)) < 1 / (1 + np.exp(-0.7 * z))).astype(float)
+    y[keys == 0] = z[keys == 0] > 0
+    y[keys == 1] = 1.0
+    return z, y, keys
+
+
+class TestHardKeys:
+    @every_model
+    def test_say_which_of_them_ran_away(self, model):
+        z, y, keys = hard()
+        solution = fit_separately(problem_of(z, y, keys, 5, model), (0.0, 0.0))
+        assert solution.unbounded
+        expected = [True, True, False, False, True]
+        if model == "temperature":
+            # A scale alone cannot follow one class, unless its logits have one sign.
+            expected[1] = False
+            expected[4] = bool((z[keys == 4] > 0) == (y[keys == 4] > 0))
+        assert solution.where_unbounded.tolist() == expected
+        assert np.isfinite(solution.theta).all()
+
+    @every_model
+    def test_do_not_disturb_the_others(self, model):
+        z, y, keys = hard()
+        table = fit_separately(problem_of(z, y, keys, 5, model), (0.0, 0.0)).theta.reshape(5, -1)
+        expected = alone(z, y, keys, 2, model, (0.0, 0.0)).theta
+        np.testing.assert_allclose(table[2], expected, rtol=1e-6, atol=1e-8)
+
+    @every_model
+    @pytest.mark.parametrize("strength", [1e-3, 1.0, 100.0])
+    def test_are_finite_with_a_pull(self, model, strength):
+        z, y, keys = hard()
+        strengths = (strength, strength)
+        solution = fit_separately(problem_of(z, y, keys, 5, model), strengths)
+        assert solution.converged
+        assert not solution.unbounded
+        table = solution.theta.reshape(5, -1)
+        for key in (0, 1, 2, 4):
+            expected = alone(z, y, keys, key, model, strengths).theta
+            np.testing.assert_allclose(table[key], expected, rtol=1e-4, atol=1e-6)
+
+    @every_model
+    def test_without_rows_are_the_identity(self, model):
+        z, y, keys = hard()
+        for strength in (0.0, 1.0):
+            solution = fit_separately(problem_of(z, y, keys, 5, model), (strength, strength))
+            np.testing.assert_allclose(solution.theta.reshape(5, -1)[3], MODELS[model][0])
+
+    @every_model
+    def test_of_logits_that_say_nothing(self, model):
+        keys = np.repeat([0, 1], 20)
+        z, y = np.zeros(40), np.tile([0.0, 1.0], 20)
+        solution = fit_separately(problem_of(z, y, keys, 2, model), (1.0, 1.0))
+        assert solution.converged
+        table = solution.theta.reshape(2, -1)
+        if model != "beta":
+            np.testing.assert_allclose(table, np.tile(MODELS[model][0], (2, 1)), atol=1e-9)
+
+    @every_model
+    @pytest.mark.parametrize("scale", [1e-6, 1e6])
+    def test_of_logits_of_another_unit(self, model, scale):
+        if model == "beta":
+            scale = max(scale, 1e-2) if scale < 1 else 1e2
+        z, y, keys = simulate(n_keys=4)
+        table = fit_separately(problem_of(scale * z, y, keys, 4, model), (0.0, 0.0))
+        for key, found in enumerate(table.theta.reshape(4, -1)):
+            own = alone(scale * z, y, keys, key, model, (0.0, 0.0))
+            value = problem_of(
+                scale * z[keys == key], y[keys == key], None, 1, model
+            ).evaluate(found, np.zeros(len(found)), hessian=False)
+            assert value.value <= own.loss + 1e-7 * (keys == key).sum()
