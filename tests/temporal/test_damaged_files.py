@@ -251,6 +251,8 @@ json_values = st.recursive(
 )
 
 
+# A model that lost its column names warns where there are some.
+@pytest.mark.filterwarnings("ignore:X has feature names")
 @settings(max_examples=200, deadline=None)
 @given(st.sampled_from(NAMES), st.data())
 def test_a_model_with_one_value_changed_is_a_model_or_refused(documents, name, data):

@@ -49,9 +49,8 @@ def invert_blocks(blocks: Array, free: NDArray[np.bool_]) -> Array:
     The rest has zeros in its rows and columns, and so do directions without curvature.
     """
     filled, scale = _scaled(blocks, free)
-    if blocks.shape[1] >= LARGE:
-        inverse = np.stack([_invert_large(block) for block in filled])
-    else:
+    inverse = _invert_steep(filled)
+    if inverse is None:
         inverse = np.asarray(np.linalg.pinv(filled, rcond=FLAT, hermitian=True), np.float64)
     kept = free[:, :, None] & free[:, None, :]
     return np.where(kept, inverse / (scale[:, :, None] * scale[:, None, :]), 0.0)
@@ -69,11 +68,15 @@ def _scaled(blocks: Array, free: NDArray[np.bool_]) -> tuple[Array, Array]:
     return scaled + np.where(free, 0.0, 1.0)[:, :, None] * np.eye(blocks.shape[1]), scale
 
 
-def _invert_large(matrix: Array) -> Array:
-    inverse = _solve_steep(matrix, np.eye(len(matrix)), 0.0)
-    if inverse is not None:
-        return inverse
-    return np.asarray(np.linalg.pinv(matrix, rcond=FLAT, hermitian=True), dtype=np.float64)
+def _invert_steep(blocks: Array) -> Array | None:
+    """Invert blocks of which none has a flat direction; None if one has."""
+    try:
+        pivots = np.einsum("tpp->tp", np.linalg.cholesky(blocks))
+    except np.linalg.LinAlgError:
+        return None
+    if pivots.min() < SMALLEST_PIVOT:
+        return None
+    return np.asarray(np.linalg.inv(blocks), dtype=np.float64)
 
 
 def _solve_steep(matrix: Array, right: Array, damping: float) -> Array | None:

@@ -10,7 +10,6 @@ the quadratic has another dip is fitted as well, and the lowest of them all is t
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -29,7 +28,7 @@ MakeProblem = Callable[[tuple[float, ...]], Problem]
 SLOWEST, FASTEST = float(np.log(1e-2)), float(np.log(1e3))
 # Rates that are looked at; and then, each time closer around the best.
 SCAN = 41
-CLOSER, TIMES_CLOSER = 13, 3
+CLOSER, TIMES_CLOSER = 9, 3
 MAX_STEPS = 60
 # Rounds of rate, strengths, rate; and the change of the log rate at which they are settled.
 MAX_ROUNDS = 8
@@ -165,7 +164,7 @@ class _Search:
     """A search over all rates, at given strengths."""
 
     def __init__(self, make: MakeProblem, n_rates: int, strengths: Strengths) -> None:
-        self.make = lru_cache(maxsize=256)(make)
+        self.make = make
         self.n_rates = n_rates
         self.strengths = strengths
         self.passes = 0

@@ -10,7 +10,7 @@ from tempocal.calibrators.loading import check_map, require_same_classes
 from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.calibrators.training import Training
 from tempocal.curves import Constant
-from tempocal.errors import DamagedModelFileError, InputError
+from tempocal.errors import DamagedModelFileError
 from tempocal.maps import (
     FORMS,
     Basis,
@@ -93,8 +93,8 @@ def _is_made_by(inner: Calibrator, fitted: Any, columns: int, n_classes: int) ->
     rows = Training(logits, np.arange(n_classes), None, None, n_classes)
     try:
         family = inner._family(rows)
-    except InputError as error:
-        raise DamagedModelFileError(str(error)) from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DamagedModelFileError(f"{inner!r:.80} cannot be fitted: {error}") from error
     widths = [len(model.numbers(model.identity)) for model in family.models]
     return fitted.form == family.form and [table.shape[1] for table in fitted.tables] == widths
 

@@ -1,0 +1,100 @@
+"""Run the simulations, or what is left of them, and print their tables."""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+# One thread for each process: the simulations themselves run side by side.
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+from validation import coverage, excess  # noqa: E402 - threads are counted when NumPy is imported
+
+Run = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def coverage_tasks(sets: int) -> list[dict[str, Any]]:
+    """Make sets of 200 sequences, and of 50 beside them."""
+    return [
+        {"sequences": sequences, "seed": seed} for sequences in (200, 50) for seed in range(sets)
+    ]
+
+
+def excess_tasks(sets: int) -> list[dict[str, Any]]:
+    """Make sets of 50 to 2,000 sequences for a model that is off, to 500 for one that is not."""
+    sizes = {"distorted": (50, 150, 500, 2000), "calibrated": (50, 150, 500)}
+    return [
+        {"model": model, "sequences": sequences, "seed": seed}
+        for model, counts in sizes.items()
+        for sequences in counts
+        for seed in range(sets)
+    ]
+
+
+def main() -> None:
+    """Run what is left and print the tables."""
+    parser = argparse.ArgumentParser(
+        prog="python -m validation",
+        description=__doc__,
+        epilog="Example: python -m validation coverage --sets 100",
+    )
+    parser.add_argument("what", nargs="?", choices=("all", "coverage", "excess"), default="all")
+    parser.add_argument("--sets", type=int, help="simulated sets (2000 for coverage, 200 else)")
+    parser.add_argument("--output", default="validation-output", help="where results are kept")
+    options = parser.parse_args()
+    folder = Path(options.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    if options.what in ("all", "coverage"):
+        tasks = coverage_tasks(options.sets or 2000)
+        print(coverage.table(_finish(tasks, coverage.run, folder / "coverage.jsonl")))
+    if options.what in ("all", "excess"):
+        tasks = excess_tasks(options.sets or 200)
+        print(excess.table(_finish(tasks, excess.run, folder / "excess.jsonl")))
+
+
+def _finish(tasks: list[dict[str, Any]], run: Run, path: Path) -> list[dict[str, Any]]:
+    """Do the tasks that the file does not hold yet, and return the results of all of them."""
+    known = {_name(result, tasks[0]): result for result in _read(path)}
+    left = [task for task in tasks if _name(task, tasks[0]) not in known]
+    start = time.monotonic()
+    with ProcessPoolExecutor() as pool, path.open("a") as file:
+        futures = [pool.submit(run, task) for task in left]
+        for done, future in enumerate(as_completed(futures), start=1):
+            result = future.result()
+            file.write(json.dumps(result) + "\n")
+            file.flush()
+            known[_name(result, tasks[0])] = result
+            rest = (time.monotonic() - start) / done * (len(left) - done)
+            print(
+                f"\r{path.stem}: {done} of {len(left)}, {rest / 60:.0f} min left ",
+                end="",
+                file=sys.stderr,
+            )
+    print(file=sys.stderr)
+    return [known[_name(task, tasks[0])] for task in tasks]
+
+
+def _name(result: dict[str, Any], example: dict[str, Any]) -> str:
+    return json.dumps({key: result[key] for key in sorted(example)})
+
+
+def _read(path: Path) -> Iterator[dict[str, Any]]:
+    """Results of earlier runs; a line that a kill cut short is done again."""
+    if not path.exists():
+        return
+    text = path.read_text()
+    if text and not text.endswith("\n"):
+        text = text[: text.rfind("\n") + 1]
+        path.write_text(text)
+    for line in text.splitlines():
+        yield json.loads(line)
+
+
+if __name__ == "__main__":
+    main()
