@@ -63,3 +63,10 @@ def proba_from_logits(logits: Array) -> Array:
     """Probabilities of shape (n, K), from one column (sigmoid) or K columns (softmax)."""
     proba = np.exp(log_proba_from_logits(logits))
     return np.asarray(proba / proba.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+def nll_from_logits(logits: Array, labels: NDArray[np.intp]) -> Array:
+    """Negative log-probability of the true class of each row, given by its code."""
+    if logits.ndim == 1:
+        return -log_sigmoid(np.where(labels == 1, logits, -logits))
+    return -log_softmax(logits)[np.arange(len(labels)), labels]

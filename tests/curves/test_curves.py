@@ -102,9 +102,7 @@ class TestSpline:
         step = 1e-4
         for knot in np.arange(1, 5) / 5:
             ticks = knot + step * np.array([-3, -2, -1, 0, 1, 2, 3])
-            times = (
-                10.0 * ticks if unit == 0 else unit * np.expm1(ticks * np.log1p(10.0 / unit))
-            )
+            times = 10.0 * ticks if unit == 0 else unit * np.expm1(ticks * np.log1p(10.0 / unit))
             np.testing.assert_allclose(basis.clock(times), ticks, atol=1e-12)
             values = basis.combine(times, table)[:, 0]
             for order in (0, 1, 2):

@@ -6,7 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tempocal.curves.grid import CELLS, COUNTED_SPAN, NARROW, distinct, fine, in_cells, pairs, single
+from tempocal.curves.grid import (
+    CELLS,
+    COUNTED_SPAN,
+    NARROW,
+    distinct,
+    fine,
+    in_cells,
+    pairs,
+    single,
+)
 
 quick = settings(max_examples=60, deadline=None, derandomize=True)
 whole = arrays(np.int64, st.integers(1, 40), elements=st.integers(-(2**20), 2**20))

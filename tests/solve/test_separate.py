@@ -171,7 +171,7 @@ class TestHardKeys:
         table = fit_separately(problem_of(scale * z, y, keys, 4, model), (0.0, 0.0))
         for key, found in enumerate(table.theta.reshape(4, -1)):
             own = alone(scale * z, y, keys, key, model, (0.0, 0.0))
-            value = problem_of(
-                scale * z[keys == key], y[keys == key], None, 1, model
-            ).evaluate(found, np.zeros(len(found)), hessian=False)
+            value = problem_of(scale * z[keys == key], y[keys == key], None, 1, model).evaluate(
+                found, np.zeros(len(found)), hessian=False
+            )
             assert value.value <= own.loss + 1e-7 * (keys == key).sum()

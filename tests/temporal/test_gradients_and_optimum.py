@@ -168,7 +168,9 @@ def fitted(model, curve):
     kind, n_classes, *_ = MODELS[model]
     z, t, y = simulate(n_classes)
     strength = STRENGTH[0] if kind is tc.TemperatureScaling else STRENGTH
-    settings = {"regularization": model.split(", ")[1]} if ", l2" in model or "odir" in model else {}
+    settings = (
+        {"regularization": model.split(", ")[1]} if ", l2" in model or "odir" in model else {}
+    )
     if kind is tc.PlattScaling:
         settings = {"smooth_targets": False}
     cal = tc.TemporalCalibrator(kind(shrinkage=strength, **settings), curve)

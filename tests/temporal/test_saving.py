@@ -227,10 +227,15 @@ def test_one_column_may_be_both_clocks(tmp_path):
     require_same(reload(cal, tmp_path), cal, tmp_path, frame)
 
 
-def test_a_column_may_be_given_as_numpy_counts(tmp_path):
+@pytest.mark.parametrize(
+    ("given", "kept"), [(np.int64(1), 1), ((1,), (1,)), (["round"], ("round",))]
+)
+def test_a_column_may_be_given_in_other_ways(given, kept, tmp_path):
     frame, y = table()
-    cal = tc.TemporalCalibrator(time_column=np.int64(1)).fit(frame, y)
-    assert type(reload(cal, tmp_path).time_column) is int
+    cal = tc.TemporalCalibrator(time_column=given).fit(frame, y)
+    loaded = reload(cal, tmp_path)
+    assert repr(loaded.time_column) == repr(kept)
+    same(loaded.predict_proba(frame), cal.predict_proba(frame))
 
 
 def test_names_that_are_numbers_are_not_kept(tmp_path):

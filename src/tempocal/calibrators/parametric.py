@@ -56,7 +56,7 @@ class LinearModel:
     most_newton: int = MOST_NEWTON_COEFFICIENTS
 
     def problem(self, keys: Codes | None = None, n_keys: int = 1) -> Problem:
-        """Make the problem whose coefficients are the same for all rows."""
+        """Make the problem whose coefficients are the same for all rows, whatever their key."""
         problem = Problem.around(
             self.rows(keys, n_keys),
             self.identity,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.inputs import Codes, Groups
-from tempocal.links import Array, log_odds, log_proba_from_logits
+from tempocal.links import Array, log_odds, nll_from_logits
 from tempocal.maps import FittedMap, one_column
 
 # Rows whose log-probabilities are held at once when a fit is scored.
@@ -73,10 +73,8 @@ class Training:
         losses = np.empty(len(self.labels))
         for start in range(0, len(self.labels), BLOCK):
             block = slice(start, start + BLOCK)
-            labels, logits = self.labels[block], self.logits[block]
-            if fitted is not None:
-                logits = fitted(*self._inputs(block))
-            losses[block] = -log_proba_from_logits(logits)[np.arange(len(labels)), labels]
+            logits = self.logits[block] if fitted is None else fitted(*self._inputs(block))
+            losses[block] = nll_from_logits(logits, self.labels[block])
         return losses
 
     def _inputs(self, block: slice) -> tuple[Array, ...]:

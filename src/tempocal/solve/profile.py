@@ -168,6 +168,7 @@ class _Search:
         self.n_rates = n_rates
         self.strengths = strengths
         self.passes = 0
+        self._pulls: dict[tuple[float, ...], Array] = {}
         self.grid = np.linspace(SLOWEST, FASTEST, SCAN)
 
     def descend(
@@ -260,7 +261,9 @@ class _Search:
         return quadratic.best([self.make(place) for place in places], pulls, at.theta)
 
     def _pull(self, log_rates: tuple[float, ...]) -> Array:
-        return as_matrix(self.make(log_rates).pull(self.strengths))
+        if log_rates not in self._pulls:
+            self._pulls[log_rates] = as_matrix(self.make(log_rates).pull(self.strengths))
+        return self._pulls[log_rates]
 
 
 def _with(log_rates: tuple[float, ...], k: int, value: float) -> tuple[float, ...]:

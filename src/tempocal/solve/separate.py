@@ -5,24 +5,29 @@ serves all of them. What is accepted, when to stop and what has no limit is as i
 reasons hold here.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.links import Array
+from tempocal.solve.fitting import SAMPLE_ROWS, fit
 from tempocal.solve.linear import solve_blocks
 from tempocal.solve.newton import MAX_PASSES, NOTHING, RUNAWAY, TINY, TOLERANCE
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 
 Mask = NDArray[np.bool_]
+# Rows of a key in a sample that tell where to start.
+ENOUGH_ROWS = 100
 
 
 def fit_separately(problem: Problem, strengths: Strengths, start: Array | None = None) -> Solution:
     """Minimize the penalized loss of each key by itself; every pull must be a diagonal one."""
     newton = _Separate(problem, problem.pull(strengths))
-    theta = newton.start() if start is None else start.reshape(newton.shape)
+    if start is None:
+        start = _start(problem, strengths)
+    theta = start.reshape(newton.shape)
     last = newton.descend(np.maximum(theta, newton.lower))
     theta = np.maximum(last.point.theta + last.step, newton.lower)
     offset = theta - newton.identity
@@ -38,6 +43,35 @@ def fit_separately(problem: Problem, strengths: Strengths, start: Array | None =
         converged=bool(last.ended.all()),
         unbounded=bool(last.unbounded.any()),
         where_unbounded=last.unbounded,
+    )
+
+
+def _start(problem: Problem, strengths: Strengths) -> Array:
+    """Start every key from a fit of a sample: from its own, if it has enough rows there."""
+    small, share = problem.thinned(SAMPLE_ROWS)
+    weaker = tuple(share * s for s in strengths)
+    together = fit(_tied(small), weaker)
+    # Where there is no finite optimum, any place to start from will do.
+    theta = small.identity if together.unbounded else np.tile(together.theta, problem.rows.n_keys)
+    if share > 0.25 or ENOUGH_ROWS * problem.rows.n_keys > SAMPLE_ROWS:
+        return theta
+    alone = fit_separately(small, weaker, theta)
+    if alone.where_unbounded is None or not alone.unbounded:
+        return alone.theta
+    table = alone.theta.reshape(problem.rows.n_keys, -1)
+    return np.where(alone.where_unbounded[:, None], theta.reshape(table.shape), table)
+
+
+def _tied(problem: Problem) -> Problem:
+    """Make the problem whose coefficients are the same at all keys."""
+    width = problem.rows.n_coefficients
+    return replace(
+        problem,
+        basis=np.zeros(problem.rows.n_keys, dtype=np.intp),
+        identity=problem.identity[:width],
+        lower=problem.lower[:width],
+        steady=problem.steady[:width],
+        penalties=tuple(replace(one, matrix=one.matrix[:width]) for one in problem.penalties),
     )
 
 
@@ -77,13 +111,6 @@ class _Separate:
         self.identity = problem.identity.reshape(self.shape)
         self.lower = problem.lower.reshape(self.shape)
         self.weights = np.maximum(problem.rows.key_weights, TINY)
-
-    def start(self) -> Array:
-        """Start from the identity, or from zero where that is better."""
-        at_identity = self.rows.sums(self.identity, hessian=False).loss
-        at_zero = self.rows.sums(np.zeros(self.shape), hessian=False).loss
-        better = at_identity <= at_zero * (1 + 1e-9)
-        return np.where(better[:, None], self.identity, 0.0)
 
     def evaluate(self, theta: Array) -> _Points:
         """Sum over the rows of each key and add the pull."""

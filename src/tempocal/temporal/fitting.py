@@ -162,8 +162,9 @@ def _summarize(
     gain = paired_gain(before, after, training)
     facts = {**details, "gain": gain.mean, "gain_interval": [gain.lower, gain.upper]}
     if inferences:
+        # Rows that were fitted to look better than new ones will.
         optimism = sum(one.optimism for one in inferences)
-        new = paired_gain(before, after, training, optimism=optimism)
+        new = gain.less(optimism / training.total_weight)
         facts["gain_expected_on_new_rows"] = new.mean
         facts["its_interval"] = [new.lower, new.upper]
     effects = [one.design_effect for one in inferences]

@@ -17,14 +17,13 @@ class Gain:
     lower: float
     upper: float
 
+    def less(self, amount: float) -> "Gain":
+        """Return the same gain, moved down."""
+        return Gain(self.mean - amount, self.lower - amount, self.upper - amount)
 
-def paired_gain(
-    before: Array, after: Array, training: Training, *, optimism: float = 0.0, level: float = 0.95
-) -> Gain:
-    """Compare the losses of the same rows, summed by group.
 
-    ``optimism`` is how much of the summed gain the rows of a fit owe to having been fitted to.
-    """
+def paired_gain(before: Array, after: Array, training: Training, level: float = 0.95) -> Gain:
+    """Compare the losses of the same rows, summed by group."""
     weights = np.ones(len(before)) if training.weights is None else training.weights
     difference = (before - after) * weights
     total = float(weights.sum())
@@ -39,5 +38,4 @@ def paired_gain(
     count = len(sums)
     spread = float(((sums - mean * sizes) ** 2).sum()) * count / max(count - 1, 1)
     half = float(student.ppf(0.5 + level / 2, max(count - 1, 1))) * np.sqrt(spread) / total
-    center = mean - optimism / total
-    return Gain(center, center - half, center + half)
+    return Gain(mean, mean - half, mean + half)

@@ -110,12 +110,12 @@ def _shrinkage(value: Any) -> Any:
 
 
 def _time_column(value: Any) -> TimeColumn | None:
-    columns: Any = tuple(value) if isinstance(value, list) else (value,)
-    is_pair = len(columns) == 2 or not isinstance(value, list)
-    if value is None or (is_pair and all(type(column) in (int, str) for column in columns)):
-        read: TimeColumn | None = columns if isinstance(value, list) else value
-        return read
-    raise DamagedModelFileError(f"time_column is {value!r:.80}")
+    columns = value if isinstance(value, list) else [value]
+    known = len(columns) in (1, 2) and all(type(column) in (int, str) for column in columns)
+    if value is not None and not known:
+        raise DamagedModelFileError(f"time_column is {value!r:.80}")
+    read: TimeColumn | None = tuple(value) if isinstance(value, list) else value
+    return read
 
 
 def _time_kinds(value: Any) -> Any:

@@ -94,8 +94,7 @@ def _fit(
     given: Wanted = (None, None) if strengths is None else strengths
     # Slopes and biases are each as smooth as they need to be.
     wanted = given + tuple(one for one in track.smoothness for _ in range(2))
-    rows = model.rows(track.grid.keys, track.grid.n_keys)
-    first = _problem(model, track, rows_problem=replace(model.problem(), rows=rows))
+    first = _problem(model, track)
 
     @lru_cache(maxsize=CACHED_RATES)
     def at_rates(log_rates: tuple[float, ...]) -> Problem:
@@ -158,11 +157,12 @@ def _fit_linear(problem: Problem, separate: bool, wanted: Wanted, groups: Groups
     return fit_by_evidence(problem, groups, wanted, fit=method)
 
 
-def _problem(model: LinearModel, track: Track, rows_problem: Problem) -> Problem:
+def _problem(model: LinearModel, track: Track) -> Problem:
     """Make the problem at some rate, whatever it is."""
+    problem = model.problem(track.grid.keys, track.grid.n_keys)
     newton = max(model.most_newton, MOST_NEWTON_COEFFICIENTS)
     shape = track.shape((1.0,) * track.n_rates)
-    return _with_shape(replace(rows_problem, most_newton=newton), model, track, shape)
+    return _with_shape(replace(problem, most_newton=newton), model, track, shape)
 
 
 def _with_shape(problem: Problem, model: LinearModel, track: Track, shape: Shape) -> Problem:

@@ -1,0 +1,110 @@
+"""Fits along time: a model for each step beside a loop, the exponential beside general solvers."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+
+import tempocal as tc
+from benchmarks.timing import lowest_time, print_table
+
+Array = NDArray[np.float64]
+
+
+def simulate(n: int, steps: int) -> tuple[Array, NDArray[np.int64], Array]:
+    """Return logits that are too sure early on, labels and times."""
+    rng = np.random.default_rng(0)
+    time = rng.integers(steps, size=n).astype(np.float64)
+    z = 3 * rng.normal(size=n)
+    true = (1.0 - 0.6 * np.exp(-5.0 * time / steps)) * z
+    return z, (rng.random(n) < expit(true)).astype(np.int64), time
+
+
+def per_step(n: int, steps: int) -> None:
+    """One temperature for each step; the value is the mean NLL."""
+    z, y, time = simulate(n, steps)
+
+    def ours() -> float:
+        cal = tc.TemporalCalibrator(curve=tc.PerStep(), shrinkage=0).fit(z, y, time=time)
+        return cal.summary().nll_after
+
+    def loop(solver: str) -> float:
+        total = 0.0
+        for step in range(steps):
+            rows = time == step
+            model = LogisticRegression(C=np.inf, fit_intercept=False, solver=solver)
+            slope = float(model.fit(z[rows, None], y[rows]).coef_[0, 0])
+            total += _loss(slope * z[rows], y[rows]).sum()
+        return total / n
+
+    timed = [lowest_time("tempocal PerStep, maximum likelihood", ours)]
+    for solver in ("lbfgs", "newton-cholesky"):
+        name = f"loop over scikit-learn LogisticRegression, {solver}"
+        timed.append(lowest_time(name, lambda solver=solver: loop(solver), repeats=3))  # type: ignore[misc]
+    print_table(f"Temperature per step, {n:,} rows x {steps} steps", "NLL", timed)
+
+
+def exponential(n: int, steps: int) -> None:
+    """Fit the paper's g(t); the value is the mean NLL."""
+    z, y, time = simulate(n, steps)
+    scaled = time / time.max()
+
+    def ours() -> tuple[float, int]:
+        cal = tc.TemporalCalibrator(shrinkage=0).fit(z, y, time=time)
+        return cal.summary().nll_after, cal.summary().details["passes"]
+
+    timed = [
+        lowest_time("tempocal ExponentialDecay", lambda: ours()[0]),
+        lowest_time("scipy L-BFGS-B on NumPy, one start", lambda: _scipy(z, y, scaled), repeats=2),
+        lowest_time("Adam in PyTorch, 500 steps", lambda: _adam(z, y, scaled), repeats=1),
+    ]
+    print_table(f"Exponential, {n:,} rows x {steps} steps", "NLL", timed)
+    print(f"  tempocal made {ours()[1]} passes over rows or samples of them")
+
+
+def _loss(eta: Array, y: NDArray[np.int64]) -> Array:
+    return np.asarray(np.logaddexp(0.0, eta) - y * eta)
+
+
+def _scipy(z: Array, y: NDArray[np.int64], time: Array) -> float:
+    def objective(x: Array) -> tuple[float, Array]:
+        gamma, alpha, beta = x
+        decay = np.exp(-beta * time)
+        eta = (gamma - alpha * decay) * z
+        residual = (expit(eta) - y) * z
+        slopes = [residual.mean(), -(residual * decay).mean()]
+        return float(_loss(eta, y).mean()), np.array(
+            [*slopes, (residual * alpha * time * decay).mean()]
+        )
+
+    return float(minimize(objective, [1.0, 0.1, 1.0], jac=True, method="L-BFGS-B").fun)
+
+
+def _adam(z: Array, y: NDArray[np.int64], time: Array) -> float:
+    logits, labels, times = (torch.tensor(each, dtype=torch.float64) for each in (z, y, time))
+    x = torch.tensor([1.0, 0.1, 1.0], dtype=torch.float64, requires_grad=True)
+    solver = torch.optim.Adam([x], lr=0.02)
+    loss: Any = None
+    for _ in range(500):
+        solver.zero_grad()
+        eta = (x[0] - x[1] * torch.exp(-x[2] * times)) * logits
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(eta, labels)
+        loss.backward()
+        solver.step()
+    return float(loss.detach())
+
+
+def main() -> None:
+    """Print all tables."""
+    for n, steps in ((10**5, 36), (10**5, 1000), (10**6, 36), (10**6, 1000)):
+        per_step(n, steps)
+    for n in (10**5, 10**6):
+        exponential(n, 36)
+
+
+if __name__ == "__main__":
+    main()

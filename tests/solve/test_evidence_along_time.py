@@ -1,0 +1,164 @@
+"""Strengths from the data along a curve, against scipy on the evidence with exact refits."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import tempocal as tc
+from tempocal.inputs import Groups
+from tempocal.rows import BinaryRows
+from tempocal.solve import Penalty, Problem, fit, fit_by_evidence
+from tempocal.solve.evidence import log_evidence, weakest_prior
+
+STEPS = 15
+CURVES = {"spline": tc.Spline(intervals=5), "random walk": tc.RandomWalk()}
+TRUTHS = {
+    "rising": lambda t: 1 - 0.7 * np.exp(-t / 4),
+    "flat": lambda t: 0.6 + 0 * t,
+    "wild": lambda t: 1 + 0.8 * np.sin(t),
+    "true already": lambda t: 1.0 + 0 * t,
+}
+every_problem = pytest.mark.parametrize(
+    ("curve", "truth", "platt"),
+    [(c, t, p) for c in CURVES for t in TRUTHS for p in (False, True)],
+)
+
+
+def problem_of(curve, truth, *, platt, n=600, seed=0, repeat=1):
+    rng = np.random.default_rng(seed)
+    t = rng.integers(0, STEPS, size=n)
+    z = 2 * rng.normal(size=n)
+    y = (rng.random(n) < 1 / (1 + np.exp(-TRUTHS[truth](t) * z))).astype(float)
+    t, z, y = (np.repeat(one, repeat) for one in (t, z, y))
+    features = np.stack([z, np.ones_like(z)]) if platt else z[None]
+    identity = np.array([1.0, 0.0]) if platt else np.array([1.0])
+    is_bias = np.diag((identity == 0).astype(float))
+    is_slope = np.eye(len(identity)) - is_bias
+    times = np.arange(float(STEPS))
+    shape = CURVES[curve].track(times, None).shape(())
+    count = shape.basis.n_functions
+    pairs = [("slopes", np.eye(count), is_slope), ("biases", np.eye(count), is_bias)]
+    pairs += [
+        ("rough slopes", shape.smooth[0], is_slope),
+        ("rough biases", shape.smooth[0], is_bias),
+    ]
+    return Problem(
+        rows=BinaryRows(features, y, keys=t.astype(np.intp), n_keys=STEPS),
+        basis=shape.basis(times),
+        identity=np.tile(identity, count),
+        penalties=tuple(Penalty(name, np.kron(pull, which)) for name, pull, which in pairs),
+        lower=np.tile(np.where(identity == 0, -np.inf, 1e-6), count),
+        steady=np.zeros(count * len(identity)),
+        moment=np.ones((1, 1)),
+    )
+
+
+def evidence_at(problem, strengths):
+    """Evidence of the fit at some strengths, exactly refitted."""
+    return log_evidence(problem, fit(problem, strengths), strengths, 1.0)
+
+
+def best_by_scipy(problem, start):
+    """Climb over the logarithms of the strengths that pull on anything, from several places."""
+    used = [k for k, one in enumerate(problem.penalties) if one.is_used]
+    weakest = np.log(weakest_prior(problem))[used]
+
+    def down(logs):
+        strengths = [1.0] * len(problem.penalties)
+        for k, value in zip(used, np.clip(logs, weakest, 16.0), strict=True):
+            strengths[k] = float(np.exp(value))
+        return -evidence_at(problem, tuple(strengths))
+
+    starts = [np.log(np.asarray(start)[used]), weakest + 1.0, np.full(len(used), 5.0)]
+    options = {"maxfev": 120, "xatol": 0.02, "fatol": 1e-3}
+    found = [
+        minimize(down, np.clip(one, weakest, 16.0), method="Nelder-Mead", options=options)
+        for one in starts
+    ]
+    return -min(one.fun for one in found)
+
+
+@every_problem
+def test_the_evidence_is_as_high_as_scipy_can_make_it(curve, truth, platt):
+    """The fixed point takes the loss for quadratic, which costs a little."""
+    problem = problem_of(curve, truth, platt=platt)
+    chosen = fit_by_evidence(problem, None)
+    found = evidence_at(problem, chosen.strengths)
+    assert found >= best_by_scipy(problem, chosen.strengths) - 0.1
+    assert all(np.isfinite(s) and s > 0 for s in chosen.strengths)
+
+
+@every_problem
+def test_the_fit_is_the_one_at_the_strengths_that_are_told(curve, truth, platt):
+    problem = problem_of(curve, truth, platt=platt)
+    chosen = fit_by_evidence(problem, None)
+    again = fit(problem, chosen.strengths)
+    np.testing.assert_allclose(chosen.solution.theta, again.theta, atol=1e-5)
+    assert chosen.solution.converged
+    assert chosen.solution.passes < 150
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_a_flat_truth_is_smooth_and_a_wild_one_rough(curve):
+    smooth, rough = (
+        fit_by_evidence(problem_of(curve, truth, platt=False, n=3000), None).strengths[2]
+        for truth in ("flat", "wild")
+    )
+    assert smooth > 10 * rough
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_given_strengths_stay_as_given(curve):
+    problem = problem_of(curve, "rising", platt=True)
+    given = (2.0, 3.0, 0.5, 7.0)
+    assert fit_by_evidence(problem, None, given).strengths == given
+    for k in range(4):
+        wanted = tuple(given[j] if j == k else None for j in range(4))
+        chosen = fit_by_evidence(problem, None, wanted)
+        assert chosen.strengths[k] == given[k]
+        # The others are the best beside it.
+        for j in range(4):
+            for factor in (0.3, 3.0) if j != k else ():
+                other = [s * factor if i == j else s for i, s in enumerate(chosen.strengths)]
+                if other[j] >= weakest_prior(problem)[j]:
+                    found = evidence_at(problem, chosen.strengths)
+                    assert found >= evidence_at(problem, tuple(other)) - 0.05
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_a_strength_of_zero_stays_zero(curve):
+    problem = problem_of(curve, "rising", platt=False)
+    chosen = fit_by_evidence(problem, None, (0.0, 0.0, None, None))
+    assert chosen.strengths[:2] == (0.0, 0.0)
+    assert chosen.strengths[2] > 0
+    assert not chosen.solution.unbounded
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_copies_within_a_group_change_little(curve):
+    """Ten copies of each row are one row: the design effect divides the likelihood by ten."""
+    alone = fit_by_evidence(problem_of(curve, "rising", platt=False), Groups(np.arange(600), 600))
+    copies = fit_by_evidence(
+        problem_of(curve, "rising", platt=False, repeat=10),
+        Groups(np.repeat(np.arange(600), 10), 600),
+    )
+    assert copies.design_effect == pytest.approx(10 * alone.design_effect, rel=0.1)
+    np.testing.assert_allclose(copies.solution.theta, alone.solution.theta, atol=0.05)
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_repetition_is_weight(curve):
+    counts = np.random.default_rng(0).integers(1, 4, size=600)
+    plain = problem_of(curve, "rising", platt=False)
+    rng = np.random.default_rng(0)
+    t, z = rng.integers(0, STEPS, size=600), 2 * rng.normal(size=600)
+    y = (rng.random(600) < 1 / (1 + np.exp(-TRUTHS["rising"](t) * z))).astype(float)
+    weighted = replace(
+        plain, rows=BinaryRows(z[None], y, weights=counts.astype(float), keys=t, n_keys=STEPS)
+    )
+    tr, zr, yr = (np.repeat(one, counts) for one in (t, z, y))
+    repeated = replace(plain, rows=BinaryRows(zr[None], yr, keys=tr, n_keys=STEPS))
+    a, b = (fit_by_evidence(problem, None).solution.theta for problem in (weighted, repeated))
+    np.testing.assert_allclose(a, b, atol=1e-5)
