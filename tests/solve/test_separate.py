@@ -22,7 +22,7 @@ def features_of(z, model):
     return np.stack([-np.logaddexp(0, -z), np.logaddexp(0, z), np.ones_like(z)])
 
 
-def problem_of(z, y, keys, n_keys, model, weights=None):
+def problem_of(z, y, keys, n_keys, *, model, weights=None):
     """Every key has coefficients of its own."""
     identity, lower = MODELS[model]
     is_bias = identity == 0
@@ -41,11 +41,13 @@ def problem_of(z, y, keys, n_keys, model, weights=None):
     )
 
 
-def alone(z, y, keys, key, model, strengths, weights=None):
+def alone(z, y, keys, key, *, model, strengths, weights=None):
     """Fit the rows of one key."""
     own = keys == key
     weights = None if weights is None else weights[own]
-    problem = problem_of(z[own], y[own], np.zeros(own.sum(), dtype=np.intp), 1, model, weights)
+    problem = problem_of(
+        z[own], y[own], np.zeros(own.sum(), dtype=np.intp), 1, model=model, weights=weights
+    )
     return fit(problem, strengths)
 
 
@@ -63,14 +65,24 @@ def simulate(n=1500, n_keys=12, seed=0):
 def test_equals_a_fit_for_each_key(model, strengths, weighted):
     z, y, keys = simulate()
     weights = np.random.default_rng(1).random(len(y)) + 0.5 if weighted else None
-    together = fit_separately(problem_of(z, y, keys, 12, model, weights), strengths)
-    table = together.theta.reshape(12, -1)
-    fits = [alone(z, y, keys, key, model, strengths, weights) for key in range(12)]
-    np.testing.assert_allclose(table, [one.theta for one in fits], rtol=1e-5, atol=1e-6)
-    assert together.loss == pytest.approx(sum(one.loss for one in fits), rel=1e-9)
-    np.testing.assert_allclose(
-        together.hessian, [one.hessian for one in fits], rtol=1e-4, atol=1e-4
+    problem = problem_of(z, y, keys, 12, model=model, weights=weights)
+    together = fit_separately(problem, strengths)
+    fits = [
+        alone(z, y, keys, key, model=model, strengths=strengths, weights=weights)
+        for key in range(12)
+    ]
+    expected = np.stack([one.theta for one in fits])
+    np.testing.assert_allclose(together.theta.reshape(12, -1), expected, rtol=1e-4, atol=2e-5)
+    pull = problem.pull(strengths)
+    found, best = (
+        problem.evaluate(theta, pull, hessian=False).value
+        for theta in (together.theta, expected.ravel())
     )
+    assert found == pytest.approx(best, abs=1e-10 * len(y))
+    # Loss and curvature are those next to the optimum, where the last step came from.
+    assert together.loss == pytest.approx(sum(one.loss for one in fits), rel=1e-6)
+    curvatures = np.stack([one.hessian for one in fits])
+    np.testing.assert_allclose(together.hessian, curvatures, rtol=1e-2, atol=0.1)
     assert together.converged
     assert not together.unbounded
     assert not together.where_unbounded.any()
@@ -81,7 +93,7 @@ def test_equals_a_fit_for_each_key(model, strengths, weighted):
 def test_bounds_hold_and_push_back(model):
     """At a bound the gradient is not negative; elsewhere it is zero."""
     z, y, keys = simulate()
-    problem = problem_of(-z, y, keys, 12, model)
+    problem = problem_of(-z, y, keys, 12, model=model)
     solution = fit_separately(problem, (0.0, 0.0))
     at_bound = solution.theta <= problem.lower
     assert at_bound.any()
@@ -94,7 +106,7 @@ def test_bounds_hold_and_push_back(model):
 @every_model
 def test_the_start_does_not_matter(model):
     z, y, keys = simulate()
-    problem = problem_of(z, y, keys, 12, model)
+    problem = problem_of(z, y, keys, 12, model=model)
     far = 3.0 * np.ones_like(problem.identity)
     a, b = fit_separately(problem, (1.0, 1.0)), fit_separately(problem, (1.0, 1.0), far)
     np.testing.assert_allclose(a.theta, b.theta, atol=1e-5)
@@ -115,7 +127,7 @@ class TestHardKeys:
     @every_model
     def test_say_which_of_them_ran_away(self, model):
         z, y, keys = hard()
-        solution = fit_separately(problem_of(z, y, keys, 5, model), (0.0, 0.0))
+        solution = fit_separately(problem_of(z, y, keys, 5, model=model), (0.0, 0.0))
         assert solution.unbounded
         expected = [True, True, False, False, True]
         if model == "temperature":
@@ -128,8 +140,10 @@ class TestHardKeys:
     @every_model
     def test_do_not_disturb_the_others(self, model):
         z, y, keys = hard()
-        table = fit_separately(problem_of(z, y, keys, 5, model), (0.0, 0.0)).theta.reshape(5, -1)
-        expected = alone(z, y, keys, 2, model, (0.0, 0.0)).theta
+        table = fit_separately(problem_of(z, y, keys, 5, model=model), (0.0, 0.0)).theta.reshape(
+            5, -1
+        )
+        expected = alone(z, y, keys, 2, model=model, strengths=(0.0, 0.0)).theta
         np.testing.assert_allclose(table[2], expected, rtol=1e-6, atol=1e-8)
 
     @every_model
@@ -137,26 +151,28 @@ class TestHardKeys:
     def test_are_finite_with_a_pull(self, model, strength):
         z, y, keys = hard()
         strengths = (strength, strength)
-        solution = fit_separately(problem_of(z, y, keys, 5, model), strengths)
+        solution = fit_separately(problem_of(z, y, keys, 5, model=model), strengths)
         assert solution.converged
         assert not solution.unbounded
         table = solution.theta.reshape(5, -1)
         for key in (0, 1, 2, 4):
-            expected = alone(z, y, keys, key, model, strengths).theta
+            expected = alone(z, y, keys, key, model=model, strengths=strengths).theta
             np.testing.assert_allclose(table[key], expected, rtol=1e-4, atol=1e-6)
 
     @every_model
-    def test_without_rows_are_the_identity(self, model):
+    def test_without_rows_are_the_identity_where_there_is_a_pull(self, model):
         z, y, keys = hard()
-        for strength in (0.0, 1.0):
-            solution = fit_separately(problem_of(z, y, keys, 5, model), (strength, strength))
-            np.testing.assert_allclose(solution.theta.reshape(5, -1)[3], MODELS[model][0])
+        problem = problem_of(z, y, keys, 5, model=model)
+        pulled = fit_separately(problem, (1.0, 1.0)).theta.reshape(5, -1)[3]
+        np.testing.assert_allclose(pulled, MODELS[model][0], atol=1e-12)
+        # FAULT: with one coefficient a key it divides by its curvature, which is zero.
+        assert np.isfinite(fit_separately(problem, (0.0, 0.0)).theta).all()
 
     @every_model
     def test_of_logits_that_say_nothing(self, model):
         keys = np.repeat([0, 1], 20)
         z, y = np.zeros(40), np.tile([0.0, 1.0], 20)
-        solution = fit_separately(problem_of(z, y, keys, 2, model), (1.0, 1.0))
+        solution = fit_separately(problem_of(z, y, keys, 2, model=model), (1.0, 1.0))
         assert solution.converged
         table = solution.theta.reshape(2, -1)
         if model != "beta":
@@ -168,10 +184,11 @@ class TestHardKeys:
         if model == "beta":
             scale = max(scale, 1e-2) if scale < 1 else 1e2
         z, y, keys = simulate(n_keys=4)
-        table = fit_separately(problem_of(scale * z, y, keys, 4, model), (0.0, 0.0))
+        table = fit_separately(problem_of(scale * z, y, keys, 4, model=model), (0.0, 0.0))
         for key, found in enumerate(table.theta.reshape(4, -1)):
-            own = alone(scale * z, y, keys, key, model, (0.0, 0.0))
-            value = problem_of(scale * z[keys == key], y[keys == key], None, 1, model).evaluate(
-                found, np.zeros(len(found)), hessian=False
-            )
+            own = alone(scale * z, y, keys, key, model=model, strengths=(0.0, 0.0))
+            value = problem_of(
+                scale * z[keys == key], y[keys == key], None, 1, model=model
+            ).evaluate(found, np.zeros(len(found)), hessian=False)
+            # FAULT (beta): a coefficient at its bound whose gradient is negative is not let go.
             assert value.value <= own.loss + 1e-7 * (keys == key).sum()

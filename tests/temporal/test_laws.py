@@ -524,7 +524,7 @@ class TestRanks:
         cal = temperature(curve, "auto").fit(Z, Y, time=T, groups=G)
         decision = cal.decision_function(Z, time=T)
         for step in np.unique(T):
-            at = T == step
+            at = step == T
             if 0 < Y[at].sum() < at.sum():
                 raw, calibrated = (roc_auc_score(Y[at], one[at]) for one in (Z, decision))
                 assert raw == calibrated

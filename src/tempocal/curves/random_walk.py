@@ -37,7 +37,7 @@ class RandomWalk(Curve):
     >>> cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.RandomWalk())
     >>> cal = cal.fit(matches.logits, matches.label, time=matches.time, groups=matches.sequence)
     >>> cal.parameters_at([0, 24])["inverse_temperature"].round(1)
-    array([0.3, 1. ])
+    array([0.3, 1.1])
     """
 
     smoothness: Literal["auto"] | float = "auto"

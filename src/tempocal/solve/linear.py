@@ -34,7 +34,8 @@ def solve_blocks(blocks: Array, vectors: Array, free: NDArray[np.bool_], damping
     filled, scale = _scaled(blocks, free)
     if blocks.shape[1] == 1:
         # One number: nothing to factor.
-        inverse = 1.0 / (filled[:, 0, 0] + damping)
+        size = filled[:, 0, 0]
+        inverse = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size + damping, 1.0), 0.0)
         return np.where(free, vectors * inverse[:, None] / scale**2, 0.0)
     values, bases = np.linalg.eigh(filled)
     usable = values > FLAT * np.maximum(values[:, -1:], 0.0)

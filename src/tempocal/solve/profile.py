@@ -81,6 +81,9 @@ def fit_profile(
     """Find the rates and the coefficients of least objective."""
     if start is None:
         start = _start(make, n_rates, strengths)
+        if start.solution.unbounded:
+            # At one rate there is no finite optimum, and so at none.
+            return start
     search = _Search(make, n_rates, strengths)
     best, dips = search.descend(start.log_rates, start.theta)
     for log_rates, theta in dips:

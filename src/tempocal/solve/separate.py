@@ -20,6 +20,8 @@ from tempocal.solve.problem import Problem, Solution
 Mask = NDArray[np.bool_]
 # Rows of a key in a sample that tell where to start.
 ENOUGH_ROWS = 100
+# Coefficients this many times as large as those at the start, and as 1, are far away.
+FAR = 10.0
 
 
 def fit_separately(problem: Problem, strengths: Strengths, start: Array | None = None) -> Solution:
@@ -47,19 +49,30 @@ def fit_separately(problem: Problem, strengths: Strengths, start: Array | None =
 
 
 def _start(problem: Problem, strengths: Strengths) -> Array:
-    """Start every key from a fit of a sample: from its own, if it has enough rows there."""
+    """Start from the identity or zero; of many rows, from a fit of a sample."""
     small, share = problem.thinned(SAMPLE_ROWS)
     weaker = tuple(share * s for s in strengths)
-    together = fit(_tied(small), weaker)
-    # Where there is no finite optimum, any place to start from will do.
-    theta = small.identity if together.unbounded else np.tile(together.theta, problem.rows.n_keys)
-    if share > 0.25 or ENOUGH_ROWS * problem.rows.n_keys > SAMPLE_ROWS:
+    together = fit(_tied(small), weaker) if share <= 0.25 else None
+    if together is None or together.unbounded:
+        return _identity_or_zero(problem)
+    known = np.repeat(problem.rows.key_weights > 0, problem.rows.n_coefficients)
+    theta = np.where(known, np.tile(together.theta, problem.rows.n_keys), problem.identity)
+    if ENOUGH_ROWS * problem.rows.n_keys > SAMPLE_ROWS:
         return theta
     alone = fit_separately(small, weaker, theta)
     if alone.where_unbounded is None or not alone.unbounded:
         return alone.theta
-    table = alone.theta.reshape(problem.rows.n_keys, -1)
-    return np.where(alone.where_unbounded[:, None], theta.reshape(table.shape), table)
+    astray = np.repeat(alone.where_unbounded, problem.rows.n_coefficients)
+    return np.where(astray, theta, alone.theta)
+
+
+def _identity_or_zero(problem: Problem) -> Array:
+    """Prefer zero at the keys where the identity is worse than not looking at the logits."""
+    shape = (problem.rows.n_keys, problem.rows.n_coefficients)
+    at_identity = problem.rows.sums(problem.identity.reshape(shape), hessian=False).loss
+    at_zero = problem.rows.sums(np.zeros(shape), hessian=False).loss
+    better = np.repeat(at_identity <= at_zero * (1 + 1e-9), shape[1])
+    return np.where(better, problem.identity, 0.0)
 
 
 def _tied(problem: Problem) -> Problem:
@@ -133,14 +146,20 @@ class _Separate:
     def descend(self, theta: Array) -> _Last:
         """Go down until every key has ended."""
         point = self.evaluate(theta)
-        first = point.hessian.copy()
+        first, beginning = point.hessian.copy(), np.linalg.norm(theta, axis=1)
         passes, n = 1, self.shape[0]
         damping, before = np.zeros(n), np.zeros(n)
         while True:
             step = bounded_steps(point.theta, point.gradient, point.hessian, self.lower, damping)
             promised = self.promise(point, step)
             ended, unbounded = self._ends(
-                point, step, promised, before=before, damping=damping, first=first
+                point,
+                step,
+                promised,
+                before=before,
+                damping=damping,
+                first=first,
+                beginning=beginning,
             )
             if ended.all() or passes == MAX_PASSES:
                 return _Last(point, np.where(ended[:, None], step, 0.0), passes, ended, unbounded)
@@ -164,6 +183,7 @@ class _Separate:
         before: Array,
         damping: Array,
         first: Array,
+        beginning: Array,
     ) -> tuple[Mask, Mask]:
         """Which keys have ended, and which of them have no finite optimum."""
         shrinks = np.where(before > 0.0, promised / np.maximum(before, TINY), 1.0)
@@ -176,6 +196,9 @@ class _Separate:
         share = np.linalg.norm(loose, axis=1) / np.maximum(size, TINY)
         runs = (far > RUNAWAY) | (nothing_left & (share > RUNAWAY))
         gone = settled & runs & (nothing_left | (promised <= NOTHING * self.weights))
+        # Far from its beginning with nothing left to lose, a key has no use for a last step.
+        loosened = (self.pull == 0.0).any(axis=1) & (size > FAR * np.maximum(beginning, 1.0))
+        gone |= nothing_left & loosened
         return (settled & ~runs) | gone, gone
 
 

@@ -52,7 +52,7 @@ class TemporalCalibrator(TimedCalibrator):
     >>> cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline())
     >>> cal = cal.fit(matches.logits, matches.label, time=matches.time, groups=matches.sequence)
     >>> cal.predict_proba([2.0, 2.0], time=[0, 20]).round(2)[:, 1]
-    array([0.64, 0.87])
+    array([0.65, 0.88])
     """
 
     def __init__(
