@@ -12,7 +12,7 @@ from support.matches import fitted, rows, table
 from tempocal.errors import DamagedModelFileError, InputError
 from tempocal.modelfile import read_document, write_document
 from tempocal.temporal.document import to_content
-from tempocal.temporal.loading import from_content
+from tempocal.temporal.reading import from_content
 
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 

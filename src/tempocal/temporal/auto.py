@@ -1,10 +1,12 @@
 """The calibrator and the curve that do best on sequences left out, or nothing at all."""
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators import (
     BetaCalibration,
@@ -18,6 +20,8 @@ from tempocal.calibrators.checking import check_rows
 from tempocal.curves import Constant, Curve, ExponentialDecay, RandomWalk, Spline
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs, check_whole
+from tempocal.modelfile import write_document
+from tempocal.temporal.auto_document import auto_to_content
 from tempocal.temporal.calibrator import TemporalCalibrator
 from tempocal.temporal.clock import TimeColumn, take_time
 from tempocal.temporal.comparison import Comparison, compare
@@ -153,6 +157,15 @@ class AutoTemporalCalibrator(TimedCalibrator):
         for each in (self.best_, self):
             each._keep(fitted, checked, timed.times.kinds, logits)
         return self
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the choice and the comparison to a model file, to be read by `tempocal.load`."""
+        check_is_fitted(self, "map_")
+        write_document(path, auto_to_content(self))
+
+    def as_temporal(self) -> list[TemporalCalibrator]:
+        """Return the candidates that were given, each as a `TemporalCalibrator`."""
+        return [TemporalCalibrator(*pair) for pair in self._given()]
 
     def _given(self) -> list[tuple[Calibrator, Curve]]:
         """Return candidates as pairs, whatever way they were given."""

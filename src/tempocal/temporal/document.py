@@ -7,6 +7,8 @@ from reprlib import repr as shown
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
+from numpy.typing import NDArray
+
 from tempocal import calibrators, curves
 from tempocal.calibrators.document import plain, settings_to_dict
 from tempocal.calibrators.document import to_content as common_content
@@ -27,17 +29,18 @@ def save(calibrator: "TemporalCalibrator", path: str | PathLike[str]) -> None:
 def to_content(calibrator: "TemporalCalibrator") -> dict[str, Any]:
     """Return what the file of a fitted calibrator along time holds."""
     return {
-        **common_content(calibrator, _parameters(calibrator)),
+        **common_content(calibrator, parameters_to_dict(calibrator, calibrator.classes_)),
         "bands": [to_dict(band) for band in calibrator.bands_],
         "time_kinds": list(calibrator.time_kinds_),
     }
 
 
-def _parameters(calibrator: "TemporalCalibrator") -> dict[str, Any]:
+def parameters_to_dict(calibrator: "TemporalCalibrator", classes: NDArray[Any]) -> dict[str, Any]:
+    """Return the constructor's arguments; ``classes`` are those of the fit."""
     inner, curve = calibrator.calibrator, calibrator.curve
     kind = None
     if inner is not None:
-        settings = settings_to_dict(inner, calibrator.classes_)
+        settings = settings_to_dict(inner, classes)
         kind = {"kind": _own_name(inner, calibrators), "parameters": settings}
     return {
         "calibrator": kind,

@@ -1,0 +1,99 @@
+"""A fitted `AutoTemporalCalibrator` as a document of names and numbers, and back."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tempocal.calibrators.document import labels_from_dict, labels_to_dict, read_out, spell_out
+from tempocal.calibrators.loading import require_keys
+from tempocal.errors import DamagedModelFileError
+from tempocal.temporal.comparison import Candidate, Comparison
+from tempocal.temporal.document import parameters_to_dict, to_content
+from tempocal.temporal.reading import from_content, parameters_from_dict
+from tempocal.version import __version__
+
+if TYPE_CHECKING:
+    from tempocal.temporal.auto import AutoTemporalCalibrator
+
+_KEYS = {"calibrator", "written_by", "parameters", "best", "comparison"}
+_SETTINGS = {"folds": int, "seed": int}
+_FITTED = ("classes_", "map_", "bands_", "summary_", "time_kinds_", "n_features_in_")
+
+
+def auto_to_content(auto: "AutoTemporalCalibrator") -> dict[str, Any]:
+    """Return what the file of a fitted `AutoTemporalCalibrator` holds."""
+    best = to_content(auto.best_)
+    return {
+        "calibrator": "AutoTemporalCalibrator",
+        "written_by": f"tempocal {__version__}",
+        "parameters": {
+            "candidates": _candidates_to_list(auto),
+            "folds": int(auto.folds),
+            "seed": int(auto.seed),
+            "progress": auto.progress,
+            "inputs": auto.inputs,
+            "classes": None if auto.classes is None else labels_to_dict(auto.classes_),
+            "time_column": best["parameters"]["time_column"],
+        },
+        "best": best,
+        "comparison": spell_out(auto.comparison_.to_dicts()),
+    }
+
+
+def auto_from_content(content: Mapping[str, Any]) -> "AutoTemporalCalibrator":
+    """Return the calibrator that `auto_to_content` described."""
+    from tempocal.temporal.auto import AutoTemporalCalibrator  # noqa: PLC0415 - it saves itself
+
+    require_keys(content, _KEYS)
+    best = from_content(content["best"])
+    auto = AutoTemporalCalibrator(**_settings(content["parameters"]))
+    if auto.time_column != best.time_column or auto.inputs != best.inputs:
+        raise DamagedModelFileError("the settings are not those of the chosen candidate")
+    auto.best_ = best
+    for name in _FITTED:
+        setattr(auto, name, getattr(best, name))
+    if hasattr(best, "feature_names_in_"):
+        auto.feature_names_in_ = best.feature_names_in_
+    auto.comparison_ = _comparison(read_out(content["comparison"]))
+    return auto
+
+
+def _candidates_to_list(auto: "AutoTemporalCalibrator") -> list[Any] | None:
+    if auto.candidates is None:
+        return None
+    return [parameters_to_dict(one, auto.classes_) for one in auto.as_temporal()]
+
+
+def _settings(parameters: Any) -> dict[str, Any]:
+    names = {"candidates", "folds", "seed", "progress", "inputs", "classes", "time_column"}
+    require_keys(parameters, names)
+    settings = dict(parameters)
+    known = (
+        all(type(settings[name]) is kind for name, kind in _SETTINGS.items())
+        and settings["progress"] in (None, True, False)
+        and settings["inputs"] in ("logits", "proba")
+        and isinstance(settings["candidates"], list | None)
+    )
+    if not known:
+        raise DamagedModelFileError(f"the settings of the model are {parameters!r:.120}")
+    if settings["candidates"] is not None:
+        settings["candidates"] = [parameters_from_dict(one) for one in settings["candidates"]]
+    if settings["classes"] is not None:
+        settings["classes"] = labels_from_dict(settings["classes"])
+    if isinstance(settings["time_column"], list):
+        settings["time_column"] = tuple(settings["time_column"])
+    return settings
+
+
+def _comparison(rows: Any) -> Comparison:
+    if not isinstance(rows, list) or not rows:
+        raise DamagedModelFileError("the comparison of the model cannot be read")
+    return Comparison(tuple(_candidate(row) for row in rows))
+
+
+def _candidate(row: Any) -> Candidate:
+    kinds = {name: field.type for name, field in Candidate.__dataclass_fields__.items()}
+    require_keys(row, set(kinds))
+    for name, kind in kinds.items():
+        if type(row[name]) not in ((str,) if kind is str else (int, float)):
+            raise DamagedModelFileError(f"{name} of a candidate is {row[name]!r:.80}")
+    return Candidate(**row)
