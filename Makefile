@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench faults clean
+.PHONY: help demo test lint bench faults validate clean
 
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,7 +20,7 @@ $(VENV)/.development: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[test,lint,bench]"
 	@touch $@ $(VENV)/.runtime
 
-demo: $(VENV)/.runtime  ## fit and compare the calibrators on simulated matches
+demo: $(VENV)/.runtime  ## calibrate simulated matches, globally and along time
 	$(BIN)/python -m tempocal.demo --output demo-output
 
 test: $(VENV)/.development  ## run the tests and the examples in the docstrings
@@ -37,6 +37,9 @@ bench: $(VENV)/.development  ## time the fits and metrics beside other libraries
 
 faults: $(VENV)/.development  ## kill a saving process 1,000 times
 	$(BIN)/python tests/faults/kill_during_save.py --runs 1000
+
+validate: $(VENV)/.runtime  ## coverage and excess by simulation, resumes after a kill (about an hour)
+	$(BIN)/python -m validation
 
 clean:  ## remove what the commands above made
 	rm -rf $(VENV) demo-output

@@ -16,15 +16,31 @@ STAGES = {
 
 
 def main() -> None:
-    """Compare raw and globally calibrated predictions, over all rows and within two stages."""
+    """Compare predictions raw, calibrated globally and along time, in all rows and two stages."""
     matches = simulate_match(20_000)
     fitted = matches.sequence % 2 == 0
     cal = tc.TemperatureScaling().fit(
         matches.logits[fitted], matches.label[fitted], groups=matches.sequence[fitted]
     )
+    along = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.ExponentialDecay()).fit(
+        matches.logits[fitted],
+        matches.label[fitted],
+        time=matches.time[fitted],
+        groups=matches.sequence[fitted],
+    )
+    raw = tc.Identity().fit(matches.logits[fitted], matches.label[fitted])
     methods = {
-        "raw": (tc.Identity().fit(matches.logits[fitted], matches.label[fitted]), "o-", "#d55e00"),
-        "temperature scaling": (cal, "s--", "#0072b2"),
+        "raw": (lambda rows: raw.predict_proba(matches.logits[rows]), "o-", "#d55e00"),
+        "temperature scaling": (
+            lambda rows: cal.predict_proba(matches.logits[rows]),
+            "s--",
+            "#0072b2",
+        ),
+        "temperature along time": (
+            lambda rows: along.predict_proba(matches.logits[rows], time=matches.time[rows]),
+            "^:",
+            "#000000",
+        ),
     }
     mpl.rcParams["svg.hashsalt"] = "tempocal"
     figure, axes = plt.subplots(
@@ -33,8 +49,8 @@ def main() -> None:
     for axis, (title, (first, last)) in zip(axes, STAGES.items(), strict=True):
         rows = ~fitted & (matches.time >= first) & (matches.time <= last)
         axis.plot([0, 1], [0, 1], color="#bbbbbb", lw=1)
-        for name, (method, style, color) in methods.items():
-            proba = method.predict_proba(matches.logits[rows])[:, 1]
+        for name, (predict, style, color) in methods.items():
+            proba = predict(rows)[:, 1]
             curve = tc.metrics.reliability_curve(
                 matches.label[rows], proba, of="positive_class", bins=10
             )
@@ -46,7 +62,7 @@ def main() -> None:
         axis.set_aspect("equal")
     axes[0].set_ylabel("how often it happened")
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     figure.savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None})
 
 

@@ -1,8 +1,7 @@
-"""Fit the global calibrators to simulated matches and compare them with the truth.
+"""Calibrate simulated matches, without a time axis and along time, and compare with the truth.
 
-Run it with ``python -m tempocal.demo``. It shows what calibration without a time axis can and
-cannot do: the error over all rows goes away, the error at each moment is only moved around.
-(Vector and matrix scaling of one column of logits are Platt scaling, and are left out.)
+Run it with ``python -m tempocal.demo``. Without a time axis the error over all rows goes away, and
+the error at each moment is only moved around; along time it goes away at each moment.
 """
 
 import argparse
@@ -20,17 +19,22 @@ from tempocal.datasets import Matches, simulate_match
 from tempocal.links import Array
 from tempocal.metrics import brier, ece, nll, sampling_floor
 
-CALIBRATORS: tuple[Any, ...] = (
-    tc.Identity,
-    tc.TemperatureScaling,
-    tc.PlattScaling,
-    tc.BetaCalibration,
-    tc.DirichletCalibration,
-    tc.HistogramBinning,
-    tc.BayesianBinning,
-    tc.IsotonicCalibration,
-    tc.NearIsotonicEnsemble,
-)
+GLOBAL: dict[str, Any] = {
+    "raw": tc.Identity,
+    "temperature scaling": tc.TemperatureScaling,
+    "Platt scaling": tc.PlattScaling,
+    "beta calibration": tc.BetaCalibration,
+    "histogram binning": tc.HistogramBinning,
+    "isotonic regression": tc.IsotonicCalibration,
+}
+ALONG_TIME: dict[str, Any] = {
+    "temperature per step": lambda: tc.TemporalCalibrator(curve=tc.PerStep()),
+    "temperature, exponential": lambda: tc.TemporalCalibrator(curve=tc.ExponentialDecay()),
+    "temperature, spline": lambda: tc.TemporalCalibrator(curve=tc.Spline()),
+    "temperature, random walk": lambda: tc.TemporalCalibrator(curve=tc.RandomWalk()),
+    "slope and bias, spline": lambda: tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline()),
+    "chosen by Auto": tc.AutoTemporalCalibrator,
+}
 COLUMNS = ("method", "NLL", "Brier", "ECE", "ECE early", "ECE middle", "ECE late")
 
 
@@ -41,19 +45,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     calibrate = matches.sequence % 2 == 0
     print(f"{options.matches} simulated matches, {len(matches.label)} predictions during them.")
     print("Fitted to one half of the matches, judged on the other:\n")
-    rows = _compare(matches, calibrate)
+    rows, auto = _compare(matches, calibrate)
     table = _as_text(rows)
     print(table)
     print(
         "\nThe model is far too sure early and right late. Calibration over all rows brings the"
         "\nerror over all rows near what chance shows, by taking away half of the early error and"
-        "\nspoiling the late predictions. No single map can do better: it does not know the time."
+        "\nspoiling the late predictions. Along time the error is near chance at every moment."
+        "\n\nWhat Auto compared, on matches left out of each fit:\n"
     )
+    print(auto.comparison_)
+    print(f"\n{_curve_as_text(auto)}")
     folder = Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "comparison.txt").write_text(table + "\n")
     (folder / "comparison.json").write_text(json.dumps(rows, indent=2) + "\n")
-    print(f"\nThe table is in {folder / 'comparison.txt'} and {folder / 'comparison.json'}.")
+    auto.save(folder / "model.json")
+    print(
+        f"\nThe first table is in {folder / 'comparison.txt'} and {folder / 'comparison.json'}, "
+        f"\nthe chosen model in {folder / 'model.json'}: read it with tempocal.load."
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -68,23 +79,40 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _compare(matches: Matches, calibrate: NDArray[np.bool_]) -> list[dict[str, Any]]:
-    """Score each calibrator, the truth and the sampling floor on the rows not fitted to."""
+def _compare(matches: Matches, calibrate: NDArray[np.bool_]) -> tuple[list[dict[str, Any]], Any]:
+    """Score each method, the truth and the sampling floor on the rows not fitted to."""
     test = ~calibrate
     y, time = matches.label[test], matches.time[test]
+    logits, label = matches.logits[calibrate], matches.label[calibrate]
+    groups = matches.sequence[calibrate]
     rows = []
-    for kind in CALIBRATORS:
-        calibrator = kind().fit(
-            matches.logits[calibrate],
-            matches.label[calibrate],
-            groups=matches.sequence[calibrate],
-        )
-        proba = calibrator.predict_proba(matches.logits[test])[:, 1]
-        rows.append(_score(kind.__name__, y, proba, time))
+    for name, make in GLOBAL.items():
+        calibrator = make().fit(logits, label, groups=groups)
+        rows.append(_score(name, y, calibrator.predict_proba(matches.logits[test])[:, 1], time))
+    for name, make in ALONG_TIME.items():
+        calibrator = make().fit(logits, label, time=matches.time[calibrate], groups=groups)
+        proba = calibrator.predict_proba(matches.logits[test], time=time)[:, 1]
+        rows.append(_score(name, y, proba, time))
     truth = matches.true_probability[test]
     rows.append(_score("the true probabilities", y, truth, time))
     rows.append(_floor(truth, time, matches.sequence[test]))
-    return rows
+    return rows, calibrator
+
+
+def _curve_as_text(auto: Any) -> str:
+    """First parameter of the chosen calibrator along the rounds, with its band."""
+    rounds = [0, 2, 5, 10, 15, 20]
+    parameters = auto.parameters_at(rounds)
+    name = next(iter(parameters))
+    band = auto.interval_at(rounds)[name]
+    lines = [f"{name.replace('_', ' ')} along the rounds, with its 95 % band and the truth:"]
+    for k, played in enumerate(rounds):
+        true = 1.0 - 0.7 * np.exp(-played / 6.0)
+        lines.append(
+            f"  after {played:2d} rounds {np.ravel(parameters[name])[k]:6.2f}   "
+            f"[{np.ravel(band.lower)[k]:.2f}, {np.ravel(band.upper)[k]:.2f}]   {true:.2f}"
+        )
+    return "\n".join(lines)
 
 
 def _moments(time: NDArray[np.int64]) -> list[NDArray[np.bool_]]:

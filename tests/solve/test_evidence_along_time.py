@@ -22,7 +22,10 @@ TRUTHS = {
 }
 every_problem = pytest.mark.parametrize(
     ("curve", "truth", "platt"),
-    [(c, t, p) for c in CURVES for t in TRUTHS for p in (False, True)],
+    [
+        *((c, t, False) for c in CURVES for t in TRUTHS),
+        *((c, t, True) for c in CURVES for t in ("rising", "true already")),
+    ],
 )
 
 
@@ -72,7 +75,7 @@ def best_by_scipy(problem, start):
         return -evidence_at(problem, tuple(strengths))
 
     starts = [np.log(np.asarray(start)[used]), weakest + 1.0, np.full(len(used), 5.0)]
-    options = {"maxfev": 120, "xatol": 0.02, "fatol": 1e-3}
+    options = {"maxfev": 80, "xatol": 0.02, "fatol": 1e-3}
     found = [
         minimize(down, np.clip(one, weakest, 16.0), method="Nelder-Mead", options=options)
         for one in starts

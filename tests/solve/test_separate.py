@@ -112,6 +112,19 @@ def test_the_start_does_not_matter(model):
     np.testing.assert_allclose(a.theta, b.theta, atol=1e-5)
 
 
+@pytest.mark.parametrize("method", [fit, fit_separately])
+@pytest.mark.parametrize("start", [[1, 1, 0], [0, 0, 0], [0, 41, -28], [41, 0, 28], [0, 5, -3]])
+def test_the_start_does_not_matter_where_slopes_are_nearly_alike(start, method):
+    """Of logits near zero, a and b of beta calibration do the same, and one bound must hold."""
+    z, y, keys = simulate(n_keys=4)
+    own = keys == 1
+    problem = problem_of(0.01 * z[own], y[own], None, 1, model="beta")
+    solution = method(problem, (0.0, 0.0), np.array(start, dtype=float))
+    value = problem.evaluate(solution.theta, np.zeros(3), hessian=False).value
+    # FAULT: from zero both end at (0, 41, -28), where the gradient of a, at its bound, is negative.
+    assert value == pytest.approx(246.431642, abs=1e-5)
+
+
 def hard():
     """Keys: 0 separable, 1 of one class, 2 plain, 3 empty, 4 a single row."""
     rng = np.random.default_rng(0)
@@ -165,7 +178,6 @@ class TestHardKeys:
         problem = problem_of(z, y, keys, 5, model=model)
         pulled = fit_separately(problem, (1.0, 1.0)).theta.reshape(5, -1)[3]
         np.testing.assert_allclose(pulled, MODELS[model][0], atol=1e-12)
-        # FAULT: with one coefficient a key it divides by its curvature, which is zero.
         assert np.isfinite(fit_separately(problem, (0.0, 0.0)).theta).all()
 
     @every_model
@@ -190,5 +202,4 @@ class TestHardKeys:
             value = problem_of(
                 scale * z[keys == key], y[keys == key], None, 1, model=model
             ).evaluate(found, np.zeros(len(found)), hessian=False)
-            # FAULT (beta): a coefficient at its bound whose gradient is negative is not let go.
             assert value.value <= own.loss + 1e-7 * (keys == key).sum()

@@ -141,7 +141,6 @@ class TestHardSteps:
         silent = np.where(T == 0, 0.0, Z)
         for shrinkage in ("auto", 1.0, 0):
             cal = temporal(curve=curve, shrinkage=shrinkage)
-            # FAULT (PerStep at shrinkage 0): it divides by zero and makes 200 passes.
             cal.fit(silent, Y, time=T)
             p = cal.predict_proba(silent, time=T)
             assert (p[T == 0] == 0.5).all()

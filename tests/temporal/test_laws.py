@@ -26,7 +26,7 @@ FIXED = [
 every_curve = pytest.mark.parametrize("curve", FIXED, ids=repr)
 every_kind = pytest.mark.parametrize("kind", PARAMETRIC)
 quick = settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 # Random labels: rates and slopes may well stand at an end.
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
@@ -446,7 +446,7 @@ class TestUnits:
 @st.composite
 def odd_data(draw):
     """Few rows, any labels, logits and times."""
-    n = draw(st.integers(2, 40))
+    n = draw(st.integers(2, 25))
     z = draw(arrays(np.float64, n, elements=st.floats(-20, 20, width=32)))
     y = draw(arrays(np.int64, n, elements=st.integers(0, 1)))
     y[:2] = 0, 1
