@@ -42,4 +42,4 @@ validate: $(VENV)/.runtime  ## coverage and excess by simulation, resumes after 
 	$(BIN)/python -m validation
 
 clean:  ## remove what the commands above made
-	rm -rf $(VENV) demo-output
+	rm -rf $(VENV) demo-output validation-output

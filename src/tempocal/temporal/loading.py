@@ -18,7 +18,7 @@ _READERS: dict[str, Callable[[Mapping[str, Any]], Calibrator]] = {
 }
 
 
-def load(path: str | PathLike[str]) -> Calibrator:
+def load(path: str | PathLike[str]) -> Any:
     """Read a fitted calibrator from a model file.
 
     Parameters
