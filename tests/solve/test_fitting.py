@@ -14,11 +14,10 @@ NO_PULL = (0.0, 0.0)
 
 def scipy_optimum(problem: Problem, strength: tuple) -> float:
     """Lowest mean objective that a general optimizer finds, from several starts."""
-    pull = problem.pull(strength)
     weight = problem.rows.total_weight
 
     def objective(theta):
-        point = problem.evaluate(theta, pull, hessian=False)
+        point = problem.evaluate(theta, strength, hessian=False)
         return point.value / weight, point.gradient / weight
 
     bounds = [(low, None) for low in problem.lower]
@@ -37,7 +36,7 @@ def scipy_optimum(problem: Problem, strength: tuple) -> float:
 
 
 def objective_at(problem: Problem, strength: tuple, theta: np.ndarray) -> float:
-    value = problem.evaluate(theta, problem.pull(strength), hessian=False).value
+    value = problem.evaluate(theta, strength, hessian=False).value
     return value / problem.rows.total_weight
 
 

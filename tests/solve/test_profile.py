@@ -64,7 +64,7 @@ def make_exponential(z, t, y, *, platt, weights=None):
 
 def objective(make, log_rates, theta, strengths):
     problem = make(log_rates)
-    return problem.evaluate(theta, problem.pull(strengths), hessian=False).value
+    return problem.evaluate(theta, strengths, hessian=False).value
 
 
 def brute_force(make, strengths, rates=RATES):

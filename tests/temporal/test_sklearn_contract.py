@@ -44,9 +44,6 @@ NOT_LOGITS = {
     "check_sample_weights_list": "three classes, two columns and the time",
     "check_supervised_y_2d": "three classes, two columns and the time",
 }
-# FAULT: check_estimators_empty_data_messages (X without columns: "it must be from 0 to -1") and
-# check_n_features_in_after_fitting (the time is taken from X before its columns are counted) could
-# be passed and are not.
 
 
 def combinations():

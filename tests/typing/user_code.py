@@ -16,7 +16,8 @@ def calibrate(logits: list[float], labels: list[str]) -> NDArray[np.float64]:
     assert_type(cal.summary(), tc.Summary)
     assert_type(cal.summary().nll_before, float)
     cal.save("model.json")
-    return tc.load("model.json").predict_proba(logits)
+    proba: NDArray[np.float64] = tc.load("model.json").predict_proba(logits)
+    return proba
 
 
 def judge(labels: list[int], proba: NDArray[np.float64]) -> float:

@@ -88,14 +88,15 @@ class Family:
     loss_is_nll : bool
         Whether the loss of the rows is the negative log likelihood of the map.
     tidy : callable
-        Of coefficients that make the same map at shrinkage 0, the ones to show.
+        Of coefficients that make the same map, the ones to show. It is told whether shrinkage is 0,
+        where more of them do.
     """
 
     models: tuple[LinearModel, ...]
     form: str
     choose: Literal["evidence", "folds"] = "evidence"
     loss_is_nll: bool = False
-    tidy: Callable[[Array], Array] = lambda theta: theta
+    tidy: Callable[[Array, bool], Array] = lambda theta, plain: theta
 
 
 class ParametricCalibrator(Calibrator):
@@ -147,8 +148,8 @@ def fit_family(family: Family, shrinkage: Any, training: Training) -> Fitted:
         shrink(problem, shrinkage, training.groups, choose=family.choose) for problem in problems
     ]
     thetas = [one.solution.theta for one in fits]
-    if strengths is not None and strengths[0] == 0.0:
-        thetas = [family.tidy(theta) for theta in thetas]
+    plain = strengths is not None and strengths[0] == 0.0
+    thetas = [family.tidy(theta, plain) for theta in thetas]
     numbers = [model.numbers(theta) for model, theta in zip(family.models, thetas, strict=True)]
     fitted = FORMS[family.form](numbers)
     effects = [one.design_effect for one in fits if one.design_effect is not None]

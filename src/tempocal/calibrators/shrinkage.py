@@ -13,6 +13,7 @@ from tempocal.errors import (
     warn_user,
 )
 from tempocal.inputs import Groups
+from tempocal.links import Array
 from tempocal.solve import Problem, Shrunk, Strengths, fit, fit_by_evidence, fit_by_folds
 
 Shrinkage = Literal["auto"] | float | tuple[float, float]
@@ -57,12 +58,13 @@ def shrink(
     return shrunk
 
 
-def report(problem: Problem, shrunk: Shrunk, shrinkage: Any) -> None:
+def report(problem: Problem, shrunk: Shrunk, shrinkage: Any, times: Array | None = None) -> None:
     """Refuse a fit that ran away; warn of one that did not end or stands at its bounds."""
     if shrunk.solution.unbounded:
         raise NoFiniteOptimumError(
-            f"at shrinkage={shrinkage!r} the best coefficients are infinite: the logits separate "
-            'the classes, or a class never occurs. shrinkage="auto" keeps them finite'
+            f"at shrinkage={shrinkage!r} the best coefficients are infinite"
+            f"{_where(shrunk, times)}: the logits separate the classes, or a class never occurs. "
+            'shrinkage="auto" keeps them finite'
         )
     if not shrunk.solution.converged:
         warn_user(
@@ -77,6 +79,16 @@ def report(problem: Problem, shrunk: Shrunk, shrinkage: Any) -> None:
             "nothing about the labels, or are reversed",
             AtBoundWarning,
         )
+
+
+def _where(shrunk: Shrunk, times: Array | None) -> str:
+    """Name the first times at which coefficients ran away."""
+    where = shrunk.solution.where_unbounded
+    if where is None or times is None:
+        return ""
+    found = times[where]
+    shown = ", ".join(f"{time:.6g}" for time in found[:3])
+    return f" at time {shown}" + (f" and {len(found) - 3} more" if len(found) > 3 else "")
 
 
 def details_of(problems: Sequence[Problem], fits: Sequence[Shrunk]) -> dict[str, Any]:

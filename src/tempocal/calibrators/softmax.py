@@ -49,7 +49,14 @@ def diagonal_family(training: Training) -> Family:
     biases = np.tile([False, True], training.n_classes)
     # Two coefficients a class are few enough for Newton's method, whatever the number of classes.
     model = linear_model(rows, identity=~biases, biases=biases, most_newton=MOST_DIAGONAL)
-    return Family((model,), form="diagonal")
+    return Family((model,), form="diagonal", tidy=_with_centered_biases)
+
+
+def _with_centered_biases(theta: Array, plain: bool) -> Array:
+    """Let the biases sum to 0: only differences between classes matter."""
+    table = theta.reshape(-1, 2).copy()
+    table[:, 1] -= table[:, 1].mean()
+    return table.ravel()
 
 
 def full_family(
@@ -86,11 +93,13 @@ def full_family(
     return Family((model,), form=form, choose="folds", tidy=_with_even_columns)
 
 
-def _with_even_columns(theta: Array) -> Array:
-    """Let the columns sum to 1, as in the identity: only differences between rows matter."""
+def _with_even_columns(theta: Array, plain: bool) -> Array:
+    """Let biases sum to 0 and, if nothing else holds them, columns to 1 as in the identity."""
     n_classes = int(np.sqrt(len(theta)))
     table = theta.reshape(n_classes, n_classes + 1).copy()
-    table[:, :-1] += (1.0 - table[:, :-1].sum(axis=0)) / n_classes
+    table[:, -1] -= table[:, -1].mean()
+    if plain:
+        table[:, :-1] += (1.0 - table[:, :-1].sum(axis=0)) / n_classes
     return table.ravel()
 
 

@@ -11,7 +11,7 @@ from tempocal.links import Array
 from tempocal.maps import StepBasis
 
 # With more distinct times than this they are put into as many cells.
-MOST_STEPS = 256
+MOST_STEPS = 128
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class RandomWalk(Curve):
     Notes
     -----
     Between two steps the curve is a line, and beyond the first and the last it is held. More than
-    256 distinct times are put into as many cells first, narrow at the start.
+    128 distinct times are put into as many cells first, narrow at the start.
 
     Examples
     --------

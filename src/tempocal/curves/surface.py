@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tempocal.curves.curve import Curve, Shape, Track
-from tempocal.curves.grid import Grid, in_cells, pairs
+from tempocal.curves.grid import fine, pairs
 from tempocal.errors import InputError
 from tempocal.links import Array
 from tempocal.maps import ProductBasis
 
-# Distinct values of one clock beyond this many are put into cells, evenly filled.
+# Distinct values of one clock beyond this many are put into as many cells.
 MOST_OF_A_CLOCK = 128
 
 
@@ -90,9 +90,5 @@ def _square(level: Array) -> Array:
 
 def _thinned(times: Array, weights: Array | None) -> Array:
     """Return times of which there are not too many: each its own, or the mean of its cell."""
-    found = np.unique(times)
-    if len(found) <= MOST_OF_A_CLOCK:
-        return times
-    inner = np.quantile(times, np.arange(1, MOST_OF_A_CLOCK) / MOST_OF_A_CLOCK)
-    grid: Grid = in_cells(np.searchsorted(np.unique(inner), times, side="right"), times, weights)
+    grid = fine(times, weights, MOST_OF_A_CLOCK)
     return np.asarray(grid.times[grid.keys])

@@ -34,7 +34,7 @@ from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.solve.fitting import SAMPLE_ROWS, fit
 from tempocal.solve.linear import invert_blocks
-from tempocal.solve.penalties import Penalty, Strengths, cost, log_determinant
+from tempocal.solve.penalties import Penalty, Strengths, log_determinant, total_pull
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.scores import score_variance
 
@@ -187,7 +187,7 @@ def log_evidence(
     free = solution.theta > problem.lower
     prior = tuple(s / effect for s in strengths)
     pull = problem.pull(prior)
-    fit_of_both = -solution.loss / effect - 0.5 * cost(pull, solution.theta - problem.identity)
+    fit_of_both = -solution.loss / effect - problem.cost(prior, solution.theta)
     curvature = hessian / effect + _like_blocks(pull, hessian)
     # What is not free is left out: ones on the diagonal have no logarithm.
     held = ~free.reshape(curvature.shape[:2])
@@ -219,7 +219,7 @@ def _most_evidence(
 ) -> Strengths:
     """Strengths of most evidence where the loss is quadratic around the solution."""
     quadratic = _Quadratic.around(problem, solution, strengths, effect)
-    return quadratic.settle(strengths, weakest, wanted)
+    return quadratic.settle(weakest, wanted)
 
 
 @dataclass(frozen=True)
@@ -240,20 +240,20 @@ def doubt(
 ) -> Doubt:
     """Return the weaker strengths that the data would allow, where they were not given."""
     quadratic = _Quadratic.around(problem, solution, strengths, effect, doubtful=True)
-    weaker = quadratic.settle(strengths, weakest_prior(problem), wanted)
-    pull = problem.pull(weaker) / effect
-    return Doubt(weaker, problem.identity + quadratic.optimum(pull)[1])
+    weaker = quadratic.settle(weakest_prior(problem), wanted)
+    prior = tuple(s / effect for s in weaker)
+    return Doubt(weaker, problem.identity + quadratic.optimum(prior)[1])
 
 
 @dataclass(frozen=True)
 class _Quadratic:
-    """The loss around an optimum at ``offset`` from the identity, under the ``pull`` there."""
+    """The loss around an optimum at ``offset`` from the identity, under the ``prior`` there."""
 
     problem: Problem
     effect: float
     hessian: Array  # (blocks, n, n)
     offset: Array
-    pull: Array
+    prior: Strengths
     free: NDArray[np.bool_]
     doubtful: bool
 
@@ -273,16 +273,16 @@ class _Quadratic:
             effect=effect,
             hessian=_derivatives(solution)[0] / effect,
             offset=solution.theta - problem.identity,
-            pull=problem.pull(strengths) / effect,
+            prior=tuple(s / effect for s in strengths),
             free=solution.theta > problem.lower,
             doubtful=doubtful,
         )
 
-    def settle(self, strengths: Strengths, weakest: Strengths, wanted: Wanted) -> Strengths:
+    def settle(self, weakest: Strengths, wanted: Wanted) -> Strengths:
         """Apply the fixed point until strengths no longer change."""
         curvature = 1.0 + float(np.einsum("tpp->tp", self.hessian).max())
         strongest = [curvature * _strongest(one) for one in self.problem.penalties]
-        prior = tuple(s / self.effect for s in strengths)
+        prior = self.prior
         many = self.hessian.shape[1] > MANY_COEFFICIENTS
         for _ in range(FEW_UPDATES if many else MAX_UPDATES):
             updated = tuple(
@@ -301,33 +301,32 @@ class _Quadratic:
 
     def fixed_point(self, prior: Strengths) -> Strengths:
         """Apply the formula at the top of this file once."""
-        pull = self.problem.pull(prior)
-        covariance, offset = self.optimum(pull)
-        inverse = self._inverse_of(pull)
+        covariance, offset = self.optimum(prior)
+        inverse = invert_blocks(self._pull(prior), self._free_blocks)
         updated = []
         for s, penalty in zip(prior, self.problem.penalties, strict=True):
             own = _like_blocks(penalty.matrix, self.hessian)
             determined = s * float(np.einsum("tpq,tqp->", inverse - covariance, own))
-            spread = cost(penalty.matrix, offset)
+            spread = penalty.cost(offset)
             if (penalty.is_tie or self.doubtful) and s > 0:
                 spread += 1.0 / s
             wanted = (max(determined, 0.0) + 2.0 / (1.0 + s)) / max(spread, SMALLEST)
             updated.append(wanted if penalty.is_used else s)
         return tuple(updated)
 
-    def optimum(self, pull: Array) -> tuple[Array, Array]:
-        """Covariance and offset under another pull; bounds still hold."""
-        curvature = self.hessian + _like_blocks(pull, self.hessian)
-        covariance = invert_blocks(curvature, self._free_blocks)
+    def optimum(self, prior: Strengths) -> tuple[Array, Array]:
+        """Covariance and offset under another prior; bounds still hold."""
+        covariance = invert_blocks(self.hessian + self._pull(prior), self._free_blocks)
         # At the optimum the gradient of the loss is minus the pull.
-        change = _blockwise(
-            _like_blocks(self.pull, self.hessian) - _like_blocks(pull, self.hessian), self.offset
-        )
+        change = np.zeros_like(self.offset)
+        for before, now, penalty in zip(self.prior, prior, self.problem.penalties, strict=True):
+            change += (before - now) * penalty.times(self.offset)
         return covariance, self.offset + _blockwise(covariance, change)
 
-    def _inverse_of(self, pull: Array) -> Array:
-        """Covariance of the prior alone."""
-        return invert_blocks(_like_blocks(pull, self.hessian), self._free_blocks)
+    def _pull(self, prior: Strengths) -> Array:
+        """All pulls together, in blocks."""
+        steady = self.problem.steady / self.effect
+        return _like_blocks(total_pull(self.problem.penalties, prior, steady), self.hessian)
 
     @property
     def _free_blocks(self) -> NDArray[np.bool_]:

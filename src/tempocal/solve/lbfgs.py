@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from tempocal.links import Array
-from tempocal.solve.penalties import Strengths, cost
+from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 
 # Largest component of the mean gradient, and relative change of the objective, at which to stop.
@@ -32,7 +32,7 @@ def minimize_lbfgs(problem: Problem, strengths: Strengths, start: Array) -> Solu
 
     def objective(inner: Array) -> tuple[float, Array]:
         theta = problem.identity + to_offset(inner)
-        point = problem.evaluate(theta, pull, hessian=False)
+        point = problem.evaluate(theta, strengths, hessian=False)
         gradient = point.gradient.reshape(-1, width) @ basis.T
         return point.value / weight, gradient.ravel() / weight
 
@@ -53,10 +53,10 @@ def minimize_lbfgs(problem: Problem, strengths: Strengths, start: Array) -> Solu
     offset = to_offset(result.x)
     theta = problem.identity + offset
     # Of separable data nothing is left of the loss, and along a ray from zero it still falls.
-    further = problem.evaluate((1.0 + FURTHER) * theta, pull, hessian=False).value / weight
+    further = problem.evaluate((1.0 + FURTHER) * theta, strengths, hessian=False).value / weight
     return Solution(
         theta=theta,
-        loss=float(result.fun) * weight - 0.5 * cost(pull, offset),
+        loss=float(result.fun) * weight - problem.cost(strengths, theta),
         hessian=None,
         gradient=None,
         passes=int(result.nfev) + 1,

@@ -12,7 +12,7 @@ import numpy as np
 
 from tempocal.links import Array
 from tempocal.solve.linear import solve_flat
-from tempocal.solve.penalties import Strengths, as_matrix, cost, loose_part
+from tempocal.solve.penalties import Strengths, as_matrix, loose_part
 from tempocal.solve.problem import Point, Problem, Solution
 
 # Decrease of the mean objective that may be left on the table.
@@ -29,17 +29,16 @@ def minimize_newton(problem: Problem, strengths: Strengths, start: Array) -> Sol
     """Minimize the penalized loss of a problem."""
     pull = problem.pull(strengths)
     last = _descend(
-        lambda theta: _with_hessian(problem.evaluate(theta, pull)),
+        lambda theta: _with_hessian(problem.evaluate(theta, strengths)),
         start,
         problem.lower,
         problem.rows.total_weight,
         loose_part(pull),
     )
     theta = np.maximum(last.point.theta + last.step, problem.lower)
-    offset = theta - problem.identity
     return Solution(
         theta=theta,
-        loss=last.point.value - last.promised - 0.5 * cost(pull, offset),
+        loss=last.point.value - last.promised - problem.cost(strengths, theta),
         hessian=last.point.hessian - as_matrix(pull),
         gradient=last.point.gradient + last.point.hessian @ last.step,
         passes=last.passes,
@@ -118,13 +117,18 @@ def _bounded_step(point: _Curved, lower: Array, damping: float) -> Array:
     """Newton step over the coefficients that are free to move, cut at the bounds."""
     step = np.zeros_like(point.theta)
     free = (point.theta > lower) | (point.gradient < 0)
+    held_for_good = np.zeros_like(free)
     while free.any():
         step[~free] = (lower - point.theta)[~free]
         rest = point.gradient + point.hessian @ np.where(free, 0.0, step)
         curvature = point.hessian[np.ix_(free, free)]
         step[free] = -solve_flat(curvature, rest[free], damping)
         beyond = free & (point.theta + step < lower)
-        if not beyond.any():
+        # Where the step ends, what a bound holds back may want to leave it: once.
+        slope = point.gradient + point.hessian @ step
+        leaving = ~free & ~held_for_good & (slope < 0) if not beyond.any() else beyond & False
+        if not beyond.any() and not leaving.any():
             break
-        free &= ~beyond
+        held_for_good |= leaving
+        free = (free & ~beyond) | leaving
     return np.maximum(point.theta + step, lower) - point.theta

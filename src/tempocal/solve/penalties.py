@@ -28,18 +28,39 @@ class Penalty:
         What it pulls on, for the summary.
     matrix : ndarray of shape (coefficients,) or (coefficients, coefficients)
         S, or its diagonal where that is all there is.
-    is_tie : bool
-        Whether it ties coefficients to each other, rather than to the identity.
+    ties : int
+        If above zero, it ties coefficients that are this many places apart to each other rather
+        than to the identity, so that it does not see what they have in common.
     """
 
     name: str
     matrix: Array
-    is_tie: bool = False
+    ties: int = 0
 
     @property
     def is_used(self) -> bool:
         """Whether it pulls on anything."""
         return bool(self.matrix.any())
+
+    @property
+    def is_tie(self) -> bool:
+        """Whether it ties coefficients to each other, rather than to the identity."""
+        return self.ties > 0
+
+    def times(self, offset: Array) -> Array:
+        """S times a vector.
+
+        What tied coefficients have in common is taken out first. S makes nothing of it, but its
+        rounding errors, times a large strength, would drown the loss.
+        """
+        if not self.is_tie:
+            return times(self.matrix, offset)
+        table = offset.reshape(-1, self.ties)
+        return times(self.matrix, (table - table.mean(axis=0)).ravel())
+
+    def cost(self, offset: Array) -> float:
+        """``offset' S offset``."""
+        return float(offset @ self.times(offset))
 
 
 def total_pull(penalties: tuple[Penalty, ...], strengths: Strengths, steady: Array) -> Array:
@@ -53,11 +74,6 @@ def total_pull(penalties: tuple[Penalty, ...], strengths: Strengths, steady: Arr
 def times(pull: Array, offset: Array) -> Array:
     """Product with a vector; ``pull`` is a matrix or its diagonal."""
     return pull * offset if pull.ndim == 1 else np.asarray(pull @ offset, dtype=np.float64)
-
-
-def cost(pull: Array, offset: Array) -> float:
-    """``offset' S offset``."""
-    return float(offset @ times(pull, offset))
 
 
 def as_matrix(pull: Array) -> Array:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.rows import Rows
-from tempocal.solve.penalties import Penalty, Strengths, as_matrix, times, total_pull
+from tempocal.solve.penalties import Penalty, Strengths, as_matrix, total_pull
 
 # A matrix of weights for 16 classes.
 MOST_NEWTON_COEFFICIENTS = 300
@@ -125,16 +125,29 @@ class Problem:
         table = theta.reshape(-1, self.rows.n_coefficients)
         return np.asarray(table[self.basis] if self.basis.ndim == 1 else self.basis @ table)
 
-    def evaluate(self, theta: Array, pull: Array, *, hessian: bool = True) -> Point:
+    def pulled(self, strengths: Strengths, offset: Array) -> Array:
+        """All pulls together, times a vector."""
+        total = self.steady * offset
+        for strength, penalty in zip(strengths, self.penalties, strict=True):
+            total = total + strength * penalty.times(offset)
+        return np.asarray(total, dtype=np.float64)
+
+    def cost(self, strengths: Strengths, theta: Array) -> float:
+        """Return what the pulls add to the loss."""
+        offset = theta - self.identity
+        return 0.5 * float(offset @ self.pulled(strengths, offset))
+
+    def evaluate(self, theta: Array, strengths: Strengths, *, hessian: bool = True) -> Point:
         """Sum the loss over rows, add the pull towards the identity, with derivatives."""
         sums = self.rows.sums(self.at_keys(theta), hessian=hessian)
         offset = theta - self.identity
-        pulled = times(pull, offset)
+        pulled = self.pulled(strengths, offset)
         value = float(sums.loss[self.counted].sum()) + 0.5 * float(offset @ pulled)
         gradient = self._gather(sums.gradient) + pulled
         if sums.hessian is None:
             return Point(theta, value, gradient, None)
-        return Point(theta, value, gradient, self._gather_square(sums.hessian) + as_matrix(pull))
+        pull = as_matrix(self.pull(strengths))
+        return Point(theta, value, gradient, self._gather_square(sums.hessian) + pull)
 
     @property
     def _places(self) -> Codes:

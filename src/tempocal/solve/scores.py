@@ -33,4 +33,13 @@ def score_variance(problem: Problem, solution: Solution, groups: Groups) -> Arra
         variance = np.stack(
             [[np.asarray(a.multiply(b).sum(axis=0)).ravel() for b in tables] for a in tables]
         ).transpose(2, 0, 1)
+        counts = np.maximum(groups_at_keys(problem, groups), 2)
+        return np.asarray(variance * (counts / (counts - 1))[:, None, None], dtype=np.float64)
     return np.asarray(variance * (groups.count / max(groups.count - 1, 1)), dtype=np.float64)
+
+
+def groups_at_keys(problem: Problem, groups: Groups) -> Array:
+    """How many groups have rows at each key."""
+    zero = np.zeros((problem.rows.n_keys, problem.rows.n_coefficients))
+    table = problem.rows.group_gradients(zero, groups.codes, groups.count)[-1]
+    return np.asarray(np.diff(table.tocsc().indptr), dtype=np.float64)

@@ -186,7 +186,8 @@ class _Separate:
         beginning: Array,
     ) -> tuple[Mask, Mask]:
         """Which keys have ended, and which of them have no finite optimum."""
-        shrinks = np.where(before > 0.0, promised / np.maximum(before, TINY), 1.0)
+        with np.errstate(over="ignore"):
+            shrinks = np.where(before > 0.0, promised / np.maximum(before, TINY), 1.0)
         following = promised * np.minimum(1.0, shrinks) ** 2
         settled = (damping == 0.0) & (following <= TOLERANCE * self.weights)
         nothing_left = point.value <= NOTHING * self.weights
@@ -211,14 +212,20 @@ def bounded_steps(
     """
     to_bound = np.where(np.isfinite(lower), lower - theta, 0.0)
     free = (theta > lower) | (gradient < 0)
+    held_for_good = np.zeros_like(free)
     while True:
         held = np.where(free, 0.0, to_bound)
         rest = gradient + np.einsum("tpq,tq->tp", hessian, held)
         step = held - solve_blocks(hessian, rest, free, damping)
         beyond = free & (theta + step < lower)
-        if not beyond.any():
+        # As in `newton.py`: what a bound holds back may want to leave it, once.
+        slope = gradient + np.einsum("tpq,tq->tp", hessian, step)
+        settled = ~beyond.any(axis=1, keepdims=True)
+        leaving = settled & ~free & ~held_for_good & (slope < 0)
+        if not beyond.any() and not leaving.any():
             return np.maximum(theta + step, lower) - theta
-        free &= ~beyond
+        held_for_good |= leaving
+        free = (free & ~beyond) | leaving
 
 
 def _more(damping: Array) -> Array:

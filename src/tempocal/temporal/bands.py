@@ -19,7 +19,9 @@ coefficients under these is added to the variance.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tempocal.errors import InputError
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.maps import Band, StepBand
@@ -28,13 +30,15 @@ from tempocal.solve.evidence import Doubt
 from tempocal.solve.linear import invert_blocks
 from tempocal.solve.penalties import as_matrix
 from tempocal.solve.profile import FASTEST, SLOWEST
-from tempocal.solve.scores import score_variance
+from tempocal.solve.scores import groups_at_keys, score_variance
 from tempocal.temporal.models import FittedModel
 
 # Change of a log rate by which derivatives are taken.
 NUDGE = 1e-4
 # Share of the coefficients that one group can determine by itself, at most.
 LARGEST_LEVERAGE = 0.5
+# A variance as good as infinite, which can be multiplied by zero.
+UNKNOWN = 1e30
 
 
 @dataclass(frozen=True)
@@ -74,22 +78,28 @@ def _of_steps(fitted: FittedModel, groups: Groups | None, effect: float) -> Infe
     solution, problem = fitted.shrunk.solution, fitted.problem
     hessian = solution.hessian
     assert hessian is not None
-    noise = hessian if groups is None else score_variance(problem, solution, groups)
     free = (solution.theta > problem.lower).reshape(hessian.shape[:2])
     sure = invert_blocks(hessian + _diagonal_blocks(fitted, fitted.shrunk.strengths), free)
+    determined = np.einsum("tpq,tqp->t", sure, hessian)
+    noise = hessian
+    if groups is not None:
+        counts = groups_at_keys(problem, groups)
+        more = _few_groups(determined, counts)[:, None, None]
+        noise = more * score_variance(problem, solution, groups)
     doubted = _doubt(fitted, effect)
     pulls = _diagonal_blocks(fitted, doubted.strengths)
     inverse = invert_blocks(hessian + pulls, free)
     shift = (doubted.theta - solution.theta).reshape(free.shape)
     covariance = inverse @ (noise + effect * pulls) @ inverse
     covariance += shift[:, :, None] * shift[:, None, :]
+    covariance += _nothing_known(np.einsum("tpp->tp", hessian + pulls), free)
     readout = _readout(fitted)
     variances = np.einsum("qp,tpr,qr->tq", readout, covariance, readout)
     return Inference(
         StepBand(fitted.basis, np.sqrt(np.maximum(variances, 0.0))),
         optimism=float(np.einsum("tpq,tqp->", sure, noise)),
         design_effect=effect,
-        n_determined=float(np.einsum("tpq,tqp->", sure, hessian)),
+        n_determined=float(determined.sum()),
     )
 
 
@@ -113,13 +123,15 @@ def _of_curve(fitted: FittedModel, groups: Groups | None, effect: float) -> Infe
     free = tangent.free & np.append(np.ones(len(fitted.problem.identity), bool), tangent.usable)
     sure = invert_blocks((loss + tangent.pull(fitted.shrunk.strengths))[None], free[None])[0]
     n_determined = float(np.einsum("pq,qp->", sure, loss))
-    noise = noise * _few_groups(n_determined, groups)
+    if groups is not None:
+        noise = noise * _few_groups(np.array(n_determined), np.array(groups.count))
     doubted = _doubt(fitted, effect)
     pull = tangent.pull(doubted.strengths)
     inverse = invert_blocks((loss + pull)[None], free[None])[0]
     shift = np.zeros(len(free))
     shift[: len(doubted.theta)] = doubted.theta - fitted.shrunk.solution.theta
     covariance = inverse @ (noise + effect * pull) @ inverse + np.outer(shift, shift)
+    covariance += _nothing_known(np.diag(loss + pull)[None], free[None])[0]
     return Inference(
         Band(
             fitted.basis,
@@ -135,24 +147,29 @@ def _of_curve(fitted: FittedModel, groups: Groups | None, effect: float) -> Infe
     )
 
 
-def _few_groups(n_determined: float, groups: Groups | None) -> float:
+def _few_groups(n_determined: Array, counts: Array) -> Array:
     """How much more the gradient varies than it shows at the optimum, which leans towards it.
 
     As if each group were left out in turn, with all of them of the same leverage.
     """
-    if groups is None:
-        return 1.0
-    leverage = min(n_determined / groups.count, LARGEST_LEVERAGE)
-    return float(1.0 / (1.0 - leverage) ** 2)
+    leverage = np.minimum(n_determined / np.maximum(counts, 1), LARGEST_LEVERAGE)
+    return np.asarray(1.0 / (1.0 - leverage) ** 2, dtype=np.float64)
+
+
+def _nothing_known(curvature: Array, free: NDArray[np.bool_]) -> Array:
+    """Variance of coefficients that neither the rows nor a pull say anything about."""
+    unknown = np.where(free & (curvature <= 0.0), UNKNOWN, 0.0)
+    return np.asarray(unknown[:, :, None] * np.eye(curvature.shape[1]), dtype=np.float64)
 
 
 def _curvatures(fitted: FittedModel, groups: Groups | None) -> tuple[Array, Array]:
     """Curvature of the loss and variance of its gradient, where there are no rates."""
     solution = fitted.shrunk.solution
     if solution.hessian is None:
-        # Too many coefficients to know.
-        nothing = np.zeros((len(solution.theta),) * 2)
-        return nothing, nothing
+        raise InputError(
+            f"with {len(solution.theta)} coefficients a band is too much to ask: take Spline() or "
+            "fewer classes"
+        )
     if groups is None:
         return solution.hessian, solution.hessian
     return solution.hessian, score_variance(fitted.problem, solution, groups)[0]

@@ -12,6 +12,10 @@ from tempocal.inputs import Times, as_array, check_time
 TimeColumn = int | str | tuple[int, int] | tuple[str, str]
 
 
+# Half of what a double holds, so that differences are finite.
+LARGEST_TIME = 8e307
+
+
 @dataclass(frozen=True)
 class Timed:
     """Predictions and their times, apart."""
@@ -35,7 +39,8 @@ def take_time(logits: Any, time: Any, time_column: TimeColumn | None, clocks: in
             "of X that holds it, for instance within scikit-learn's cross-validation, which passes "
             "no keywords to predict_proba"
         )
-    return Timed(logits, check_time(time, _length(logits), clocks=clocks))
+    times = check_time(time, length_of(logits, "logits"), clocks=clocks)
+    return Timed(logits, _moderate(times))
 
 
 def _from_columns(X: Any, time_column: TimeColumn, clocks: int) -> Timed:
@@ -53,6 +58,10 @@ def _from_columns(X: Any, time_column: TimeColumn, clocks: int) -> Timed:
             f"X must have two dimensions to hold the time in column {time_column!r}, but its shape "
             f"is {X.shape}. Reshape your data"
         )
+    if X.shape[1] == 0:
+        raise InputError(
+            f"X has 0 feature(s) (shape={tuple(X.shape)}) while a minimum of 1 is required."
+        )
     places = [_place(X, column) for column in columns]
     rest = [k for k in range(X.shape[1]) if k not in places]
     if not rest:
@@ -62,7 +71,7 @@ def _from_columns(X: Any, time_column: TimeColumn, clocks: int) -> Timed:
         )
     parts = tuple(_column(X, place) for place in places)
     times = check_time(parts if clocks == 2 else parts[0], X.shape[0], clocks=clocks)
-    return Timed(_columns(X, rest), times)
+    return Timed(_columns(X, rest), _moderate(times))
 
 
 def _place(X: Any, column: Any) -> int:
@@ -101,6 +110,22 @@ def _columns(X: Any, places: list[int]) -> Any:
     return as_array(X, "X")[:, places]
 
 
-def _length(logits: Any) -> int:
-    shape = getattr(logits, "shape", None)
-    return int(shape[0]) if shape else len(logits)
+def length_of(values: Any, name: str) -> int:
+    """How many rows there are."""
+    shape = getattr(values, "shape", None)
+    if shape:
+        return int(shape[0])
+    if shape == () or not hasattr(values, "__len__"):
+        raise InputError(
+            f"{name} must be an array with an entry for each row, but a single one came: "
+            f"{values!r:.80}. Reshape your data: one row is [...]"
+        )
+    return len(values)
+
+
+def _moderate(times: Times) -> Times:
+    """Refuse times so far apart, or so large, that their distances overflow."""
+    largest = float(np.abs(times.values).max(initial=0.0))
+    if largest > LARGEST_TIME:
+        raise InputError(f"time must lie within {LARGEST_TIME:g} of zero, but it has {largest:g}")
+    return times

@@ -8,6 +8,7 @@ import numpy as np
 
 from tempocal.calibrators.training import Training
 from tempocal.links import Array
+from tempocal.temporal.gain import standard_error
 
 # A simpler candidate is taken if it is worse by no more than its standard error, nor by this.
 TOLERATED = 5e-4
@@ -113,19 +114,6 @@ def compare(tried: Sequence[Tried], training: Training, nothing: int) -> tuple[C
     ]
     order = np.argsort(means, kind="stable")
     return Comparison(tuple(judged[k] for k in order)), chosen
-
-
-def standard_error(values: Array, training: Training) -> float:
-    """Return the standard error of a weighted mean over groups; over rows if there are none."""
-    weights = np.ones(len(values)) if training.weights is None else training.weights
-    centered = (values - float(values @ weights) / float(weights.sum())) * weights
-    if training.groups is not None:
-        codes, count = training.groups.codes, training.groups.count
-        centered = np.bincount(codes, centered, minlength=count).astype(np.float64)
-    count = len(centered)
-    if count == 1:
-        return np.inf
-    return float(np.sqrt((centered**2).sum() * count / (count - 1)) / weights.sum())
 
 
 def _judge(one: Tried, best: Tried, training: Training) -> Candidate:

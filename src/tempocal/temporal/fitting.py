@@ -54,7 +54,7 @@ def fit_along_time(
     facts = _steps(track, kept)
     if not isinstance(calibrator, ParametricCalibrator):
         fitted = fit_each_step(calibrator, curve, track, kept)
-        summary = _summarize(calibrator, curve, training, fitted, details=facts)
+        summary = _summarize(calibrator, curve, kept, fitted, details=facts)
         return FittedAlongTime(fitted, (), summary, None, track, ())
     family = calibrator._family(kept)
     models = fit_models(family, track, calibrator.shrinkage, kept)
@@ -63,7 +63,7 @@ def fit_along_time(
     summary = _summarize(
         calibrator,
         curve,
-        training,
+        kept,
         curves,
         details={**facts, **_details(models, inferences)},
         inferences=inferences,

@@ -24,18 +24,31 @@ class Gain:
 
 def paired_gain(before: Array, after: Array, training: Training, level: float = 0.95) -> Gain:
     """Compare the losses of the same rows, summed by group."""
-    weights = np.ones(len(before)) if training.weights is None else training.weights
-    difference = (before - after) * weights
-    total = float(weights.sum())
-    if training.groups is None:
-        sums, sizes = difference, np.asarray(weights)
-    else:
-        codes, count = training.groups.codes, training.groups.count
-        sums = np.bincount(codes, difference, minlength=count).astype(np.float64)
-        sizes = np.bincount(codes, weights, minlength=count).astype(np.float64)
-    mean = float(sums.sum()) / total
-    # Of groups of unequal size: the error of a ratio.
-    count = len(sums)
-    spread = float(((sums - mean * sizes) ** 2).sum()) * count / max(count - 1, 1)
-    half = float(student.ppf(0.5 + level / 2, max(count - 1, 1))) * np.sqrt(spread) / total
+    mean, count = training.mean(before - after), _count(training)
+    if count <= 1:
+        return Gain(mean, -np.inf, np.inf)
+    width = float(student.ppf(0.5 + level / 2, count - 1))
+    half = width * standard_error(before - after, training)
     return Gain(mean, mean - half, mean + half)
+
+
+def standard_error(values: Array, training: Training) -> float:
+    """Return the standard error of a weighted mean over groups, as of a ratio.
+
+    Without groups a row is as many as its weight.
+    """
+    total, count = training.total_weight, _count(training)
+    if count <= 1:
+        return np.inf
+    weights = np.ones(len(values)) if training.weights is None else training.weights
+    centered = values - training.mean(values)
+    if training.groups is None:
+        spread = float(weights @ centered**2)
+    else:
+        codes, n_groups = training.groups.codes, training.groups.count
+        spread = float((np.bincount(codes, centered * weights, minlength=n_groups) ** 2).sum())
+    return float(np.sqrt(spread * count / (count - 1))) / total
+
+
+def _count(training: Training) -> float:
+    return training.total_weight if training.groups is None else training.groups.count

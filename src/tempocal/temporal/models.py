@@ -1,6 +1,6 @@
 """Fit the coefficients of a calibrator along a curve."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -10,6 +10,7 @@ from tempocal.calibrators.parametric import Family, LinearModel
 from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, report, shrink
 from tempocal.calibrators.training import Training
 from tempocal.curves import Shape, Track
+from tempocal.errors import InputError
 from tempocal.inputs import Codes, Groups
 from tempocal.links import Array
 from tempocal.maps import Basis, BinBasis, ConstantBasis, Curves, StepBasis
@@ -45,6 +46,7 @@ class FittedModel:
     shrunk: Shrunk
     log_rates: tuple[float, ...]
     wanted: Wanted
+    tidy: Callable[[Array, bool], Array]
 
     @property
     def basis(self) -> Basis:
@@ -54,8 +56,9 @@ class FittedModel:
     @property
     def table(self) -> Array:
         """Numbers of the map: (functions, numbers)."""
-        theta = self.shrunk.solution.theta
-        return self.model.numbers(theta.reshape(-1, len(self.model.identity)))
+        theta = self.shrunk.solution.theta.reshape(-1, len(self.model.identity))
+        plain = self.shrunk.strengths[0] == 0.0
+        return self.model.numbers(np.stack([self.tidy(row, plain) for row in theta]))
 
     def shape_at(self, log_rates: Sequence[float]) -> Shape:
         """Return the shape at other rates."""
@@ -95,6 +98,12 @@ def _fit(
     # Slopes and biases are each as smooth as they need to be.
     wanted = given + tuple(one for one in track.smoothness for _ in range(2))
     first = _problem(model, track)
+    if first.n_coefficients > first.most_newton:
+        raise InputError(
+            f"the curve has {track.grid.n_keys} times and the calibrator {len(model.identity)} "
+            f"coefficients, {first.n_coefficients} together, but at most {first.most_newton} can "
+            "be fitted along time: take Spline(), PerStep(), or a simpler calibrator"
+        )
 
     @lru_cache(maxsize=CACHED_RATES)
     def at_rates(log_rates: tuple[float, ...]) -> Problem:
@@ -106,8 +115,10 @@ def _fit(
         shrunk = _fit_linear(first, track.shape(()).separate, wanted, training.groups)
         profiled = Profiled((), shrunk)
     problem = at_rates(profiled.log_rates)
-    report(problem, profiled.shrunk, shrinkage)
-    return FittedModel(model, track, problem, profiled.shrunk, profiled.log_rates, wanted)
+    report(problem, profiled.shrunk, shrinkage, track.grid.times)
+    return FittedModel(
+        model, track, problem, profiled.shrunk, profiled.log_rates, wanted, family.tidy
+    )
 
 
 def _refit(model: LinearModel, track: Track, before: FittedModel) -> FittedModel:
@@ -117,7 +128,9 @@ def _refit(model: LinearModel, track: Track, before: FittedModel) -> FittedModel
     if isinstance(shape.basis, ConstantBasis):
         problem = replace(before.problem, rows=rows, basis=np.zeros(rows.n_keys, dtype=np.intp))
         shrunk = Shrunk(fit(problem, strengths, start), strengths)
-        return FittedModel(model, track, problem, shrunk, before.log_rates, before.wanted)
+        return FittedModel(
+            model, track, problem, shrunk, before.log_rates, before.wanted, before.tidy
+        )
 
     @lru_cache(maxsize=CACHED_RATES)
     def at_rates(log_rates: tuple[float, ...]) -> Problem:
@@ -129,12 +142,14 @@ def _refit(model: LinearModel, track: Track, before: FittedModel) -> FittedModel
         found = fit_profile(at_rates, track.n_rates, strengths, place)
         shrunk = Shrunk(found.solution, strengths)
         problem = at_rates(found.log_rates)
-        return FittedModel(model, track, problem, shrunk, found.log_rates, before.wanted)
+        return FittedModel(
+            model, track, problem, shrunk, found.log_rates, before.wanted, before.tidy
+        )
     problem = at_rates(())
     # A step without rows must not remember what it was.
     solution = fit_separately(problem, strengths) if shape.separate else None
     shrunk = Shrunk(solution or fit(problem, strengths, start), strengths)
-    return FittedModel(model, track, problem, shrunk, (), before.wanted)
+    return replace(before, model=model, track=track, problem=problem, shrunk=shrunk)
 
 
 def _fit_constant(
@@ -146,7 +161,7 @@ def _fit_constant(
     problem = model.problem(keys, N_FOLDS if by_folds else 1)
     shrunk = shrink(problem, shrinkage, training.groups, choose=family.choose)
     wanted = check_shrinkage(shrinkage) or (None, None)
-    return FittedModel(model, track, problem, shrunk, (1.0,) * track.n_rates, wanted)
+    return FittedModel(model, track, problem, shrunk, (1.0,) * track.n_rates, wanted, family.tidy)
 
 
 def _fit_linear(problem: Problem, separate: bool, wanted: Wanted, groups: Groups | None) -> Shrunk:
@@ -189,7 +204,7 @@ def _basis_at_keys(basis: Basis, track: Track) -> Array | Codes:
 
 
 def _penalties(model: LinearModel, shape: Shape) -> tuple[Penalty, ...]:
-    biases = model.biases.astype(np.float64)
+    biases, width = model.biases.astype(np.float64), len(model.identity)
     slopes = (~model.biases & ~model.free).astype(np.float64)
     pulls = [
         Penalty("slopes", _on_curve(shape.level, slopes)),
@@ -198,8 +213,8 @@ def _penalties(model: LinearModel, shape: Shape) -> tuple[Penalty, ...]:
     for number, smooth in enumerate(shape.smooth):
         which = "" if len(shape.smooth) == 1 else f"_along_clock_{number + 1}"
         pulls += [
-            Penalty(f"roughness_of_slopes{which}", _on_curve(smooth, 1.0 - biases), is_tie=True),
-            Penalty(f"roughness_of_biases{which}", _on_curve(smooth, biases), is_tie=True),
+            Penalty(f"roughness_of_slopes{which}", _on_curve(smooth, 1.0 - biases), width),
+            Penalty(f"roughness_of_biases{which}", _on_curve(smooth, biases), width),
         ]
     return tuple(pulls)
 

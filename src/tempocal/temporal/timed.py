@@ -21,7 +21,7 @@ from tempocal.maps import (
     TemporalMap,
     numbers_by_name,
 )
-from tempocal.temporal.clock import TimeColumn, take_time
+from tempocal.temporal.clock import TimeColumn, length_of, take_time
 from tempocal.temporal.fitting import FittedAlongTime
 
 # Parameters that cannot be negative.
@@ -117,7 +117,7 @@ class TimedCalibrator(Calibrator):
             How often such bands hold the truth, on average over time.
         """
         check_is_fitted(self, "map_")
-        if not 0.0 < level < 1.0:
+        if not isinstance(level, int | float) or not 0.0 < level < 1.0:
             raise InputError(f"level must lie between 0 and 1, but it is {level!r}")
         times = self._check_times(time)
         center = self.map_.parameters(times)
@@ -164,6 +164,8 @@ class TimedCalibrator(Calibrator):
 
     def _calibrate(self, logits: Any, time: Any = None) -> Array:
         check_is_fitted(self, "map_")
+        if self.time_column is not None and len(getattr(logits, "shape", ())) == 2:
+            self._compare_columns(logits)
         timed = take_time(logits, time, self.time_column, len(self.time_kinds_))
         require_same_kind(timed.times, self.time_kinds_)
         predictions = with_shape(timed.logits, self.inputs)
@@ -173,7 +175,7 @@ class TimedCalibrator(Calibrator):
 
     def _check_times(self, time: Any) -> Array:
         clocks = len(self.time_kinds_)
-        n_rows = len(time[0]) if isinstance(time, tuple) and clocks == 2 else len(time)
+        n_rows = length_of(time[0] if isinstance(time, tuple) and clocks == 2 else time, "time")
         times = check_time(time, n_rows, clocks=clocks)
         require_same_kind(times, self.time_kinds_)
         return times.values
@@ -183,6 +185,8 @@ class TimedCalibrator(Calibrator):
         bases = self.map_.bases if isinstance(self.map_, Curves) else ()
         decays = [basis for basis in bases if isinstance(basis, ExponentialBasis)]
         if not decays:
+            if "ExponentialDecay" in self.summary_.calibrator:
+                raise AttributeError("all rows of the fit had the same time: there is no decay")
             raise AttributeError(
                 f"alpha_, beta_, gamma_ and time_origin_ are those of an ExponentialDecay(), but "
                 f"this is {self.summary_.calibrator}"
