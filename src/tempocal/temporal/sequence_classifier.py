@@ -14,15 +14,12 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.summary import Summary
 from tempocal.errors import InputError
-from tempocal.inputs import as_float64, check_scores, check_whole
+from tempocal.inputs import check_whole
 from tempocal.links import Array
 from tempocal.sequences import Prefixes, prefixes, truncate
 from tempocal.sequences.lengths import lengths_of, one_for_each
-from tempocal.temporal.calibrator import TemporalCalibrator
-
-
-def _default() -> Any:
-    return TemporalCalibrator()
+from tempocal.temporal.auto import AutoTemporalCalibrator
+from tempocal.temporal.prefix_model import joined, rows_of, scorer_of
 
 
 class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
@@ -42,7 +39,8 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
         `decision_function`, or, having none, for `predict_proba`, whose logarithms are softmax
         logits. Columns are its ``classes_``; without them, the calibrator's or the sorted labels.
     calibrator : calibrator, default=None
-        Along time, or a global one, which is not told the time; None is ``TemporalCalibrator()``.
+        Along time, or a global one, which is not told the time; None is
+        ``AutoTemporalCalibrator()``.
     cuts : int or None, default=5
         Random cut points of each sequence, see `tempocal.sequences.truncate`; None: all prefixes.
     time : callable, default=None
@@ -167,20 +165,20 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
 
     def _score(self, cut: Prefixes, sequences: Any, calibrator: Any) -> dict[str, Any]:
         """Ask the model about prefixes, and return what the calibrator takes."""
-        score = _scorer(self.model, calibrator.inputs)
+        score = scorer_of(self.model, calibrator.inputs)
         size, time_of = check_whole(self.batch_size, "batch_size"), _clock(self.time)
         scores, times, walk = list[Array](), list[Any](), cut.take(sequences)
         while batch := list(islice(walk, size)):
             times.extend(map(time_of, batch))
-            scores.append(_rows(score(batch), len(batch)))
-        scored = {"logits": _joined(scores)}
+            scores.append(rows_of(score(batch), len(batch)))
+        scored = {"logits": joined(scores)}
         # A global calibrator has no use for the time.
         return {**scored, "time": times} if has_fit_parameter(calibrator, "time") else scored
 
 
 def _with_classes(calibrator: Any, classes: Any) -> Any:
     """Clone the calibrator, and tell it which class each column of the model is."""
-    fresh = _default() if calibrator is None else calibrator
+    fresh = AutoTemporalCalibrator() if calibrator is None else calibrator
     if not isinstance(fresh, Calibrator):
         raise InputError(
             f"calibrator must be one such as TemporalCalibrator(), but it is {fresh!r}"
@@ -201,51 +199,7 @@ def _with_classes(calibrator: Any, classes: Any) -> Any:
     return fresh
 
 
-def _scorer(model: Any, inputs: str) -> Callable[[list[Any]], Any]:
-    """Choose what the model is asked for."""
-    classifier = hasattr(model, "predict_proba") or hasattr(model, "decision_function")
-    # A class is a callable too, of its settings.
-    if isinstance(model, type) or not (classifier or callable(model)):
-        raise InputError(
-            "model must be a callable of a list of prefixes, or a fitted classifier with "
-            f"predict_proba or decision_function, but it is {model!r}"
-        )
-    if not classifier:
-        return model  # type: ignore[no-any-return]
-    if inputs == "logits" and hasattr(model, "decision_function"):
-        return model.decision_function  # type: ignore[no-any-return]
-    if not hasattr(model, "predict_proba"):
-        raise InputError(
-            f'the calibrator takes inputs="{inputs}", but model {type(model).__name__} has no '
-            'predict_proba: give the calibrator inputs="logits"'
-        )
-    if inputs == "proba":
-        return model.predict_proba  # type: ignore[no-any-return]
-    return lambda batch: check_scores(model.predict_proba(batch), "proba", "predict_proba")
-
-
 def _clock(time: Any) -> Callable[[Any], Any]:
     if not (time is None or callable(time)):
         raise InputError(f"time must be None or a callable of a prefix, but it is {time!r}")
     return len if time is None else time
-
-
-def _rows(output: Any, n_prefixes: int) -> Array:
-    """Check that the model returned a row for each prefix of a batch."""
-    scores = as_float64(output, "what the model returned")
-    # The names of a table's columns would be lost, and with them their order.
-    if scores.ndim in (1, 2) and len(scores) == n_prefixes and not hasattr(output, "columns"):
-        return scores.reshape(n_prefixes, -1)
-    rows = len(scores) if scores.ndim else 0
-    raise InputError(
-        f"model returned {rows} rows for {n_prefixes} prefixes, a {type(output).__name__} of shape "
-        f"{scores.shape}: it must return an array of shape (n,), (n, 1) or (n, K) for n prefixes, "
-        "columns in the order of the classes"
-    )
-
-
-def _joined(scores: list[Array]) -> Array:
-    widths = {part.shape[1] for part in scores}
-    if len(widths) > 1:
-        raise InputError(f"model returned {sorted(widths)} columns, other ones for other prefixes")
-    return np.concatenate(scores)

@@ -1,0 +1,270 @@
+"""Auto takes what does best on sequences left out, and nothing where nothing is to be gained."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import tempocal as tc
+from tempocal.calibrators.checking import check_rows
+from tempocal.curves import Constant, ExponentialDecay, RandomWalk, Spline
+from tempocal.errors import InputError
+from tempocal.solve import fold_codes
+from tempocal.temporal.comparison import Tried, compare
+from tempocal.temporal.cross_validation import try_all
+
+MATCHES = tc.datasets.simulate_match(150, seed=1)
+Z, Y, T, G = MATCHES.logits, MATCHES.label, MATCHES.time, MATCHES.sequence
+FEW = [(tc.TemperatureScaling(), tc.Constant()), (tc.TemperatureScaling(), tc.RandomWalk())]
+
+
+def auto(**settings):
+    return tc.AutoTemporalCalibrator(FEW, **settings)
+
+
+def training(logits=Z, groups=G, weights=None):
+    return check_rows(
+        logits,
+        Y,
+        sample_weight=weights,
+        groups=groups,
+        inputs="logits",
+        classes=None,
+        times=T.astype(float),
+    ).training
+
+
+class TestChoice:
+    def test_follows_time_where_the_fault_does(self):
+        matches = tc.datasets.simulate_match(400)
+        cal = tc.AutoTemporalCalibrator().fit(
+            matches.logits, matches.label, time=matches.time, groups=matches.sequence
+        )
+        chosen = cal.comparison_.chosen
+        assert "Constant" not in chosen.name
+        assert chosen.name != "Identity"
+        assert len(cal.comparison_) == 13
+
+    def test_does_nothing_to_a_model_that_is_right(self):
+        """On most sets: what is left to chance is recorded in the docs on validation."""
+        kept = 0
+        for seed in range(8):
+            matches = tc.datasets.simulate_match(150, seed=seed)
+            p = matches.true_probability
+            cal = auto().fit(
+                np.log(p / (1 - p)), matches.label, time=matches.time, groups=matches.sequence
+            )
+            kept += cal.comparison_.chosen.name == "Identity"
+        assert kept >= 6
+
+    def test_with_three_classes_compares_vector_scaling(self):
+        rng = np.random.default_rng(0)
+        z = 2 * rng.normal(size=(300, 3))
+        y = (0.5 * z + rng.gumbel(size=z.shape)).argmax(axis=1)
+        cal = tc.AutoTemporalCalibrator().fit(
+            z, y, time=np.arange(300) % 6, groups=np.arange(300) // 6
+        )
+        names = [one.name for one in cal.comparison_]
+        assert "VectorScaling, Spline" in names
+        assert not any("Platt" in name for name in names)
+        assert cal.comparison_.chosen.name != "Identity"
+
+    def test_of_one_group_is_nothing(self):
+        cal = auto().fit(Z, Y, time=T, groups=np.zeros(len(Y)))
+        assert cal.comparison_.chosen.name == "Identity"
+
+    def test_predicts_as_the_chosen_one_alone(self):
+        cal = auto().fit(Z, Y, time=T, groups=G)
+        alone = clone(cal.best_).fit(Z, Y, time=T, groups=G)
+        assert (cal.predict_proba(Z, time=T) == alone.predict_proba(Z, time=T)).all()
+        assert str(cal.summary()) == str(alone.summary())
+        for name, values in alone.parameters_at([0, 3]).items():
+            np.testing.assert_array_equal(cal.parameters_at([0, 3])[name], values)
+
+
+def test_the_same_seed_gives_the_same_and_another_seed_other_folds():
+    first, again, other = (auto(seed=seed).fit(Z, Y, time=T, groups=G) for seed in (0, 0, 1))
+    nll = [[one.nll for one in cal.comparison_] for cal in (first, again, other)]
+    assert nll[0] == nll[1]
+    assert nll[0] != nll[2]
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    order = np.random.default_rng(0).permutation(len(Z))
+    one = auto().fit(Z, Y, time=T, groups=G)
+    other = auto().fit(Z[order], Y[order], time=T[order], groups=G[order])
+    for a, b in zip(one.comparison_, other.comparison_, strict=True):
+        assert a.name == b.name
+        assert a.nll == pytest.approx(b.nll, rel=1e-8)
+
+
+def test_a_weight_is_a_repetition():
+    weights = np.where(G % 2, 2.0, 1.0)
+    twice = np.repeat(np.arange(len(Z)), weights.astype(int))
+    weighed = auto().fit(Z, Y, time=T, groups=G, sample_weight=weights)
+    repeated = auto().fit(Z[twice], Y[twice], time=T[twice], groups=G[twice])
+    for a, b in zip(weighed.comparison_, repeated.comparison_, strict=True):
+        assert (a.name, a.verdict) == (b.name, b.verdict)
+        assert a.difference_error == pytest.approx(b.difference_error, rel=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
+@pytest.mark.parametrize(
+    ("calibrator", "curve"),
+    [
+        (tc.TemperatureScaling(), Constant()),
+        (tc.TemperatureScaling(), ExponentialDecay()),
+        (tc.TemperatureScaling(), Spline()),
+        (tc.TemperatureScaling(), RandomWalk()),
+        (tc.PlattScaling(), Constant()),
+        (tc.PlattScaling(), ExponentialDecay()),
+    ],
+)
+def test_folds_are_fits_to_the_other_groups(calibrator, curve):
+    """At the strengths of the whole, written out as fits of their own."""
+    whole = tc.TemporalCalibrator(calibrator, curve).fit(Z, Y, time=T, groups=G)
+    details = whole.summary().details
+    strengths = details["shrinkage_of_slopes"]
+    if isinstance(calibrator, tc.PlattScaling):
+        strengths = (strengths, details["shrinkage_of_biases"])
+    if isinstance(curve, Spline | RandomWalk):
+        curve = type(curve)(smoothness=details["shrinkage_of_roughness_of_slopes"])
+    rows = training()
+    [trial] = try_all([(calibrator, type(curve)())], rows, folds=5, seed=3, progress=False)
+    folds = fold_codes(len(Y), rows.groups, 5, 3)
+    expected = np.empty(len(Y))
+    for fold in range(5):
+        inside = folds == fold
+        alone = tc.TemporalCalibrator(calibrator, curve, shrinkage=strengths)
+        alone.fit(Z[~inside], Y[~inside], time=T[~inside], groups=G[~inside])
+        log_p = alone.predict_log_proba(Z[inside], time=T[inside])
+        expected[inside] = -log_p[np.arange(inside.sum()), Y[inside]]
+    # Knots and cells are those of the whole; without a fold the last step may be another.
+    assert trial.tried.losses.mean() == pytest.approx(expected.mean(), abs=2e-4)
+
+
+class TestComparison:
+    def tried(self, losses, parameters, name="", failure=""):
+        return Tried(name, losses, 0.0, parameters, 0.0, failure)
+
+    def test_prefers_the_simpler_within_the_standard_error(self):
+        rows = training()
+        rng = np.random.default_rng(0)
+        base = rng.random(len(Y))
+        noise = rng.normal(size=len(Y))
+        noise -= noise.mean()
+        trials = [
+            self.tried(base + 1.0, 0.0, "Identity"),
+            self.tried(base, 5.0, "best"),
+            self.tried(base + 1e-4 + 0.05 * noise, 1.0, "simpler"),
+            self.tried(base + 0.01 + 0.05 * noise, 0.5, "simplest, but worse"),
+        ]
+        table, chosen = compare(trials, rows, nothing=0)
+        assert chosen == 2
+        assert table.chosen.verdict.startswith("chosen: simpler")
+        assert table[0].name == "best"
+
+    def test_differences_are_paired_by_group(self):
+        rows = training()
+        difference = 0.01 + 0.1 * np.random.default_rng(1).normal(size=rows.groups.count)
+        base = np.ones(len(Y))
+        trials = [self.tried(base + difference[rows.groups.codes], 0.0), self.tried(base, 1.0)]
+        table, _ = compare(trials, rows, nothing=0)
+        sums = np.bincount(rows.groups.codes, difference[rows.groups.codes])
+        sizes = np.bincount(rows.groups.codes)
+        mean, n = sums.sum() / sizes.sum(), len(sums)
+        error = np.sqrt(n / (n - 1) * ((sums - mean * sizes) ** 2).sum()) / sizes.sum()
+        worse = table[1]
+        assert worse.difference == pytest.approx(mean)
+        assert worse.difference_error == pytest.approx(error)
+
+    def test_a_candidate_that_fails_says_why_and_is_not_chosen(self):
+        pairs = [
+            (tc.TemperatureScaling(), tc.Spline()),
+            (tc.IsotonicCalibration(), tc.Spline()),
+        ]
+        cal = tc.AutoTemporalCalibrator(pairs).fit(Z, Y, time=T, groups=G)
+        failed = next(one for one in cal.comparison_ if one.name.startswith("Isotonic"))
+        assert failed.verdict.startswith("failed: IsotonicCalibration has no coefficients")
+        assert "Isotonic" in str(cal.comparison_)
+
+    def test_is_a_table(self):
+        cal = auto().fit(Z, Y, time=T, groups=G)
+        rows = cal.comparison_.to_dicts()
+        assert set(rows[0]) >= {"name", "nll", "nll_error", "ece_over_time", "seconds", "verdict"}
+        assert sum(row["verdict"].startswith("chosen") for row in rows) == 1
+        assert [row["nll"] for row in rows] == sorted(row["nll"] for row in rows)
+
+
+class TestInput:
+    def test_candidates_of_several_kinds(self):
+        given = [
+            tc.TemperatureScaling(),
+            (tc.PlattScaling(), tc.Spline()),
+            tc.TemporalCalibrator(tc.BetaCalibration(), tc.Constant(), shrinkage=3.0),
+            tc.TemporalCalibrator(tc.HistogramBinning(bins=3), tc.PerStep(bins=2)),
+        ]
+        cal = tc.AutoTemporalCalibrator(given).fit(Z, Y, time=T, groups=G)
+        assert len(cal.comparison_) == 5
+
+    def test_is_left_as_it_was(self):
+        calibrator = tc.TemperatureScaling()
+        tc.AutoTemporalCalibrator(
+            [(calibrator, tc.Constant())], inputs="proba", classes=[0, 1]
+        ).fit(1 / (1 + np.exp(-Z)), Y, time=T, groups=G)
+        assert calibrator.get_params() == tc.TemperatureScaling().get_params()
+
+    @pytest.mark.parametrize(
+        ("candidates", "message"),
+        [
+            ([], "candidates is empty"),
+            ([3], "candidates must be"),
+            ([(tc.TemperatureScaling(), 3)], "candidates must be"),
+            ([tc.TemperatureScaling(inputs="proba")], "inputs='proba'"),
+            (
+                [
+                    (tc.TemperatureScaling(), tc.Spline()),
+                    (tc.TemperatureScaling(), tc.Surface(tc.Spline(), tc.Spline())),
+                ],
+                "one clock, or all along two",
+            ),
+        ],
+    )
+    def test_that_is_wrong_is_refused_in_words(self, candidates, message):
+        with pytest.raises(InputError, match=message):
+            tc.AutoTemporalCalibrator(candidates).fit(Z, Y, time=T, groups=G)
+
+    def test_probabilities_and_a_column_of_time(self):
+        p = 1 / (1 + np.exp(-Z))
+        by_keyword = auto(inputs="proba").fit(p, Y, time=T, groups=G)
+        X = np.column_stack([p, T])
+        by_column = auto(inputs="proba", time_column=1).fit(X, Y, groups=G)
+        np.testing.assert_array_equal(
+            by_keyword.predict_proba(p, time=T), by_column.predict_proba(X)
+        )
+
+    def test_without_groups_rows_are_dealt(self):
+        cal = auto().fit(Z, Y, time=T)
+        assert "no groups were given" in str(cal.summary())
+
+
+def test_a_saved_choice_is_the_same(tmp_path):
+    for candidates in (FEW, None):
+        cal = tc.AutoTemporalCalibrator(candidates).fit(Z[:300], Y[:300], time=T[:300])
+        cal.save(tmp_path / "model.json")
+        loaded = tc.load(tmp_path / "model.json")
+        assert (loaded.predict_proba(Z, time=T) == cal.predict_proba(Z, time=T)).all()
+        assert loaded.comparison_.to_dicts() == cal.comparison_.to_dicts()
+        assert repr(loaded.best_) == repr(cal.best_)
+        loaded.save(tmp_path / "again.json")
+        assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
+
+
+def test_progress_is_shown_on_long_fits(capsys, monkeypatch):
+    monkeypatch.setattr("tempocal.temporal.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("tempocal.temporal.progress.PAUSE", 0.0)
+    auto(progress=True).fit(Z, Y, time=T, groups=G)
+    shown = capsys.readouterr().err
+    assert "1 of 3" in shown
+    assert "s left" in shown
+    auto().fit(Z, Y, time=T, groups=G)
+    assert capsys.readouterr().err == ""
