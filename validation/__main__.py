@@ -31,9 +31,9 @@ def excess_tasks(sets: int) -> list[dict[str, Any]]:
     sizes = {"distorted": (50, 150, 500, 2000), "calibrated": (50, 150, 500)}
     return [
         {"model": model, "sequences": sequences, "seed": seed}
+        for seed in range(sets)
         for model, counts in sizes.items()
         for sequences in counts
-        for seed in range(sets)
     ]
 
 
