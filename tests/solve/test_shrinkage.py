@@ -9,8 +9,7 @@ from scipy.integrate import quad
 from support.problems import line, problem_of, softmax
 from tempocal.inputs import Groups
 from tempocal.rows import BinaryRows, PerClassRows
-from tempocal.solve import N_FOLDS, fit, fit_by_evidence, fit_by_folds, fold_codes
-from tempocal.solve.evidence import design_effect
+from tempocal.solve import N_FOLDS, design_effect, fit, fit_by_evidence, fit_by_folds, fold_codes
 from tempocal.solve.folds import fold_coefficients
 
 

@@ -1,11 +1,13 @@
 """From sums over rows to coefficients, at a given strength of shrinkage or one from the data."""
 
-from tempocal.solve.evidence import Shrunk, Wanted, design_effect, doubt, fit_by_evidence
+from tempocal.solve.design import design_effect
+from tempocal.solve.evidence import Shrunk, doubt, fit_by_evidence
 from tempocal.solve.fitting import fit
 from tempocal.solve.folds import N_FOLDS, fit_by_folds, fold_codes
 from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.profile import Place, Profiled, fit_profile, fit_profile_by_evidence
+from tempocal.solve.quadratic import Wanted
 from tempocal.solve.separate import fit_separately
 
 __all__ = [

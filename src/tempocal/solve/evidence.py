@@ -24,39 +24,30 @@ effect: the inflation of the variance of the coefficients, on average over them.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tempocal.errors import InputError
 from tempocal.inputs import Groups
 from tempocal.links import Array
+from tempocal.solve.design import design_effect
 from tempocal.solve.fitting import SAMPLE_ROWS, fit
-from tempocal.solve.linear import invert_blocks
-from tempocal.solve.penalties import Penalty, Strengths, log_determinant, total_pull
+from tempocal.solve.linear import like_blocks
+from tempocal.solve.penalties import Penalty, Strengths, log_determinant
 from tempocal.solve.problem import Problem, Solution
-from tempocal.solve.scores import score_variance
+from tempocal.solve.quadratic import (
+    SETTLED,
+    SMALLEST,
+    Quadratic,
+    Wanted,
+    derivatives_of,
+    largest_change,
+)
 
-# What is asked for: a strength, or None for one from the data.
-Wanted = tuple[float | None, ...]
 Fit = Callable[[Problem, Strengths, Array | None], Solution]
 
-# Change of the logarithm of a strength at which it is settled.
-SETTLED = 1e-3
+MAX_ROUNDS = 30
 # Change of the logarithm of the design effect that is too small to matter.
 SETTLED_EFFECT = 0.05
-MAX_ROUNDS = 30
-MAX_UPDATES = 500
-# With this many coefficients an update takes time, and a new fit is the better next step.
-MANY_COEFFICIENTS, FEW_UPDATES = 60, 5
-# Groups that are taken to say no more than a row each, beside those that are there.
-PRIOR_GROUPS = 4
-# Pulls beyond this multiple of the curvature leave the identity, or a curve without a bend; where
-# one coefficient pulls on another, a stronger one would drown the loss in rounding errors.
-STRONGEST, STRONGEST_TIE = 1e6, 1e4
-# Eigenvalues and gradients below this are as good as zero.
-SMALLEST = 1e-300
 
 
 @dataclass(frozen=True)
@@ -113,7 +104,7 @@ def _settle(
         chosen = _most_evidence(
             problem, solution, strengths, effect, weakest=weakest, wanted=wanted
         )
-        change = _largest_change(chosen, strengths)
+        change = largest_change(chosen, strengths)
         strengths = chosen
         solution = fit(problem, strengths, solution.theta)
         evidence = log_evidence(problem, solution, strengths, effect)
@@ -130,31 +121,6 @@ class _Round:
     log_evidence: float
     solution: Solution
     strengths: Strengths
-
-
-def design_effect(
-    problem: Problem, solution: Solution, groups: Groups | None, strengths: Strengths
-) -> float:
-    """How many rows of these groups say as much as one independent row; at least 1.
-
-    It is the variance of the coefficients over groups, beside what it were if rows were
-    independent: ``trace(A^-1 J) / trace(A^-1 H)``, with the curvature A of the penalized loss. So
-    directions count as far as the data determine them. A handful of groups cannot tell, so that
-    some are added in which all rows are as one.
-    """
-    if groups is None or solution.hessian is None:
-        return 1.0
-    at_most = problem.rows.total_weight / groups.count
-    if groups.count == 1:
-        return max(1.0, at_most)
-    blocks = _as_blocks(solution.hessian)
-    pull = _like_blocks(problem.pull(strengths), blocks)
-    inverse = invert_blocks(blocks + pull, np.ones(blocks.shape[:2], dtype=bool))
-    variance = score_variance(problem, solution, groups)
-    alone = float(np.einsum("tpq,tqp->", inverse, blocks))
-    inflation = float(np.einsum("tpq,tqp->", inverse, variance)) / max(alone, SMALLEST)
-    known = groups.count * inflation + PRIOR_GROUPS * at_most
-    return max(1.0, known / (groups.count + PRIOR_GROUPS))
 
 
 def weakest_prior(problem: Problem) -> Strengths:
@@ -183,12 +149,12 @@ def log_evidence(
     A free coefficient is integrated as a normal one, by its curvature; one that a bound holds back
     as an exponential one, by its gradient.
     """
-    hessian, gradient = _derivatives(solution)
+    hessian, gradient = derivatives_of(solution)
     free = solution.theta > problem.lower
     prior = tuple(s / effect for s in strengths)
     pull = problem.pull(prior)
     fit_of_both = -solution.loss / effect - problem.cost(prior, solution.theta)
-    curvature = hessian / effect + _like_blocks(pull, hessian)
+    curvature = hessian / effect + like_blocks(pull, hessian)
     # What is not free is left out: ones on the diagonal have no logarithm.
     held = ~free.reshape(curvature.shape[:2])
     curvature[held] = 0.0
@@ -218,7 +184,7 @@ def _most_evidence(
     wanted: Wanted,
 ) -> Strengths:
     """Strengths of most evidence where the loss is quadratic around the solution."""
-    quadratic = _Quadratic.around(problem, solution, strengths, effect)
+    quadratic = Quadratic.around(problem, solution, strengths, effect)
     return quadratic.settle(weakest, wanted)
 
 
@@ -239,135 +205,11 @@ def doubt(
     problem: Problem, solution: Solution, strengths: Strengths, effect: float, wanted: Wanted
 ) -> Doubt:
     """Return the weaker strengths that the data would allow, where they were not given."""
-    quadratic = _Quadratic.around(problem, solution, strengths, effect, doubtful=True)
+    quadratic = Quadratic.around(problem, solution, strengths, effect, doubtful=True)
     weaker = quadratic.settle(weakest_prior(problem), wanted)
     prior = tuple(s / effect for s in weaker)
     return Doubt(weaker, problem.identity + quadratic.optimum(prior)[1])
 
 
-@dataclass(frozen=True)
-class _Quadratic:
-    """The loss around an optimum at ``offset`` from the identity, under the ``prior`` there."""
-
-    problem: Problem
-    effect: float
-    hessian: Array  # (blocks, n, n)
-    offset: Array
-    prior: Strengths
-    free: NDArray[np.bool_]
-    doubtful: bool
-
-    @classmethod
-    def around(
-        cls,
-        problem: Problem,
-        solution: Solution,
-        strengths: Strengths,
-        effect: float,
-        *,
-        doubtful: bool = False,
-    ) -> Self:
-        """Expand the loss around a fit; the likelihood is divided by the design effect."""
-        return cls(
-            problem=problem,
-            effect=effect,
-            hessian=_derivatives(solution)[0] / effect,
-            offset=solution.theta - problem.identity,
-            prior=tuple(s / effect for s in strengths),
-            free=solution.theta > problem.lower,
-            doubtful=doubtful,
-        )
-
-    def settle(self, weakest: Strengths, wanted: Wanted) -> Strengths:
-        """Apply the fixed point until strengths no longer change."""
-        curvature = 1.0 + float(np.einsum("tpp->tp", self.hessian).max())
-        strongest = [curvature * _strongest(one) for one in self.problem.penalties]
-        prior = self.prior
-        many = self.hessian.shape[1] > MANY_COEFFICIENTS
-        for _ in range(FEW_UPDATES if many else MAX_UPDATES):
-            updated = tuple(
-                max(min(new, most), least) if one is None else old
-                for new, most, least, one, old in zip(
-                    self.fixed_point(prior), strongest, weakest, wanted, prior, strict=True
-                )
-            )
-            change = _largest_change(updated, prior)
-            prior = updated
-            if change < SETTLED / 10:
-                break
-        return tuple(
-            s * self.effect if one is None else one for s, one in zip(prior, wanted, strict=True)
-        )
-
-    def fixed_point(self, prior: Strengths) -> Strengths:
-        """Apply the formula at the top of this file once."""
-        covariance, offset = self.optimum(prior)
-        inverse = invert_blocks(self._pull(prior), self._free_blocks)
-        updated = []
-        for s, penalty in zip(prior, self.problem.penalties, strict=True):
-            own = _like_blocks(penalty.matrix, self.hessian)
-            determined = s * float(np.einsum("tpq,tqp->", inverse - covariance, own))
-            spread = penalty.cost(offset)
-            if (penalty.is_tie or self.doubtful) and s > 0:
-                spread += 1.0 / s
-            wanted = (max(determined, 0.0) + 2.0 / (1.0 + s)) / max(spread, SMALLEST)
-            updated.append(wanted if penalty.is_used else s)
-        return tuple(updated)
-
-    def optimum(self, prior: Strengths) -> tuple[Array, Array]:
-        """Covariance and offset under another prior; bounds still hold."""
-        covariance = invert_blocks(self.hessian + self._pull(prior), self._free_blocks)
-        # At the optimum the gradient of the loss is minus the pull.
-        change = np.zeros_like(self.offset)
-        for before, now, penalty in zip(self.prior, prior, self.problem.penalties, strict=True):
-            change += (before - now) * penalty.times(self.offset)
-        return covariance, self.offset + _blockwise(covariance, change)
-
-    def _pull(self, prior: Strengths) -> Array:
-        """All pulls together, in blocks."""
-        steady = self.problem.steady / self.effect
-        return _like_blocks(total_pull(self.problem.penalties, prior, steady), self.hessian)
-
-    @property
-    def _free_blocks(self) -> NDArray[np.bool_]:
-        return self.free.reshape(self.hessian.shape[:2])
-
-
-def _blockwise(blocks: Array, vector: Array) -> Array:
-    product = np.einsum("tpq,tq->tp", blocks, vector.reshape(blocks.shape[:2]))
-    return np.asarray(product.ravel(), dtype=np.float64)
-
-
-def _as_blocks(matrix: Array) -> Array:
-    return matrix if matrix.ndim == 3 else matrix[None]
-
-
-def _like_blocks(pull: Array, blocks: Array) -> Array:
-    """Put a matrix, or the diagonal of one, in the blocks that the Hessian comes in."""
-    if pull.ndim == 2:
-        return pull[None]
-    return pull.reshape(blocks.shape[:2])[:, :, None] * np.eye(blocks.shape[1])
-
-
-def _strongest(penalty: Penalty) -> float:
-    if not penalty.is_tie:
-        return STRONGEST
-    return STRONGEST_TIE / max(float(np.diag(penalty.matrix).max()), SMALLEST)
-
-
 def _diagonal(penalty: Penalty) -> Array:
     return penalty.matrix if penalty.matrix.ndim == 1 else np.diag(penalty.matrix)
-
-
-def _largest_change(strengths: Strengths, before: Strengths) -> float:
-    pairs = [(a, b) for a, b in zip(strengths, before, strict=True) if a != b]
-    return max((abs(float(np.log(a / b))) for a, b in pairs), default=0.0)
-
-
-def _derivatives(solution: Solution) -> tuple[Array, Array]:
-    if solution.hessian is None or solution.gradient is None:
-        raise InputError(
-            f'shrinkage="auto" has no curvature to go by with {len(solution.theta)} coefficients: '
-            "give a number"
-        )
-    return _as_blocks(solution.hessian), solution.gradient

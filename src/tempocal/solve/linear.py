@@ -89,3 +89,15 @@ def _solve_steep(matrix: Array, right: Array, damping: float) -> Array | None:
     if np.diag(factor[0]).min() < SMALLEST_PIVOT:
         return None
     return np.asarray(cho_solve(factor, right, check_finite=False), dtype=np.float64)
+
+
+def as_blocks(matrix: Array) -> Array:
+    """Take a matrix as a single block."""
+    return matrix if matrix.ndim == 3 else matrix[None]
+
+
+def like_blocks(pull: Array, blocks: Array) -> Array:
+    """Put a matrix, or the diagonal of one, in the blocks that the Hessian comes in."""
+    if pull.ndim == 2:
+        return pull[None]
+    return pull.reshape(blocks.shape[:2])[:, :, None] * np.eye(blocks.shape[1])

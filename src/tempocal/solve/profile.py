@@ -15,11 +15,12 @@ import numpy as np
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.solve.evidence import Shrunk, Wanted, fit_by_evidence
+from tempocal.solve.evidence import Shrunk, fit_by_evidence
 from tempocal.solve.fitting import SAMPLE_ROWS, fit
 from tempocal.solve.newton import TOLERANCE, minimize_newton
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
+from tempocal.solve.quadratic import Wanted
 from tempocal.solve.separate import bounded_steps
 
 # From logarithms of rates, relative to the range of time, to the problem at them.

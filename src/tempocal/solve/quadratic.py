@@ -1,0 +1,142 @@
+"""The loss around an optimum as a quadratic, on which strengths are chosen without the rows."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.errors import InputError
+from tempocal.links import Array
+from tempocal.solve.linear import as_blocks, invert_blocks, like_blocks
+from tempocal.solve.penalties import Penalty, Strengths, total_pull
+from tempocal.solve.problem import Problem, Solution
+
+# What is asked for: a strength, or None for one from the data.
+Wanted = tuple[float | None, ...]
+
+# Change of the logarithm of a strength at which it is settled.
+SETTLED = 1e-3
+MAX_UPDATES = 500
+# With this many coefficients an update takes time, and a new fit is the better next step.
+MANY_COEFFICIENTS, FEW_UPDATES = 60, 5
+# Pulls beyond this multiple of the curvature leave the identity, or a curve without a bend; where
+# one coefficient pulls on another, a stronger one would drown the loss in rounding errors.
+STRONGEST, STRONGEST_TIE = 1e6, 1e4
+# Eigenvalues and gradients below this are as good as zero.
+SMALLEST = 1e-300
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """The loss around an optimum at ``offset`` from the identity, under the ``prior`` there."""
+
+    problem: Problem
+    effect: float
+    hessian: Array  # (blocks, n, n)
+    offset: Array
+    prior: Strengths
+    free: NDArray[np.bool_]
+    doubtful: bool
+
+    @classmethod
+    def around(
+        cls,
+        problem: Problem,
+        solution: Solution,
+        strengths: Strengths,
+        effect: float,
+        *,
+        doubtful: bool = False,
+    ) -> Self:
+        """Expand the loss around a fit; the likelihood is divided by the design effect."""
+        return cls(
+            problem=problem,
+            effect=effect,
+            hessian=derivatives_of(solution)[0] / effect,
+            offset=solution.theta - problem.identity,
+            prior=tuple(s / effect for s in strengths),
+            free=solution.theta > problem.lower,
+            doubtful=doubtful,
+        )
+
+    def settle(self, weakest: Strengths, wanted: Wanted) -> Strengths:
+        """Apply the fixed point until strengths no longer change."""
+        curvature = 1.0 + float(np.einsum("tpp->tp", self.hessian).max())
+        strongest = [curvature * _strongest(one) for one in self.problem.penalties]
+        prior = self.prior
+        many = self.hessian.shape[1] > MANY_COEFFICIENTS
+        for _ in range(FEW_UPDATES if many else MAX_UPDATES):
+            updated = tuple(
+                max(min(new, most), least) if one is None else old
+                for new, most, least, one, old in zip(
+                    self.fixed_point(prior), strongest, weakest, wanted, prior, strict=True
+                )
+            )
+            change = largest_change(updated, prior)
+            prior = updated
+            if change < SETTLED / 10:
+                break
+        return tuple(
+            s * self.effect if one is None else one for s, one in zip(prior, wanted, strict=True)
+        )
+
+    def fixed_point(self, prior: Strengths) -> Strengths:
+        """Apply the formula at the top of this file once."""
+        covariance, offset = self.optimum(prior)
+        inverse = invert_blocks(self._pull(prior), self._free_blocks)
+        updated = []
+        for s, penalty in zip(prior, self.problem.penalties, strict=True):
+            own = like_blocks(penalty.matrix, self.hessian)
+            determined = s * float(np.einsum("tpq,tqp->", inverse - covariance, own))
+            spread = penalty.cost(offset)
+            if (penalty.is_tie or self.doubtful) and s > 0:
+                spread += 1.0 / s
+            wanted = (max(determined, 0.0) + 2.0 / (1.0 + s)) / max(spread, SMALLEST)
+            updated.append(wanted if penalty.is_used else s)
+        return tuple(updated)
+
+    def optimum(self, prior: Strengths) -> tuple[Array, Array]:
+        """Covariance and offset under another prior; bounds still hold."""
+        covariance = invert_blocks(self.hessian + self._pull(prior), self._free_blocks)
+        # At the optimum the gradient of the loss is minus the pull.
+        change = np.zeros_like(self.offset)
+        for before, now, penalty in zip(self.prior, prior, self.problem.penalties, strict=True):
+            change += (before - now) * penalty.times(self.offset)
+        return covariance, self.offset + _blockwise(covariance, change)
+
+    def _pull(self, prior: Strengths) -> Array:
+        """All pulls together, in blocks."""
+        steady = self.problem.steady / self.effect
+        return like_blocks(total_pull(self.problem.penalties, prior, steady), self.hessian)
+
+    @property
+    def _free_blocks(self) -> NDArray[np.bool_]:
+        return self.free.reshape(self.hessian.shape[:2])
+
+
+def largest_change(strengths: Strengths, before: Strengths) -> float:
+    """Largest change of the logarithm of a strength."""
+    pairs = [(a, b) for a, b in zip(strengths, before, strict=True) if a != b]
+    return max((abs(float(np.log(a / b))) for a, b in pairs), default=0.0)
+
+
+def derivatives_of(solution: Solution) -> tuple[Array, Array]:
+    """Hessian of a fit in blocks, and its gradient."""
+    if solution.hessian is None or solution.gradient is None:
+        raise InputError(
+            f'shrinkage="auto" has no curvature to go by with {len(solution.theta)} coefficients: '
+            "give a number"
+        )
+    return as_blocks(solution.hessian), solution.gradient
+
+
+def _blockwise(blocks: Array, vector: Array) -> Array:
+    product = np.einsum("tpq,tq->tp", blocks, vector.reshape(blocks.shape[:2]))
+    return np.asarray(product.ravel(), dtype=np.float64)
+
+
+def _strongest(penalty: Penalty) -> float:
+    if not penalty.is_tie:
+        return STRONGEST
+    return STRONGEST_TIE / max(float(np.diag(penalty.matrix).max()), SMALLEST)
