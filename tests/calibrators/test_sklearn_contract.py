@@ -6,14 +6,13 @@ Behind a model that turns any X into logits, every check passes.
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 import tempocal as tc
 from support.calibrators import ALL, simulate
+from support.centroids import Centroids
 
 # Checks that draw labels at random have logits that say nothing, or the reverse of the truth.
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
@@ -34,50 +33,6 @@ NOT_LOGITS = {
     "check_readonly_memmap_input": "three classes, two columns",
     "check_sample_weight_equivalence_on_dense_data": "three classes, thirty columns",
 }
-
-
-class Centroids(ClassifierMixin, BaseEstimator):
-    """A model that turns any X into K logits, and a calibrator behind it."""
-
-    def __init__(self, calibrator=None):
-        self.calibrator = calibrator
-
-    def fit(self, X, y, sample_weight=None):
-        X, y = validate_data(self, X, y)
-        weights = _check_sample_weight(sample_weight, X)
-        counted = weights > 0
-        if not counted.any():
-            raise ValueError("sample_weight is zero everywhere")
-        self.classes_ = np.unique(y[counted])
-        if len(self.classes_) < 2:
-            raise ValueError("one class only")
-        self.centers_ = np.array(
-            [np.average(X[y == k], axis=0, weights=weights[y == k]) for k in self.classes_]
-        )
-        self.calibrator_ = clone(self.calibrator).set_params(classes=self.classes_)
-        self.calibrator_.fit(self.logits(X[counted]), y[counted], sample_weight=weights[counted])
-        return self
-
-    def logits(self, X):
-        distances = ((X[:, None, :] - self.centers_) ** 2).mean(axis=2)
-        return -distances
-
-    def _calibrated(self, X, method):
-        check_is_fitted(self)
-        logits = self.logits(validate_data(self, X, reset=False))
-        return getattr(self.calibrator_, method)(logits)
-
-    def predict(self, X):
-        return self._calibrated(X, "predict")
-
-    def predict_proba(self, X):
-        return self._calibrated(X, "predict_proba")
-
-    def predict_log_proba(self, X):
-        return self._calibrated(X, "predict_log_proba")
-
-    def decision_function(self, X):
-        return self._calibrated(X, "decision_function")
 
 
 @parametrize_with_checks([kind() for kind in ALL], expected_failed_checks=lambda _: NOT_LOGITS)

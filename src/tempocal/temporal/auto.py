@@ -16,14 +16,13 @@ from tempocal.calibrators import (
     VectorScaling,
 )
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.checking import check_rows
 from tempocal.curves import Constant, Curve, ExponentialDecay, RandomWalk, Spline
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs, check_whole
 from tempocal.modelfile import write_document
 from tempocal.temporal.auto_document import auto_to_content
 from tempocal.temporal.calibrator import TemporalCalibrator
-from tempocal.temporal.clock import TimeColumn, take_time
+from tempocal.temporal.clock import TimeColumn
 from tempocal.temporal.comparison import Comparison, compare
 from tempocal.temporal.cross_validation import try_all
 from tempocal.temporal.fitting import with_shrinkage
@@ -130,15 +129,15 @@ class AutoTemporalCalibrator(TimedCalibrator):
         folds = check_whole(self.folds, "folds")
         given = None if self.candidates is None else self._given()
         clocks = 1 if given is None else _clocks(given)
-        timed = take_time(logits, time, self.time_column, clocks)
-        checked = check_rows(
-            timed.logits,
+        checked, times = self._checked(
+            logits,
             y,
-            sample_weight=sample_weight,
-            groups=groups,
+            clocks=clocks,
             inputs=self.inputs,
             classes=self.classes,
-            times=timed.times.values,
+            time=time,
+            groups=groups,
+            sample_weight=sample_weight,
         )
         pairs = given or default_candidates(checked.training.n_classes)
         nothing: list[tuple[Calibrator, Curve]] = [(Identity(), Constant())]
@@ -155,7 +154,7 @@ class AutoTemporalCalibrator(TimedCalibrator):
             time_column=self.time_column,
         )
         for each in (self.best_, self):
-            each._keep(fitted, checked, timed.times.kinds, logits)
+            each._keep(fitted, checked, times.kinds, logits)
         return self
 
     def save(self, path: str | PathLike[str]) -> None:

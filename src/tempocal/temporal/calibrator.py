@@ -7,11 +7,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators import TemperatureScaling
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.checking import check_rows
 from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.curves import Curve, ExponentialDecay
 from tempocal.errors import InputError
-from tempocal.temporal.clock import TimeColumn, take_time
+from tempocal.temporal.clock import TimeColumn
 from tempocal.temporal.document import save
 from tempocal.temporal.fitting import fit_along_time
 from tempocal.temporal.timed import TimedCalibrator
@@ -98,18 +97,18 @@ class TemporalCalibrator(TimedCalibrator):
         self
         """
         calibrator, curve = self._parts()
-        timed = take_time(logits, time, self.time_column, curve.n_clocks)
-        checked = check_rows(
-            timed.logits,
+        checked, times = self._checked(
+            logits,
             y,
-            sample_weight=sample_weight,
-            groups=groups,
+            clocks=curve.n_clocks,
             inputs=calibrator.inputs,
             classes=calibrator.classes,
-            times=timed.times.values,
+            time=time,
+            groups=groups,
+            sample_weight=sample_weight,
         )
         fitted = fit_along_time(calibrator, curve, self.shrinkage, checked.training)
-        self._keep(fitted, checked, timed.times.kinds, logits)
+        self._keep(fitted, checked, times.kinds, logits)
         return self
 
     def save(self, path: str | PathLike[str]) -> None:

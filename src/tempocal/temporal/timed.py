@@ -9,9 +9,16 @@ from scipy.stats import t as student
 from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.checking import Checked, with_shape
+from tempocal.calibrators.checking import Checked, check_rows, with_shape
 from tempocal.errors import InputError
-from tempocal.inputs import TimeKind, check_scores, check_time, require_same_kind
+from tempocal.inputs import (
+    Inputs,
+    TimeKind,
+    Times,
+    check_scores,
+    check_time,
+    require_same_kind,
+)
 from tempocal.links import Array, log_proba_from_logits, proba_from_logits
 from tempocal.maps import (
     Band,
@@ -150,6 +157,16 @@ class TimedCalibrator(Calibrator):
     def time_origin_(self) -> float:
         """Time from which the decay is counted."""
         return self._exponential().origin
+
+    def _checked(
+        self, logits: Any, y: Any, *, clocks: int, inputs: Inputs, classes: Any, **given: Any
+    ) -> tuple[Checked, Times]:
+        """Check what a fit is given, and take the time from it."""
+        timed = take_time(logits, given.pop("time"), self.time_column, clocks)
+        checked = check_rows(
+            timed.logits, y, inputs=inputs, classes=classes, times=timed.times.values, **given
+        )
+        return checked, timed.times
 
     def _keep(
         self, fitted: FittedAlongTime, checked: Checked, kinds: tuple[TimeKind, ...], X: Any
