@@ -7,7 +7,7 @@ import numpy as np
 import sklearn
 
 import tempocal as tc
-from benchmarks import errors, fits
+from benchmarks import along_time, errors, fits
 
 
 def main() -> None:
@@ -26,6 +26,7 @@ def main() -> None:
         if n <= largest:
             fits.binary(n)
     fits.multiclass(min(10**5, largest), 10)
+    along_time.main(largest)
     for n in (10**6, 10**7):
         if n <= largest:
             errors.positive_class(n)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tempocal.inputs import Codes, Groups
 from tempocal.links import Array, log_odds, nll_from_logits
 from tempocal.maps import FittedMap, one_column
+from tempocal.rows import map_on_cores
 
 # Rows whose log-probabilities are held at once when a fit is scored.
 BLOCK = 2**15
@@ -70,12 +71,15 @@ class Training:
 
     def row_nll(self, fitted: Callable[..., Array] | None = None) -> Array:
         """Negative log likelihood of each row; a map along time is given the times as well."""
-        losses = np.empty(len(self.labels))
-        for start in range(0, len(self.labels), BLOCK):
-            block = slice(start, start + BLOCK)
+
+        def losses(block: slice) -> Array:
             logits = self.logits[block] if fitted is None else fitted(*self._inputs(block))
-            losses[block] = nll_from_logits(logits, self.labels[block])
-        return losses
+            return nll_from_logits(logits, self.labels[block])
+
+        starts = range(0, len(self.labels), BLOCK)
+        return np.concatenate(
+            map_on_cores(losses, [slice(start, start + BLOCK) for start in starts])
+        )
 
     def _inputs(self, block: slice) -> tuple[Array, ...]:
         if self.times is None:

@@ -4,5 +4,6 @@ from tempocal.rows.binary import BinaryRows
 from tempocal.rows.per_class import PerClassRows
 from tempocal.rows.shared import SharedRows
 from tempocal.rows.sums import Rows, Sums
+from tempocal.rows.threads import map_on_cores
 
-__all__ = ["BinaryRows", "PerClassRows", "Rows", "SharedRows", "Sums"]
+__all__ = ["BinaryRows", "PerClassRows", "Rows", "SharedRows", "Sums", "map_on_cores"]

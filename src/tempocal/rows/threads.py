@@ -1,11 +1,15 @@
-"""Sum blocks of rows on all cores, with the same bits whatever their number."""
+"""Work through blocks of rows on all cores, with the same bits whatever their number."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from tempocal.rows.layout import Block
 from tempocal.rows.sums import Sums
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 # NumPy lets go of the interpreter within a block, so that threads run side by side.
 BLOCKS_AT_ONCE = 2
@@ -20,11 +24,16 @@ def sum_blocks(blocks: Iterable[Block], work: Callable[[Block], Sums], total: Su
     def sum_piece(piece: list[Block]) -> Sums:
         return _sum_piece(piece, work, total)
 
-    n_threads = min(len(pieces), _available_cores())
+    return _add_pieces(pieces, map_on_cores(sum_piece, pieces), total)
+
+
+def map_on_cores(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Do some work for each item, on all cores; results come in the order of the items."""
+    n_threads = min(len(items), _available_cores())
     if n_threads < 2:
-        return _add_pieces(pieces, map(sum_piece, pieces), total)
+        return [work(item) for item in items]
     with ThreadPoolExecutor(n_threads) as pool:
-        return _add_pieces(pieces, pool.map(sum_piece, pieces), total)
+        return list(pool.map(work, items))
 
 
 def _sum_piece(piece: list[Block], work: Callable[[Block], Sums], like: Sums) -> Sums:
