@@ -13,6 +13,6 @@ def test_the_examples_run(tmp_path, monkeypatch, capsys):
     exec("\n".join(blocks), {})
     printed = capsys.readouterr().out
     assert "the best" in printed
-    assert "gain expected on new rows" in printed
+    assert "gain on new rows" in printed
     raw, calibrated = map(float, printed.strip().splitlines()[-1].split())
     assert calibrated < raw

@@ -15,6 +15,8 @@ from tempocal.inputs import Groups, Times, check_groups, check_time
 from tempocal.inputs.arrays import require_finite, require_same_length
 from tempocal.links import Array
 
+__all__ = ["elapsed", "fraction", "remaining", "score_difference", "step"]
+
 
 def step(groups: Any, *, start: int = 0) -> NDArray[np.int64]:
     """Count the rows of the same sequence that came before each row.

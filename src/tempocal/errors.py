@@ -4,7 +4,8 @@
 
     TempocalError
     ├── InputError (ValueError)            an argument is not what it must be
-    │   └── NoFiniteOptimumError           the data leave the parameters unbounded
+    │   ├── NoFiniteOptimumError           the data leave the parameters unbounded
+    │   └── TooManyCoefficientsError       a curve with more coefficients than can be fitted
     └── ModelFileError (ValueError)        a model file is not to be trusted
         ├── NotAModelFileError             another kind of file
         ├── DamagedModelFileError          truncated, altered, or not the JSON that was written
@@ -31,6 +32,10 @@ class InputError(TempocalError, ValueError):
 
 class NoFiniteOptimumError(InputError):
     """Plain maximum likelihood has no finite solution on these data."""
+
+
+class TooManyCoefficientsError(InputError):
+    """A calibrator along a curve has more coefficients than can be fitted."""
 
 
 class ModelFileError(TempocalError, ValueError):

@@ -76,7 +76,8 @@ class TestChoice:
         cal = auto().fit(Z, Y, time=T, groups=G)
         alone = clone(cal.best_).fit(Z, Y, time=T, groups=G)
         assert (cal.predict_proba(Z, time=T) == alone.predict_proba(Z, time=T)).all()
-        assert str(cal.summary()) == str(alone.summary())
+        assert cal.summary().nll_after == alone.summary().nll_after
+        assert "of 3 candidates" in str(cal.summary())
         for name, values in alone.parameters_at([0, 3]).items():
             np.testing.assert_array_equal(cal.parameters_at([0, 3])[name], values)
 
@@ -127,7 +128,7 @@ def test_folds_are_fits_to_the_other_groups(calibrator, curve):
     if isinstance(calibrator, tc.PlattScaling):
         strengths = (strengths, details["shrinkage_of_biases"])
     if isinstance(curve, Spline | RandomWalk):
-        curve = type(curve)(smoothness=details["shrinkage_of_roughness_of_slopes"])
+        curve = type(curve)(smoothness=details["smoothness_of_slopes"])
     rows = training()
     [trial] = try_all([(calibrator, type(curve)())], rows, folds=5, seed=3, progress=False)
     folds = fold_codes(len(Y), rows.groups, 5, 3)
@@ -178,14 +179,25 @@ class TestComparison:
         assert worse.difference_error == pytest.approx(error)
 
     def test_a_candidate_that_fails_says_why_and_is_not_chosen(self):
+        z = np.where(T == 0, np.abs(Z) * (2 * Y - 1), Z)  # the first step is separable
         pairs = [
             (tc.TemperatureScaling(), tc.Spline()),
-            (tc.IsotonicCalibration(), tc.Spline()),
+            (tc.TemperatureScaling(shrinkage=0), tc.PerStep()),
         ]
-        cal = tc.AutoTemporalCalibrator(pairs).fit(Z, Y, time=T, groups=G)
-        failed = next(one for one in cal.comparison_ if one.name.startswith("Isotonic"))
-        assert failed.verdict.startswith("failed: IsotonicCalibration has no coefficients")
-        assert "Isotonic" in str(cal.comparison_)
+        cal = tc.AutoTemporalCalibrator(pairs).fit(z, Y, time=T, groups=G)
+        failed = next(one for one in cal.comparison_ if "PerStep" in one.name)
+        assert failed.verdict.startswith("failed: at shrinkage=0 the best coefficients are inf")
+        assert "failed" in str(cal.comparison_)
+
+    def test_a_candidate_that_only_fails_in_a_fold_fails_too(self):
+        """Without the one group that has both classes at the first step it is separable."""
+        z = np.where(T == 0, np.abs(Z) * (2 * Y - 1), Z)
+        odd = (T == 0) & (G == 7)
+        z[odd] *= -1
+        pairs = [(tc.TemperatureScaling(shrinkage=0), tc.PerStep())]
+        cal = tc.AutoTemporalCalibrator(pairs).fit(z, Y, time=T, groups=G)
+        assert cal.comparison_.chosen.name == "Identity"
+        assert any("without some of the groups" in one.verdict for one in cal.comparison_)
 
     def test_is_a_table(self):
         cal = auto().fit(Z, Y, time=T, groups=G)
@@ -220,6 +232,10 @@ class TestInput:
             ([3], "candidates must be"),
             ([(tc.TemperatureScaling(), 3)], "candidates must be"),
             ([tc.TemperatureScaling(inputs="proba")], "inputs='proba'"),
+            ([tc.TemperatureScaling(classes=[0, 1])], "say classes of"),
+            ([tc.TemporalCalibrator(time_column=0)], "say time_column of"),
+            ([(tc.TemperatureScaling(), tc.Spline(intervals=-3))], "intervals"),
+            ([(tc.IsotonicCalibration(), tc.Spline())], "has no coefficients"),
             (
                 [
                     (tc.TemperatureScaling(), tc.Spline()),
@@ -232,6 +248,17 @@ class TestInput:
     def test_that_is_wrong_is_refused_in_words(self, candidates, message):
         with pytest.raises(InputError, match=message):
             tc.AutoTemporalCalibrator(candidates).fit(Z, Y, time=T, groups=G)
+
+    @pytest.mark.parametrize(
+        "settings", [{"folds": 1}, {"folds": 2.5}, {"seed": -1}, {"seed": None}]
+    )
+    def test_settings_that_are_wrong_are_refused(self, settings):
+        with pytest.raises(InputError, match=next(iter(settings))):
+            auto(**settings).fit(Z, Y, time=T, groups=G)
+
+    def test_what_the_chosen_fit_warns_of_is_said(self):
+        with pytest.warns(tc.errors.AtBoundWarning):
+            tc.AutoTemporalCalibrator([tc.TemperatureScaling()]).fit(-3 * Z, Y, time=T, groups=G)
 
     def test_probabilities_and_a_column_of_time(self):
         p = 1 / (1 + np.exp(-Z))
@@ -247,6 +274,7 @@ class TestInput:
         assert "no groups were given" in str(cal.summary())
 
 
+@pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 def test_a_saved_choice_is_the_same(tmp_path):
     for candidates in (FEW, None):
         cal = tc.AutoTemporalCalibrator(candidates).fit(Z[:300], Y[:300], time=T[:300])

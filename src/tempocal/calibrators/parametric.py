@@ -15,10 +15,8 @@ from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.maps import FORMS, numbers_by_name
 from tempocal.rows import Rows
-from tempocal.solve import N_FOLDS, Problem, fold_codes
+from tempocal.solve import MOST_NEWTON_COEFFICIENTS, N_FOLDS, Problem, fold_codes
 
-# A Hessian of more coefficients than this costs too much.
-MOST_NEWTON_COEFFICIENTS = 300
 # Names and numbers of a map that are shown in a summary.
 MOST_SHOWN = 100
 

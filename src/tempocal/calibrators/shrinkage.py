@@ -14,7 +14,7 @@ from tempocal.errors import (
 )
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.solve import Problem, Shrunk, Strengths, fit, fit_by_evidence, fit_by_folds
+from tempocal.solve import Penalty, Problem, Shrunk, Strengths, fit, fit_by_evidence, fit_by_folds
 
 Shrinkage = Literal["auto"] | float | tuple[float, float]
 
@@ -94,7 +94,7 @@ def _where(shrunk: Shrunk, times: Array | None) -> str:
 def details_of(problems: Sequence[Problem], fits: Sequence[Shrunk]) -> dict[str, Any]:
     """Collect what a summary tells about one fit or one for each class."""
     strengths = {
-        f"shrinkage_of_{penalty.name}": one_or_list([float(one.strengths[k]) for one in fits])
+        _strength_of(penalty): one_or_list([float(one.strengths[k]) for one in fits])
         for k, penalty in enumerate(problems[0].penalties)
         if penalty.is_used
     }
@@ -103,6 +103,10 @@ def details_of(problems: Sequence[Problem], fits: Sequence[Shrunk]) -> dict[str,
         "passes": sum(one.solution.passes for one in fits),
         "converged": all(one.solution.converged for one in fits),
     }
+
+
+def _strength_of(penalty: Penalty) -> str:
+    return penalty.name if penalty.is_tie else f"shrinkage_of_{penalty.name}"
 
 
 def one_or_list(values: list[Any]) -> Any:

@@ -2,7 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +68,31 @@ class Curve(ABC):
     def n_clocks(self) -> int:
         """How many columns ``time`` has."""
         return 1
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the settings, as scikit-learn's search over them asks for them."""
+        settings = {name: getattr(self, name) for name in self._names()}
+        for name, value in list(settings.items()) if deep else ():
+            if isinstance(value, Curve):
+                inner = value.get_params().items()
+                settings.update({f"{name}__{key}": setting for key, setting in inner})
+        return settings
+
+    def set_params(self, **settings: Any) -> Self:
+        """Change settings in place; of a curve within a surface as ``curve_a__name``."""
+        for key, value in settings.items():
+            name, _, inner = key.partition("__")
+            if name not in self._names():
+                raise InputError(f"{name!r} is no setting of {type(self).__name__}: {self!r}")
+            if inner:
+                getattr(self, name).set_params(**{inner: value})
+            else:
+                # Frozen for users; scikit-learn sets what it has just cloned.
+                object.__setattr__(self, name, value)
+        return self
+
+    def _names(self) -> list[str]:
+        return [field.name for field in fields(self)]  # type: ignore[arg-type]
 
     @abstractmethod
     def track(self, times: Array, weights: Array | None) -> Track:

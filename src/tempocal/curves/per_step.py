@@ -23,7 +23,7 @@ class PerStep(Curve):
     Parameters
     ----------
     min_rows : int, default=1
-        Steps with fewer rows than this are left out of the fit, and treated as not seen.
+        Steps with fewer rows than this, by weight, are left out of the fit and treated as not seen.
     unseen : {"nearest", "interpolate", "error"}, default="nearest"
         What a step is given that the fit has not seen: the nearest step's model, of two as near the
         earlier one's; a line between the coefficients of its neighbors; or an error.
@@ -64,11 +64,11 @@ class PerStep(Curve):
 
 def _with_enough(grid: Grid, least: int, unseen: str) -> Track:
     """Leave out the steps that have too few rows."""
-    counts = np.bincount(grid.keys, minlength=grid.n_keys)
-    enough = counts >= least
+    enough = grid.weights >= least
     if not enough.any():
         raise InputError(
-            f"min_rows is {least}, but no step has more than {counts.max()} rows: none is left"
+            f"min_rows is {least}, but no step has more than {grid.weights.max():g} rows: "
+            "none is left"
         )
     shape = Shape(StepBasis(grid.times[enough], unseen), np.ones(enough.sum()), separate=True)
     if enough.all():

@@ -22,7 +22,7 @@ from tempocal.inputs.scores import (
     warn_of_probabilities,
 )
 from tempocal.inputs.seconds import TimeKind
-from tempocal.inputs.settings import check_choice, check_whole
+from tempocal.inputs.settings import check_choice, check_seed, check_whole
 from tempocal.inputs.times import Times, check_time, require_same_kind
 from tempocal.inputs.weights import Groups, check_groups, check_weights, warn_of_light_weights
 
@@ -42,6 +42,7 @@ __all__ = [
     "check_labels",
     "check_proba",
     "check_scores",
+    "check_seed",
     "check_time",
     "check_weights",
     "check_whole",

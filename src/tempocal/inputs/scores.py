@@ -23,6 +23,7 @@ CERTAIN_LOGIT = float(np.log1p(-SMALLEST_PROBABILITY) - np.log(SMALLEST_PROBABIL
 LARGEST_LOGIT = 2.0**53
 SMALLEST_SCALE = 1e-100
 SUM_TOLERANCE = 1e-3
+MANY_ROWS = 50
 
 
 def check_scores(scores: Any, inputs: Inputs = "logits", name: str = "logits") -> Array:
@@ -55,7 +56,19 @@ def require_scale(logits: Array, name: str = "logits") -> None:
 
 
 def warn_of_probabilities(logits: Array) -> None:
-    """Say so where logits look like probabilities: nothing else sums to 1 in every row."""
+    """Say so where logits look like probabilities.
+
+    Nothing else sums to 1 in every row; and a column of many logits is seldom all in [0, 1], on
+    both sides of 1/2.
+    """
+    if logits.ndim == 1 and len(logits) >= MANY_ROWS:
+        low, high = float(logits.min()), float(logits.max())
+        if low >= 0.0 and high <= 1.0 and low < 0.5 < high and not _are_whole(logits):
+            warn_user(
+                f"all {len(logits)} logits lie in [0, 1], as probabilities do: if that is what "
+                'they are, say inputs="proba"',
+                LooksLikeProbabilitiesWarning,
+            )
     if logits.ndim == 2 and logits.min() >= 0.0 and logits.max() <= 1.0:
         off = np.abs(logits.sum(axis=1) - 1.0).max()
         if off <= SUM_TOLERANCE:
@@ -64,6 +77,10 @@ def warn_of_probabilities(logits: Array) -> None:
                 'is what they are, say inputs="proba"',
                 LooksLikeProbabilitiesWarning,
             )
+
+
+def _are_whole(values: Array) -> bool:
+    return bool((values == np.floor(values)).all())
 
 
 def largest_size(logits: Array) -> float:

@@ -18,6 +18,17 @@ def check_whole(value: Any, name: str) -> int:
     return number
 
 
+def check_seed(value: Any, name: str = "seed") -> int:
+    """Return a whole number of at least 0."""
+    try:
+        number = index(value)
+    except TypeError:
+        number = -1
+    if number < 0 or isinstance(value, bool):
+        raise InputError(f"{name} must be a whole number of at least 0, but it is {value!r}")
+    return number
+
+
 def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> None:
     """Refuse what is not one of the choices."""
     if not isinstance(value, str) or value not in choices:

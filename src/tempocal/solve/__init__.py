@@ -5,12 +5,13 @@ from tempocal.solve.evidence import Shrunk, doubt, fit_by_evidence
 from tempocal.solve.fitting import fit
 from tempocal.solve.folds import N_FOLDS, fit_by_folds, fold_codes
 from tempocal.solve.penalties import Penalty, Strengths
-from tempocal.solve.problem import Problem, Solution
+from tempocal.solve.problem import MOST_NEWTON_COEFFICIENTS, Problem, Solution
 from tempocal.solve.profile import Place, Profiled, fit_profile, fit_profile_by_evidence
 from tempocal.solve.quadratic import Wanted
 from tempocal.solve.separate import fit_separately
 
 __all__ = [
+    "MOST_NEWTON_COEFFICIENTS",
     "N_FOLDS",
     "Penalty",
     "Place",

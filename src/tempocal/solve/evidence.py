@@ -79,6 +79,8 @@ def fit_by_evidence(
         wanted = (None,) * len(problem.penalties)
     strengths = first or tuple(1.0 if one is None else one for one in wanted)
     solution = fit(problem, strengths, start)
+    if solution.unbounded:
+        return Shrunk(solution, strengths)
     effect = design_effect(problem, solution, groups, strengths)
     settled = _settle(problem, solution, strengths, effect, wanted=wanted, fit=fit)
     # The design effect depends a little on the strengths that it has chosen.
@@ -107,6 +109,9 @@ def _settle(
         change = largest_change(chosen, strengths)
         strengths = chosen
         solution = fit(problem, strengths, solution.theta)
+        if solution.unbounded:
+            # From here on every start would be far out, where nothing shows it any more.
+            return Shrunk(solution, strengths, effect)
         evidence = log_evidence(problem, solution, strengths, effect)
         rounds.append(_Round(evidence, solution, strengths))
         if change < SETTLED:
@@ -152,8 +157,8 @@ def log_evidence(
     hessian, gradient = derivatives_of(solution)
     free = solution.theta > problem.lower
     prior = tuple(s / effect for s in strengths)
-    pull = problem.pull(prior)
-    fit_of_both = -solution.loss / effect - problem.cost(prior, solution.theta)
+    pull = problem.pull(strengths) / effect
+    fit_of_both = -(solution.loss + problem.cost(strengths, solution.theta)) / effect
     curvature = hessian / effect + like_blocks(pull, hessian)
     # What is not free is left out: ones on the diagonal have no logarithm.
     held = ~free.reshape(curvature.shape[:2])

@@ -83,7 +83,7 @@ def fit_profile(
     if start is None:
         start = _start(make, n_rates, strengths)
         if start.solution.unbounded:
-            # At one rate there is no finite optimum, and so at none.
+            # All rows at one rate leave no finite optimum: none is looked for at others.
             return start
     search = _Search(make, n_rates, strengths)
     best, dips = search.descend(start.log_rates, start.theta)
@@ -100,17 +100,19 @@ def fit_profile(
 
 
 def _start(make: MakeProblem, n_rates: int, strengths: Strengths) -> Place:
-    """Fit a sample of the rows, or where there are few of them at a middling rate."""
+    """Fit a sample of the rows; where that is no help, all of them at a middling rate."""
     middle = (1.0,) * n_rates
     small, share = make(middle).thinned(SAMPLE_ROWS)
-    if share > 0.25:
-        solution = fit(make(middle), strengths)
-        return Place(middle, solution.theta, solution)
+    if share <= 0.25:
 
-    def make_small(log_rates: tuple[float, ...]) -> Problem:
-        return replace(make(log_rates), rows=small.rows, steady=small.steady)
+        def make_small(log_rates: tuple[float, ...]) -> Problem:
+            return replace(make(log_rates), rows=small.rows, steady=small.steady)
 
-    return fit_profile(make_small, n_rates, tuple(share * s for s in strengths))
+        place = fit_profile(make_small, n_rates, tuple(share * s for s in strengths))
+        if not place.solution.unbounded:
+            return place
+    solution = fit(make(middle), strengths)
+    return Place(middle, solution.theta, solution)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The calibrator and the curve that do best on sequences left out, or nothing at all."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
@@ -16,11 +17,13 @@ from tempocal.calibrators import (
     VectorScaling,
 )
 from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.summary import Summary
 from tempocal.curves import Constant, Curve, ExponentialDecay, RandomWalk, Spline
-from tempocal.errors import InputError
-from tempocal.inputs import Inputs, check_whole
+from tempocal.errors import InputError, warn_user
+from tempocal.inputs import Inputs, check_seed, check_whole
 from tempocal.modelfile import write_document
 from tempocal.temporal.auto_document import auto_to_content
+from tempocal.temporal.blas import one_blas_thread
 from tempocal.temporal.calibrator import TemporalCalibrator
 from tempocal.temporal.clock import TimeColumn
 from tempocal.temporal.comparison import Comparison, compare
@@ -32,14 +35,16 @@ from tempocal.temporal.timed import TimedCalibrator
 class AutoTemporalCalibrator(TimedCalibrator):
     """Compare calibrators and curves by cross-validation over groups, and take one.
 
-    The best by negative log likelihood on the sequences left out is taken; or a simpler one that is
-    hardly worse, where the difference, group by group, is within its standard error; or `Identity`,
-    which does nothing, where no candidate gains more than the standard error of its gain.
+    The best by negative log likelihood on the sequences left out is taken; or the simplest of those
+    that are worse by no more than 0.0005 and by no more than the standard error of the difference,
+    group by group; or `Identity`, which does nothing, where no candidate gains more than the
+    standard error of its gain.
 
     Parameters
     ----------
     candidates : list, default=None
-        Calibrators to compare: `TemporalCalibrator` ones, or pairs of a calibrator and a curve.
+        Calibrators to compare: `TemporalCalibrator` ones, pairs of a calibrator and a curve, or
+        calibrators alone, which do not change along time.
         None compares temperature scaling, Platt scaling (vector scaling for three and more classes)
         and beta calibration, each constant, with an exponential decay, a spline and a random walk.
         `Identity` is always among them.
@@ -126,7 +131,9 @@ class AutoTemporalCalibrator(TimedCalibrator):
         -------
         self
         """
-        folds = check_whole(self.folds, "folds")
+        folds, seed = check_whole(self.folds, "folds"), check_seed(self.seed)
+        if folds < 2:
+            raise InputError(f"folds must be at least 2, to leave something out, but it is {folds}")
         given = None if self.candidates is None else self._given()
         clocks = 1 if given is None else _clocks(given)
         checked, times = self._checked(
@@ -141,12 +148,15 @@ class AutoTemporalCalibrator(TimedCalibrator):
         )
         pairs = given or default_candidates(checked.training.n_classes)
         nothing: list[tuple[Calibrator, Curve]] = [(Identity(), Constant())]
-        tried = try_all(nothing + pairs, checked.training, folds, self.seed, self.progress)
+        with one_blas_thread():
+            tried = try_all(nothing + pairs, checked.training, folds, seed, self.progress)
         self.comparison_, chosen = compare(
             [one.tried for one in tried], checked.training, nothing=0
         )
         fitted = tried[chosen].fitted
         assert fitted is not None
+        for message in tried[chosen].warned:
+            warn_user(str(message), type(message))
         calibrator, curve = (nothing + pairs)[chosen]
         self.best_ = TemporalCalibrator(
             clone(calibrator).set_params(inputs=self.inputs, classes=self.classes),
@@ -155,7 +165,17 @@ class AutoTemporalCalibrator(TimedCalibrator):
         )
         for each in (self.best_, self):
             each._keep(fitted, checked, times.kinds, logits)
+        self.summary_ = self._with_choice(fitted.summary)
         return self
+
+    def _with_choice(self, summary: Summary) -> Summary:
+        """Add what was chosen, and what that does to the numbers."""
+        choice = {
+            "chosen": f"{self.comparison_.chosen.name} of {len(self.comparison_)} candidates",
+            "chosen_because": self.comparison_.chosen.verdict.removeprefix("chosen: "),
+            "note": "gains and bands ignore that it was chosen; comparison_ does not",
+        }
+        return replace(summary, details={**summary.details, **choice})
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the choice and the comparison to a model file, to be read by `tempocal.load`."""
@@ -178,6 +198,8 @@ class AutoTemporalCalibrator(TimedCalibrator):
 def _pair(candidate: Any, inputs: Inputs) -> tuple[Calibrator, Curve]:
     """Return the calibrator and the curve of a candidate."""
     if isinstance(candidate, TemporalCalibrator):
+        if candidate.time_column is not None:
+            raise InputError("say time_column of AutoTemporalCalibrator itself, not of a candidate")
         calibrator, curve = candidate._parts()
         calibrator = with_shrinkage(calibrator, candidate.shrinkage)
     elif isinstance(candidate, tuple) and len(candidate) == 2:
@@ -194,6 +216,8 @@ def _pair(candidate: Any, inputs: Inputs) -> tuple[Calibrator, Curve]:
             f"a candidate has inputs={calibrator.inputs!r}: say so of AutoTemporalCalibrator "
             "itself, once for all candidates"
         )
+    if calibrator.classes is not None:
+        raise InputError("say classes of AutoTemporalCalibrator itself, not of a candidate")
     return calibrator, curve
 
 

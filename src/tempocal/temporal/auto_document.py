@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _KEYS = {"calibrator", "written_by", "parameters", "best", "comparison"}
 _SETTINGS = {"folds": int, "seed": int}
-_FITTED = ("classes_", "map_", "bands_", "summary_", "time_kinds_", "n_features_in_")
+_FITTED = ("classes_", "map_", "bands_", "time_kinds_", "n_features_in_")
 
 
 def auto_to_content(auto: "AutoTemporalCalibrator") -> dict[str, Any]:
@@ -53,7 +53,8 @@ def auto_from_content(content: Mapping[str, Any]) -> "AutoTemporalCalibrator":
         setattr(auto, name, getattr(best, name))
     if hasattr(best, "feature_names_in_"):
         auto.feature_names_in_ = best.feature_names_in_
-    auto.comparison_ = _comparison(read_out(content["comparison"]))
+    auto.comparison_ = _comparison(read_out(content["comparison"]), best.summary_.n_groups)
+    auto.summary_ = auto._with_choice(best.summary_)
     return auto
 
 
@@ -84,10 +85,10 @@ def _settings(parameters: Any) -> dict[str, Any]:
     return settings
 
 
-def _comparison(rows: Any) -> Comparison:
+def _comparison(rows: Any, n_groups: int | None) -> Comparison:
     if not isinstance(rows, list) or not rows:
         raise DamagedModelFileError("the comparison of the model cannot be read")
-    return Comparison(tuple(_candidate(row) for row in rows))
+    return Comparison(tuple(_candidate(row) for row in rows), n_groups)
 
 
 def _candidate(row: Any) -> Candidate:

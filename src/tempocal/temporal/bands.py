@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.errors import InputError
+from tempocal.errors import TooManyCoefficientsError
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.maps import Band, StepBand
@@ -39,6 +39,7 @@ NUDGE = 1e-4
 LARGEST_LEVERAGE = 0.5
 # A variance as good as infinite, which can be multiplied by zero.
 UNKNOWN = 1e30
+SMALLEST_GRADIENT = 1e-15
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ def _of_steps(fitted: FittedModel, groups: Groups | None, effect: float) -> Infe
     covariance = inverse @ (noise + effect * pulls) @ inverse
     covariance += shift[:, :, None] * shift[:, None, :]
     covariance += _nothing_known(np.einsum("tpp->tp", hessian + pulls), free)
+    covariance += _held(fitted, free, effect)
     readout = _readout(fitted)
     variances = np.einsum("qp,tpr,qr->tq", readout, covariance, readout)
     return Inference(
@@ -120,18 +122,21 @@ def _doubt(fitted: FittedModel, effect: float) -> Doubt:
 def _of_curve(fitted: FittedModel, groups: Groups | None, effect: float) -> Inference:
     tangent = _Tangent(fitted)
     loss, noise = tangent.curvatures(groups) if tangent.above else _curvatures(fitted, groups)
-    free = tangent.free & np.append(np.ones(len(fitted.problem.identity), bool), tangent.usable)
-    sure = invert_blocks((loss + tangent.pull(fitted.shrunk.strengths))[None], free[None])[0]
+    free = tangent.free
+    sure = invert_blocks((loss + tangent.pull(fitted.shrunk.strengths, effect))[None], free[None])[
+        0
+    ]
     n_determined = float(np.einsum("pq,qp->", sure, loss))
     if groups is not None:
         noise = noise * _few_groups(np.array(n_determined), np.array(groups.count))
     doubted = _doubt(fitted, effect)
-    pull = tangent.pull(doubted.strengths)
+    pull = tangent.pull(doubted.strengths, effect)
     inverse = invert_blocks((loss + pull)[None], free[None])[0]
     shift = np.zeros(len(free))
     shift[: len(doubted.theta)] = doubted.theta - fitted.shrunk.solution.theta
     covariance = inverse @ (noise + effect * pull) @ inverse + np.outer(shift, shift)
     covariance += _nothing_known(np.diag(loss + pull)[None], free[None])[0]
+    covariance += _held(fitted, free[None], effect)[0]
     return Inference(
         Band(
             fitted.basis,
@@ -162,11 +167,23 @@ def _nothing_known(curvature: Array, free: NDArray[np.bool_]) -> Array:
     return np.asarray(unknown[:, :, None] * np.eye(curvature.shape[1]), dtype=np.float64)
 
 
+def _held(fitted: FittedModel, free: NDArray[np.bool_], effect: float) -> Array:
+    """Variance of coefficients that a bound holds back: exponential, by their gradient."""
+    gradient = fitted.shrunk.solution.gradient
+    assert gradient is not None
+    sizes = np.ones(free.size)
+    sizes[: len(gradient)] = np.maximum(gradient, SMALLEST_GRADIENT) / effect
+    # Rates beyond the gradient are held at an end of their range, with nothing to be said.
+    held = ~free.ravel() & (np.arange(free.size) < len(gradient))
+    variances = np.where(held, 1.0 / sizes**2, 0.0).reshape(free.shape)
+    return np.asarray(variances[:, :, None] * np.eye(free.shape[1]), dtype=np.float64)
+
+
 def _curvatures(fitted: FittedModel, groups: Groups | None) -> tuple[Array, Array]:
     """Curvature of the loss and variance of its gradient, where there are no rates."""
     solution = fitted.shrunk.solution
     if solution.hessian is None:
-        raise InputError(
+        raise TooManyCoefficientsError(
             f"with {len(solution.theta)} coefficients a band is too much to ask: take Spline() or "
             "fewer classes"
         )
@@ -203,9 +220,9 @@ class _Tangent:
         self.above = [_moved(rates, k, NUDGE) for k in range(len(rates))]
         self.below = [_moved(rates, k, -NUDGE) for k in range(len(rates))]
         self.table = theta.reshape(-1, fitted.problem.rows.n_coefficients)
-        self.free = np.append(theta > fitted.problem.lower, np.ones(len(rates), dtype=bool))
         # At an end of its range a rate is held there.
-        self.usable = np.array([SLOWEST < rate < FASTEST for rate in rates], dtype=bool)
+        usable = np.array([SLOWEST < rate < FASTEST for rate in rates], dtype=bool)
+        self.free = np.append(theta > fitted.problem.lower, usable)
 
     def curvatures(self, groups: Groups | None) -> tuple[Array, Array]:
         """Curvature of the loss and variance of its gradient, rates included."""
@@ -215,18 +232,22 @@ class _Tangent:
         assert sums.hessian is not None
         jacobian = self._jacobian()  # (keys, width, coefficients and rates)
         seen = np.einsum("tpi,tpq->tqi", jacobian, sums.hessian)
-        plain = np.einsum("tqi,tqj->ij", seen, jacobian, optimize=True)
-        curved = plain + self._bend(sums.gradient)
+        # Not the bend of the curve itself, times a gradient that is noise at the optimum: where a
+        # curve is nearly flat, that made the curvature in the rate negative.
+        loss = np.einsum("tqi,tqj->ij", seen, jacobian, optimize=True)
         if groups is None:
-            return curved, plain
+            return loss, loss
         tables = problem.rows.group_gradients(at_keys, groups.codes, groups.count)
         scores = np.sum([table @ jacobian[:, p] for p, table in enumerate(tables)], axis=0)
         correction = groups.count / max(groups.count - 1, 1)
-        return curved, np.asarray(correction * (scores.T @ scores), dtype=np.float64)
+        return loss, np.asarray(correction * (scores.T @ scores), dtype=np.float64)
 
-    def pull(self, strengths: Strengths) -> Array:
-        """Return the pull, which leaves the rates alone."""
-        return np.pad(as_matrix(self.problem.pull(strengths)), (0, len(self.above)))
+    def pull(self, strengths: Strengths, effect: float) -> Array:
+        """Return the pull; on a log rate, that of the range in which it is searched for."""
+        pull = np.pad(as_matrix(self.problem.pull(strengths)), (0, len(self.above)))
+        n = len(self.problem.identity)
+        pull[range(n, len(pull)), range(n, len(pull))] = effect * 12.0 / (FASTEST - SLOWEST) ** 2
+        return pull
 
     def _jacobian(self) -> Array:
         """Differentiate the coefficients at every key by those of the curve and by the rates."""
@@ -235,17 +256,6 @@ class _Tangent:
         by_table = by_table.reshape(len(basis), width, count * width)
         turns = [(slope @ self.table)[:, :, None] for slope in self._slopes()]
         return np.concatenate([by_table, *turns], axis=2)
-
-    def _bend(self, gradient: Array) -> Array:
-        """Return what the curvature of the curve itself adds to that of the loss."""
-        n, extra = self.table.size, len(self.above)
-        total = np.zeros((n + extra, n + extra))
-        for k, slope in enumerate(self._slopes()):
-            total[:n, n + k] = total[n + k, :n] = (slope.T @ gradient).ravel()
-            up, down = (self._at_rates(ends[k]) for ends in (self.above, self.below))
-            second = (up - 2.0 * self._basis_at_keys() + down) / NUDGE**2
-            total[n + k, n + k] = float(((second @ self.table) * gradient).sum())
-        return total
 
     def _slopes(self) -> list[Array]:
         """Differentiate the basis by each rate, at the keys."""

@@ -10,6 +10,7 @@ from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.curves import Curve, ExponentialDecay
 from tempocal.errors import InputError
+from tempocal.temporal.blas import one_blas_thread
 from tempocal.temporal.clock import TimeColumn
 from tempocal.temporal.document import save
 from tempocal.temporal.fitting import fit_along_time
@@ -107,7 +108,8 @@ class TemporalCalibrator(TimedCalibrator):
             groups=groups,
             sample_weight=sample_weight,
         )
-        fitted = fit_along_time(calibrator, curve, self.shrinkage, checked.training)
+        with one_blas_thread():
+            fitted = fit_along_time(calibrator, curve, self.shrinkage, checked.training)
         self._keep(fitted, checked, times.kinds, logits)
         return self
 
@@ -124,7 +126,7 @@ class TemporalCalibrator(TimedCalibrator):
     def _parts(self) -> tuple[Calibrator, Curve]:
         calibrator = TemperatureScaling() if self.calibrator is None else self.calibrator
         curve = ExponentialDecay() if self.curve is None else self.curve
-        if not isinstance(calibrator, Calibrator) or isinstance(calibrator, TemporalCalibrator):
+        if not isinstance(calibrator, Calibrator) or isinstance(calibrator, TimedCalibrator):
             raise InputError(
                 f"calibrator must be one such as TemperatureScaling(), but it is {calibrator!r}"
             )

@@ -40,6 +40,7 @@ def take_time(logits: Any, time: Any, time_column: TimeColumn | None, clocks: in
             "no keywords to predict_proba"
         )
     times = check_time(time, length_of(logits, "logits"), clocks=clocks)
+    _require_no_time_among(logits, times)
     return Timed(logits, _moderate(times))
 
 
@@ -79,6 +80,10 @@ def _place(X: Any, column: Any) -> int:
     width = int(X.shape[1])
     if isinstance(column, str):
         names = [str(name) for name in getattr(X, "columns", [])]
+        if not names:
+            raise InputError(
+                f"time_column is {column!r}, but X has no column names: give a position"
+            )
         if column not in names:
             raise InputError(f"time_column is {column!r}, but the columns of X are {names}")
         return names.index(column)
@@ -121,6 +126,21 @@ def length_of(values: Any, name: str) -> int:
             f"{values!r:.80}. Reshape your data: one row is [...]"
         )
     return len(values)
+
+
+def _require_no_time_among(logits: Any, times: Times) -> None:
+    """Refuse predictions of which one column is the time itself."""
+    if len(getattr(logits, "shape", ())) != 2 or logits.shape[1] < 2 or times.values.ndim != 1:
+        return
+    if times.values.min() == times.values.max():
+        return
+    for place in range(logits.shape[1]):
+        column = as_array(_column(logits, place), "logits")
+        if column.dtype.kind in "fiu" and np.array_equal(column, times.values):
+            raise InputError(
+                f"column {place} of the predictions is the time itself: leave it out, or say "
+                f"time_column={place} instead of time="
+            )
 
 
 def _moderate(times: Times) -> Times:

@@ -53,6 +53,7 @@ class Comparison(Sequence[Candidate]):
     """A table of candidates, the best first."""
 
     candidates: tuple[Candidate, ...]
+    n_groups: int | None
 
     def __getitem__(self, row: Any) -> Any:
         return self.candidates[row]
@@ -83,6 +84,11 @@ class Comparison(Sequence[Candidate]):
                 f"{one.seconds:11.2f}"
             )
             lines.append(one.name.ljust(width) + numbers + f"  {one.verdict}")
+        if self.n_groups is None:
+            lines.append(
+                "No groups were given: if rows share a sequence, errors are too small and rows "
+                "left out are known from others, so that none of this can be trusted."
+            )
         return "\n".join(lines)
 
 
@@ -113,7 +119,8 @@ def compare(tried: Sequence[Tried], training: Training, nothing: int) -> tuple[C
         for row, one in zip(rows, tried, strict=True)
     ]
     order = np.argsort(means, kind="stable")
-    return Comparison(tuple(judged[k] for k in order)), chosen
+    n_groups = None if training.groups is None else training.groups.count
+    return Comparison(tuple(judged[k] for k in order), n_groups), chosen
 
 
 def _judge(one: Tried, best: Tried, training: Training) -> Candidate:
@@ -139,13 +146,14 @@ def _judge(one: Tried, best: Tried, training: Training) -> Candidate:
 def _choose(rows: Sequence[Candidate], best: int, nothing: int) -> int:
     if rows[nothing].difference <= rows[nothing].difference_error:
         return nothing
-    simpler = [
+    good = [
         k
         for k, row in enumerate(rows)
-        if row.parameters < rows[best].parameters
+        if row.parameters <= rows[best].parameters + 0.5
         and row.difference <= min(row.difference_error, TOLERATED)
     ]
-    return min(simpler, key=lambda k: rows[k].parameters, default=best)
+    # Of candidates with about as many parameters, the first in the list is the simplest.
+    return min(good, key=lambda k: (round(rows[k].parameters), k), default=best)
 
 
 def _verdict(row: Candidate, failure: str, chosen: Candidate, best: Candidate) -> str:
@@ -153,14 +161,18 @@ def _verdict(row: Candidate, failure: str, chosen: Candidate, best: Candidate) -
         return f"failed: {failure}"
     if row is chosen:
         return f"chosen: {_reason(chosen, best)}"
-    if row.parameters >= chosen.parameters and row.difference <= row.difference_error:
+    if row.difference > row.difference_error:
+        return "worse"
+    if row.parameters >= chosen.parameters:
         return "as good, but not simpler than the chosen"
-    return "worse"
+    return f"within its error, but worse by more than {TOLERATED:g}"
 
 
 def _reason(chosen: Candidate, best: Candidate) -> str:
     if chosen is best:
         return "the best"
+    if np.isinf(chosen.difference_error):
+        return "of one group none can be left out to compare on"
     if chosen.parameters == 0.0:
         return "no candidate gains more than its standard error"
-    return "simpler than the best and within its standard error"
+    return f"simpler than the best, worse by no more than its error and {TOLERATED:g}"

@@ -4,13 +4,14 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.training import Training
 from tempocal.curves import Curve
-from tempocal.errors import TempocalError, TempocalWarning
+from tempocal.errors import NoFiniteOptimumError, TempocalWarning, TooManyCoefficientsError
 from tempocal.inputs import Codes
 from tempocal.links import Array, log_proba_from_logits
 from tempocal.solve import fold_codes
@@ -22,10 +23,11 @@ from tempocal.temporal.progress import Progress
 
 @dataclass(frozen=True)
 class Trial:
-    """A candidate's fit to all rows, and what it did on rows left out."""
+    """A candidate's fit to all rows, what it did on rows left out, and what the fit warned of."""
 
     fitted: FittedAlongTime | None
     tried: Tried
+    warned: tuple[Any, ...] = ()
 
 
 def try_all(
@@ -36,6 +38,10 @@ def try_all(
     progress: bool | None,
 ) -> list[Trial]:
     """Cross-validate every candidate over the same folds."""
+    assert training.times is not None
+    for _, curve in candidates:
+        # A setting that is wrong is the user's to know of, before anything takes time.
+        curve.track(training.times, training.weights)
     count = len(training.labels) if training.groups is None else training.groups.count
     codes = fold_codes(len(training.labels), training.groups, min(folds, count), seed)
     with Progress(len(candidates), progress) as shown:
@@ -50,19 +56,22 @@ def _try(calibrator: Calibrator, curve: Curve, training: Training, folds: Codes)
     start = time.perf_counter()
     name = _name(calibrator, curve)
     try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", TempocalWarning)
+            fitted = fit_along_time(calibrator, curve, None, training)
         # What a fold's fit has to warn of is no news to the user.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TempocalWarning)
-            fitted = fit_along_time(calibrator, curve, None, training)
             left_out = _left_out(calibrator, curve, fitted, training, folds)
-    except TempocalError as failure:
+    except (NoFiniteOptimumError, TooManyCoefficientsError) as failure:
         seconds = time.perf_counter() - start
         return Trial(None, Tried(name, None, np.nan, np.nan, seconds, str(failure)))
     seconds = time.perf_counter() - start
     losses = -left_out[np.arange(len(left_out)), training.labels]
     parameters = np.inf if fitted.n_determined is None else fitted.n_determined
     error = error_over_time(np.exp(left_out), training)
-    return Trial(fitted, Tried(name, losses, error, parameters, seconds))
+    tried = Tried(name, losses, error, parameters, seconds)
+    return Trial(fitted, tried, tuple(one.message for one in caught))
 
 
 def _left_out(

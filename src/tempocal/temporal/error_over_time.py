@@ -3,6 +3,7 @@
 import numpy as np
 
 from tempocal.calibrators.training import Training
+from tempocal.curves import PerStep
 from tempocal.inputs import Codes
 from tempocal.links import Array
 
@@ -18,7 +19,7 @@ def error_over_time(proba: Array, training: Training) -> float:
     """
     assert training.times is not None
     weights = np.ones(len(proba)) if training.weights is None else training.weights
-    stretch = _stretches(training.times)
+    stretch = _stretches(training.times, training.weights)
     predicted = proba.argmax(axis=1)
     confidence = proba[np.arange(len(proba)), predicted]
     bins = np.clip(np.ceil(confidence * BINS).astype(np.intp) - 1, 0, BINS - 1)
@@ -29,8 +30,6 @@ def error_over_time(proba: Array, training: Training) -> float:
     return float(errors.mean())
 
 
-def _stretches(times: Array) -> Codes:
+def _stretches(times: Array, weights: Array | None) -> Codes:
     first = times if times.ndim == 1 else times[:, 0]
-    places = np.empty(len(first), dtype=np.intp)
-    places[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return places * STRETCHES // len(first)
+    return PerStep(bins=STRETCHES).track(first, weights).grid.keys

@@ -141,10 +141,11 @@ def _steps(track: Track, training: Training) -> dict[str, Any]:
     grid = track.grid
     facts: dict[str, Any] = {"times": grid.n_keys}
     if 1 < grid.n_keys <= MOST_STEPS and grid.times.ndim == 1:
-        counts = np.bincount(grid.keys, minlength=grid.n_keys)
+        counts = grid.weights
         if training.groups is not None:
             pairs = np.unique(grid.keys * training.groups.count + training.groups.codes)
-            counts = np.bincount(pairs // training.groups.count, minlength=grid.n_keys)
+            found = np.bincount(pairs // training.groups.count, minlength=grid.n_keys)
+            counts = found.astype(np.float64)
         facts["thin_steps"] = grid.times[counts < THIN].tolist()
     return facts
 
@@ -160,13 +161,16 @@ def _summarize(
 ) -> Summary:
     before, after = training.row_nll(), training.row_nll(fitted)
     gain = paired_gain(before, after, training)
-    facts = {**details, "gain": gain.mean, "gain_interval": [gain.lower, gain.upper]}
+    facts = {**details, "gain": gain.mean}
     if inferences:
-        # Rows that were fitted to look better than new ones will.
+        facts["gain_interval"] = [gain.lower, gain.upper]
+    if len(inferences) == 1:
+        # Rows that were fitted to look better than new ones will. The losses of several models, one
+        # against the rest each, do not add up to that of the whole.
         optimism = sum(one.optimism for one in inferences)
         new = gain.less(optimism / training.total_weight)
-        facts["gain_expected_on_new_rows"] = new.mean
-        facts["its_interval"] = [new.lower, new.upper]
+        facts["gain_on_new_rows"] = new.mean
+        facts["gain_on_new_rows_interval"] = [new.lower, new.upper]
     effects = [one.design_effect for one in inferences]
     total = training.total_weight
     return Summary(

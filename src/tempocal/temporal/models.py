@@ -10,7 +10,7 @@ from tempocal.calibrators.parametric import Family, LinearModel
 from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, report, shrink
 from tempocal.calibrators.training import Training
 from tempocal.curves import Shape, Track
-from tempocal.errors import InputError
+from tempocal.errors import NoFiniteOptimumError, TooManyCoefficientsError
 from tempocal.inputs import Codes, Groups
 from tempocal.links import Array
 from tempocal.maps import Basis, BinBasis, ConstantBasis, Curves, StepBasis
@@ -31,7 +31,7 @@ from tempocal.solve import (
 )
 
 # With a curve there are several times as many coefficients, most of which see few of the keys.
-MOST_NEWTON_COEFFICIENTS = 2000
+MOST_COEFFICIENTS = 2000
 # Rates whose problems are kept, for the same ones are looked at again and again.
 CACHED_RATES = 512
 
@@ -78,7 +78,10 @@ def refit_models(family: Family, track: Track, fitted: Sequence[FittedModel]) ->
     Coefficients and rates are fitted anew, but start from where they were.
     """
     pairs = zip(family.models, fitted, strict=True)
-    return [_refit(model, track, before) for model, before in pairs]
+    again = [_refit(model, track, before) for model, before in pairs]
+    if any(one.shrunk.solution.unbounded for one in again):
+        raise NoFiniteOptimumError("without some of the groups the best coefficients are infinite")
+    return again
 
 
 def to_curves(family: Family, fitted: Sequence[FittedModel]) -> Curves:
@@ -99,10 +102,10 @@ def _fit(
     wanted = given + tuple(one for one in track.smoothness for _ in range(2))
     first = _problem(model, track)
     if first.n_coefficients > first.most_newton:
-        raise InputError(
+        raise TooManyCoefficientsError(
             f"the curve has {track.grid.n_keys} times and the calibrator {len(model.identity)} "
             f"coefficients, {first.n_coefficients} together, but at most {first.most_newton} can "
-            "be fitted along time: take Spline(), PerStep(), or a simpler calibrator"
+            "be fitted along time: take Spline(), PerStep(bins=20), or a simpler calibrator"
         )
 
     @lru_cache(maxsize=CACHED_RATES)
@@ -175,7 +178,7 @@ def _fit_linear(problem: Problem, separate: bool, wanted: Wanted, groups: Groups
 def _problem(model: LinearModel, track: Track) -> Problem:
     """Make the problem at some rate, whatever it is."""
     problem = model.problem(track.grid.keys, track.grid.n_keys)
-    newton = max(model.most_newton, MOST_NEWTON_COEFFICIENTS)
+    newton = max(model.most_newton, MOST_COEFFICIENTS)
     shape = track.shape((1.0,) * track.n_rates)
     return _with_shape(replace(problem, most_newton=newton), model, track, shape)
 
@@ -213,8 +216,8 @@ def _penalties(model: LinearModel, shape: Shape) -> tuple[Penalty, ...]:
     for number, smooth in enumerate(shape.smooth):
         which = "" if len(shape.smooth) == 1 else f"_along_clock_{number + 1}"
         pulls += [
-            Penalty(f"roughness_of_slopes{which}", _on_curve(smooth, 1.0 - biases), width),
-            Penalty(f"roughness_of_biases{which}", _on_curve(smooth, biases), width),
+            Penalty(f"smoothness_of_slopes{which}", _on_curve(smooth, 1.0 - biases), width),
+            Penalty(f"smoothness_of_biases{which}", _on_curve(smooth, biases), width),
         ]
     return tuple(pulls)
 

@@ -40,7 +40,7 @@ class Progress:
             sys.stderr.flush()
 
     def step(self, doing: str) -> None:
-        """One more step is done; ``doing`` is what comes next."""
+        """One more step is done; ``doing`` is what it was."""
         self._done += 1
         now = time.monotonic()
         if not self._shown or now - self._start < PATIENCE or now - self._last < PAUSE:

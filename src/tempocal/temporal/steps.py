@@ -10,6 +10,9 @@ from tempocal.curves import Curve, Track
 from tempocal.errors import InputError
 from tempocal.maps import BinBasis, MapPerStep, StepBasis
 
+# With more steps than this there must be this many rows for each, on average.
+MANY_STEPS, FEW_ROWS = 100, 5
+
 
 def fit_each_step(
     calibrator: Calibrator, curve: Curve, track: Track, training: Training
@@ -25,6 +28,11 @@ def fit_each_step(
         raise InputError(
             f'{type(calibrator).__name__} has no coefficients between which unseen="interpolate" '
             'could draw a line: unseen="nearest" or "error" it must be'
+        )
+    if track.grid.n_keys > max(MANY_STEPS, len(training.labels) / FEW_ROWS):
+        raise InputError(
+            f"time has {track.grid.n_keys} distinct values in {len(training.labels)} rows, too few "
+            f"of each for {type(calibrator).__name__}: PerStep(bins=20) cuts time into stretches"
         )
     order = np.argsort(track.grid.keys, kind="stable")
     ends = np.cumsum(np.bincount(track.grid.keys, minlength=track.grid.n_keys))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators.base import Calibrator
@@ -92,6 +93,11 @@ class TimedCalibrator(Calibrator):
     def predict(self, logits: Any, time: Any = None) -> NDArray[Any]:
         """Most probable class of each row."""
         return self._label(self._decide(self._calibrate(logits, time)))
+
+    def score(self, logits: Any, y: Any, sample_weight: Any = None, time: Any = None) -> float:
+        """Return the share of rows whose most probable class is the true one."""
+        predicted = self.predict(logits, time)
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     def parameters_at(self, time: ArrayLike) -> dict[str, Array]:
         """Return the parameters at some times.
