@@ -31,8 +31,8 @@ def excess_tasks(sets: int) -> list[dict[str, Any]]:
     sizes = {"distorted": (50, 150, 500, 2000), "calibrated": (50, 150, 500)}
     return [
         {"model": model, "sequences": sequences, "seed": seed}
-        for seed in range(sets)
         for model, counts in sizes.items()
+        for seed in range(sets)
         for sequences in counts
     ]
 
