@@ -60,7 +60,9 @@ def exponential(n: int, steps: int) -> None:
     timed = [
         lowest_time("tempocal ExponentialDecay", lambda: ours()[0]),
         lowest_time("scipy L-BFGS-B on NumPy, one start", lambda: _scipy(z, y, scaled), repeats=2),
-        lowest_time("Adam in PyTorch, 500 steps", lambda: _adam(z, y, scaled), repeats=1),
+        lowest_time(
+            "Adam in PyTorch, 500 steps, one start", lambda: _adam(z, y, scaled), repeats=1
+        ),
     ]
     print_table(f"Exponential, {n:,} rows x {steps} steps", "NLL", timed)
     print(f"  tempocal made {ours()[1]} passes over rows or samples of them")

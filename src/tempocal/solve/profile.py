@@ -31,6 +31,8 @@ SLOWEST, FASTEST = float(np.log(1e-2)), float(np.log(1e3))
 SCAN = 41
 CLOSER, TIMES_CLOSER = 9, 3
 MAX_STEPS = 60
+# Rows that are all but separable leave no quadratic to go by: then enough is enough.
+MAX_SETBACKS = 5
 # Rounds of rate, strengths, rate; and the change of the log rate at which they are settled.
 MAX_ROUNDS = 8
 SETTLED = 1e-3
@@ -186,6 +188,7 @@ class _Search:
         """
         radius = self.grid[1] - self.grid[0] if near else np.inf
         here, quadratic = self._look(log_rates, theta)
+        setbacks = 0
         for _ in range(MAX_STEPS):
             there = self._lowest(quadratic, here, radius)
             promised = here.value - there.value
@@ -202,7 +205,9 @@ class _Search:
             if trial.value < here.value:
                 here, quadratic = trial, its_quadratic
             else:
-                radius = 0.25 * min(radius, FASTEST - SLOWEST)
+                radius, setbacks = 0.25 * min(radius, FASTEST - SLOWEST), setbacks + 1
+                if setbacks == MAX_SETBACKS:
+                    break
         return here, [] if near else self._dips(quadratic, here)
 
     def _look(self, log_rates: tuple[float, ...], theta: Array) -> tuple[_At, _Quadratic]:
