@@ -51,6 +51,7 @@ def test_separable_rows_have_no_maximum_likelihood_along_any_curve(calibrator, c
         cal.fit(z, (z > 0).astype(int), time=np.tile(np.arange(10), 10))
 
 
+@pytest.mark.filterwarnings("ignore::tempocal.errors.NotConvergedWarning")
 def test_a_sample_that_is_separable_is_not_the_whole():
     """Twelve of a hundred thousand rows make the optimum finite, and a sample can miss them."""
     rng = np.random.default_rng(0)

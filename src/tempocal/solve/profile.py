@@ -32,7 +32,7 @@ SCAN = 41
 CLOSER, TIMES_CLOSER = 9, 3
 MAX_STEPS = 60
 # Rows that are all but separable leave no quadratic to go by: then enough is enough.
-MAX_SETBACKS = 5
+MAX_SETBACKS, MOST_PASSES = 5, 300
 # Rounds of rate, strengths, rate; and the change of the log rate at which they are settled.
 MAX_ROUNDS = 8
 SETTLED = 1e-3
@@ -89,7 +89,7 @@ def fit_profile(
             return start
     search = _Search(make, n_rates, strengths)
     best, dips = search.descend(start.log_rates, start.theta)
-    for log_rates, theta in dips:
+    for log_rates, theta in dips if search.passes < MOST_PASSES else ():
         # A rival is fitted at its own rate first, for the quadratic is not to be trusted so far.
         at = minimize_newton(search.make(log_rates), strengths, theta)
         search.passes += at.passes
@@ -206,8 +206,8 @@ class _Search:
                 here, quadratic = trial, its_quadratic
             else:
                 radius, setbacks = 0.25 * min(radius, FASTEST - SLOWEST), setbacks + 1
-                if setbacks == MAX_SETBACKS:
-                    break
+            if setbacks == MAX_SETBACKS or self.passes > MOST_PASSES:
+                break
         return here, [] if near else self._dips(quadratic, here)
 
     def _look(self, log_rates: tuple[float, ...], theta: Array) -> tuple[_At, _Quadratic]:
