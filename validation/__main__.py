@@ -14,7 +14,7 @@ from typing import Any
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-from validation import coverage, excess  # noqa: E402 - threads are counted when NumPy is imported
+from validation import coverage, errors, excess  # noqa: E402 - threads are counted when NumPy is imported
 
 Run = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -37,6 +37,24 @@ def excess_tasks(sets: int) -> list[dict[str, Any]]:
     ]
 
 
+def error_tasks(sets: int) -> list[dict[str, Any]]:
+    """Make sets of three models."""
+    return [
+        {"model": model, "sequences": sequences, "seed": seed}
+        for model in errors.MODELS
+        for sequences in (200, 1000)
+        for seed in range(sets)
+    ]
+
+
+# What there is: how many sets, which tasks, and the module that runs them.
+KINDS: dict[str, tuple[int, Callable[[int], list[dict[str, Any]]], Any]] = {
+    "coverage": (2000, coverage_tasks, coverage),
+    "excess": (200, excess_tasks, excess),
+    "errors": (500, error_tasks, errors),
+}
+
+
 def main() -> None:
     """Run what is left and print the tables."""
     parser = argparse.ArgumentParser(
@@ -44,18 +62,16 @@ def main() -> None:
         description=__doc__,
         epilog="Example: python -m validation coverage --sets 100",
     )
-    parser.add_argument("what", nargs="?", choices=("all", "coverage", "excess"), default="all")
-    parser.add_argument("--sets", type=int, help="simulated sets (2000 for coverage, 200 else)")
+    parser.add_argument("what", nargs="?", choices=("all", *KINDS), default="all")
+    parser.add_argument("--sets", type=int, help="simulated sets (2000, 200 and 500)")
     parser.add_argument("--output", default="validation-output", help="where results are kept")
     options = parser.parse_args()
     folder = Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
-    if options.what in ("all", "coverage"):
-        tasks = coverage_tasks(options.sets or 2000)
-        print(coverage.table(_finish(tasks, coverage.run, folder / "coverage.jsonl")))
-    if options.what in ("all", "excess"):
-        tasks = excess_tasks(options.sets or 200)
-        print(excess.table(_finish(tasks, excess.run, folder / "excess.jsonl")))
+    for name, (sets, tasks, module) in KINDS.items():
+        if options.what in ("all", name):
+            path = folder / f"{name}.jsonl"
+            print(module.table(_finish(tasks(options.sets or sets), module.run, path)))
 
 
 def _finish(tasks: list[dict[str, Any]], run: Run, path: Path) -> list[dict[str, Any]]:

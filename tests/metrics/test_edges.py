@@ -12,7 +12,7 @@ confidences = st.lists(
 
 
 def events(confidence, weight=None):
-    return Events(confidence, np.zeros(len(confidence), dtype=bool), weight, "test")
+    return Events(confidence, np.zeros(len(confidence), dtype=bool), weight, "test", 0)
 
 
 @given(confidence=confidences, bins=st.integers(1, 30), mass=st.booleans())

@@ -37,7 +37,8 @@ def test_cannot_be_changed():
 
 def test_bins_are_a_tidy_table():
     table = pd.DataFrame(vars(ERROR.bins))
-    assert list(table) == ["lower", "upper", "count", "weight", "confidence", "frequency"]
+    names = ["lower", "upper", "count", "weight", "confidence", "frequency"]
+    assert list(table) == [*names, "groups", "lower_frequency", "upper_frequency"]
     filled = table.dropna()
     gap = (filled["confidence"] - filled["frequency"]).abs()
     assert (gap * filled["weight"]).sum() / filled["weight"].sum() == pytest.approx(ERROR)

@@ -12,11 +12,17 @@ from tempocal.metrics.estimates import (
     ClasswiseEstimate,
     DebiasedEstimate,
     Estimate,
+    IntervalEstimate,
     ReliabilityTable,
     SamplingFloor,
 )
 from tempocal.metrics.floor import sampling_floor
+from tempocal.metrics.friedman import FriedmanNemenyi, friedman_nemenyi
+from tempocal.metrics.gain import gain
 from tempocal.metrics.likelihood import nll
+from tempocal.metrics.martingale import MartingaleCheck, MovementTable, martingale_check
+from tempocal.metrics.over_time import OverTime, over_time, with_interval
+from tempocal.metrics.overconfidence import overconfidence
 from tempocal.metrics.reliability import reliability_curve
 from tempocal.metrics.smooth import smooth_ece
 from tempocal.metrics.squared_error import brier
@@ -26,15 +32,26 @@ __all__ = [
     "ClasswiseEstimate",
     "DebiasedEstimate",
     "Estimate",
+    "FriedmanNemenyi",
+    "IntervalEstimate",
+    "MartingaleCheck",
+    "MovementTable",
+    "OverTime",
     "ReliabilityTable",
     "SamplingFloor",
     "brier",
     "classwise_ece",
     "debiased_ece",
     "ece",
+    "friedman_nemenyi",
+    "gain",
+    "martingale_check",
     "max_calibration_error",
     "nll",
+    "over_time",
+    "overconfidence",
     "reliability_curve",
     "sampling_floor",
     "smooth_ece",
+    "with_interval",
 ]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tempocal.links import Array
 from tempocal.metrics.binsums import BinSums
 from tempocal.metrics.edges import Edges
+from tempocal.metrics.frequency import FrequencySpread, independent_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,10 @@ class ReliabilityTable:
         Mean probability given to the event; NaN in an empty bin.
     frequency : ndarray
         How often the event came (the accuracy, for the top label); NaN in an empty bin.
+    groups : ndarray
+        Independent units in the bin: groups, or the weight where none were given.
+    lower_frequency, upper_frequency : ndarray
+        Interval of the frequency over groups; NaN in an empty bin.
     """
 
     lower: Array
@@ -37,10 +42,16 @@ class ReliabilityTable:
     weight: Array
     confidence: Array
     frequency: Array
+    groups: Array
+    lower_frequency: Array
+    upper_frequency: Array
 
 
-def reliability_table(sums: BinSums, edges: Edges) -> ReliabilityTable:
-    """Turn sums into means."""
+def reliability_table(
+    sums: BinSums, edges: Edges, spread: FrequencySpread | None = None
+) -> ReliabilityTable:
+    """Turn sums into means; without a spread, rows are taken as independent."""
+    spread = spread or independent_rows(sums)
     return ReliabilityTable(
         lower=edges.values[:-1],
         upper=edges.values[1:],
@@ -48,6 +59,9 @@ def reliability_table(sums: BinSums, edges: Edges) -> ReliabilityTable:
         weight=sums.weight,
         confidence=_mean(sums.confidence, sums.weight),
         frequency=_mean(sums.outcome, sums.weight),
+        groups=spread.units,
+        lower_frequency=spread.lower,
+        upper_frequency=spread.upper,
     )
 
 
@@ -146,6 +160,30 @@ class SamplingFloor(Estimate):
     median: float
     upper: float
     draws: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IntervalEstimate(Estimate):
+    """A float with an interval over groups, and what perfect probabilities would show.
+
+    Attributes
+    ----------
+    lower, upper : float
+        Ends of the interval.
+    floor : float
+        The sampling floor.
+    only_upper : bool
+        Whether the error is under twice its floor and may be all noise: ``lower`` is 0 then, and
+        ``upper`` a bound.
+    level : float
+        How often such intervals hold the truth.
+    """
+
+    lower: float
+    upper: float
+    floor: float
+    only_upper: bool
+    level: float
 
 
 def _mean(total: Array, weight: Array) -> Array:

@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.metrics.arguments import check_choice, check_two_classes
 from tempocal.metrics.predictions import Predictions, row_blocks
@@ -21,6 +22,7 @@ class Events:
     outcome: NDArray[np.bool_]  # (n,) whether it came
     weight: Array | None  # (n,)
     name: str
+    column: Codes | int  # (n,) whose class it is
 
 
 def events_of(rows: Predictions, of: Of) -> Events:
@@ -34,14 +36,16 @@ def top_label(rows: Predictions) -> Events:
     """Event: the most probable class, the first of them in a tie, is the true one."""
     confidence = np.empty(len(rows.codes))
     outcome = np.empty(len(rows.codes), dtype=np.bool_)
+    column = np.empty(len(rows.codes), dtype=np.intp)
     for part in row_blocks(len(rows.codes), rows.n_classes):
         proba = rows.proba[part]
         top = proba.argmax(axis=1)
         confidence[part] = proba[np.arange(len(top)), top]
         outcome[part] = top == rows.codes[part]
-    return Events(confidence, outcome, rows.weight, "top-label")
+        column[part] = top
+    return Events(confidence, outcome, rows.weight, "top-label", column)
 
 
 def one_class(rows: Predictions, column: int, name: str) -> Events:
     """Event: the class of this column is the true one."""
-    return Events(rows.proba[:, column], rows.codes == column, rows.weight, name)
+    return Events(rows.proba[:, column], rows.codes == column, rows.weight, name, column)

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from tempocal.errors import InputError
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.metrics.predictions import check_predictions
+from tempocal.metrics.predictions import RowLoss, check_predictions
 
 
 def nll(
@@ -48,15 +48,20 @@ def nll(
     >>> round(nll([0, 1], [0.2, 0.0], clip=1e-6), 4)
     7.0193
     """
+    loss = row_nll(clip)
+    return check_predictions(y, proba, sample_weight, classes).mean(loss)
+
+
+def row_nll(clip: float = 0.0) -> RowLoss:
+    """Return the loss of each row, as a function of probabilities and codes."""
     smallest = _check_clip(clip)
-    rows = check_predictions(y, proba, sample_weight, classes)
 
     def loss(proba: Array, codes: Codes) -> Array:
         true = proba[np.arange(len(codes)), codes]
         with np.errstate(divide="ignore"):
             return -np.log(np.maximum(true, smallest))
 
-    return rows.mean(loss)
+    return loss
 
 
 def _check_clip(clip: float) -> float:

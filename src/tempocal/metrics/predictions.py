@@ -5,12 +5,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tempocal.inputs import (
     Codes,
+    Groups,
+    Times,
+    check_groups,
     check_labels,
     check_proba,
+    check_time,
     check_weights,
     encode_labels,
     require_column_order,
@@ -20,6 +25,8 @@ from tempocal.links import Array
 
 # Small enough to stay in the cache of a core, large enough that Python's loop costs nothing.
 BLOCK_NUMBERS = 2**16
+# Loss of each row, given (proba, codes).
+RowLoss = Callable[[Array, Codes], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +37,19 @@ class Predictions:
     codes: Codes  # (n,) columns of the true classes
     weight: Array | None  # (n,) or None where every row counts once
     classes: NDArray[Any]  # (K,)
+    kept: NDArray[np.bool_] | None = None  # of the rows that came; None for all
 
     @property
     def n_classes(self) -> int:
         """Number of columns."""
         return int(self.proba.shape[1])
 
-    def mean(self, loss: Callable[[Array, Codes], Array]) -> float:
+    def take(self, part: slice | Codes) -> "Predictions":
+        """Return some of the rows."""
+        weight = None if self.weight is None else self.weight[part]
+        return Predictions(self.proba[part], self.codes[part], weight, self.classes)
+
+    def mean(self, loss: RowLoss) -> float:
         """Weighted mean over rows of a loss that is given (proba, codes), block by block."""
         totals = []
         for part in row_blocks(len(self.codes), self.n_classes):
@@ -57,10 +70,30 @@ def check_predictions(
     weight = check_weights(sample_weight, len(checked))
     warn_of_light_weights(weight)
     # A row that counts zero times must not shift a quantile, nor add 0 * infinity to a sum.
+    kept = None
     if weight is not None and not weight.all():
         kept = weight > 0
         checked, codes, weight = checked[kept], codes[kept], weight[kept]
-    return Predictions(checked, codes, weight, found)
+    return Predictions(checked, codes, weight, found, kept)
+
+
+def check_groups_of(rows: Predictions, groups: ArrayLike | None) -> Groups | None:
+    """Take the groups of these rows through the door."""
+    found = check_groups(groups, _came(rows))
+    if found is None or rows.kept is None:
+        return found
+    ids, codes = np.unique(found.codes[rows.kept], return_inverse=True)
+    return Groups(codes.astype(np.intp, copy=False), len(ids))
+
+
+def check_time_of(rows: Predictions, time: Any) -> Times:
+    """Take the times of these rows through the door."""
+    times = check_time(time, _came(rows))
+    return times if rows.kept is None else Times(times.values[rows.kept], times.kinds)
+
+
+def _came(rows: Predictions) -> int:
+    return len(rows.codes) if rows.kept is None else len(rows.kept)
 
 
 def row_blocks(n_rows: int, n_columns: int = 1) -> Iterator[slice]:

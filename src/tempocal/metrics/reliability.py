@@ -2,11 +2,13 @@
 
 from numpy.typing import ArrayLike
 
+from tempocal.metrics.arguments import check_level
 from tempocal.metrics.binned import sums_of_events
 from tempocal.metrics.edges import Binning
 from tempocal.metrics.estimates import ReliabilityTable, reliability_table
 from tempocal.metrics.events import Of, events_of
-from tempocal.metrics.predictions import check_predictions
+from tempocal.metrics.frequency import by_group, independent_rows
+from tempocal.metrics.predictions import check_groups_of, check_predictions
 
 
 def reliability_curve(
@@ -16,6 +18,8 @@ def reliability_curve(
     bins: int = 10,
     binning: Binning = "equal_mass",
     of: Of = "top_label",
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> ReliabilityTable:
@@ -29,11 +33,17 @@ def reliability_curve(
         Number of bins.
     binning : {"equal_mass", "equal_width"}, default="equal_mass"
         Bins of about the same weight, as in the paper's diagrams, or of the same width.
+    groups : array-like of shape (n,), optional
+        The sequence, or coarser cluster, of each row. Without groups rows are taken as independent,
+        which makes the intervals far too narrow where they are not.
+    level : float, default=0.95
+        How often an interval holds the frequency of endlessly many sequences.
 
     Returns
     -------
     ReliabilityTable
-        Columns ``lower, upper, count, weight, confidence, frequency``, one entry for each bin.
+        Columns ``lower, upper, count, weight, confidence, frequency, groups, lower_frequency,
+        upper_frequency``, one entry for each bin.
 
     Notes
     -----
@@ -49,4 +59,12 @@ def reliability_curve(
     (array([0.6, 1. ]), array([0.6 , 0.85]), array([0.5, 1. ]))
     """
     rows = check_predictions(y, proba, sample_weight, classes)
-    return reliability_table(*sums_of_events(events_of(rows, of), bins, binning))
+    clusters = check_groups_of(rows, groups)
+    check_level(level)
+    events = events_of(rows, of)
+    sums, edges = sums_of_events(events, bins, binning)
+    if clusters is None:
+        spread = independent_rows(sums, level)
+    else:
+        spread = by_group(events, edges, sums, clusters, level)
+    return reliability_table(sums, edges, spread)

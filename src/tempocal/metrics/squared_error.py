@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.metrics.arguments import check_choice, check_two_classes
-from tempocal.metrics.predictions import check_predictions
+from tempocal.metrics.predictions import RowLoss, check_predictions
 
 
 def brier(
@@ -52,10 +52,16 @@ def brier(
     >>> round(brier([0, 1, 1], [0.2, 0.4, 0.9], of="positive_class"), 4)
     0.1367
     """
-    check_choice(of, "of", ("all_classes", "positive_class"))
+    loss = row_brier(of)
     rows = check_predictions(y, proba, sample_weight, classes)
     check_two_classes(of, rows.n_classes, 'of="all_classes"')
-    return rows.mean(_all_classes if of == "all_classes" else _positive_class)
+    return rows.mean(loss)
+
+
+def row_brier(of: str = "all_classes") -> RowLoss:
+    """Return the loss of each row, as a function of probabilities and codes."""
+    check_choice(of, "of", ("all_classes", "positive_class"))
+    return _all_classes if of == "all_classes" else _positive_class
 
 
 def _all_classes(proba: Array, codes: Codes) -> Array:

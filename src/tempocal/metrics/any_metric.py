@@ -1,0 +1,87 @@
+"""Any metric over time: called on the rows of each stretch, with a jackknife over groups."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tempocal.inputs import Codes
+from tempocal.links import Array
+from tempocal.metrics.estimates import Estimate
+from tempocal.metrics.floor import sampling_floor
+from tempocal.metrics.profile import Profile, Range
+from tempocal.metrics.sample import Sample
+
+# Groups are left out in so many parts, one after the other.
+PARTS = 20
+FLOOR_DRAWS = 40
+
+Metric = Callable[..., float]
+
+
+def profile_of_any(sample: Sample, metric: Metric, level: float, seed: int) -> Profile:
+    """Metric of each stretch; intervals around the value less its bias, by the jackknife."""
+    values, without = _values(sample, metric)
+    floors = np.array([_floor(sample, part, metric, seed) for part in sample.parts])
+    # An error says which estimator it is, and would be zero without noise; a score would not.
+    judge = _error_range if isinstance(values[0], Estimate) else _range
+    half_width = sample.half_width(level, len(without))
+    by_stretch = tuple(
+        judge(float(value), left, floor, half_width)
+        for value, left, floor in zip(values, without.T, floors.tolist(), strict=True)
+    )
+    mean = judge(float(np.mean(values)), without.mean(axis=1), float(floors.mean()), half_width)
+    unnamed = getattr(metric, "__name__", "a metric")
+    return Profile(by_stretch, mean, getattr(values[0], "estimator", unnamed))
+
+
+def _values(sample: Sample, metric: Metric) -> tuple[list[float], Array]:
+    """Value of each stretch, and (parts, stretches) the values without one part of the groups."""
+    fold, n_folds = sample.buckets(PARTS)
+    values = [_call(sample, np.arange(part.start, part.stop), metric) for part in sample.parts]
+    without = np.empty((n_folds, len(values)))
+    for stretch, part in enumerate(sample.parts):
+        rows = np.arange(part.start, part.stop)
+        for k in range(n_folds):
+            left = rows[fold[part] != k]
+            changed = 0 < len(left) < len(rows)
+            without[k, stretch] = _call(sample, left, metric) if changed else float(values[stretch])
+    return values, without
+
+
+def _call(sample: Sample, rows: Codes, metric: Metric) -> float:
+    taken = sample.rows.take(rows)
+    return metric(
+        taken.classes[taken.codes], taken.proba, sample_weight=taken.weight, classes=taken.classes
+    )
+
+
+def _floor(sample: Sample, part: slice, metric: Metric, seed: int) -> float:
+    rows = sample.rows.take(part)
+    groups = sample.groups[part] if sample.grouped else None
+    drawn = sampling_floor(
+        rows.proba,
+        groups=groups,
+        metric=metric,
+        n_draws=FLOOR_DRAWS,
+        seed=seed,
+        sample_weight=rows.weight,
+    )
+    return float(drawn)
+
+
+def _range(value: float, without: Array, floor: float, half_width: float) -> Range:
+    if not np.isfinite(value) or not np.isfinite(half_width):
+        return Range(value, -np.inf, np.inf, floor)
+    count = len(without)
+    center = value - (count - 1) * float(without.mean() - value)
+    # The width has a factor for few parts already: what is left of the jackknife's is this.
+    spread = (count - 1) / count * float(np.sqrt(((without - without.mean()) ** 2).sum()))
+    return Range(value, center - half_width * spread, center + half_width * spread, floor)
+
+
+def _error_range(value: float, without: Array, floor: float, half_width: float) -> Range:
+    """Range of what cannot be negative, and may be all noise."""
+    found = _range(value, without, floor, half_width)
+    if value <= 2.0 * floor or not np.isfinite(found.upper):
+        return Range(value, 0.0, max(found.upper, value), floor, only_upper=True)
+    return Range(value, max(found.lower, 0.0), max(found.upper, 0.0), floor)

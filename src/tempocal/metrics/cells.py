@@ -1,0 +1,83 @@
+"""The one table that calibration errors over time come from: sums over (stretch, event, bin)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.inputs import Codes
+from tempocal.links import Array
+from tempocal.metrics.edges import Binning, make_edges
+from tempocal.metrics.events import Events, Of, events_of, one_class
+from tempocal.metrics.predictions import Predictions
+from tempocal.metrics.sample import Sample
+
+
+@dataclass(frozen=True)
+class GapMetric:
+    """Which calibration error: of which events, in which bins."""
+
+    of: Of | None  # None for every class
+    bins: int
+    binning: Binning
+
+    def events(self, rows: Predictions) -> list[Events]:
+        """Return the events whose errors are averaged."""
+        if self.of is not None:
+            return [events_of(rows, self.of)]
+        return [one_class(rows, column, "class") for column in range(rows.n_classes)]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """For every row and event, the cell it counts in; cells are numbered stretch by stretch."""
+
+    codes: Codes  # (n, E)
+    confidence: Array  # (n, E)
+    outcome: NDArray[np.bool_]  # (n, E)
+    below: Array  # (n, E) probability of the classes before the event's
+    per_stretch: int
+
+    @property
+    def n_events(self) -> int:
+        """Events of each row."""
+        return int(self.codes.shape[1])
+
+
+def make_cells(sample: Sample, metric: GapMetric) -> Cells:
+    """Find the cell of every row and event."""
+    found = [
+        _located(metric.events(rows), metric, rows)
+        for rows in (sample.rows.take(part) for part in sample.parts)
+    ]
+    per_stretch = found[0][0].shape[1] * metric.bins
+    bins, confidence, outcome, below = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    codes = bins + sample.stretches.codes[:, None] * per_stretch
+    return Cells(codes, confidence, outcome, below, per_stretch)
+
+
+def gaps_by_cell(sample: Sample, cells: Cells, outcome: NDArray[np.bool_]) -> Array:
+    """Sum confidence minus outcome over cells, by the weight of the stretch: (S, cells)."""
+    gap = (cells.confidence - outcome) * sample.weight[:, None]
+    shape = (sample.stretches.count, cells.per_stretch)
+    sums = np.bincount(cells.codes.ravel(), gap.ravel(), minlength=shape[0] * shape[1])
+    return np.asarray(sums.reshape(shape) / (sample.totals[:, None] * cells.n_events))
+
+
+def _located(
+    events: list[Events], metric: GapMetric, rows: Predictions
+) -> tuple[NDArray[Any], ...]:
+    before = np.cumsum(rows.proba, axis=1) - rows.proba
+    every = np.arange(len(before))
+    bins = [
+        make_edges(one, metric.bins, metric.binning).locate(one.confidence) + k * metric.bins
+        for k, one in enumerate(events)
+    ]
+    columns = (
+        bins,
+        [one.confidence for one in events],
+        [one.outcome for one in events],
+        [before[every, one.column] for one in events],
+    )
+    return tuple(np.stack(column, axis=1) for column in columns)

@@ -1,0 +1,83 @@
+"""What one set of predictions gains over another, row by row."""
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from tempocal.errors import InputError
+from tempocal.metrics.any_metric import Metric
+from tempocal.metrics.arguments import check_level
+from tempocal.metrics.estimates import IntervalEstimate
+from tempocal.metrics.kinds import row_loss
+from tempocal.metrics.mean_losses import range_of_mean
+from tempocal.metrics.predictions import check_groups_of, check_predictions
+from tempocal.metrics.sample import make_sample
+from tempocal.metrics.stretches import one_stretch
+
+
+def gain(
+    metric: Metric,
+    y: ArrayLike,
+    before: ArrayLike,
+    after: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> IntervalEstimate:
+    """Take a mean loss before minus after, with an interval of the difference over groups.
+
+    Both see the same rows, so that the difference is far surer than either loss.
+
+    Parameters
+    ----------
+    metric : callable
+        `nll`, `brier`, or one of them with settings by ``functools.partial``.
+    y, sample_weight, classes
+        As in `ece`.
+    before, after : array-like of shape (n,), (n, 1) or (n, K)
+        Two sets of probabilities for the same rows.
+    groups, level
+        As in `over_time`.
+
+    Returns
+    -------
+    IntervalEstimate
+        A float, above zero where ``after`` is better, with ``lower`` and ``upper``; its ``floor``
+        is 0, what no change shows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tempocal as tc
+    >>> m = tc.datasets.simulate_match(1000)
+    >>> raw = 1 / (1 + np.exp(-m.logits))
+    >>> gained = tc.metrics.gain(
+    ...     tc.metrics.nll, m.label, raw, m.true_probability, groups=m.sequence
+    ... )
+    >>> print(f"{gained:.3f} [{gained.lower:.3f}, {gained.upper:.3f}]")
+    0.024 [0.016, 0.033]
+    """
+    loss, name = _loss_of(metric)
+    old = check_predictions(y, before, sample_weight, classes)
+    new = check_predictions(y, after, sample_weight, classes)
+    check_level(level)
+    clusters = check_groups_of(old, groups)
+    # One stretch keeps the rows in their order, so that both losses are of the same rows.
+    sample = make_sample(old, one_stretch(len(old.codes)), clusters)
+    difference = loss(old.proba, old.codes) - loss(new.proba, new.codes)
+    found = range_of_mean(sample, difference, level)
+    return IntervalEstimate(
+        found.value, f"gain in {name}", found.lower, found.upper, 0.0, False, level
+    )
+
+
+def _loss_of(metric: Any) -> tuple[Any, str]:
+    found = row_loss(metric)
+    if found is None:
+        raise InputError(
+            f"metric must be a mean over rows, nll or brier, but it is {metric!r:.80}: errors such "
+            "as the ECE have no difference row by row"
+        )
+    return found

@@ -1,0 +1,74 @@
+"""Calibration errors that are sums of absolute gaps over cells: their interval and their floor."""
+
+import numpy as np
+
+from tempocal.links import Array
+from tempocal.metrics.absolute_sum import absolute_sum_bound, absolute_sum_interval
+from tempocal.metrics.cells import Cells, GapMetric, gaps_by_cell, make_cells
+from tempocal.metrics.profile import Profile, Range
+from tempocal.metrics.quantiles import normal_quantile
+from tempocal.metrics.sample import Sample, whole_units
+
+# Draws of the noise in the gaps.
+DRAWS = 400
+# Draws of labels for the floor: the more rows there are, the fewer it takes.
+LEAST_DRAWS, MOST_DRAWS, DRAWN_ROWS = 20, 100, 2e7
+
+
+def profile_of_gaps(
+    sample: Sample, metric: GapMetric, name: str, level: float, seed: int
+) -> Profile:
+    """Calibration error of each stretch."""
+    cells = make_cells(sample, metric)
+    gaps = gaps_by_cell(sample, cells, cells.outcome)
+    floors = _floors(sample, cells, np.random.default_rng([seed, 1]))
+    noise = _noise(sample, cells, gaps, np.random.default_rng([seed, 0]))
+    unit = normal_quantile(0.5 + level / 2)
+    by_stretch = tuple(
+        _range(gap, one, sample.half_width(level, units) / unit, floor, level)
+        for gap, one, units, floor in zip(gaps, noise, sample.units, floors, strict=True)
+    )
+    share = 1.0 / len(gaps)
+    width = sample.half_width(level, whole_units(sample)) / unit
+    together = np.concatenate(list(noise), axis=1)
+    mean = _range(gaps.ravel() * share, together * share, width, float(floors.mean()), level)
+    return Profile(by_stretch, mean, name)
+
+
+def _range(gaps: Array, noise: Array, width: float, floor: float, level: float) -> Range:
+    value = float(np.abs(gaps).sum())
+    if not np.isfinite(width):
+        return Range(value, 0.0, 1.0, floor, only_upper=True)
+    if value <= 2.0 * floor:
+        upper = absolute_sum_bound(gaps, width * noise, level)
+        return Range(value, 0.0, min(upper, 1.0), floor, only_upper=True)
+    lower, upper = absolute_sum_interval(gaps, width * noise, level)
+    return Range(value, lower, min(upper, 1.0), floor)
+
+
+def _noise(sample: Sample, cells: Cells, gaps: Array, random: np.random.Generator) -> Array:
+    """Draws of the noise in the gaps: (S, draws, cells). Groups keep their sums together."""
+    buckets, n_buckets = sample.buckets()
+    deviates = random.standard_normal((DRAWS, n_buckets))
+    weight, width = sample.deviation_weight, cells.per_stretch
+    noise = np.empty((len(gaps), DRAWS, width))
+    for stretch, part in enumerate(sample.parts):
+        values = (cells.confidence[part] - cells.outcome[part]) * weight[part, None]
+        where = buckets[part, None] * width + (cells.codes[part] - stretch * width)
+        sums = np.bincount(where.ravel(), values.ravel(), minlength=n_buckets * width)
+        moved = sums.reshape(n_buckets, width) / cells.n_events
+        shares = np.bincount(buckets[part], weight[part], minlength=n_buckets)
+        noise[stretch] = deviates @ (moved - shares[:, None] * gaps[stretch])
+    return noise / sample.totals[:, None, None]
+
+
+def _floors(sample: Sample, cells: Cells, random: np.random.Generator) -> Array:
+    """Mean error of labels drawn from the probabilities, by one number for each group."""
+    n_groups, totals = int(sample.groups.max()) + 1, sample.rows.proba.sum(axis=1)
+    draws = int(np.clip(DRAWN_ROWS / cells.codes.size, LEAST_DRAWS, MOST_DRAWS))
+    floors = np.zeros(sample.stretches.count)
+    for _ in range(draws):
+        drawn = (random.random(n_groups)[sample.groups] * totals)[:, None]
+        came = (drawn >= cells.below) & (drawn < cells.below + cells.confidence)
+        floors += np.abs(gaps_by_cell(sample, cells, came)).sum(axis=1)
+    return floors / draws

@@ -1,0 +1,355 @@
+"""Whether forecasts of one outcome move as much as their uncertainty shrinks."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tempocal.errors import InputError
+from tempocal.inputs import Codes, Groups, Times, as_array, check_groups, check_proba, check_time
+from tempocal.links import Array
+from tempocal.metrics.stretches import Bins, Stretches, cut
+
+# A p-value below this is called a sign, in words.
+LEVEL = 0.05
+FEWEST_GROUPS = 2
+
+Verdict = Literal["moves too much", "moves too little", "no sign"]
+MEANING: dict[Verdict, str] = {
+    "moves too much": "they react too strongly, forget what came before, or were too sure",
+    "moves too little": "they react too weakly to what comes in",
+    "no sign": "they move about as much as their uncertainty shrinks",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class MovementTable:
+    """One entry for each stretch of time; a step belongs where its later row lies.
+
+    The fields are columns of equal length: ``pandas.DataFrame(vars(table))`` is the table.
+
+    Attributes
+    ----------
+    time_from, time_to : ndarray
+        Earliest and latest time of the steps.
+    steps : ndarray of int
+        Pairs of successive rows.
+    sequences : ndarray of int
+        Sequences that they come from.
+    excess : ndarray
+        Excess movement in the stretch, on average over these sequences.
+    error : ndarray
+        Its standard error if nothing is wrong; NaN where there are steps of one group only.
+    z : ndarray
+        Their ratio; NaN there as well.
+    """
+
+    time_from: NDArray[Any]
+    time_to: NDArray[Any]
+    steps: NDArray[np.intp]
+    sequences: NDArray[np.intp]
+    excess: Array
+    error: Array
+    z: Array
+
+
+@dataclass(frozen=True, eq=False)
+class MartingaleCheck:
+    """How much forecasts move beyond what their uncertainty shrinks by; printing it says it.
+
+    Attributes
+    ----------
+    excess : float
+        Movement less reduction of uncertainty, on average over sequences.
+    error : float
+        Its standard error if nothing is wrong.
+    z : float
+        ``excess / error``; 0 where no forecast ever moves.
+    p_value : float
+        Two-sided, from the normal distribution.
+    movement : float
+        Sum over all steps of ``(p' - p)**2``.
+    reduction : float
+        Sum over all steps of ``p * (1 - p) - p' * (1 - p')``.
+    n_steps : int
+        Pairs of successive rows.
+    n_sequences : int
+        Sequences of at least two rows.
+    n_single : int
+        Sequences of one row, which say nothing and do not count.
+    n_groups : int
+        Independent clusters that the sequences belong to.
+    over_time : MovementTable or None
+        The same over stretches of time; None where ``bins`` was not given.
+    """
+
+    excess: float
+    error: float
+    z: float
+    p_value: float
+    movement: float
+    reduction: float
+    n_steps: int
+    n_sequences: int
+    n_single: int
+    n_groups: int
+    over_time: MovementTable | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The finding at the level 0.05, in three words or less."""
+        if self.p_value >= LEVEL:
+            return "no sign"
+        return "moves too much" if self.excess > 0 else "moves too little"
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.verdict}: {MEANING[self.verdict]}",
+            f"excess movement {self.excess:+.3g} a sequence, standard error {self.error:.2g} "
+            f"(z = {self.z:+.2f}, p = {self.p_value:.2g})",
+            f"movement {self.movement:.4g}, reduction of uncertainty {self.reduction:.4g}",
+            f"{self.n_steps} steps, {self.n_sequences} sequences of two rows or more "
+            f"({self.n_single} of one row left out), {self.n_groups} groups",
+        ]
+        return "\n".join(lines if self.over_time is None else lines + _lines(self.over_time))
+
+
+def martingale_check(
+    proba: ArrayLike,
+    *,
+    sequence: ArrayLike,
+    time: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    bins: Bins | None = None,
+) -> MartingaleCheck:
+    """Test whether forecasts of one outcome move only as much as their uncertainty shrinks.
+
+    A forecast that makes full use of its own past is a martingale: where it goes next is, on
+    average, where it is. Then the sum over the successive rows of a sequence of ::
+
+        (p' - p) (1 - 2p)  =  (p' - p)^2  -  [p (1 - p) - p' (1 - p')]
+              excess             movement       reduction of uncertainty
+
+    has mean zero (Augenblick and Rabin 2021). No labels are needed. Too much movement: forecasts
+    react too strongly, swing back and forth, or were too sure before. Too little: they lag behind.
+
+    Parameters
+    ----------
+    proba : array-like of shape (n,), (n, 1) or (n, K)
+        Probabilities. Of two classes the second column is taken, so that ``p`` and its two columns
+        give the same; of more, the terms are summed over all of them.
+    sequence : array-like of shape (n,)
+        Id of the sequence of each row: the rows that forecast one and the same outcome.
+    time : array-like of shape (n,), optional
+        Puts the rows of a sequence in order; no two of them may have the same time. Without it,
+        rows of a sequence are in the order in which they come.
+    groups : array-like of shape (n,), optional
+        Independent clusters, where sequences hang together, as the maps of one match do. By
+        default, each sequence is its own.
+    bins : int or "steps", optional
+        Look at this many stretches of time as well, of about as many steps each, or at each
+        distinct time. Needs ``time``, and a step is counted at the time of its later row.
+
+    Returns
+    -------
+    MartingaleCheck
+        ``excess``, ``error``, ``z``, ``p_value`` and the rest; ``print`` says it in words.
+
+    Notes
+    -----
+    *What it tests* is calibration given the forecasts' own past, which is more than calibration at
+    each step. A model that forgets, one that looks at the last row only for instance, can be
+    calibrated at every step and fail. To pass is no proof of calibration: a forecast that never
+    moves passes, and so does one whose faults cancel in this sum.
+
+    *It does not apply to cut points chosen with the future known*: rows kept because of how the
+    sequence went on. The frequent case are rows that stop **just before** the outcome is known,
+    such as matches without the moment at which they were won. The steps that end a sequence are
+    then missing, and they are those that confirm the favorite: perfect forecasts seem to move too
+    much. Add a last row to each sequence that holds its outcome, 0 or 1, or stop all sequences at
+    a time that none of them ends before.
+
+    The z-score is ``sum S / sqrt(sum S^2)`` over groups, with ``S`` the sum of a group, whose mean
+    is known to be zero if nothing is wrong. It cannot exceed the root of the number of groups, so
+    that two or three are never a sign. Of simulated sets of 5 to 300 matches or random walks with
+    true forecasts, 3,000 each, 4.5 to 7.2 % had a p-value below 0.05, the most at 5 matches. Every
+    row counts once: weights of rows have no meaning for steps between them.
+
+    Among many stretches some stand out by chance: one in twenty has ``abs(z) > 1.96``.
+
+    References
+    ----------
+    Augenblick and Rabin (2021). Belief movement, uncertainty reduction, and rational updating.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tempocal as tc
+    >>> matches = tc.datasets.simulate_match(500)
+    >>> open_to_all = matches.time < 13  # no match is won before round 13
+    >>> where = dict(sequence=matches.sequence[open_to_all], time=matches.time[open_to_all])
+    >>> true = tc.metrics.martingale_check(matches.true_probability[open_to_all], **where)
+    >>> true.verdict, round(true.p_value, 2)
+    ('no sign', 0.69)
+    >>> model = 1 / (1 + np.exp(-matches.logits[open_to_all]))
+    >>> print(tc.metrics.martingale_check(model, **where))
+    moves too much: they react too strongly, forget what came before, or were too sure
+    excess movement +0.137 a sequence, standard error 0.0085 (z = +16.20, p = 5.1e-59)
+    movement 49.47, reduction of uncertainty -19.14
+    6000 steps, 500 sequences of two rows or more (0 of one row left out), 500 groups
+    """
+    checked = check_proba(proba)
+    if checked.shape[1] == 2:
+        checked = checked[:, 1:]
+    own = _check_sequence(sequence, len(checked))
+    clusters = check_groups(groups, len(checked)) or own
+    _require_constant(clusters, own, sequence)
+    times = None if time is None else check_time(time, len(checked))
+    earlier, later = _steps(own, times, sequence)
+    within, cluster = own.codes[later], _renumbered(clusters.codes[later])
+    _require_groups(cluster, groups is not None)
+
+    p, moved = checked[earlier], checked[later] - checked[earlier]
+    terms = (moved * (1.0 - 2.0 * p)).sum(axis=1)
+    excess, error, z = _over_groups(terms, within, cluster)
+    n_sequences = len(np.unique(within))
+    return MartingaleCheck(
+        excess=excess,
+        error=error,
+        z=z,
+        p_value=math.erfc(abs(z) / math.sqrt(2.0)),
+        movement=float((moved**2).sum()),
+        # p(1 - p) - p'(1 - p') without the difference of near numbers.
+        reduction=float((moved * (p + checked[later] - 1.0)).sum()),
+        n_steps=len(later),
+        n_sequences=n_sequences,
+        n_single=own.count - n_sequences,
+        n_groups=int(cluster.max()) + 1,
+        over_time=_over_time(terms, within, cluster, _stretches(bins, times, later)),
+    )
+
+
+def _check_sequence(sequence: Any, n_rows: int) -> Groups:
+    own = check_groups(sequence, n_rows, "sequence")
+    if own is None:
+        raise InputError(
+            "sequence is None: it must be the id of the sequence of each row, for the steps "
+            "within a sequence are what is looked at"
+        )
+    return own
+
+
+def _require_constant(clusters: Groups, own: Groups, sequence: Any) -> None:
+    """Refuse groups that cut through a sequence."""
+    cluster_of = np.empty(own.count, dtype=np.intp)
+    cluster_of[own.codes] = clusters.codes
+    other = cluster_of[own.codes] != clusters.codes
+    if other.any():
+        raise InputError(
+            "groups must be the same in all rows of a sequence, but it differs within the "
+            f"sequence {_id_of(sequence, int(np.argmax(other)))}: a group holds whole sequences"
+        )
+
+
+def _steps(own: Groups, times: Times | None, sequence: Any) -> tuple[Codes, Codes]:
+    """Rows before and after each step, sequence by sequence."""
+    clock = np.zeros(len(own.codes)) if times is None else times.values
+    order = np.lexsort((clock, own.codes))
+    within = own.codes[order[1:]] == own.codes[order[:-1]]
+    earlier, later = order[:-1][within], order[1:][within]
+    if not len(later):
+        raise InputError(
+            f"sequence has {own.count} different ids in {len(own.codes)} rows, so that no sequence "
+            "has two rows: it must be the same in all rows that forecast one outcome"
+        )
+    tied = clock[earlier] == clock[later]
+    if times is not None and tied.any():
+        row = int(later[np.argmax(tied)])
+        raise InputError(
+            "time must differ between the rows of a sequence, but two rows of the sequence "
+            f"{_id_of(sequence, row)} have the same (one is row {row}): leave time out if the "
+            "rows are in order"
+        )
+    return earlier, later
+
+
+def _require_groups(cluster: Codes, given: bool) -> None:
+    if cluster.max() + 1 < FEWEST_GROUPS:
+        name = "groups" if given else "sequence"
+        raise InputError(
+            f"{name} has 1 id with steps in it, but the spread between them is what the check "
+            f"measures by: at least {FEWEST_GROUPS} must have a sequence of two rows or more"
+        )
+
+
+def _stretches(bins: Bins | None, times: Times | None, later: Codes) -> Stretches | None:
+    if bins is None:
+        return None
+    if times is None:
+        raise InputError(f"bins is {bins!r}, which needs time: pass the time of each row")
+    return cut(Times(times.values[later], times.kinds), None, bins)
+
+
+def _over_groups(terms: Array, within: Codes, cluster: Codes) -> tuple[float, float, float]:
+    """Mean per sequence, its standard error and their ratio, of all steps."""
+    everything = np.zeros(len(terms), dtype=np.intp)
+    sequences = np.array([len(np.unique(within))])
+    excess, error, z = _by_code(terms, everything, cluster, sequences)
+    return float(excess[0]), float(error[0]), float(z[0])
+
+
+def _over_time(
+    terms: Array, within: Codes, cluster: Codes, stretches: Stretches | None
+) -> MovementTable | None:
+    if stretches is None:
+        return None
+    sequences = np.bincount(_cells(stretches.codes, within)[0])
+    excess, error, z = _by_code(terms, stretches.codes, cluster, sequences)
+    steps = np.bincount(stretches.codes)
+    return MovementTable(stretches.first, stretches.last, steps, sequences, excess, error, z)
+
+
+def _by_code(
+    terms: Array, codes: Codes, cluster: Codes, sequences: NDArray[np.intp]
+) -> tuple[Array, Array, Array]:
+    """Mean per sequence, standard error and ratio, for each code."""
+    code_of, cell = _cells(codes, cluster)
+    totals = np.bincount(cell, terms)
+    # Squares of the smallest doubles are zero, unless they are brought to about 1 first.
+    scale = float(np.abs(totals).max()) or 1.0
+    sums = np.bincount(code_of, totals / scale)
+    spread = np.sqrt(np.bincount(code_of, (totals / scale) ** 2))
+    spread[np.bincount(code_of) < FEWEST_GROUPS] = np.nan
+    z = np.divide(sums, spread, out=np.zeros(len(sums)), where=spread != 0)
+    return scale * sums / sequences, scale * spread / sequences, z
+
+
+def _cells(codes: Codes, other: Codes) -> tuple[Codes, Codes]:
+    """Code of each pair that occurs, and which pair each entry has."""
+    width = int(other.max()) + 1
+    found, cell = np.unique(codes * width + other, return_inverse=True)
+    return found // width, cell
+
+
+def _renumbered(codes: Codes) -> Codes:
+    return np.asarray(np.unique(codes, return_inverse=True)[1], dtype=np.intp)
+
+
+def _id_of(sequence: Any, row: int) -> str:
+    return str(as_array(sequence, "sequence")[row])
+
+
+def _lines(table: MovementTable) -> list[str]:
+    rows = [("from", "to", "steps", "sequences", "excess", "z")]
+    columns = (table.time_from, table.time_to, table.steps, table.sequences, table.excess, table.z)
+    for first, last, steps, sequences, excess, z in zip(*columns, strict=True):
+        counts = str(steps), str(sequences)
+        rows.append((_clock(first), _clock(last), *counts, f"{excess:+.3g}", f"{z:+.2f}"))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.rjust, row, widths)) for row in rows]
+
+
+def _clock(time: Any) -> str:
+    return f"{time:g}" if isinstance(time, float) else str(time)

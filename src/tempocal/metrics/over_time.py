@@ -1,0 +1,237 @@
+"""Any metric along time, with an interval over groups and the floor that chance alone shows."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tempocal.inputs import check_seed
+from tempocal.links import Array
+from tempocal.metrics.any_metric import Metric
+from tempocal.metrics.arguments import check_level
+from tempocal.metrics.estimates import IntervalEstimate
+from tempocal.metrics.kinds import profile_of
+from tempocal.metrics.predictions import check_groups_of, check_predictions, check_time_of
+from tempocal.metrics.profile import Range
+from tempocal.metrics.sample import make_sample
+from tempocal.metrics.stretches import Bins, cut, one_stretch
+
+
+@dataclass(frozen=True, eq=False)
+class OverTime:
+    """A metric along time: a table with an entry for each stretch.
+
+    ``pandas.DataFrame(table.columns())`` is the table.
+
+    Attributes
+    ----------
+    time_from, time_to, time_middle : ndarray
+        Earliest, latest and mean time of the rows of each stretch, of the kind that was given.
+    rows, sequences : ndarray of int
+        Rows and groups in it; without groups, every row is one of its own.
+    value : ndarray
+        The metric.
+    lower, upper : ndarray
+        Its interval over groups.
+    floor : ndarray
+        What perfect probabilities would show on these rows: the sampling floor.
+    only_upper : ndarray of bool
+        Whether the error is under twice its floor. It may be all noise then: ``lower`` is 0 and
+        ``upper`` a bound.
+    mean : IntervalEstimate
+        Mean over the stretches, with an interval of its own.
+    estimator : str
+        Which estimator it is, in words.
+    level : float
+        How often such intervals hold the truth.
+    n_groups : int or None
+        Groups in all; None if rows were taken as independent.
+    """
+
+    time_from: NDArray[Any]
+    time_to: NDArray[Any]
+    time_middle: NDArray[Any]
+    rows: NDArray[np.intp]
+    sequences: NDArray[np.intp]
+    value: Array
+    lower: Array
+    upper: Array
+    floor: Array
+    only_upper: NDArray[np.bool_]
+    mean: IntervalEstimate
+    estimator: str
+    level: float
+    n_groups: int | None
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns by name."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: column for name, column in found.items() if isinstance(column, np.ndarray)}
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __str__(self) -> str:
+        head = f"{self.estimator}, {self.level:.0%} intervals over {_units(self.n_groups)}"
+        names = ("from", "to", "rows", "sequences", "value", "lower", "upper", "floor")
+        lines = [head, "".join(name.rjust(12) for name in names)]
+        for k in range(len(self)):
+            lower = "-" if self.only_upper[k] else f"{self.lower[k]:.4f}"
+            times = "".join(f"{_time(column[k]):>12}" for column in (self.time_from, self.time_to))
+            lines.append(
+                f"{times}{self.rows[k]:12d}{self.sequences[k]:12d}{self.value[k]:12.4f}"
+                f"{lower:>12}{self.upper[k]:12.4f}{self.floor[k]:12.4f}"
+            )
+        if self.only_upper.any():
+            lines.append("No lower end: under twice the floor, so it may be all noise.")
+        return "\n".join(lines)
+
+
+def over_time(
+    metric: Metric,
+    y: ArrayLike,
+    proba: ArrayLike,
+    time: Any,
+    *,
+    bins: Bins = 20,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    seed: int = 0,
+) -> OverTime:
+    """Take a metric on each stretch of time, with intervals.
+
+    Parameters
+    ----------
+    metric : callable
+        Such as `ece`, `nll` or ``functools.partial(ece, bins=10)``; called as
+        ``metric(y, proba, sample_weight=..., classes=...)``.
+    y, proba, sample_weight, classes
+        As in `ece`.
+    time : array-like of shape (n,)
+        Time of each row: numbers, datetimes or timedeltas.
+    bins : int or "steps", default=20
+        Stretches of about as many rows each, or one for each distinct time. Rows of one time share
+        a stretch, so that there may be fewer than asked for.
+    groups : array-like of shape (n,), optional
+        The sequence, or coarser cluster, of each row. Without groups rows are taken as independent,
+        which makes intervals far too narrow where they are not.
+    level : float, default=0.95
+        How often intervals hold the truth.
+    seed : int, default=0
+        Where the draws of intervals and floors start from.
+
+    Returns
+    -------
+    OverTime
+        Columns ``time_from, time_to, time_middle, rows, sequences, value, lower, upper, floor,
+        only_upper``, one entry for each stretch, and the ``mean`` over stretches.
+
+    Notes
+    -----
+    The truth that an interval is to hold is what the metric would be on endlessly many sequences of
+    the same kind, in the same bins.
+
+    - Means over rows (`nll`, `brier`): value and standard error over groups. The floor is the mean
+      that the probabilities themselves expect.
+    - `ece` and `classwise_ece`: noise adds to them, so that a bootstrap of them covers almost
+      nothing. The interval holds the errors under which the one that was seen is neither too large
+      nor too small (see `docs/metrics.md` for its coverage). Where an error is under twice
+      its floor only the upper end means something.
+    - Any other metric: value less its bias, and standard error, by a jackknife that leaves out
+      groups in twenty parts. Rough for metrics that are not smooth, such as the largest gap.
+
+    Examples
+    --------
+    >>> import tempocal as tc
+    >>> m = tc.datasets.simulate_match(1000)
+    >>> proba = 1 / (1 + np.exp(-m.logits))
+    >>> table = tc.metrics.over_time(
+    ...     tc.metrics.ece, m.label, proba, m.time, bins=4, groups=m.sequence
+    ... )
+    >>> print(table)
+    top-label ECE, 15 equal-width bins, 95% intervals over 1000 groups
+    ...
+    >>> bool(table.lower[0] > table.floor[0])
+    True
+    """
+    rows = check_predictions(y, proba, sample_weight, classes)
+    times, clusters = check_time_of(rows, time), check_groups_of(rows, groups)
+    check_level(level)
+    sample = make_sample(rows, cut(times, rows.weight, bins), clusters)
+    profile = profile_of(sample, metric, level, check_seed(seed))
+    stretches = sample.stretches
+    counts = np.bincount(stretches.codes, minlength=stretches.count)
+    return OverTime(
+        time_from=stretches.first,
+        time_to=stretches.last,
+        time_middle=stretches.middle,
+        rows=counts,
+        sequences=sample.units.astype(np.intp) if sample.grouped else counts,
+        value=profile.column("value"),
+        lower=profile.column("lower"),
+        upper=profile.column("upper"),
+        floor=profile.column("floor"),
+        only_upper=profile.column("only_upper"),
+        mean=_estimate(profile.mean, f"mean over time of {profile.estimator}", level),
+        estimator=profile.estimator,
+        level=level,
+        n_groups=None if clusters is None else clusters.count,
+    )
+
+
+def with_interval(
+    metric: Metric,
+    y: ArrayLike,
+    proba: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    seed: int = 0,
+) -> IntervalEstimate:
+    """Take a metric on all rows at once, with an interval over groups and its sampling floor.
+
+    Parameters
+    ----------
+    metric, y, proba, groups, level, sample_weight, classes, seed
+        As in `over_time`.
+
+    Returns
+    -------
+    IntervalEstimate
+        A float, with ``lower``, ``upper``, ``floor`` and ``only_upper``, as in `over_time`.
+
+    Examples
+    --------
+    >>> import tempocal as tc
+    >>> m = tc.datasets.simulate_match(1000)
+    >>> score = tc.metrics.with_interval(
+    ...     tc.metrics.nll, m.label, m.true_probability, groups=m.sequence
+    ... )
+    >>> print(f"{score:.2f} [{score.lower:.2f}, {score.upper:.2f}], expected {score.floor:.2f}")
+    0.45 [0.42, 0.47], expected 0.45
+    """
+    rows = check_predictions(y, proba, sample_weight, classes)
+    clusters = check_groups_of(rows, groups)
+    check_level(level)
+    sample = make_sample(rows, one_stretch(len(rows.codes)), clusters)
+    profile = profile_of(sample, metric, level, check_seed(seed))
+    return _estimate(profile.by_stretch[0], profile.estimator, level)
+
+
+def _estimate(found: Range, name: str, level: float) -> IntervalEstimate:
+    return IntervalEstimate(
+        found.value, name, found.lower, found.upper, found.floor, found.only_upper, level
+    )
+
+
+def _units(n_groups: int | None) -> str:
+    return "rows, taken as independent" if n_groups is None else f"{n_groups} groups"
+
+
+def _time(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,31 @@
+"""What a metric gives over stretches of time, whatever kind of metric it is."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Range:
+    """A value, its interval, what perfect probabilities would show, and how it can be read."""
+
+    value: float
+    lower: float
+    upper: float
+    floor: float
+    only_upper: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """One range for each stretch, and one for their mean."""
+
+    by_stretch: tuple[Range, ...]
+    mean: Range
+    estimator: str
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return one number of every stretch."""
+        return np.array([getattr(one, name) for one in self.by_stretch])

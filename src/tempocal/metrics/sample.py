@@ -1,0 +1,86 @@
+"""Rows in order of time with the clusters they come in: what intervals over time start from."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tempocal.inputs import Codes, Groups
+from tempocal.links import Array
+from tempocal.metrics.predictions import Predictions
+from tempocal.metrics.quantiles import student_quantile
+from tempocal.metrics.stretches import Stretches
+
+# Groups are added up in at most so many buckets. Groups are independent, so that the spread of
+# bucket sums is that of the groups; it is known to 1 / sqrt(2 * 1000), 2 %.
+BUCKETS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows sorted by stretch, and the independent units that they belong to."""
+
+    rows: Predictions
+    stretches: Stretches
+    groups: Codes  # (n,) the row itself where no groups were given
+    units: Array  # (S,) independent units in each stretch
+    grouped: bool
+
+    @property
+    def parts(self) -> list[slice]:
+        """Rows of each stretch."""
+        ends = np.cumsum(np.bincount(self.stretches.codes, minlength=self.stretches.count))
+        return [slice(a, b) for a, b in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)]
+
+    @property
+    def weight(self) -> Array:
+        """How often each row counts."""
+        given = self.rows.weight
+        return np.ones(len(self.rows.codes)) if given is None else given
+
+    @property
+    def totals(self) -> Array:
+        """Weight of each stretch."""
+        codes, count = self.stretches.codes, self.stretches.count
+        return np.asarray(np.bincount(codes, self.weight, minlength=count), dtype=np.float64)
+
+    def buckets(self, most: int = BUCKETS) -> tuple[Codes, int]:
+        """Bucket of each row's group, and how many there are."""
+        count = min(most, int(self.groups.max()) + 1)
+        return self.groups % count, count
+
+    @property
+    def deviation_weight(self) -> Array:
+        """Weight of a row in a sum whose square is its variance.
+
+        A group adds up before it is squared. A row on its own is as many rows as its weight.
+        """
+        return self.weight if self.grouped else np.sqrt(self.weight)
+
+    def half_width(self, level: float, units: float) -> float:
+        """Half the width of an interval, in standard deviations; infinite for a single unit."""
+        if units <= 1.0:
+            return np.inf
+        quantile = student_quantile(0.5 + level / 2, units - 1.0)
+        return float(quantile * np.sqrt(units / (units - 1.0)))
+
+
+def make_sample(rows: Predictions, stretches: Stretches, groups: Groups | None) -> Sample:
+    """Sort rows by stretch and count the independent units of each."""
+    codes = np.arange(len(rows.codes)) if groups is None else groups.codes
+    if (np.diff(stretches.codes) < 0).any():
+        small = stretches.codes.astype(np.min_scalar_type(stretches.count))
+        order = np.argsort(small, kind="stable")
+        rows, codes = rows.take(order), codes[order]
+        stretches = replace(stretches, codes=stretches.codes[order])
+    sample = Sample(rows, stretches, codes, np.zeros(0), groups is not None)
+    if groups is None:
+        return replace(sample, units=sample.totals)
+    present = [np.count_nonzero(np.bincount(codes[part])) for part in sample.parts]
+    return replace(sample, units=np.array(present, dtype=np.float64))
+
+
+def whole_units(sample: Sample) -> float:
+    """Independent units over all stretches."""
+    if sample.grouped:
+        return float(np.count_nonzero(np.bincount(sample.groups)))
+    return float(sample.totals.sum())

@@ -1,0 +1,55 @@
+"""Stretches of time: which one each row is in, and where it begins and ends."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.curves import PerStep
+from tempocal.inputs import Codes, TimeKind, Times, check_whole
+from tempocal.links import Array
+
+Bins = int | Literal["steps"]
+
+
+@dataclass(frozen=True, eq=False)
+class Stretches:
+    """Rows by stretch of time, in order of time; every stretch has rows."""
+
+    codes: Codes  # (n,)
+    first: NDArray[Any]  # (S,) earliest time of its rows, as the times were given
+    last: NDArray[Any]
+    middle: NDArray[Any]  # their mean
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.first)
+
+
+def cut(times: Times, weight: Array | None, bins: Bins) -> Stretches:
+    """Cut one clock into stretches of about the same weight, or into its steps.
+
+    Rows of the same time share a stretch, so that there may be fewer than asked for.
+    """
+    curve = PerStep() if bins == "steps" else PerStep(bins=check_whole(bins, "bins"))
+    grid = curve.track(times.values, weight).grid
+    first, last = np.full(grid.n_keys, np.inf), np.full(grid.n_keys, -np.inf)
+    np.minimum.at(first, grid.keys, times.values)
+    np.maximum.at(last, grid.keys, times.values)
+    ends = [as_given(values, times.kinds[0]) for values in (first, last, grid.times)]
+    return Stretches(grid.keys, *ends)
+
+
+def one_stretch(n_rows: int) -> Stretches:
+    """Put all rows into one stretch, without a clock."""
+    nowhere = np.full(1, np.nan)
+    return Stretches(np.zeros(n_rows, dtype=np.intp), nowhere, nowhere, nowhere)
+
+
+def as_given(seconds: Array, kind: TimeKind) -> NDArray[Any]:
+    """Turn seconds back into datetimes or timedeltas, to the microsecond; numbers stay."""
+    if kind == "number":
+        return seconds
+    return np.round(seconds * 1e6).astype("M8[us]" if kind == "datetime" else "m8[us]")
