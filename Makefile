@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench faults validate clean
+.PHONY: help demo test lint docs bench faults validate clean
 
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -13,12 +13,16 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/.runtime: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".[cli,report]"
 	@touch $@
 
 $(VENV)/.development: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[test,lint,bench]"
 	@touch $@ $(VENV)/.runtime
+
+$(VENV)/.documentation: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	@touch $@
 
 demo: $(VENV)/.runtime  ## calibrate simulated matches, globally and along time
 	$(BIN)/python -m tempocal.demo --output demo-output
@@ -32,6 +36,9 @@ lint: $(VENV)/.development  ## style, types and the import contract
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: $(VENV)/.documentation  ## build the documentation
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
 bench: $(VENV)/.development  ## time the fits and metrics beside other libraries
 	$(BIN)/python -m benchmarks
 
@@ -42,4 +49,4 @@ validate: $(VENV)/.runtime  ## coverage and excess by simulation, resumes after 
 	$(BIN)/python -m validation
 
 clean:  ## remove what the commands above made
-	rm -rf $(VENV) demo-output validation-output
+	rm -rf $(VENV) demo-output validation-output docs/_build

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tempocal.version import __version__
 
 if TYPE_CHECKING:
-    from tempocal import clocks, datasets, errors, metrics, sequences
+    from tempocal import clocks, datasets, errors, metrics, plots, report, sequences
+    from tempocal.assessment import assess
     from tempocal.calibrators import (
         BayesianBinning,
         BetaCalibration,
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
     )
     from tempocal.temporal.loading import load
 
-_MODULES = ("clocks", "datasets", "errors", "metrics", "sequences")
+_MODULES = ("clocks", "datasets", "errors", "metrics", "plots", "report", "sequences")
+_FUNCTIONS = {"assess": "tempocal.assessment", "load": "tempocal.temporal.loading"}
 _CURVES = ("Constant", "ExponentialDecay", "PerStep", "RandomWalk", "Spline", "Surface")
 _TEMPORAL = (
     "AutoTemporalCalibrator",
@@ -73,11 +75,14 @@ __all__ = [
     "TemporalCalibrator",
     "VectorScaling",
     "__version__",
+    "assess",
     "clocks",
     "datasets",
     "errors",
     "load",
     "metrics",
+    "plots",
+    "report",
     "sequences",
 ]
 
@@ -85,8 +90,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"tempocal.{name}")
-    if name == "load":
-        return import_module("tempocal.temporal.loading").load
+    if name in _FUNCTIONS:
+        return getattr(import_module(_FUNCTIONS[name]), name)
     if name in __all__:
         return getattr(import_module(f"tempocal.{_package_of(name)}"), name)
     raise AttributeError(f"module 'tempocal' has no attribute {name!r}")

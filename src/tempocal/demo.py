@@ -35,7 +35,7 @@ ALONG_TIME: dict[str, Any] = {
     "slope and bias, spline": lambda: tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline()),
     "chosen by Auto": tc.AutoTemporalCalibrator,
 }
-COLUMNS = ("method", "NLL", "Brier", "ECE", "ECE early", "ECE middle", "ECE late")
+COLUMNS = ("method", "NLL", "Brier", "off truth", "ECE", "ECE early", "ECE middle", "ECE late")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -44,7 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     matches = simulate_match(options.matches, seed=options.seed)
     calibrate = matches.sequence % 2 == 0
     print(f"{options.matches} simulated matches, {len(matches.label)} predictions during them.")
-    print("Fitted to one half of the matches, judged on the other:\n")
+    print(
+        "Fitted to one half of the matches, judged on the other; 'off truth' is the mean distance"
+    )
+    print("to the true probabilities, which only a simulation knows:\n")
     rows, auto = _compare(matches, calibrate)
     table = _as_text(rows)
     print(table)
@@ -61,10 +64,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
     (folder / "comparison.txt").write_text(table + "\n")
     (folder / "comparison.json").write_text(json.dumps(rows, indent=2) + "\n")
     auto.save(folder / "model.json")
+    _write_predictions(matches, folder / "predictions.csv")
+    _write_report(matches, folder / "report.html", options.seed)
     print(
-        f"\nThe first table is in {folder / 'comparison.txt'} and {folder / 'comparison.json'}, "
-        f"\nthe chosen model in {folder / 'model.json'}: read it with tempocal.load."
+        f"\nThe first table is in {folder / 'comparison.txt'} and {folder / 'comparison.json'},"
+        f"\nthe chosen model in {folder / 'model.json'}, the predictions in "
+        f"{folder / 'predictions.csv'}."
+        f"\n\nThe report: open {folder / 'report.html'}"
     )
+
+
+def _write_predictions(matches: Matches, path: Path) -> None:
+    """Write what the command line would be given."""
+    columns = (matches.sequence, matches.time, matches.logits, matches.label)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    lines = [",".join(map(repr, row)) for row in rows]
+    path.write_text("\n".join(["match,round,logit,won", *lines]) + "\n")
+
+
+def _write_report(matches: Matches, path: Path, seed: int) -> None:
+    found = tc.assess(
+        matches.logits, matches.label, time=matches.time, sequence=matches.sequence, seed=seed
+    )
+    command = (
+        "tempocal report predictions.csv --logits logit --label won --time round "
+        "--sequence match -o report.html"
+    )
+    tc.report.write_report(found, path, command=command, time_name="rounds played")
+    print(f"\n{found.verdict}")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -84,17 +111,17 @@ def _compare(matches: Matches, calibrate: NDArray[np.bool_]) -> tuple[list[dict[
     test = ~calibrate
     y, time = matches.label[test], matches.time[test]
     logits, label = matches.logits[calibrate], matches.label[calibrate]
-    groups = matches.sequence[calibrate]
+    groups, truth = matches.sequence[calibrate], matches.true_probability[test]
     rows = []
     for name, make in GLOBAL.items():
         calibrator = make().fit(logits, label, groups=groups)
-        rows.append(_score(name, y, calibrator.predict_proba(matches.logits[test])[:, 1], time))
+        proba = calibrator.predict_proba(matches.logits[test])[:, 1]
+        rows.append(_score(name, y, proba, time, truth))
     for name, make in ALONG_TIME.items():
         calibrator = make().fit(logits, label, time=matches.time[calibrate], groups=groups)
         proba = calibrator.predict_proba(matches.logits[test], time=time)[:, 1]
-        rows.append(_score(name, y, proba, time))
-    truth = matches.true_probability[test]
-    rows.append(_score("the true probabilities", y, truth, time))
+        rows.append(_score(name, y, proba, time, truth))
+    rows.append(_score("the true probabilities", y, truth, time, truth))
     rows.append(_floor(truth, time, matches.sequence[test]))
     return rows, calibrator
 
@@ -122,12 +149,12 @@ def _moments(time: NDArray[np.int64]) -> list[NDArray[np.bool_]]:
 
 
 def _score(
-    method: str, y: NDArray[np.int64], proba: Array, time: NDArray[np.int64]
+    method: str, y: NDArray[np.int64], proba: Array, time: NDArray[np.int64], truth: Array
 ) -> dict[str, Any]:
     errors = [float(ece(y[rows], proba[rows], of="positive_class")) for rows in _moments(time)]
-    return dict(
-        zip(COLUMNS, [method, float(nll(y, proba)), float(brier(y, proba)), *errors], strict=True)
-    )
+    off = float(np.mean(np.abs(proba - truth)))
+    numbers = [float(nll(y, proba)), float(brier(y, proba)), off, *errors]
+    return dict(zip(COLUMNS, [method, *numbers], strict=True))
 
 
 def _floor(proba: Array, time: NDArray[np.int64], groups: NDArray[np.int64]) -> dict[str, Any]:
@@ -137,7 +164,7 @@ def _floor(proba: Array, time: NDArray[np.int64], groups: NDArray[np.int64]) -> 
         float(sampling_floor(proba[rows], groups=groups[rows], metric=error))
         for rows in _moments(time)
     ]
-    return dict(zip(COLUMNS, ["(what chance alone shows)", None, None, *errors], strict=True))
+    return dict(zip(COLUMNS, ["(what chance alone shows)", None, None, None, *errors], strict=True))
 
 
 def _as_text(rows: list[dict[str, Any]]) -> str:

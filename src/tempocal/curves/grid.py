@@ -6,7 +6,7 @@ stands at the mean time of its rows. Grids depend on the least and the greatest 
 not on the order of the rows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,8 @@ NARROW = 1000.0
 # Whole numbers within this span are counted instead of sorted.
 COUNTED_SPAN = 2**20
 SAMPLE = 10 * CELLS
+# Rows that are looked at together, so that what is made of them stays in the cache.
+BLOCK = 2**15
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Grid:
     keys: Codes  # (rows,)
     times: Array  # (keys,), or (keys, 2) for two clocks
     weights: Array  # (keys,)
+    is_exact: bool = False  # whether the time of a row is that of its key
 
     @property
     def n_keys(self) -> int:
@@ -45,10 +48,12 @@ def single(times: Array, weights: Array | None) -> Grid:
 def distinct(times: Array, weights: Array | None) -> Grid:
     """Give each distinct time a key of its own."""
     low, high = times.min(), times.max()
-    if high - low < COUNTED_SPAN and (times == np.floor(times)).all():
-        return _counted(times, low, high, weights)
+    if high - low < COUNTED_SPAN and low == np.floor(low):
+        whole = _whole_since(low, times)
+        if whole is not None:
+            return _counted(whole, low, int(high - low) + 1, weights)
     found, keys = np.unique(times, return_inverse=True)
-    return _weighed(keys.astype(np.intp, copy=False), found, weights)
+    return replace(_weighed(keys.astype(np.intp, copy=False), found, weights), is_exact=True)
 
 
 def fine(times: Array, weights: Array | None, cells: int = CELLS) -> Grid:
@@ -82,11 +87,26 @@ def pairs(one: Grid, other: Grid, weights: Array | None) -> Grid:
     return _weighed(keys, times, weights)
 
 
-def _counted(times: Array, low: float, high: float, weights: Array | None) -> Grid:
-    shifted = (times - low).astype(np.intp)
-    present = np.bincount(shifted, minlength=int(high - low) + 1) > 0
-    keys = shifted if present.all() else (np.cumsum(present) - 1)[shifted]
-    return _weighed(keys, (np.flatnonzero(present) + low).astype(np.float64), weights)
+def _whole_since(low: float, times: Array) -> Codes | None:
+    """Whole numbers from ``low`` to each time; None where one is not whole."""
+    whole = np.empty(len(times), dtype=np.intp)
+    for start in range(0, len(times), BLOCK):
+        rows = slice(start, start + BLOCK)
+        since = times[rows] - low
+        whole[rows] = since
+        if not np.array_equal(whole[rows], since):
+            return None
+    return whole
+
+
+def _counted(whole: Codes, low: float, span: int, weights: Array | None) -> Grid:
+    """Give each of some whole numbers, counted from ``low``, a key."""
+    counts = np.bincount(whole, minlength=span)
+    present = counts > 0
+    keys = whole if present.all() else (np.cumsum(present) - 1)[whole]
+    times = (np.flatnonzero(present) + low).astype(np.float64)
+    totals = counts[present] if weights is None else np.bincount(keys, weights)
+    return Grid(keys, times, totals.astype(np.float64), is_exact=True)
 
 
 def _compressed(codes: Codes) -> tuple[Codes, Codes]:

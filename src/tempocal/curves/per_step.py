@@ -75,7 +75,7 @@ def _with_enough(grid: Grid, least: int, unseen: str) -> Track:
         return Track(grid, lambda rates: shape)
     kept = enough[grid.keys]
     keys = (np.cumsum(enough) - 1)[grid.keys[kept]]
-    left = Grid(keys, grid.times[enough], grid.weights[enough])
+    left = Grid(keys, grid.times[enough], grid.weights[enough], is_exact=True)
     return Track(left, lambda rates: shape, kept=kept)
 
 

@@ -1,11 +1,13 @@
 """Fitted maps that change along time: they take logits and times."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from tempocal.errors import InputError
+from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.maps.bases import Basis, BinBasis, StepBasis
 from tempocal.maps.forms import FORMS, numbers_by_name
@@ -45,12 +47,22 @@ class Curves:
 
     def __call__(self, logits: Array, time: Array) -> Array:
         """Calibrate logits."""
-        widest = max(table.size for table in self.tables)
-        size = max(64, BLOCK_NUMBERS // widest)
+        size = max(64, BLOCK_NUMBERS // max(map(_numbers_a_row, self.bases, self.tables)))
+        if len(logits) <= size:
+            return FORMS[self.form](self._numbers(time))(logits)
         blocks = [slice(start, start + size) for start in range(0, len(logits), size)]
         return np.concatenate(
             [FORMS[self.form](self._numbers(time[block]))(logits[block]) for block in blocks]
         )
+
+    def at_keys(self, times: Array) -> Callable[[Array, Codes], Array]:
+        """Return the map of logits whose times are among few, and are given by their position."""
+        numbers = self._numbers(times)
+
+        def calibrate(logits: Array, keys: Codes) -> Array:
+            return FORMS[self.form]([np.take(each, keys, axis=0) for each in numbers])(logits)
+
+        return calibrate
 
     def parameters(self, time: Array) -> dict[str, Array]:
         """Return the numbers of the map at some times, by name."""
@@ -59,6 +71,11 @@ class Curves:
     def _numbers(self, time: Array) -> list[Array]:
         pairs = zip(self.bases, self.tables, strict=True)
         return [basis.combine(time, table) for basis, table in pairs]
+
+
+def _numbers_a_row(basis: Basis, table: Array) -> int:
+    """How many numbers a row takes: steps are looked up, other functions are all worked out."""
+    return table.shape[1] if isinstance(basis, StepBasis | BinBasis) else table.size
 
 
 @dataclass(frozen=True)

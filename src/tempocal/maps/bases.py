@@ -68,9 +68,12 @@ class ExponentialBasis(_Dense):
 
     def __call__(self, time: Array) -> Array:
         """Return the functions at some times, of shape (n, functions)."""
-        decay = self.rate * np.maximum(time - self.first, 0.0)
+        fall = -self.rate * np.maximum(time - self.first, 0.0)
+        functions = np.empty((len(time), 2))
         # expm1 keeps the digits of 1 - u where u is nearly 1.
-        return np.stack([-np.expm1(-decay), np.exp(-decay)], axis=1)
+        functions[:, 0] = -np.expm1(fall)
+        np.exp(fall, out=functions[:, 1])
+        return functions
 
 
 @dataclass(frozen=True)

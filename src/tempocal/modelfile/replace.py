@@ -3,13 +3,22 @@
 import errno
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
 
 _CANNOT_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.ENOSYS}
 
 
 def replace_file(path: str, data: bytes) -> None:
-    """Put a file with `data` at `path`, on the disk when this returns.
+    """Put a file with `data` at `path`, on the disk when this returns."""
+    with replacing(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(path: str, what: str = "the model") -> Iterator[BinaryIO]:
+    """Give a file to write to that is at `path` once all is written and on the disk.
 
     The data goes to a new file in the same folder, which then takes the place of the old one. Any
     failure to do so removes the new file, leaves the old one as it was and raises an OSError with
@@ -25,10 +34,11 @@ def replace_file(path: str, data: bytes) -> None:
         mode = _mode_to_keep(path, target)
         folder = os.path.dirname(target)
         temporary = os.path.join(folder, f".tempocal-{os.urandom(8).hex()}.tmp")
-        _write_and_rename(temporary, target, data, mode)
+        with _renamed_when_written(temporary, target, mode) as file:
+            yield file
         _sync_folder(folder)
     except OSError as error:
-        reason = f"cannot save the model: {error.strerror or error}"
+        reason = f"cannot save {what}: {error.strerror or error}"
         raise OSError(error.errno, reason, path) from error
 
 
@@ -49,7 +59,8 @@ def _mode_to_keep(path: str, target: str) -> int | None:
     return mode & 0o777
 
 
-def _write_and_rename(temporary: str, target: str, data: bytes, mode: int | None) -> None:
+@contextmanager
+def _renamed_when_written(temporary: str, target: str, mode: int | None) -> Iterator[BinaryIO]:
     # Never wider than the old file's permissions, and the user's umask for a file that is new.
     descriptor = os.open(
         temporary,
@@ -60,7 +71,7 @@ def _write_and_rename(temporary: str, target: str, data: bytes, mode: int | None
         with open(descriptor, "wb") as file:
             if mode is not None:
                 os.chmod(temporary, mode)
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(descriptor)
         os.replace(temporary, target)

@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.links import Array, sigmoid
+from tempocal.rows.condensed import condense
 from tempocal.rows.layout import Block
 from tempocal.rows.stored import StoredRows
 from tempocal.rows.sums import LOG2_E, Sums
 from tempocal.rows.threads import sum_blocks
 
-# Large enough that threads seldom wait for the interpreter.
-BLOCK = 2**16
+# Small enough that memory is not given back and asked for again between blocks, which would take as
+# long as the sums; large enough that threads seldom wait for the interpreter.
+BLOCK = 2**15
 # A product of this many numbers in [1, 2] does not overflow: one logarithm for all of them.
 CHUNK = 512
 
@@ -55,14 +57,15 @@ class BinaryRows(StoredRows):
     ) -> None:
         super().__init__(features, targets, weights, keys, n_keys)
         self.n_coefficients = len(features)
-        self._linear = self._sum_linear()
+        self._linear = self._sum_linear(features, targets, weights, keys)
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
         theta = theta[self._layout.present]
+        bits = LOG2_E * theta
         even = sum_blocks(
             self._layout.blocks(BLOCK),
-            lambda block: self._sum_even(theta, block, hessian),
+            lambda block: self._sum_even(bits, block, hessian),
             self._zeros(hessian),
         )
         linear = np.einsum("kp,kp->k", theta, self._linear)
@@ -70,23 +73,40 @@ class BinaryRows(StoredRows):
             Sums(even.loss + linear, even.gradient + self._linear, even.hessian)
         )
 
-    def _sum_even(self, theta: Array, block: Block, hessian: bool) -> Sums:
-        """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of a block."""
+    def condensed(self) -> Self | None:
+        """Far fewer rows, with weights, that have about the same sums; None if there are none."""
+        if self.n_coefficients > 1:
+            return None
+        points = condense(self._features[0], self._weights, self._layout)
+        if points is None:
+            return None
+        targets, common = np.zeros_like(points.sizes), {"keys": points.keys, "n_keys": self.n_keys}
+        few = self._like(points.sizes[None], targets, weights=points.weights, **common)
+        # Sizes know nothing of targets, nor of signs: all that these say is in here.
+        few._linear = self._linear
+        return few
+
+    def _sum_even(self, bits: Array, block: Block, hessian: bool) -> Sums:
+        """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of a block.
+
+        ``bits`` are coefficients times log2(e): for exp2, which is quicker than exp.
+        """
         x = self._features[:, block.rows]
         weights = None if self._weights is None else self._weights[block.rows]
-        eta = self._eta(theta, block)
-        size = np.abs(eta)
-        small = np.exp2(size * -LOG2_E)
+        eta = self._eta(bits, block)
+        below = np.copysign(eta, -1.0)
+        small = np.exp2(below)
         one_plus_small = small + 1.0
-        loss = _log_cosh(size, one_plus_small, weights, block)
+        loss = _log_cosh(below, one_plus_small, weights, block)
         inverse = np.reciprocal(one_plus_small, out=one_plus_small)
         # sigmoid(eta) - 1/2 has the sign of eta and the size sigmoid(|eta|) - 1/2.
-        slope = np.copysign(inverse - 0.5, eta)
+        slope = np.copysign(np.subtract(inverse, 0.5, out=below), eta, out=below)
         gradient = block.project(x, _weighed(slope, weights))
         if not hessian:
             return Sums(loss, gradient, None)
-        variance = _weighed(small * inverse * inverse, weights)
-        return Sums(loss, gradient, _squares(x, variance, block))
+        small *= inverse
+        small *= inverse
+        return Sums(loss, gradient, _squares(x, _weighed(small, weights), block))
 
     def _row_gradients(self, theta: Array) -> Iterator[Array]:
         residual = np.empty(len(self._targets))
@@ -101,27 +121,44 @@ class BinaryRows(StoredRows):
 
     def _eta(self, theta: Array, block: Block) -> Array:
         x = self._features[:, block.rows]
+        if len(x) == 1:
+            return np.asarray(block.spread(theta[block.keys, 0]) * x[0])
         if block.is_one_key:
             return np.asarray(np.einsum("p,pi->i", theta[block.keys.start], x))
         return np.asarray(np.einsum("pi,pi->i", block.spread(theta[block.keys].T), x))
 
-    def _sum_linear(self) -> Array:
-        total = self._zeros(hessian=False).gradient
-        for block in self._layout.blocks(BLOCK):
-            pull = self._weigh(0.5 - self._targets[block.rows], block.rows)
-            total[block.keys] += block.project(self._features[:, block.rows], pull)
-        return total
+    def _sum_linear(
+        self, features: Array, targets: Array, weights: Array | None, keys: Codes | None
+    ) -> Array:
+        """Sum the linear part of rows as they came, whose targets then need no sorting."""
+        total = np.zeros((self.n_keys, self.n_coefficients))
+        for start in range(0, len(targets), BLOCK):
+            rows = slice(start, start + BLOCK)
+            pull = _weighed(0.5 - targets[rows], None if weights is None else weights[rows])
+            for p, x in enumerate(features):
+                total[:, p] += _by_key(x[rows] * pull, keys, rows, self.n_keys)
+        return total[self._layout.present]
+
+
+def _by_key(values: Array, keys: Codes | None, rows: slice, n_keys: int) -> Array:
+    if keys is None:
+        return np.asarray(values.sum(keepdims=True))
+    return np.asarray(np.bincount(keys[rows], values, minlength=n_keys), dtype=np.float64)
 
 
 def _weighed(values: Array, weights: Array | None) -> Array:
     return values if weights is None else np.multiply(values, weights, out=values)
 
 
-def _log_cosh(size: Array, one_plus_small: Array, weights: Array | None, block: Block) -> Array:
-    """Sum log(2 cosh(eta / 2)) = |eta| / 2 + log(1 + exp(-|eta|)) over the rows of each key."""
+def _log_cosh(below: Array, one_plus_small: Array, weights: Array | None, block: Block) -> Array:
+    """Sum log(2 cosh(eta / 2)) = |eta| / 2 + log(1 + exp(-|eta|)) over the rows of each key.
+
+    ``below`` is -|eta| in bits.
+    """
+    half = -0.5 / LOG2_E
     if weights is not None:
-        return block.project((0.5 * size + np.log(one_plus_small))[None], weights)[:, 0]
-    return 0.5 * block.sum(size) + _sum_logs(one_plus_small, block)
+        return block.project((half * below + np.log(one_plus_small))[None], weights)[:, 0]
+    return half * block.sum(below) + _sum_logs(one_plus_small, block)
 
 
 def _sum_logs(values: Array, block: Block) -> Array:

@@ -11,10 +11,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.rows.sums import Sums
+
+# Rows that are put in order at once.
+BLOCK = 2**15
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Block:
 class Layout:
     """Where the rows of each key lie once they are sorted by key."""
 
-    order: Codes | None  # None: they already are
+    order: NDArray[np.int32] | Codes | None  # None: they already are
     n_keys: int
     present: Codes  # keys that have rows
     offsets: Codes  # (present keys + 1,)
@@ -71,9 +75,16 @@ class Layout:
         offsets = np.concatenate([[0], np.cumsum(counts[present])]).astype(np.intp)
         return cls(order, n_keys, present, offsets)
 
-    def sort(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Put the last axis of ``values`` in the order of the keys."""
-        return values if self.order is None else values[..., self.order]
+    def sort(self, values: NDArray[Any], step: int = 1) -> NDArray[Any]:
+        """Put the last axis of ``values`` in the order of the keys, and take one in ``step``."""
+        if self.order is None:
+            return values[..., ::step]
+        order = self.order[::step]
+        in_order = np.empty((*values.shape[:-1], len(order)), dtype=values.dtype)
+        for start in range(0, len(order), BLOCK):
+            rows = slice(start, start + BLOCK)
+            in_order[..., rows] = values[..., order[rows]]
+        return in_order
 
     def keys(self) -> Codes:
         """Key of each row, sorted."""
@@ -122,13 +133,16 @@ class Layout:
         return total
 
 
-def stable_order(codes: Codes, count: int) -> Codes:
-    """Order that sorts codes 0, ..., count - 1, by 16 bits at a time.
+def stable_order(codes: Codes, count: int) -> NDArray[np.int32] | Codes:
+    """Order that sorts codes 0, ..., count - 1.
 
-    NumPy has a radix sort for those, far quicker than its sort of whole integers.
+    A sparse matrix with an entry in each column is laid out by rows, which SciPy does by counting:
+    in half the time of a sort.
     """
-    order = np.argsort(codes.astype(np.uint16), kind="stable")
-    for shift in range(16, (count - 1).bit_length(), 16):
-        digits = (codes[order] >> shift).astype(np.uint16)
-        order = order[np.argsort(digits, kind="stable")]
+    n = len(codes)
+    if max(n, count) >= np.iinfo(np.int32).max:
+        return np.argsort(codes, kind="stable")
+    columns = np.arange(n + 1, dtype=np.int32)
+    entries = (np.empty(n, dtype=np.int8), codes.astype(np.int32), columns)
+    order: NDArray[np.int32] = csc_array(entries, shape=(count, n)).tocsr().indices
     return order

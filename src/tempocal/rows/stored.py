@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -43,22 +44,31 @@ class StoredRows(ABC):
     ) -> None:
         self._layout = Layout.of(keys, n_keys, len(targets))
         self._features = np.ascontiguousarray(self._layout.sort(features))
-        self._targets = self._layout.sort(targets)
+        self._targets_as_they_came = targets
         self._weights = None if weights is None else self._layout.sort(weights)
         self.n_keys = n_keys
         self.total_weight = float(len(targets) if weights is None else weights.sum())
         self.key_weights = self._layout.key_weights(self._weights)
 
+    @cached_property
+    def _targets(self) -> NDArray[Any]:
+        """Targets in the order of the keys, which not every pass asks for."""
+        return self._layout.sort(self._targets_as_they_came)
+
     def thin(self, size: int) -> Self:
         """About ``size`` of the rows under their keys, evenly spaced; all, if no more."""
-        step = max(1, len(self._targets) // size)
+        step = max(1, self._features.shape[1] // size)
         return self._like(
             self._features[:, ::step],
-            self._targets[::step],
+            self._layout.sort(self._targets_as_they_came, step),
             weights=None if self._weights is None else self._weights[::step],
             keys=self._layout.keys()[::step],
             n_keys=self.n_keys,
         )
+
+    def condensed(self) -> Self | None:
+        """Far fewer rows, with weights, that have about the same sums; None if there are none."""
+        return None
 
     def group_gradients(self, theta: Array, codes: Codes, count: int) -> list[csr_array]:
         """Gradient summed over the rows of each group and key: (groups, keys) by coefficient."""

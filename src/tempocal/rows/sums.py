@@ -75,3 +75,6 @@ class Rows(Protocol):
 
     def thin(self, size: int) -> Self:
         """About ``size`` of the rows under their keys, evenly spaced; all, if no more."""
+
+    def condensed(self) -> Self | None:
+        """Far fewer rows, with weights, that have about the same sums; None if there are none."""

@@ -3,6 +3,8 @@
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from threading import current_thread
 from typing import TypeVar
 
 from tempocal.rows.layout import Block
@@ -13,6 +15,7 @@ Result = TypeVar("Result")
 
 # NumPy lets go of the interpreter within a block, so that threads run side by side.
 BLOCKS_AT_ONCE = 2
+NAME = "tempocal-rows"
 
 
 def sum_blocks(blocks: Iterable[Block], work: Callable[[Block], Sums], total: Sums) -> Sums:
@@ -30,10 +33,16 @@ def sum_blocks(blocks: Iterable[Block], work: Callable[[Block], Sums], total: Su
 def map_on_cores(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """Do some work for each item, on all cores; results come in the order of the items."""
     n_threads = min(len(items), _available_cores())
-    if n_threads < 2:
+    # A worker that waits for other workers would wait for ever.
+    if n_threads < 2 or current_thread().name.startswith(NAME):
         return [work(item) for item in items]
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(work, items))
+    return list(_pool(_available_cores(), os.getpid()).map(work, items))
+
+
+@lru_cache(maxsize=1)
+def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
+    """Threads that are kept, for to start them takes as long as a block; a fork has its own."""
+    return ThreadPoolExecutor(n_threads, thread_name_prefix=NAME)
 
 
 def _sum_piece(piece: list[Block], work: Callable[[Block], Sums], like: Sums) -> Sums:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tempocal.links import Array
+from tempocal.rows import Sums
 from tempocal.solve.linear import solve_flat
 from tempocal.solve.penalties import Strengths, as_matrix, loose_part
 from tempocal.solve.problem import Point, Problem, Solution
@@ -25,15 +26,18 @@ NOTHING = 1e-12
 MAX_PASSES = 200
 
 
-def minimize_newton(problem: Problem, strengths: Strengths, start: Array) -> Solution:
-    """Minimize the penalized loss of a problem."""
-    pull = problem.pull(strengths)
+def minimize_newton(
+    problem: Problem, strengths: Strengths, start: Array, known: Sums | None = None
+) -> Solution:
+    """Minimize the penalized loss of a problem; the sums at the start may be ``known``."""
+    pull, start = problem.pull(strengths), np.maximum(start, problem.lower)
     last = _descend(
         lambda theta: _with_hessian(problem.evaluate(theta, strengths)),
         start,
         problem.lower,
         problem.rows.total_weight,
         loose_part(pull),
+        first=None if known is None else _with_hessian(problem.point(start, strengths, known)),
     )
     theta = np.maximum(last.point.theta + last.step, problem.lower)
     return Solution(
@@ -44,6 +48,7 @@ def minimize_newton(problem: Problem, strengths: Strengths, start: Array) -> Sol
         passes=last.passes,
         converged=last.converged,
         unbounded=last.unbounded,
+        sums=known if last.passes == 0 else None,
     )
 
 
@@ -77,10 +82,12 @@ def _descend(
     lower: Array,
     total_weight: float,
     loose_of: Callable[[Array], Array],
+    *,
+    first: _Curved | None,
 ) -> _Last:
-    point = evaluate(np.maximum(start, lower))
-    first = point.hessian
-    passes, damping, before = 1, 0.0, 0.0
+    point = evaluate(start) if first is None else first
+    curvature = point.hessian
+    passes, damping, before = int(first is None), 0.0, 0.0
     while True:
         step = _bounded_step(point, lower, damping)
         promised = -float(point.gradient @ step + 0.5 * step @ point.hessian @ step)
@@ -89,7 +96,7 @@ def _descend(
             # Only what nothing pulls back can run away. Its first curvature tells how far the
             # step moves the linear predictors; where none was left there, go by the share.
             loose = loose_of(step)
-            far = np.sqrt(loose @ first @ loose / total_weight)
+            far = np.sqrt(loose @ curvature @ loose / total_weight)
             share = np.linalg.norm(loose) / max(float(np.linalg.norm(point.theta)), TINY)
             runs = far > RUNAWAY or (nothing_left and share > RUNAWAY)
             if not runs:

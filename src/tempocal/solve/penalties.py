@@ -67,7 +67,8 @@ def total_pull(penalties: tuple[Penalty, ...], strengths: Strengths, steady: Arr
     """Add up all pulls: a diagonal where every one of them is."""
     total = steady
     for penalty, strength in zip(penalties, strengths, strict=True):
-        total = _add(total, strength * penalty.matrix)
+        if strength != 0.0:
+            total = _add(total, strength * penalty.matrix)
     return total
 
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.rows import Rows
+from tempocal.rows import Rows, Sums
 from tempocal.solve.penalties import Penalty, Strengths, as_matrix, total_pull
 
 # A matrix of weights for 16 classes.
@@ -120,6 +120,11 @@ class Problem:
         share = rows.total_weight / self.rows.total_weight
         return replace(self, rows=rows, steady=share * self.steady), share
 
+    def condensed(self) -> Self | None:
+        """Return about the same problem with far fewer rows, as heavy in all; None if none is."""
+        rows = self.rows.condensed()
+        return None if rows is None else replace(self, rows=rows)
+
     def at_keys(self, theta: Array) -> Array:
         """Coefficients of every key, of shape (keys, coefficients of a key)."""
         table = theta.reshape(-1, self.rows.n_coefficients)
@@ -139,7 +144,10 @@ class Problem:
 
     def evaluate(self, theta: Array, strengths: Strengths, *, hessian: bool = True) -> Point:
         """Sum the loss over rows, add the pull towards the identity, with derivatives."""
-        sums = self.rows.sums(self.at_keys(theta), hessian=hessian)
+        return self.point(theta, strengths, self.rows.sums(self.at_keys(theta), hessian=hessian))
+
+    def point(self, theta: Array, strengths: Strengths, sums: Sums) -> Point:
+        """Add the pull to sums over rows, with derivatives."""
         offset = theta - self.identity
         pulled = self.pulled(strengths, offset)
         value = float(sums.loss[self.counted].sum()) + 0.5 * float(offset @ pulled)
@@ -205,6 +213,8 @@ class Solution:
         there is no finite optimum.
     where_unbounded : ndarray of bool, shape (keys,), or None
         At which keys they were, where each has its own.
+    sums : Sums or None
+        Sums over the rows of each key next to ``theta``, where the solver has kept them.
     """
 
     theta: Array
@@ -215,3 +225,4 @@ class Solution:
     converged: bool
     unbounded: bool
     where_unbounded: NDArray[np.bool_] | None = None
+    sums: Sums | None = None

@@ -15,21 +15,22 @@ import numpy as np
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
+from tempocal.rows import Sums
 from tempocal.solve.evidence import Shrunk, fit_by_evidence
 from tempocal.solve.fitting import SAMPLE_ROWS, fit
 from tempocal.solve.newton import TOLERANCE, minimize_newton
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic import Wanted
-from tempocal.solve.separate import bounded_steps
+from tempocal.solve.scan import Bracket, KeyQuadratic
 
 # From logarithms of rates, relative to the range of time, to the problem at them.
 MakeProblem = Callable[[tuple[float, ...]], Problem]
 
 SLOWEST, FASTEST = float(np.log(1e-2)), float(np.log(1e3))
-# Rates that are looked at; and then, each time closer around the best.
+# Rates that are looked at; then the lowest is closed in on, until this close.
 SCAN = 41
-CLOSER, TIMES_CLOSER = 9, 3
+CLOSE, MAX_CLOSER = 0.01, 6
 MAX_STEPS = 60
 # Rows that are all but separable leave no quadratic to go by: then enough is enough.
 MAX_SETBACKS, MOST_PASSES = 5, 300
@@ -78,16 +79,36 @@ class Place:
     solution: Solution
 
 
+class _Shapes:
+    """Bases and pulls at rates, kept: the same ones are looked at again and again."""
+
+    def __init__(self, make: MakeProblem, strengths: Strengths) -> None:
+        self._make, self._strengths = make, strengths
+        self._known: dict[tuple[float, ...], tuple[Array, Array]] = {}
+
+    def __getitem__(self, log_rates: tuple[float, ...]) -> tuple[Array, Array]:
+        if log_rates not in self._known:
+            problem = self._make(log_rates)
+            pull = as_matrix(problem.pull(self._strengths))
+            self._known[log_rates] = problem.basis.astype(np.float64, copy=False), pull
+        return self._known[log_rates]
+
+
 def fit_profile(
-    make: MakeProblem, n_rates: int, strengths: Strengths, start: Place | None = None
+    make: MakeProblem,
+    n_rates: int,
+    strengths: Strengths,
+    start: Place | None = None,
+    shapes: _Shapes | None = None,
 ) -> Place:
     """Find the rates and the coefficients of least objective."""
+    shapes = _Shapes(make, strengths) if shapes is None else shapes
     if start is None:
-        start = _start(make, n_rates, strengths)
+        start = _start(make, n_rates, strengths, shapes)
         if start.solution.unbounded:
             # All rows at one rate leave no finite optimum: none is looked for at others.
             return start
-    search = _Search(make, n_rates, strengths)
+    search = _Search(make, n_rates, strengths, shapes)
     best, dips = search.descend(start.log_rates, start.theta)
     for log_rates, theta in dips if search.passes < MOST_PASSES else ():
         # A rival is fitted at its own rate first, for the quadratic is not to be trusted so far.
@@ -96,14 +117,19 @@ def fit_profile(
         rival, _ = search.descend(log_rates, at.theta, near=True)
         if rival.value < best.value:
             best = rival
-    solution = minimize_newton(search.make(best.log_rates), strengths, best.theta)
+    solution = minimize_newton(search.make(best.log_rates), strengths, best.theta, best.sums)
     total = search.passes + solution.passes
     return Place(best.log_rates, solution.theta, replace(solution, passes=total))
 
 
-def _start(make: MakeProblem, n_rates: int, strengths: Strengths) -> Place:
+def _start(make: MakeProblem, n_rates: int, strengths: Strengths, shapes: _Shapes) -> Place:
     """Fit a sample of the rows; where that is no help, all of them at a middling rate."""
     middle = (1.0,) * n_rates
+    few = make(middle).condensed()
+    if few is not None:
+        place = _fit_few(make, n_rates, strengths, few, shapes)
+        if not place.solution.unbounded:
+            return place
     small, share = make(middle).thinned(SAMPLE_ROWS)
     if share <= 0.25:
 
@@ -117,66 +143,43 @@ def _start(make: MakeProblem, n_rates: int, strengths: Strengths) -> Place:
     return Place(middle, solution.theta, solution)
 
 
+def _fit_few(
+    make: MakeProblem, n_rates: int, strengths: Strengths, few: Problem, shapes: _Shapes
+) -> Place:
+    """Fit few rows that stand for many."""
+
+    def make_few(log_rates: tuple[float, ...]) -> Problem:
+        return replace(make(log_rates), rows=few.rows)
+
+    # From zero, where the curvature is largest, steps do not go too far.
+    solution = minimize_newton(few, strengths, np.zeros_like(few.identity))
+    if solution.unbounded:
+        return Place((), solution.theta, solution)
+    start = Place((1.0,) * n_rates, solution.theta, solution)
+    return fit_profile(make_few, n_rates, strengths, start, shapes)
+
+
 @dataclass(frozen=True)
 class _At:
-    """Rates and coefficients, with the objective there."""
+    """Rates and coefficients, with the objective there; and the sums, if a pass was made."""
 
     log_rates: tuple[float, ...]
     theta: Array
     value: float
-
-
-@dataclass(frozen=True)
-class _Quadratic:
-    """The loss at the keys up to second order around coefficients at every key."""
-
-    center: Array  # (keys, width)
-    loss: float
-    gradient: Array  # (keys, width)
-    hessian: Array  # (keys, width, width)
-
-    def best(self, problems: list[Problem], pulls: Array, theta: Array) -> tuple[Array, Array]:
-        """Coefficients of least objective for several bases, from ``theta``, and its value."""
-        first = problems[0]
-        # (bases, keys, functions)
-        bases = np.stack([problem.basis for problem in problems]).astype(np.float64)
-        offset = theta - first.identity
-        at_keys = np.einsum("rtm,mp->rtp", bases, theta.reshape(bases.shape[2], -1))
-        away = at_keys - self.center
-        curved = np.einsum("tpq,rtq->rtp", self.hessian, away)
-        value = self.loss + np.einsum("rtp,tp->r", away, self.gradient)
-        value += 0.5 * np.einsum("rtp,rtp->r", away, curved)
-        pulled = pulls @ offset
-        value += 0.5 * pulled @ offset
-        gradient = np.einsum("rtm,rtp->rmp", bases, self.gradient + curved)
-        gradient = gradient.reshape(len(bases), -1) + pulled
-        hessian = _gather(bases, self.hessian) + pulls
-        start = np.broadcast_to(theta, gradient.shape)
-        step = bounded_steps(start, gradient, hessian, first.lower, np.zeros(len(bases)))
-        value += np.einsum("rn,rn->r", gradient, step)
-        value += 0.5 * np.einsum("rn,rnk,rk->r", step, hessian, step)
-        return theta + step, value
-
-
-def _gather(bases: Array, hessian: Array) -> Array:
-    """Hessians in the coefficients of several bases, from those at the keys."""
-    n_bases, keys, count = bases.shape
-    width = hessian.shape[1]
-    pairs = (bases[:, :, :, None] * bases[:, :, None, :]).transpose(0, 2, 3, 1)
-    square = pairs.reshape(-1, keys) @ hessian.reshape(keys, -1)
-    blocks = square.reshape(n_bases, count, count, width, width).transpose(0, 1, 3, 2, 4)
-    return blocks.reshape(n_bases, count * width, count * width)
+    sums: Sums | None = None
 
 
 class _Search:
     """A search over all rates, at given strengths."""
 
-    def __init__(self, make: MakeProblem, n_rates: int, strengths: Strengths) -> None:
+    def __init__(
+        self, make: MakeProblem, n_rates: int, strengths: Strengths, shapes: _Shapes
+    ) -> None:
         self.make = make
         self.n_rates = n_rates
         self.strengths = strengths
+        self.shapes = shapes
         self.passes = 0
-        self._pulls: dict[tuple[float, ...], Array] = {}
         self.grid = np.linspace(SLOWEST, FASTEST, SCAN)
 
     def descend(
@@ -210,7 +213,7 @@ class _Search:
                 break
         return here, [] if near else self._dips(quadratic, here)
 
-    def _look(self, log_rates: tuple[float, ...], theta: Array) -> tuple[_At, _Quadratic]:
+    def _look(self, log_rates: tuple[float, ...], theta: Array) -> tuple[_At, KeyQuadratic]:
         """Make a pass over the rows."""
         problem = self.make(log_rates)
         at_keys = problem.at_keys(theta)
@@ -219,11 +222,11 @@ class _Search:
         self.passes += 1
         loss = float(sums.loss.sum())
         offset = theta - problem.identity
-        penalty = 0.5 * float(offset @ self._pull(log_rates) @ offset)
-        here = _At(log_rates, theta, loss + penalty)
-        return here, _Quadratic(at_keys, loss, sums.gradient, sums.hessian)
+        penalty = 0.5 * float(offset @ self.shapes[log_rates][1] @ offset)
+        here = _At(log_rates, theta, loss + penalty, sums)
+        return here, KeyQuadratic(at_keys, loss, sums.gradient, sums.hessian)
 
-    def _lowest(self, quadratic: _Quadratic, here: _At, radius: float) -> _At:
+    def _lowest(self, quadratic: KeyQuadratic, here: _At, radius: float) -> _At:
         """Lowest place of the quadratic, going over the rates one after the other."""
         best = here
         for _ in range(self.n_rates):
@@ -232,26 +235,27 @@ class _Search:
         return best
 
     def _lowest_along(
-        self, quadratic: _Quadratic, best: _At, k: int, center: float, radius: float
+        self, quadratic: KeyQuadratic, best: _At, k: int, center: float, radius: float
     ) -> _At:
         low, high = max(SLOWEST, center - radius), min(FASTEST, center + radius)
-        points = self.grid[(self.grid >= low) & (self.grid <= high)]
-        points = np.unique(np.concatenate([points, [low, high, best.log_rates[k]]]))
-        for _ in range(TIMES_CLOSER + 1):
-            best = self._best_of(quadratic, best, k, points)
-            spot = int(np.searchsorted(points, best.log_rates[k]))
-            left, right = points[max(spot - 1, 0)], points[min(spot + 1, len(points) - 1)]
-            points = np.linspace(left, right, CLOSER)
-            points[CLOSER // 2] = best.log_rates[k]
-            points.sort()
-        return best
+        inside = self.grid[(self.grid >= low) & (self.grid <= high)]
+        points = np.unique(np.concatenate([inside, [low, high, best.log_rates[k]]]))
+        for _ in range(MAX_CLOSER):
+            best, around = self._best_of(quadratic, best, k, points)
+            if around.right - around.left < CLOSE:
+                break
+            points = around.closer()
+        return self._best_of(quadratic, best, k, np.unique([around.center, around.vertex]))[0]
 
-    def _best_of(self, quadratic: _Quadratic, best: _At, k: int, points: Array) -> _At:
+    def _best_of(
+        self, quadratic: KeyQuadratic, best: _At, k: int, points: Array
+    ) -> tuple[_At, Bracket]:
         thetas, values = self._along(quadratic, best, k, points)
         lowest = int(np.argmin(values))
-        return _At(_with(best.log_rates, k, points[lowest]), thetas[lowest], values[lowest])
+        found = _At(_with(best.log_rates, k, points[lowest]), thetas[lowest], values[lowest])
+        return found, Bracket.around(lowest, points, values)
 
-    def _dips(self, quadratic: _Quadratic, here: _At) -> list[tuple[tuple[float, ...], Array]]:
+    def _dips(self, quadratic: KeyQuadratic, here: _At) -> list[tuple[tuple[float, ...], Array]]:
         """Other local minima over the scanned rates."""
         found = []
         spacing = self.grid[1] - self.grid[0]
@@ -266,15 +270,12 @@ class _Search:
             ]
         return found
 
-    def _along(self, quadratic: _Quadratic, at: _At, k: int, points: Array) -> tuple[Array, Array]:
-        places = [_with(at.log_rates, k, point) for point in points]
-        pulls = np.stack([self._pull(place) for place in places])
-        return quadratic.best([self.make(place) for place in places], pulls, at.theta)
-
-    def _pull(self, log_rates: tuple[float, ...]) -> Array:
-        if log_rates not in self._pulls:
-            self._pulls[log_rates] = as_matrix(self.make(log_rates).pull(self.strengths))
-        return self._pulls[log_rates]
+    def _along(
+        self, quadratic: KeyQuadratic, at: _At, k: int, points: Array
+    ) -> tuple[Array, Array]:
+        shapes = [self.shapes[_with(at.log_rates, k, point)] for point in points.tolist()]
+        bases, pulls = (np.array(parts) for parts in zip(*shapes, strict=True))
+        return quadratic.best(bases, pulls, at.theta, self.make(at.log_rates))
 
 
 def _with(log_rates: tuple[float, ...], k: int, value: float) -> tuple[float, ...]:

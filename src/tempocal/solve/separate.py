@@ -49,7 +49,13 @@ def fit_separately(problem: Problem, strengths: Strengths, start: Array | None =
 
 
 def _start(problem: Problem, strengths: Strengths) -> Array:
-    """Start from the identity or zero; of many rows, from a fit of a sample."""
+    """Start from the identity or zero; of many rows, from a fit of few that stand for them."""
+    few = problem.condensed()
+    if few is not None:
+        # From zero, where the curvature is largest, steps do not go too far.
+        known = np.repeat(problem.rows.key_weights > 0, problem.rows.n_coefficients)
+        near = np.where(known, 0.0, problem.identity)
+        return _where_bounded(fit_separately(few, strengths, near), near, few)
     small, share = problem.thinned(SAMPLE_ROWS)
     weaker = tuple(share * s for s in strengths)
     together = fit(_tied(small), weaker) if share <= 0.25 else None
@@ -59,7 +65,11 @@ def _start(problem: Problem, strengths: Strengths) -> Array:
     theta = np.where(known, np.tile(together.theta, problem.rows.n_keys), problem.identity)
     if ENOUGH_ROWS * problem.rows.n_keys > SAMPLE_ROWS:
         return theta
-    alone = fit_separately(small, weaker, theta)
+    return _where_bounded(fit_separately(small, weaker, theta), theta, small)
+
+
+def _where_bounded(alone: Solution, theta: Array, problem: Problem) -> Array:
+    """Take the solution at the keys that have one, and ``theta`` at the others."""
     if alone.where_unbounded is None or not alone.unbounded:
         return alone.theta
     astray = np.repeat(alone.where_unbounded, problem.rows.n_coefficients)

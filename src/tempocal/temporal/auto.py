@@ -20,12 +20,12 @@ from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.summary import Summary
 from tempocal.curves import Constant, Curve, ExponentialDecay, RandomWalk, Spline
 from tempocal.errors import InputError, warn_user
+from tempocal.fitted.entries import TimeColumn
 from tempocal.inputs import Inputs, check_seed, check_whole
 from tempocal.modelfile import write_document
 from tempocal.temporal.auto_document import auto_to_content
 from tempocal.temporal.blas import one_blas_thread
 from tempocal.temporal.calibrator import TemporalCalibrator
-from tempocal.temporal.clock import TimeColumn
 from tempocal.temporal.comparison import Comparison, compare
 from tempocal.temporal.cross_validation import try_all
 from tempocal.temporal.fitting import with_shrinkage

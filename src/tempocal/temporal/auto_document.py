@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tempocal.calibrators.document import labels_from_dict, labels_to_dict, read_out, spell_out
-from tempocal.calibrators.loading import require_keys
+from tempocal.calibrators.document import read_out, spell_out
 from tempocal.errors import DamagedModelFileError
+from tempocal.fitted.entries import KEYS_OF_CHOICE, require_keys
+from tempocal.modelfile.labels import labels_from_dict, labels_to_dict
 from tempocal.temporal.comparison import Candidate, Comparison
 from tempocal.temporal.document import parameters_to_dict, to_content
 from tempocal.temporal.reading import from_content, parameters_from_dict
@@ -14,7 +15,6 @@ from tempocal.version import __version__
 if TYPE_CHECKING:
     from tempocal.temporal.auto import AutoTemporalCalibrator
 
-_KEYS = {"calibrator", "written_by", "parameters", "best", "comparison"}
 _SETTINGS = {"folds": int, "seed": int}
 _FITTED = ("classes_", "map_", "bands_", "time_kinds_", "n_features_in_")
 
@@ -43,7 +43,7 @@ def auto_from_content(content: Mapping[str, Any]) -> "AutoTemporalCalibrator":
     """Return the calibrator that `auto_to_content` described."""
     from tempocal.temporal.auto import AutoTemporalCalibrator  # noqa: PLC0415 - it saves itself
 
-    require_keys(content, _KEYS)
+    require_keys(content, KEYS_OF_CHOICE)
     best = from_content(content["best"])
     auto = AutoTemporalCalibrator(**_settings(content["parameters"]))
     if auto.time_column != best.time_column or auto.inputs != best.inputs:

@@ -226,9 +226,9 @@ class _Tangent:
 
     def curvatures(self, groups: Groups | None) -> tuple[Array, Array]:
         """Curvature of the loss and variance of its gradient, rates included."""
-        problem, theta = self.problem, self.fitted.shrunk.solution.theta
-        at_keys = problem.at_keys(theta)
-        sums = problem.rows.sums(at_keys)
+        problem, solution = self.problem, self.fitted.shrunk.solution
+        at_keys = problem.at_keys(solution.theta)
+        sums = solution.sums or problem.rows.sums(at_keys)
         assert sums.hessian is not None
         jacobian = self._jacobian()  # (keys, width, coefficients and rates)
         seen = np.einsum("tpi,tpq->tqi", jacobian, sums.hessian)

@@ -10,8 +10,8 @@ from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.curves import Curve, ExponentialDecay
 from tempocal.errors import InputError
+from tempocal.fitted.entries import TimeColumn
 from tempocal.temporal.blas import one_blas_thread
-from tempocal.temporal.clock import TimeColumn
 from tempocal.temporal.document import save
 from tempocal.temporal.fitting import fit_along_time
 from tempocal.temporal.timed import TimedCalibrator

@@ -6,14 +6,9 @@ from typing import Any
 import numpy as np
 
 from tempocal.errors import InputError
+from tempocal.fitted.entries import TimeColumn
+from tempocal.fitted.model import moderate
 from tempocal.inputs import Times, as_array, check_time
-
-# A column by position or by name, or two of them.
-TimeColumn = int | str | tuple[int, int] | tuple[str, str]
-
-
-# Half of what a double holds, so that differences are finite.
-LARGEST_TIME = 8e307
 
 
 @dataclass(frozen=True)
@@ -41,7 +36,7 @@ def take_time(logits: Any, time: Any, time_column: TimeColumn | None, clocks: in
         )
     times = check_time(time, length_of(logits, "logits"), clocks=clocks)
     _require_no_time_among(logits, times)
-    return Timed(logits, _moderate(times))
+    return Timed(logits, moderate(times))
 
 
 def _from_columns(X: Any, time_column: TimeColumn, clocks: int) -> Timed:
@@ -72,7 +67,7 @@ def _from_columns(X: Any, time_column: TimeColumn, clocks: int) -> Timed:
         )
     parts = tuple(_column(X, place) for place in places)
     times = check_time(parts if clocks == 2 else parts[0], X.shape[0], clocks=clocks)
-    return Timed(_columns(X, rest), _moderate(times))
+    return Timed(_columns(X, rest), moderate(times))
 
 
 def _place(X: Any, column: Any) -> int:
@@ -141,11 +136,3 @@ def _require_no_time_among(logits: Any, times: Times) -> None:
                 f"column {place} of the predictions is the time itself: leave it out, or say "
                 f"time_column={place} instead of time="
             )
-
-
-def _moderate(times: Times) -> Times:
-    """Refuse times so far apart, or so large, that their distances overflow."""
-    largest = float(np.abs(times.values).max(initial=0.0))
-    if largest > LARGEST_TIME:
-        raise InputError(f"time must lie within {LARGEST_TIME:g} of zero, but it has {largest:g}")
-    return times

@@ -14,12 +14,13 @@ from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, details_o
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.training import Training
 from tempocal.curves import Curve, Track
+from tempocal.curves.grid import Grid
 from tempocal.errors import AtBoundWarning, warn_user
 from tempocal.inputs import Codes
 from tempocal.maps import Band, ConstantBasis, Curves, StepBand, TemporalMap
 from tempocal.solve.profile import FASTEST, SLOWEST
 from tempocal.temporal.bands import Inference, infer
-from tempocal.temporal.gain import paired_gain
+from tempocal.temporal.gain import score_rows
 from tempocal.temporal.models import FittedModel, fit_models, refit_models, to_curves
 from tempocal.temporal.steps import fit_each_step
 
@@ -67,6 +68,7 @@ def fit_along_time(
         curves,
         details={**facts, **_details(models, inferences)},
         inferences=inferences,
+        grid=track.grid,
     )
     return FittedAlongTime(
         curves,
@@ -158,9 +160,10 @@ def _summarize(
     *,
     details: dict[str, Any],
     inferences: Sequence[Inference] = (),
+    grid: Grid | None = None,
 ) -> Summary:
-    before, after = training.row_nll(), training.row_nll(fitted)
-    gain = paired_gain(before, after, training)
+    scored = score_rows(training, fitted, grid)
+    gain = scored.gain
     facts = {**details, "gain": gain.mean}
     if inferences:
         facts["gain_interval"] = [gain.lower, gain.upper]
@@ -179,7 +182,7 @@ def _summarize(
         total_weight=total,
         n_groups=None if training.groups is None else training.groups.count,
         effective_number=total / max(effects) if effects else None,
-        nll_before=training.mean(before),
-        nll_after=training.mean(after),
+        nll_before=scored.before,
+        nll_after=scored.after,
         details=facts,
     )

@@ -226,6 +226,8 @@ def _on_curve(pull: Array, which: Array) -> Array:
     """Let a pull on the functions of time hold for some coefficients of a key."""
     if pull.ndim == 1:
         return np.outer(pull, which).ravel()
+    if len(which) == 1:
+        return np.asarray(pull * which[0], dtype=np.float64)
     n = len(pull) * len(which)
     # Kronecker's product, but quicker for matrices this small.
     return (pull[:, None, :, None] * np.diag(which)[None, :, None, :]).reshape(n, n)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.checking import Checked, check_rows, with_shape
 from tempocal.errors import InputError
+from tempocal.fitted.entries import TimeColumn
 from tempocal.inputs import (
     Inputs,
     TimeKind,
@@ -29,7 +30,7 @@ from tempocal.maps import (
     TemporalMap,
     numbers_by_name,
 )
-from tempocal.temporal.clock import TimeColumn, length_of, take_time
+from tempocal.temporal.clock import length_of, take_time
 from tempocal.temporal.fitting import FittedAlongTime
 
 # Parameters that cannot be negative.

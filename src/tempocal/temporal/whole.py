@@ -11,17 +11,9 @@ from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.calibrators.training import Training
 from tempocal.curves import Constant
 from tempocal.errors import DamagedModelFileError
-from tempocal.maps import (
-    FORMS,
-    Basis,
-    ConstantBasis,
-    Curves,
-    FittedMap,
-    MapPerStep,
-    ProductBasis,
-    StepBand,
-    to_dict,
-)
+from tempocal.fitted.entries import Columns
+from tempocal.fitted.whole import columns_beside_time, maps_at_moments, require_clocks
+from tempocal.maps import MapPerStep, StepBand, to_dict
 from tempocal.temporal.calibrator import TemporalCalibrator
 
 
@@ -32,11 +24,10 @@ def require_whole(calibrator: TemporalCalibrator) -> None:
     # Nothing changes along a constant, whatever the number of clocks.
     if curve.n_clocks != clocks and not isinstance(curve, Constant):
         raise DamagedModelFileError(f"{curve!r} does not go along {clocks} clocks")
-    if not all(_goes_along(basis, clocks) for basis in _bases(calibrator.map_)):
-        raise DamagedModelFileError(f"the map does not go along {clocks} clocks")
+    require_clocks(calibrator.map_, clocks)
     require_same_classes(inner, calibrator.classes_)
     columns = _columns_of_logits(calibrator)
-    for fitted in _maps(calibrator.map_):
+    for fitted in maps_at_moments(calibrator.map_):
         check_map(fitted, inner, columns, n_classes)
     if not _is_made_by(inner, calibrator.map_, columns, n_classes):
         raise DamagedModelFileError(f"{inner!r} does not make such a map")
@@ -44,43 +35,10 @@ def require_whole(calibrator: TemporalCalibrator) -> None:
         raise DamagedModelFileError("the bands are not those of the map")
 
 
-def _goes_along(basis: Basis, clocks: int) -> bool:
-    if isinstance(basis, ConstantBasis):
-        return True
-    return clocks == (2 if isinstance(basis, ProductBasis) else 1)
-
-
 def _columns_of_logits(calibrator: TemporalCalibrator) -> int:
-    """How many columns of X are left beside the clocks."""
-    columns, given = calibrator.n_features_in_, calibrator.time_column
-    if given is None:
-        return columns
-    clocks = given if isinstance(given, tuple) else (given,)
-    if len(clocks) != len(calibrator.time_kinds_):
-        raise DamagedModelFileError(f"time_column is {given!r}, but time has other clocks")
     names = list(getattr(calibrator, "feature_names_in_", []))
-    return columns - len({_place(clock, columns, names) for clock in clocks})
-
-
-def _place(clock: int | str, columns: int, names: list[str]) -> int | str:
-    if isinstance(clock, int) and -columns <= clock < columns:
-        return clock % columns
-    # Where the names of the columns are no text, scikit-learn keeps none.
-    if isinstance(clock, str) and (clock in names or not names):
-        return names.index(clock) if names else clock
-    raise DamagedModelFileError(f"time_column {clock!r:.80} is none of the {columns} columns")
-
-
-def _bases(fitted: Any) -> tuple[Basis, ...]:
-    return fitted.bases if isinstance(fitted, Curves) else (fitted.basis,)
-
-
-def _maps(fitted: Any) -> tuple[FittedMap, ...]:
-    """Return the maps at some moments: all there are, or of curves the first coefficients'."""
-    if isinstance(fitted, MapPerStep):
-        return fitted.maps
-    with np.errstate(all="ignore"):
-        return (FORMS[fitted.form]([table[0] for table in fitted.tables]),)
+    columns = Columns(calibrator.n_features_in_, names)
+    return columns_beside_time(columns, calibrator.time_column, len(calibrator.time_kinds_))
 
 
 def _is_made_by(inner: Calibrator, fitted: Any, columns: int, n_classes: int) -> bool:

@@ -1,0 +1,68 @@
+"""Sphinx settings: MyST pages and the docstrings, built without the network."""
+
+from typing import Any
+
+import tempocal
+
+project = "tempocal"
+author = "The tempocal developers"
+project_copyright = "The tempocal developers"
+version = release = tempocal.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+]
+exclude_patterns = ["_build", "pictures"]
+
+smartquotes = False  # or --time would lose a dash
+
+# Headings get GitHub's anchors, so that the links work there and here.
+myst_heading_anchors = 3
+
+# `name` in a docstring is a link where there is such a name, and code where not.
+default_role = "py:obj"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_param = False
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+# What scikit-learn adds to every estimator, in words that link to its own glossary.
+autodoc_default_options = {
+    "exclude-members": ", ".join(
+        ["get_metadata_routing", "get_params", "set_params"]
+        + [
+            f"set_{method}_request"
+            for method in (
+                "decision_function",
+                "fit",
+                "predict",
+                "predict_log_proba",
+                "predict_proba",
+                "score",
+            )
+        ]
+    )
+}
+autodoc_class_signature = "mixed"
+
+html_theme = "furo"
+html_title = "tempocal"
+html_theme_options = {"light_css_variables": {"code-font-size": "76%"}}  # a hundred columns
+html_copy_source = False
+html_show_sphinx = False
+pygments_style = "friendly"
+
+
+def setup(app: Any) -> None:
+    """Draw the dashes that napoleon leaves to smartquotes, which are off."""
+    app.connect("autodoc-process-docstring", _draw_dashes, priority=900)
+
+
+def _draw_dashes(
+    _app: Any, _what: str, _name: str, _obj: Any, _options: Any, lines: list[str]
+) -> None:
+    lines[:] = [line.replace(" -- ", " \N{EN DASH} ") for line in lines]

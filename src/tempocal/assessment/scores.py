@@ -1,0 +1,82 @@
+"""How good each method is on rows that it was not fitted to."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from tempocal.assessment.predictions import PastPredictions
+from tempocal.links import Array
+from tempocal.metrics import (
+    IntervalEstimate,
+    OverTime,
+    ReliabilityTable,
+    brier,
+    ece,
+    gain,
+    nll,
+    over_time,
+    overconfidence,
+    reliability_curve,
+    with_interval,
+)
+
+STRETCHES, RELIABILITY_BINS = 20, 10
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What one method does on held-out rows."""
+
+    nll: IntervalEstimate
+    brier: IntervalEstimate
+    ece: IntervalEstimate
+    ece_over_time: OverTime
+    overconfidence: OverTime
+    gain: IntervalEstimate  # in NLL over raw predictions
+    reliability: ReliabilityTable  # of all rows
+    reliability_over_time: tuple[ReliabilityTable, ...]  # of each stretch
+
+
+def score(
+    proba: Array, raw: Array, rows: PastPredictions, classes: NDArray[Any], seed: int
+) -> Scores:
+    """Judge the probabilities of one method."""
+    common: dict[str, Any] = {
+        "groups": rows.group,
+        "sample_weight": rows.weight,
+        "classes": classes,
+    }
+    in_time = {**common, "bins": STRETCHES, "seed": seed}
+    errors = over_time(ece, rows.label, proba, rows.time, **in_time)
+    return Scores(
+        nll=with_interval(nll, rows.label, proba, **common),
+        brier=with_interval(brier, rows.label, proba, **common),
+        ece=with_interval(ece, rows.label, proba, seed=seed, **common),
+        ece_over_time=errors,
+        overconfidence=over_time(overconfidence, rows.label, proba, rows.time, **in_time),
+        gain=gain(nll, rows.label, raw, proba, **common),
+        reliability=_reliability(proba, rows, classes),
+        reliability_over_time=tuple(
+            _reliability(proba[inside], rows.take(inside), classes)
+            for inside in _stretches(errors, rows)
+        ),
+    )
+
+
+def _reliability(proba: Array, rows: PastPredictions, classes: NDArray[Any]) -> ReliabilityTable:
+    """Of the second class where there are two, else of the most probable one."""
+    return reliability_curve(
+        rows.label,
+        proba,
+        bins=RELIABILITY_BINS,
+        of="positive_class" if len(classes) == 2 else "top_label",
+        groups=rows.group,
+        sample_weight=rows.weight,
+        classes=classes,
+    )
+
+
+def _stretches(table: OverTime, rows: PastPredictions) -> list[NDArray[Any]]:
+    ends = zip(table.time_from, table.time_to, strict=True)
+    return [((first <= rows.time) & (rows.time <= last)).nonzero()[0] for first, last in ends]

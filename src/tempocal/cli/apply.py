@@ -1,0 +1,49 @@
+"""Add calibrated probabilities to a file of predictions, block by block."""
+
+import click
+
+from tempocal.cli.options import Named, scores_of_file, verb
+
+
+@verb(
+    "tempocal apply model.json predictions.csv --logits z --time t -o calibrated.csv",
+)
+@click.argument("model", metavar="MODEL")
+@scores_of_file
+@click.option(
+    "-o", "--output", required=True, metavar="OUT", help='File to write; "-" is standard output.'
+)
+@click.option(
+    "--column",
+    default="calibrated",
+    metavar="NAME",
+    help="Name of the new column, or with three classes and more what its name begins with "
+    "(calibrated_home, calibrated_draw, ...). Default: calibrated.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace columns of that name.")
+def command(named: Named, *, model: str, output: str, column: str, overwrite: bool) -> None:
+    """Add calibrated probabilities to a file of predictions.
+
+    All columns stay. With two classes one column is added, the probability of the second class;
+    with more, one for each class. Rows are read and written in blocks, so that files may be larger
+    than memory; OUT appears when all of it is written, and may be FILE itself.
+    """
+    from tempocal.cli.calibrating import Calibrating, warn_of_scale
+    from tempocal.cli.waiting import waiting
+    from tempocal.files import format_of, open_sink, open_source, stream
+    from tempocal.fitted import read_model
+
+    fitted = read_model(model)
+    with open_source(named.file, named.format) as source:
+        typed = format_of(output, named.format) != "csv"
+        with waiting(f"Reading {named.file}"):
+            table = stream(source, typed=typed)
+        job = Calibrating.of(fitted, named, table.schema, source.name, column)
+        schema = job.schema(table.schema, overwrite=overwrite)
+        with waiting("Calibrating") as say, open_sink(output, schema, named.format) as write:
+            done = 0
+            for block in table.blocks:
+                write(job.calibrated(block, first_row=done + 1, schema=schema))
+                done += block.num_rows
+                say(f"{done:,} rows")
+    warn_of_scale(job, done)

@@ -1,0 +1,78 @@
+"""How far off predictions are: the numbers that `evaluate` shows, none of an ECE alone."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tempocal.cli.predictions import Predictions
+from tempocal.links import Array
+from tempocal.metrics import OverTime, brier, ece, nll, over_time, with_interval
+
+TIME_COLUMNS = ("time_from", "time_to", "time_middle")
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What was measured of some predictions."""
+
+    name: str
+    nll: Any  # each an IntervalEstimate
+    brier: Any
+    ece: Any  # None without times
+    over_time: OverTime | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers, ready for JSON."""
+        content: dict[str, Any] = {"name": self.name, "nll": _one(self.nll)}
+        content["brier"] = _one(self.brier)
+        if self.over_time is not None:
+            content["ece"] = _one(self.ece)
+            content["ece_over_time"] = {
+                "mean": _one(self.over_time.mean),
+                "stretches": _stretches(self.over_time),
+            }
+        return content
+
+
+def measure(
+    name: str, rows: Predictions, proba: Array, *, bins: int, classes: Any, seed: int
+) -> Measures:
+    """Measure predictions against the labels of the file."""
+    given = {
+        "groups": rows.groups,
+        "sample_weight": rows.weight,
+        "classes": classes,
+        "seed": seed,
+    }
+    y, time = rows.labels, rows.time
+    return Measures(
+        name,
+        with_interval(nll, y, proba, **given),
+        with_interval(brier, y, proba, **given),
+        None if time is None else with_interval(ece, y, proba, **given),
+        None if time is None else over_time(ece, y, proba, time, bins=bins, **given),
+    )
+
+
+def _one(estimate: Any) -> dict[str, Any]:
+    return {
+        "value": float(estimate),
+        "lower": None if estimate.only_upper else float(estimate.lower),
+        "upper": float(estimate.upper),
+        "floor": float(estimate.floor),
+        "level": float(estimate.level),
+        "estimator": estimate.estimator,
+    }
+
+
+def _stretches(profile: OverTime) -> list[dict[str, Any]]:
+    columns = profile.columns()
+    only_upper = columns.pop("only_upper").tolist()
+    listed = {
+        name: [str(v) for v in column] if column.dtype.kind in "mM" else column.tolist()
+        for name, column in columns.items()
+    }
+    rows = [dict(zip(listed, row, strict=True)) for row in zip(*listed.values(), strict=True)]
+    return [
+        {**row, "lower": None if bound else row["lower"]}
+        for row, bound in zip(rows, only_upper, strict=True)
+    ]

@@ -1,0 +1,140 @@
+"""The options that verbs share: which column of the file is what."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def verb(*examples: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a function a command whose help ends with commands that run."""
+    return click.command(epilog=block("Example:", *examples))
+
+
+def block(title: str, *lines: str) -> str:
+    """Return lines that help leaves as they are."""
+    return "\n".join(["\b", title, *(f"  {line}" for line in lines)])
+
+
+@dataclass(frozen=True)
+class Named:
+    """A file and what its columns are, as the user named them."""
+
+    file: str
+    logits: tuple[str, ...] = ()
+    proba: tuple[str, ...] = ()
+    label: str | None = None
+    time: str | None = None
+    sequence: str | None = None
+    group: str | None = None
+    weight: str | None = None
+    classes: str | None = None
+    label_varies: bool = False
+    really_logits: bool = False
+    format: Any = None
+
+
+_SCORES = (
+    click.option(
+        "--logits",
+        multiple=True,
+        metavar="NAME",
+        help="Column of logits: one (two classes), or one for each class, comma separated or "
+        "repeated.",
+    ),
+    click.option(
+        "--proba",
+        multiple=True,
+        metavar="NAME",
+        help="Column of probabilities instead; one is that of the second class.",
+    ),
+)
+_FORMAT = click.option(
+    "--format",
+    type=click.Choice(["csv", "jsonl", "parquet"]),
+    metavar="[csv|jsonl|parquet]",
+    help='Format of "-" and of files whose name does not tell. "-" is CSV by default.',
+)
+_LABELLED = (
+    click.option("--label", required=True, metavar="NAME", help="Column of true classes."),
+    click.option(
+        "--time",
+        metavar="NAME",
+        help="Column of times: numbers or dates, anything that says how far a sequence has come.",
+    ),
+    click.option(
+        "--sequence",
+        metavar="NAME",
+        help="Column of sequence ids. Rows of one sequence share one label and are not "
+        "independent.",
+    ),
+    click.option(
+        "--group",
+        metavar="NAME",
+        help="Column of clusters coarser than sequences, such as the matches of several maps.",
+    ),
+    click.option(
+        "--weight", metavar="NAME", help="Column of weights: how often each row was seen."
+    ),
+    click.option(
+        "--classes",
+        metavar="A,B,...",
+        help="The class of each column, in order. Default: the labels, sorted.",
+    ),
+    click.option(
+        "--label-varies",
+        is_flag=True,
+        help="The label may change within a sequence.",
+    ),
+    click.option(
+        "--really-logits",
+        is_flag=True,
+        help="The logits are logits, though all of them lie in [0, 1].",
+    ),
+)
+seed = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Seed of what is drawn. Default: 0.",
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
+
+
+def scores_of_file(command: Command) -> Command:
+    """Add FILE and the options that name predictions and times."""
+    time = click.option(
+        "--time",
+        metavar="NAME",
+        help="Column of times, if the model changes along time; two, comma separated, for two "
+        "clocks.",
+    )
+    return _with(command, (*_SCORES, time, _FORMAT))
+
+
+def rows_of_file(command: Command) -> Command:
+    """Add FILE and the options that name labelled predictions."""
+    return _with(command, (*_SCORES, *_LABELLED, _FORMAT))
+
+
+def _with(command: Command, options: tuple[Any, ...]) -> Command:
+    """Gather what the options say in one `Named`, the command's first argument."""
+    names = {field.name for field in fields(Named)}
+
+    @wraps(command)
+    def gathered(**given: Any) -> Any:
+        named = Named(**{name: given.pop(name) for name in names & set(given)})
+        if bool(named.logits) == bool(named.proba):
+            raise click.UsageError(
+                "say which columns the predictions are, either with --logits or with --proba"
+            )
+        return command(named, **given)
+
+    for option in reversed(options):
+        gathered = option(gathered)
+    return click.argument("file", metavar="FILE")(gathered)  # type: ignore[return-value]

@@ -1,0 +1,132 @@
+"""The rows that a command names, read and checked, or a sentence with the flag to try."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.cli.checks import check_classes, check_label, check_nesting, check_scale
+from tempocal.cli.options import Named
+from tempocal.errors import InputError
+from tempocal.files import (
+    ColumnError,
+    Ids,
+    as_ids,
+    as_labels,
+    as_numbers,
+    as_times,
+    column_names,
+    open_source,
+    read_columns,
+)
+from tempocal.inputs import Inputs
+from tempocal.links import Array
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Labelled predictions of a file."""
+
+    name: str  # of the file
+    scores: Array  # (n,) or (n, K)
+    inputs: Inputs
+    labels: NDArray[Any]
+    classes: list[Any] | None  # as given
+    time: NDArray[Any] | None
+    sequence: Ids | None
+    group: Ids | None
+    weight: Array | None
+
+    @property
+    def groups(self) -> NDArray[np.int64] | None:
+        """The cluster of each row: its group, else its sequence."""
+        cluster = self.group or self.sequence
+        return None if cluster is None else cluster.codes
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes the columns stand for."""
+        return 2 if self.scores.ndim == 1 else max(self.scores.shape[1], 2)
+
+
+def read_predictions(named: Named) -> Predictions:
+    """Read the columns that were named and check that they can be what they are called."""
+    with open_source(named.file, named.format) as source:
+        names = column_names(source)
+        scores = split_names(named.logits or named.proba, names)
+        flags = flags_of(named, scores)
+        with naming_flags(flags):
+            table = read_columns(source, list(flags))
+            predictions = _converted(named, source.name, scores, table)
+    _check(predictions, named, scores)
+    return predictions
+
+
+def split_names(given: tuple[str, ...], names: list[str]) -> list[str]:
+    """Return names of columns, where several may stand in one word, with commas between them."""
+    found = [[one] if one in names else one.split(",") for one in given]
+    return [name.strip() for part in found for name in part]
+
+
+def flags_of(named: Named, scores: list[str]) -> dict[str, str]:
+    """Return the flag by which each column was named."""
+    flags = dict.fromkeys(scores, "--logits" if named.logits else "--proba")
+    for role in ("label", "time", "sequence", "group", "weight"):
+        column = getattr(named, role)
+        if column is None:
+            continue
+        if column in flags and {role, flags[column][2:]} != {"sequence", "group"}:
+            raise InputError(
+                f"--{role} and {flags[column]} both name the column {column!r}: they must differ"
+            )
+        flags[column] = f"--{role}"
+    return flags
+
+
+@contextmanager
+def naming_flags(flags: dict[str, str]) -> Iterator[None]:
+    """Put the flag before what is wrong with its column."""
+    try:
+        yield
+    except ColumnError as error:
+        flag = flags.get(error.column)
+        raise InputError(f"{flag}: {error}" if flag else str(error)) from error
+
+
+def stacked(columns: list[NDArray[np.float64]]) -> Array:
+    """Return one column as it is, several side by side."""
+    return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
+
+
+def _converted(named: Named, file: str, scores: list[str], table: dict[str, Any]) -> Predictions:
+    def taken(name: str | None, convert: Any) -> Any:
+        return None if name is None else convert(table[name], name)
+
+    labels = taken(named.label, as_labels)
+    return Predictions(
+        name=file,
+        scores=stacked([as_numbers(table[name], name) for name in scores]),
+        inputs="logits" if named.logits else "proba",
+        labels=labels,
+        classes=check_classes(named.classes, labels, len(scores)),
+        time=taken(named.time, as_times),
+        sequence=taken(named.sequence, as_ids),
+        group=taken(named.group, as_ids),
+        weight=taken(named.weight, as_numbers),
+    )
+
+
+def _check(rows: Predictions, named: Named, scores: list[str]) -> None:
+    assert named.label is not None
+    if not named.really_logits:
+        check_scale(rows.scores, rows.inputs, ",".join(scores))
+    check_label(rows.labels, rows.classes, named.label, rows.n_classes, len(scores))
+    if rows.sequence is None:
+        return
+    if not named.label_varies:
+        check_nesting(rows.sequence, rows.labels, f"the label {named.label!r}", "--label-varies")
+    if rows.group is not None:
+        check_nesting(rows.sequence, rows.group.codes, f"the group {named.group!r}", None)

@@ -1,0 +1,50 @@
+"""One HTML page about past predictions."""
+
+import shlex
+
+import click
+
+from tempocal.cli.options import Named, rows_of_file, seed, verb
+
+
+@verb(
+    "tempocal report predictions.csv --logits z --label won --time t --sequence match "
+    "-o report.html"
+)
+@rows_of_file
+@seed
+@click.option("--title", metavar="TEXT", help="Title of the page. Default: the name of the file.")
+@click.option("-o", "--output", required=True, metavar="PAGE", help="HTML file to write.")
+def command(named: Named, *, seed: int, title: str | None, output: str) -> None:
+    """Write one HTML page: how far off, when, and what to do.
+
+    Calibrators are fitted to one half of the sequences and judged on the other. The page needs no
+    network and holds the verdict in words, errors over time with intervals, reliability diagrams,
+    the fitted curve, single sequences before and after, and the candidates that were compared.
+    """
+    if named.time is None:
+        raise click.UsageError("report needs a time: name its column with --time")
+    from tempocal.assessment import assess
+    from tempocal.cli.predictions import read_predictions
+    from tempocal.cli.waiting import waiting
+    from tempocal.cli.wording import in_words_of_the_command
+    from tempocal.report import write_report
+
+    with waiting(f"Reading {named.file}"):
+        rows = read_predictions(named)
+    with waiting("Fitting to one half, judging on the other"), in_words_of_the_command():
+        found = assess(
+            rows.scores,
+            rows.labels,
+            time=rows.time,
+            sequence=None if rows.sequence is None else rows.sequence.ids(),
+            groups=None if rows.group is None else rows.group.codes,
+            sample_weight=rows.weight,
+            inputs=rows.inputs,
+            classes=rows.classes,
+            seed=seed,
+            progress=False,
+        )
+        words = shlex.join(click.get_current_context().meta["tempocal.words"])
+        write_report(found, output, title=title or rows.name, command=words, time_name=named.time)
+    click.echo(f"{found.verdict.headline}\nSaved to {output}")

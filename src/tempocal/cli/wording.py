@@ -1,0 +1,32 @@
+"""What the library says about arguments, in the words of the command line."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tempocal.errors import InputError
+
+_FLAGS = {
+    "sample_weight": "--weight",
+    'inputs="proba"': "--proba",
+    'inputs="logits"': "--logits",
+    "classes=": "--classes",
+    "time=": "--time",
+}
+
+
+@contextmanager
+def in_words_of_the_command(first_row: int = 1) -> Iterator[None]:
+    """Name flags instead of arguments, and count rows from the first of the file."""
+    try:
+        yield
+    except InputError as error:
+        text = re.sub(r"\brow (\d+)", lambda row: f"row {int(row[1]) + first_row}", str(error))
+        raise InputError(with_flags(text)) from error
+
+
+def with_flags(text: str) -> str:
+    """Name flags instead of arguments."""
+    for argument, flag in _FLAGS.items():
+        text = text.replace(argument, flag)
+    return text

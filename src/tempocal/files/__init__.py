@@ -1,0 +1,38 @@
+"""Tables of predictions in files: CSV, Parquet and JSON lines, read by column and in blocks.
+
+::
+
+    open_source ──> read_columns ──> as_numbers, as_times, as_labels, as_ids      all rows at once
+               └──> stream ──> blocks of rows ──> open_sink                       never all of them
+
+Everything that can be wrong with a file is said in one sentence, an `InputError`. Rows are counted
+from 1, the header of a CSV file not among them.
+"""
+
+from tempocal.files.convert import Ids, as_ids, as_labels, as_numbers, as_times
+from tempocal.files.formats import FORMATS, Format, format_of
+from tempocal.files.problems import ColumnError, MissingColumnError
+from tempocal.files.sink import open_sink
+from tempocal.files.source import Source, open_source
+from tempocal.files.tables import Stream, column_names, read_columns, require_columns, stream
+
+__all__ = [
+    "FORMATS",
+    "ColumnError",
+    "Format",
+    "Ids",
+    "MissingColumnError",
+    "Source",
+    "Stream",
+    "as_ids",
+    "as_labels",
+    "as_numbers",
+    "as_times",
+    "column_names",
+    "format_of",
+    "open_sink",
+    "open_source",
+    "read_columns",
+    "require_columns",
+    "stream",
+]

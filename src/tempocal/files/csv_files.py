@@ -1,0 +1,57 @@
+"""CSV: by column with the type that all of a column has, or in blocks of text as it stands."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv
+
+from tempocal.files.problems import reading
+from tempocal.files.source import Source
+
+# Bytes that are read at once, and the most that a row may have.
+BLOCK_BYTES = 2**22
+# An empty field is a missing value; NA is text, and asked about where a number is needed.
+_MISSING = {
+    "null_values": [""],
+    "strings_can_be_null": True,
+    "quoted_strings_can_be_null": False,
+}
+
+
+def csv_names(source: Source) -> list[str]:
+    """Return the names of the columns."""
+    with reading(source.name, "CSV"), source.open() as file:
+        opened = csv.open_csv(file, read_options=_blocks(), parse_options=_parsing())
+        names: list[str] = opened.schema.names
+    return names
+
+
+def read_csv(source: Source, names: Sequence[str]) -> Any:
+    """Return some columns as a table; their types are what all rows agree on."""
+    convert = csv.ConvertOptions(include_columns=list(names), **_MISSING)
+    with reading(source.name, "CSV"), source.open() as file:
+        return csv.read_csv(
+            file, read_options=_blocks(), parse_options=_parsing(), convert_options=convert
+        )
+
+
+def csv_blocks(source: Source, block_bytes: int) -> Iterator[Any]:
+    """Yield all columns as text, block by block."""
+    types = {name: pa.string() for name in csv_names(source)}
+    convert = csv.ConvertOptions(column_types=types, **_MISSING)
+    with reading(source.name, "CSV"), source.open() as file:
+        yield from csv.open_csv(
+            file,
+            read_options=_blocks(block_bytes),
+            parse_options=_parsing(),
+            convert_options=convert,
+        )
+
+
+def _blocks(block_bytes: int = BLOCK_BYTES) -> Any:
+    return csv.ReadOptions(block_size=block_bytes)
+
+
+def _parsing() -> Any:
+    return csv.ParseOptions(newlines_in_values=True)

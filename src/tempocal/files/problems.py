@@ -1,0 +1,53 @@
+"""What can be wrong with a column, apart from the flag or argument that named it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+
+import pyarrow as pa
+
+from tempocal.errors import InputError
+
+# Columns that are listed in an error.
+MOST_SHOWN = 20
+
+
+class ColumnError(InputError):
+    """A column does not hold what it must.
+
+    Attributes
+    ----------
+    column : str
+        Its name.
+    """
+
+    def __init__(self, column: str, message: str) -> None:
+        super().__init__(message)
+        self.column = column
+
+
+class MissingColumnError(ColumnError):
+    """There is no such column."""
+
+    def __init__(self, column: str, columns: Sequence[str], name: str) -> None:
+        near = get_close_matches(column, columns, n=1)
+        guess = f": did you mean {near[0]!r}?" if near else "."
+        shown = ", ".join(columns[:MOST_SHOWN]) + ", ..." * (len(columns) > MOST_SHOWN)
+        super().__init__(column, f"{name} has no column {column!r}{guess} Its columns are: {shown}")
+
+
+@contextmanager
+def reading(name: str, what: str) -> Iterator[None]:
+    """Say which file could not be read, in one line of what Arrow has to say about it."""
+    try:
+        yield
+    except (pa.ArrowException, UnicodeDecodeError, EOFError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        first = str(error).strip().split("\n", maxsplit=1)[0]
+        raise InputError(f"{name} cannot be read as {what}: {first[:200]}") from error
+
+
+def no_rows(name: str) -> InputError:
+    """Return the error for a file without rows."""
+    return InputError(f"{name} has no rows: there is nothing to do")

@@ -1,0 +1,71 @@
+"""Where rows go: a file that is there whole or not at all, or standard output."""
+
+import gzip
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from pyarrow import parquet
+
+from tempocal.files.formats import STANDARD, Format, format_of, is_gzip
+from tempocal.files.text import csv_header, csv_text, json_text
+from tempocal.modelfile.replace import replacing
+
+Write = Callable[[Any], None]
+
+
+@contextmanager
+def open_sink(path: str, schema: Any, given: Format | None = None) -> Iterator[Write]:
+    """Give a function that writes tables of rows, one after the other.
+
+    A file appears, or replaces the one that was there, when all of it is written and on the disk;
+    after a failure the old one is still there. What went to standard output cannot be taken back.
+
+    Parameters
+    ----------
+    path : str
+        Where to, or ``-`` for standard output.
+    schema : pyarrow.Schema
+        The columns that every table has.
+    given : {"csv", "jsonl", "parquet"}, optional
+        The format, where the name does not tell.
+    """
+    found = format_of(path, given)
+    if path == STANDARD:
+        with _writer(sys.stdout.buffer, schema, found) as write:
+            yield write
+        sys.stdout.buffer.flush()
+        return
+    with (
+        replacing(path, "the rows") as file,
+        _compressed(file, path) as inner,
+        _writer(inner, schema, found) as write,
+    ):
+        yield write
+
+
+@contextmanager
+def _compressed(file: BinaryIO, path: str) -> Iterator[Any]:
+    if not is_gzip(path):
+        yield file
+        return
+    # Without the hour of the day the same rows are the same bytes.
+    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as inner:
+        yield inner
+
+
+@contextmanager
+def _writer(file: Any, schema: Any, found: Format) -> Iterator[Write]:
+    if found == "parquet":
+        with parquet.ParquetWriter(file, schema) as writer:
+            yield writer.write_table
+    elif found == "jsonl":
+        yield lambda table: _write(file, json_text(table))
+    else:
+        _write(file, csv_header(schema.names))
+        yield lambda table: _write(file, csv_text(table))
+
+
+def _write(file: Any, text: str) -> None:
+    file.write(text.encode())

@@ -1,0 +1,73 @@
+"""Where rows come from: a file, or standard input."""
+
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+
+from tempocal.errors import InputError
+from tempocal.files.formats import STANDARD, Format, format_of
+from tempocal.files.problems import no_rows
+
+_PARQUET, _GZIP = b"PAR1", b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of rows that can be read more than once."""
+
+    name: str  # as the user calls it
+    path: str
+    format: Format
+    gzip: bool
+
+    def open(self) -> Any:
+        """Open it for Arrow, decompressed."""
+        return pa.input_stream(self.path, compression="gzip" if self.gzip else None)
+
+    def open_lines(self) -> BinaryIO:
+        """Open it for Python, decompressed."""
+        return cast(BinaryIO, gzip.open(self.path)) if self.gzip else open(self.path, "rb")
+
+
+@contextmanager
+def open_source(path: str, given: Format | None = None) -> Iterator[Source]:
+    """Find out what a file is; standard input is kept in a temporary file meanwhile.
+
+    Parameters
+    ----------
+    path : str
+        A path, or ``-`` for standard input.
+    given : {"csv", "jsonl", "parquet"}, optional
+        The format, where the name does not tell.
+    """
+    if path != STANDARD:
+        yield _source(path, path, given)
+        return
+    with tempfile.TemporaryDirectory(prefix="tempocal-") as folder:
+        kept = os.path.join(folder, "input")
+        with open(kept, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield _source("standard input", kept, given or "csv")
+
+
+def _source(name: str, path: str, given: Format | None) -> Source:
+    if os.path.isdir(path):
+        raise InputError(f"{name} is a folder: name a file in it")
+    with open(path, "rb") as file:
+        start = file.read(4)
+    if not start:
+        raise no_rows(name)
+    # Whatever its name says, nothing else begins like this.
+    found = "parquet" if start == _PARQUET else given if name != path else format_of(path, given)
+    assert found is not None
+    if found == "parquet" and start != _PARQUET:
+        raise InputError(f"{name} is not a Parquet file, though its name says so")
+    return Source(name, path, found, start.startswith(_GZIP))

@@ -1,0 +1,168 @@
+"""Parameters along time, or over two clocks, with their band."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tempocal.errors import InputError
+from tempocal.links import Array
+from tempocal.plots.curve_lines import draw_lines
+from tempocal.plots.curve_numbers import (
+    clocks_in,
+    moments_of,
+    one_for_each,
+    read_curve,
+    read_grid,
+)
+from tempocal.plots.drawing import panels
+from tempocal.plots.heat_map import draw_heat_maps
+from tempocal.plots.legends import place_one_legend
+from tempocal.plots.time_axis import time_scale
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+Numbers = Mapping[str, Array]
+
+
+class CurveDisplay:
+    r"""Inverse temperature, or slope and bias, along time: one axes for each parameter.
+
+    Parameters
+    ----------
+    time : array-like of shape (n,), or pair of them
+        Times in ascending order; of two clocks those of the first and those of the second, which
+        make a grid.
+    values : dict of ndarray
+        Parameters by name, of shape (n,); (n, K) for one of each class and (n, K, K) for matrices.
+        Over two clocks (n, m) or (n, m, K); NaN is left blank.
+    lower, upper : dict of ndarray, optional
+        Ends of the bands, of the same shapes.
+    level : float
+        Level of the bands.
+    grouped : bool
+        Whether the bands are over groups, or take rows as independent.
+    points : CurveDisplay, optional
+        Estimates to be drawn as points, such as one for each step.
+    classes : array-like of shape (K,), optional
+        Names of the classes.
+
+    Attributes
+    ----------
+    axes_ : list of matplotlib Axes
+        One for each parameter; ``ax_`` is the first.
+    figure_ : matplotlib Figure
+        What holds them.
+
+    Examples
+    --------
+    >>> import tempocal as tc
+    >>> matches = tc.datasets.simulate_match(300)
+    >>> cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline()).fit(
+    ...     matches.logits, matches.label, time=matches.time, groups=matches.sequence
+    ... )
+    >>> display = tc.plots.CurveDisplay.from_estimator(cal, time=matches.time)
+    >>> display.values["slope"][[0, 24]].round(1)
+    array([0.3, 1.3])
+    >>> [ax.get_ylabel() for ax in display.plot(time_name="rounds played").axes_]
+    ['slope\n(below 1: less sure)', 'bias\n(added log-odds)']
+    """
+
+    ax_: "Axes"
+    axes_: list["Axes"]
+    figure_: "Figure | SubFigure"
+
+    def __init__(
+        self,
+        time: ArrayLike | tuple[ArrayLike, ArrayLike],
+        values: Numbers,
+        *,
+        lower: Numbers | None = None,
+        upper: Numbers | None = None,
+        level: float = 0.95,
+        grouped: bool = True,
+        points: "CurveDisplay | None" = None,
+        classes: ArrayLike | None = None,
+    ) -> None:
+        self.clocks = tuple(map(np.asarray, time if isinstance(time, tuple) else (time,)))
+        self.values = {name: np.asarray(each) for name, each in values.items()}
+        self.lower, self.upper = lower, upper
+        self.level = level
+        self.grouped = grouped
+        self.points = points
+        self.classes = None if classes is None else np.asarray(classes)
+        shape = tuple(map(len, self.clocks))
+        for name, each in self.values.items():
+            if each.shape[: len(shape)] != shape:
+                raise InputError(
+                    f"values[{name!r}] must have a number for each time, of shape {shape} or "
+                    f"more, but its shape is {each.shape}"
+                )
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, time: Any, *, level: float = 0.95, per_step: Any = None
+    ) -> Self:
+        """Read the parameters off a fitted calibrator.
+
+        Parameters
+        ----------
+        estimator : calibrator along time
+            Anything that has ``parameters_at(time)`` and perhaps ``interval_at(time, level)``.
+        time : array-like of shape (n,) or (n, 2)
+            The times of the rows, in any order, or those that are to be shown. With two clocks,
+            what no row comes near is left blank.
+        level : float
+            Level of the bands.
+        per_step : calibrator along time, optional
+            Another one, such as with the curve `PerStep`, whose values are drawn as points.
+        """
+        classes = getattr(estimator, "classes_", None)
+        if clocks_in(time) == 2:
+            clocks, values = read_grid(estimator, time)
+            return cls(clocks, values, classes=classes)
+        moments = moments_of(time)
+        read = read_curve(estimator, moments, level)
+        points = None
+        if per_step is not None:
+            points = cls(*one_for_each(moments, per_step.parameters_at(moments)))
+        return cls(moments, **read, level=level, points=points, classes=classes)
+
+    def plot(
+        self,
+        ax: "Axes | Sequence[Axes] | NDArray[Any] | None" = None,
+        *,
+        time_name: str | tuple[str, str] = "time",
+        log_time: bool = False,
+    ) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or sequence of them, optional
+            Where; by default into a new figure. One axes are divided where there are several
+            parameters, several are the panels.
+        time_name : str, or pair of str for two clocks
+            What time is, for the axis, such as "rounds played".
+        log_time : bool
+            Whether time doubles from tick to tick.
+        """
+        if len(self.clocks) == 2:
+            names = (time_name, f"second {time_name}") if isinstance(time_name, str) else time_name
+            self.axes_ = draw_heat_maps(ax, self.clocks, self.values, self.classes, names)
+            self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
+            return self
+        made = panels(ax, len(self.values), columns=1, size=(6.0, 2.8))
+        self.axes_, self.ax_ = made.axes, made.axes[0]
+        self.figure_ = self.ax_.figure
+        scale = time_scale(*self.clocks)
+        for panel, name in zip(made.axes, self.values, strict=True):
+            draw_lines(panel, self, name, scale)
+            scale.format(panel, *self.clocks, log=log_time)
+        for panel in made.axes if made.whole is None else made.axes[-1:]:
+            panel.set_xlabel(scale.label(str(time_name)))
+        place_one_legend(made)
+        return self

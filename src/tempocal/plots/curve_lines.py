@@ -1,0 +1,116 @@
+"""One parameter along time: its curve, or one for each class, with band and points."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tempocal.links import Array
+from tempocal.plots.drawing import (
+    BAND,
+    NEUTRAL,
+    REFERENCE,
+    draw_band,
+    line_style,
+    name_vertical,
+)
+from tempocal.plots.legends import interval_label, unused
+from tempocal.plots.time_axis import TimeScale
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tempocal.plots.curve import CurveDisplay
+
+# Value of each parameter that leaves predictions as they are, and what it does.
+IDENTITY = {"bias": 0.0, "c": 0.0}
+MEANING = {
+    "inverse_temperature": "inverse temperature\n(below 1: less sure)",
+    "slope": "slope\n(below 1: less sure)",
+    "weights": "weight of its logit\n(below 1: less sure)",
+    "bias": "bias\n(added log-odds)",
+    "a": "a\n(weight of log p)",
+    "b": "b\n(weight of -log(1 - p))",
+    "c": "c\n(added log-odds)",
+}
+UNCHANGED = "predictions unchanged"
+OTHERS = "weights of the other classes' logits"
+POINTS = "one estimate for each step"
+
+
+def meaning(name: str) -> str:
+    """Name a parameter so that it can be read without the text."""
+    return MEANING.get(name, name.replace("_", " "))
+
+
+def identity(name: str) -> float:
+    """Value of a parameter that changes nothing."""
+    return IDENTITY.get(name, 1.0)
+
+
+def draw_lines(ax: "Axes", display: "CurveDisplay", name: str, scale: TimeScale) -> None:
+    """Draw one parameter of a display."""
+    time = scale.numbers(display.clocks[0])
+    values = _by_class(display.values[name])
+    several = values.shape[1] > 1
+    ax.axhline(identity(name), label=UNCHANGED, **REFERENCE)
+    for k, line in enumerate(values.T):
+        style: Any = {**line_style(k if several else 2), "marker": None}
+        style["linestyle"] = style["linestyle"] if several else "-"
+        if display.lower is not None and display.upper is not None:
+            label = unused(ax, interval_label(display.level, grouped=display.grouped))
+            ends = (_by_class(end[name])[:, k] for end in (display.lower, display.upper))
+            thin = {"alpha": BAND["alpha"] * (0.6 if several else 1.0)}
+            draw_band(ax, time, *ends, color=style["color"], label=label, **thin)
+        ax.plot(time, line, label=_line_name(display, k, values.shape[1]), **style)
+    if display.values[name].ndim == 3:
+        _draw_others(ax, time, display.values[name])
+    if display.points is not None:
+        _draw_points(ax, display.points, name, scale)
+    name_vertical(ax, meaning(name))
+    _limit(ax, display, name)
+
+
+def _by_class(values: Array) -> Array:
+    """Return one column for each line; of matrices the diagonal."""
+    if values.ndim == 3:
+        return np.asarray(np.einsum("tkk->tk", values))
+    return values.reshape(len(values), -1)
+
+
+def _draw_others(ax: "Axes", time: Any, matrices: Array) -> None:
+    off = ~np.eye(matrices.shape[1], dtype=bool)
+    style: Any = {"color": NEUTRAL, "linewidth": 0.6, "linestyle": ":", "zorder": 2.0}
+    first, *rest = matrices[:, off].T
+    ax.plot(time, first, label=OTHERS, **style)
+    for line in rest:
+        ax.plot(time, line, **style)
+
+
+def _draw_points(ax: "Axes", points: "CurveDisplay", name: str, scale: TimeScale) -> None:
+    time, values = scale.numbers(points.clocks[0]), _by_class(points.values[name])
+    for k, column in enumerate(values.T):
+        style = line_style(k if values.shape[1] > 1 else 1)
+        look = {key: style[key] for key in ("color", "marker")}
+        ax.plot(time, column, linestyle="none", markersize=4.0, mfc="none", **look)
+    gray: Any = {"color": NEUTRAL, "marker": "s", "markersize": 4.0, "mfc": "none"}
+    ax.plot([], [], linestyle="none", label=POINTS, **gray)
+
+
+def _line_name(display: "CurveDisplay", k: int, count: int) -> str:
+    if count == 1:
+        return "fitted curve"
+    return f"class {k if display.classes is None else display.classes[k]}"
+
+
+def _limit(ax: "Axes", display: "CurveDisplay", name: str) -> None:
+    """Keep curve and points in sight where a band is wide, as it is where data are few."""
+    shown = [display.values[name].ravel(), np.array([identity(name)])]
+    shown += [] if display.points is None else [display.points.values[name].ravel()]
+    core = np.concatenate(shown)
+    span = max(float(np.ptp(core)), 0.2)
+    low, high = float(core.min()), float(core.max())
+    if display.lower is not None and display.upper is not None:
+        low = max(min(low, float(display.lower[name].min())), low - span)
+        high = min(max(high, float(display.upper[name].max())), high + span)
+    margin = 0.05 * (high - low)
+    ax.set_ylim(low - margin, high + margin)

@@ -1,0 +1,89 @@
+"""The lines of a metric along time, and the floor below them."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.links import Array
+from tempocal.metrics import OverTime
+from tempocal.plots.drawing import NEUTRAL, draw_band
+from tempocal.plots.legends import interval_label, unused
+from tempocal.plots.time_axis import TimeScale
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FLOOR = "sampling floor (chance alone)"
+BOUND = "hollow: only an upper bound"
+
+
+def draw_table(
+    ax: "Axes", table: OverTime, style: dict[str, Any], scale: TimeScale, band: bool
+) -> Any:
+    """Draw one method: line, band, and bounds where the error may be all chance."""
+    known = np.isfinite(table.value)
+    time, value, upper = (
+        scale.numbers(table.time_middle[known]),
+        table.value[known],
+        table.upper[known],
+    )
+    weak = np.asarray(table.only_upper[known], dtype=bool)
+    if band:
+        label = interval_label(table.level, grouped=table.n_groups is not None)
+        for run in _runs(~weak):
+            shade: Any = {"color": style["color"], "label": unused(ax, label)}
+            draw_band(ax, time[run], table.lower[known][run], upper[run], **shade)
+        _draw_bounds(ax, time[weak], value[weak], upper[weak], style["color"])
+    (line,) = ax.plot(time, value, **style)
+    if weak.any():
+        hollow = {
+            **style,
+            "linestyle": "none",
+            "mfc": ax.get_facecolor(),
+            "zorder": 2.6,
+            "label": None,
+        }
+        ax.plot(time[weak], value[weak], **hollow)
+    return line
+
+
+def _runs(mask: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
+    """Positions of each run of successive points."""
+    positions = np.flatnonzero(mask)
+    runs = np.split(positions, np.flatnonzero(np.diff(positions) > 1) + 1)
+    return [run for run in runs if len(run)]
+
+
+def _draw_bounds(ax: "Axes", time: Any, value: Array, upper: Array, color: str) -> None:
+    """Draw how large the error can be where nothing says that it is not zero."""
+    if len(time):
+        ax.vlines(time, value, upper, color=color, linewidth=0.7, alpha=0.7, zorder=1.8)
+        cap: Any = {"color": color, "marker": "_", "markersize": 5.0, "linestyle": "none"}
+        ax.plot(time, upper, alpha=0.7, zorder=1.8, **cap)
+        gray: Any = {"marker": "o", "mfc": ax.get_facecolor(), "color": NEUTRAL, "markersize": 4.0}
+        ax.plot([], [], linewidth=0.7, label=unused(ax, BOUND), **gray)
+
+
+def shade_floor(ax: "Axes", tables: list[OverTime], scale: TimeScale) -> None:
+    """Shade up to the floor; where methods share their stretches, up to the highest of theirs."""
+    first, floors = tables[0], [(each, each.floor) for each in tables]
+    if all(np.array_equal(each.time_middle, first.time_middle) for each in tables):
+        floors = [(first, np.max([each.floor for each in tables], axis=0))]
+    look: Any = {"facecolor": "none", "edgecolor": "0.7", "hatch": "////", "alpha": 1.0}
+    for table, floor in floors:
+        known = np.isfinite(floor)
+        time, height = scale.numbers(table.time_middle[known]), floor[known]
+        label = unused(ax, FLOOR)
+        draw_band(ax, time, np.zeros(len(time)), height, zorder=1.0, label=label, **look)
+
+
+def is_error(table: OverTime) -> bool:
+    """Whether it is an error, of which zero is best; of other metrics the floor is no floor."""
+    return "ECE" in table.estimator or "calibration error" in table.estimator
+
+
+def metric_name(tables: list[OverTime]) -> str:
+    """Say which metric it is, on two lines where it is long."""
+    names = list(dict.fromkeys(table.estimator for table in tables))
+    return "; ".join(names).replace(", ", "\n", 1)

@@ -1,0 +1,145 @@
+"""A metric along time, several methods at once: the paper's figures of ECE over length."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from numpy.typing import ArrayLike, NDArray
+
+from tempocal.errors import InputError
+from tempocal.metrics import OverTime, ece, over_time
+from tempocal.plots.drawing import line_style, name_vertical, one_axes
+from tempocal.plots.error_lines import draw_table, is_error, metric_name, shade_floor
+from tempocal.plots.legends import Where, place_legend
+from tempocal.plots.time_axis import time_scale
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+
+class ErrorOverTimeDisplay:
+    """Calibration error, or any metric, over stretches of time, with bands and the sampling floor.
+
+    The hatched area is the error that perfect probabilities would show on as many sequences: one
+    that low is no sign of a fault. Hollow points are less than twice as high: they may be all
+    chance, and have a line up to how large the error can be in place of a band. Metrics that are
+    no calibration errors, such as the NLL, have no such area.
+
+    Parameters
+    ----------
+    tables : dict of OverTime
+        What `tempocal.metrics.over_time` returned for each method, by name.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The diagram.
+    figure_ : matplotlib Figure
+        What holds it.
+    lines_ : dict of matplotlib Line2D
+        The line of each method.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tempocal as tc
+    >>> matches = tc.datasets.simulate_match(500)
+    >>> display = tc.plots.ErrorOverTimeDisplay.from_predictions(
+    ...     matches.label,
+    ...     {"raw": 1 / (1 + np.exp(-matches.logits)), "truth": matches.true_probability},
+    ...     time=matches.time,
+    ...     groups=matches.sequence,
+    ...     bins=3,
+    ... )
+    >>> display.tables["raw"].value.round(2)
+    array([0.11, 0.03, 0.01])
+    >>> display.plot(time_name="rounds played").ax_.get_xlabel()
+    'rounds played'
+    """
+
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    lines_: dict[str, Any]
+
+    def __init__(self, tables: Mapping[str, OverTime]) -> None:
+        self.tables = dict(tables)
+        if not self.tables:
+            raise InputError("tables is empty: pass a table for each method, by name")
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: ArrayLike,
+        proba: ArrayLike | Mapping[str, ArrayLike],
+        *,
+        time: Any,
+        groups: ArrayLike | None = None,
+        metric: Callable[..., float] = ece,
+        bins: Any = 20,
+        **settings: Any,
+    ) -> Self:
+        """Compute the tables from labels, probabilities and times.
+
+        Parameters
+        ----------
+        y, time, groups, metric, bins
+            As in `tempocal.metrics.over_time`.
+        proba : array-like, or dict of array-like
+            Probabilities, of one method or of several by name.
+        **settings
+            Passed to `tempocal.metrics.over_time`, such as ``level``.
+        """
+        methods = proba if isinstance(proba, Mapping) else {"predictions": proba}
+        return cls(
+            {
+                name: over_time(metric, y, each, time, bins=bins, groups=groups, **settings)
+                for name, each in methods.items()
+            }
+        )
+
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        log_time: bool = False,
+        time_name: str = "time",
+        band: bool = True,
+        floor: bool = True,
+        legend: Where = "above",
+    ) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where; by default into a new figure.
+        log_time : bool
+            Whether time doubles from tick to tick, as in the paper's figures of text.
+        time_name : str
+            What time is, for the axis, such as "rounds played".
+        band, floor : bool
+            Whether to draw the intervals, and the sampling floor.
+        legend : {"above", "right", "none"}
+            Where the legend goes, outside the axes. Above, it is where a title would be.
+        """
+        self.ax_ = one_axes(ax, figsize=(6.0, 4.2))
+        self.figure_ = self.ax_.figure
+        scale = time_scale(*self._times())
+        self.lines_ = {}
+        for position, (name, table) in enumerate(self.tables.items()):
+            style = {**line_style(position), "label": name}
+            self.lines_[name] = draw_table(self.ax_, table, style, scale, band)
+        tables = list(self.tables.values())
+        errors = all(map(is_error, tables))
+        if floor and errors:
+            shade_floor(self.ax_, tables, scale)
+        scale.format(self.ax_, *self._times(), log=log_time)
+        self.ax_.set_xlabel(scale.label(time_name))
+        name_vertical(self.ax_, metric_name(tables))
+        if errors:
+            self.ax_.set_ylim(bottom=0.0)
+        place_legend(self.ax_, legend)
+        return self
+
+    def _times(self) -> list[NDArray[Any]]:
+        return [table.time_middle for table in self.tables.values()]

@@ -1,0 +1,43 @@
+"""The histogram of the predictions, below a reliability diagram."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tempocal.metrics import ReliabilityTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Share of the height that the histogram takes where there is no grid, and where it ends.
+BELOW, ABOVE = 0.22, 0.27
+
+
+def axes_below(ax: "Axes") -> "Axes":
+    """Return the histogram's axes: those made for another line, or a part of the diagram's."""
+    label = f"histogram below {id(ax)}"
+    for other in ax.figure.axes:
+        if other.get_label() == label:
+            return other
+    spec = ax.get_subplotspec()
+    if spec is not None:
+        parts = spec.subgridspec(2, 1, height_ratios=[3.2, 1.0], hspace=0.06)
+        ax.set_subplotspec(parts[0])
+        made = ax.figure.add_subplot(parts[1], sharex=ax, label=label)
+    else:
+        left, bottom, width, height = ax.get_position().bounds
+        ax.set_position((left, bottom + ABOVE * height, width, (1 - ABOVE) * height))
+        made = ax.figure.add_axes((left, bottom, width, BELOW * height), sharex=ax, label=label)
+    ax.tick_params(labelbottom=False)
+    made.set_ylabel("share of\nall rows")
+    return made
+
+
+def draw_histogram(ax: "Axes", table: ReliabilityTable, style: dict[str, Any]) -> None:
+    """Draw the share of all rows in each bin."""
+    share = table.weight / table.weight.sum()
+    edges = np.append(table.lower, table.upper[-1])
+    color, dashes = style["color"], style["linestyle"]
+    ax.stairs(share, edges, color=color, alpha=0.15, fill=True)
+    ax.stairs(share, edges, color=color, linestyle=dashes, linewidth=1.2)
+    ax.set_ylim(bottom=0.0)

@@ -1,0 +1,71 @@
+"""The lines of reliability diagrams, single and in small multiples."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tempocal.metrics import ReliabilityTable
+from tempocal.metrics.events import Of
+from tempocal.plots.drawing import REFERENCE, draw_band
+from tempocal.plots.legends import interval_label, unused
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PERFECT = "perfect calibration"
+
+
+def axis_names(of: Of, positive_label: Any) -> tuple[str, str]:
+    """Say what the axes are, in words that need no text around them."""
+    if of == "top_label":
+        return (
+            "confidence\n(probability of the predicted class)",
+            "accuracy\n(share that was right)",
+        )
+    which = "the event" if positive_label is None else f"class {positive_label}"
+    return f"predicted probability of {which}", "share of rows\nwhere it happened"
+
+
+def n_drawn(ax: "Axes") -> int:
+    """How many reliability curves the axes hold."""
+    return sum(line.get_label() != PERFECT for line in ax.lines)
+
+
+def draw_diagonal(ax: "Axes") -> None:
+    """Draw where perfect calibration lies, once."""
+    label = unused(ax, PERFECT)
+    if label is not None:
+        ax.plot([0.0, 1.0], [0.0, 1.0], label=label, **REFERENCE)
+
+
+def draw_table(
+    ax: "Axes",
+    table: ReliabilityTable,
+    style: dict[str, Any],
+    name: str | None,
+    level: float | None,
+) -> Any:
+    """Draw a line through the bins that have rows, and its band."""
+    filled = np.isfinite(table.confidence)
+    said, came = table.confidence[filled], table.frequency[filled]
+    if level is not None:
+        grouped = not np.array_equal(table.groups, table.weight)
+        label = unused(ax, interval_label(level, grouped=grouped))
+        lower, upper = table.lower_frequency[filled], table.upper_frequency[filled]
+        draw_band(ax, said, lower, upper, color=style["color"], label=label)
+    (line,) = ax.plot(said, came, label=name or "predictions", **style)
+    return line
+
+
+def set_limits(*axes: "Axes") -> None:
+    """Show all that the axes hold, up to 1, in the same limits.
+
+    The most probable of two classes has at least 0.5: half of the axes would be empty.
+    """
+    points = [line.get_xydata() for ax in axes for line in ax.lines if line.get_label() != PERFECT]
+    bands = [path.vertices for ax in axes for band in ax.collections for path in band.get_paths()]
+    least = np.min([np.min(np.asarray(each), axis=0) for each in points + bands], axis=0)
+    starts = np.maximum(np.floor(10.0 * (least - 0.01)) / 10.0, 0.0)
+    across, up = ((start - 0.02 * (1 - start), 1 + 0.02 * (1 - start)) for start in starts)
+    for ax in axes:
+        ax.set(xlim=across, ylim=up)

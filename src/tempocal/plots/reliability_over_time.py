@@ -1,0 +1,185 @@
+"""Reliability diagrams of several stretches of time: the paper's figure of small multiples."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tempocal.errors import InputError
+from tempocal.metrics import ReliabilityTable
+from tempocal.metrics.edges import Binning
+from tempocal.metrics.events import Of
+from tempocal.metrics.stretches import Bins
+from tempocal.plots.drawing import line_style, panels
+from tempocal.plots.legends import place_one_legend
+from tempocal.plots.panel_text import name_axes, write_in_corner, write_title
+from tempocal.plots.reliability_lines import axis_names, draw_diagonal, draw_table, set_limits
+from tempocal.plots.rows_over_time import choose_rows, judged, numbers_of, table_of
+from tempocal.plots.time_axis import time_scale
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+
+class ReliabilityOverTimeDisplay:
+    """A reliability diagram for each of some stretches of time, or of chosen steps.
+
+    Parameters
+    ----------
+    tables : dict of list of ReliabilityTable
+        For each method by name, a table for each panel.
+    time_from, time_to : array-like of shape (panels,)
+        Which times each panel shows.
+    values : array-like of shape (panels,), optional
+        A number for the corner of each panel.
+    value_name : str
+        What that number is.
+    of, positive_label, level
+        As in `ReliabilityDisplay`.
+
+    Attributes
+    ----------
+    axes_ : list of matplotlib Axes
+        The panels; ``ax_`` is the first.
+    figure_ : matplotlib Figure
+        What holds them.
+
+    Examples
+    --------
+    >>> import tempocal as tc
+    >>> matches = tc.datasets.simulate_match(300)
+    >>> cal = tc.TemporalCalibrator(curve=tc.ExponentialDecay()).fit(
+    ...     matches.logits, matches.label, time=matches.time, groups=matches.sequence
+    ... )
+    >>> after = cal.predict_proba(matches.logits, time=matches.time)
+    >>> display = tc.plots.ReliabilityOverTimeDisplay.from_predictions(
+    ...     matches.label, {"calibrated": after}, matches.time, bins=5, values=cal, stretches=3
+    ... )
+    >>> display.time_from, display.time_to, display.values.round(1)
+    (array([ 0.,  7., 14.]), array([ 6., 13., 24.]), array([1.5, 0.9, 0.8]))
+    >>> len(display.plot(time_name="round").axes_)
+    3
+    """
+
+    ax_: "Axes"
+    axes_: list["Axes"]
+    figure_: "Figure | SubFigure"
+
+    def __init__(
+        self,
+        tables: Mapping[str, Sequence[ReliabilityTable]],
+        time_from: ArrayLike,
+        time_to: ArrayLike,
+        *,
+        values: ArrayLike | None = None,
+        value_name: str = "τ",
+        of: Of = "top_label",
+        positive_label: Any = None,
+        level: float = 0.95,
+    ) -> None:
+        self.tables = {name: list(each) for name, each in tables.items()}
+        self.time_from, self.time_to = np.asarray(time_from), np.asarray(time_to)
+        self.values = None if values is None else np.asarray(values, dtype=np.float64)
+        self.value_name = value_name
+        self.of = of
+        self.positive_label = positive_label
+        self.level = level
+        lengths = {len(each) for each in self.tables.values()} | {len(self.time_from)}
+        lengths |= set() if self.values is None else {len(self.values)}
+        if len(lengths) != 1:
+            raise InputError(
+                "tables, time_from and values must have one entry for each panel, but they have "
+                + ", ".join(map(str, sorted(lengths)))
+            )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: ArrayLike,
+        proba: ArrayLike | Mapping[str, ArrayLike],
+        time: Any,
+        *,
+        stretches: Bins = 6,
+        steps: ArrayLike | None = None,
+        values: Any = None,
+        groups: ArrayLike | None = None,
+        bins: int = 10,
+        binning: Binning = "equal_mass",
+        of: Of = "top_label",
+        level: float = 0.95,
+        sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+    ) -> Self:
+        """Compute the tables from labels, probabilities and times.
+
+        Parameters
+        ----------
+        y, groups, bins, binning, of, level, sample_weight, classes
+            As in `tempocal.metrics.reliability_curve`.
+        proba : array-like, or dict of array-like
+            Probabilities, of one method or of several by name.
+        time : array-like of shape (n,)
+            How far each row has come.
+        stretches : int or "steps"
+            Into how many stretches of about as many rows time is cut, or all of its steps.
+        steps : array-like, optional
+            Show these times only, instead.
+        values : calibrator or array-like of shape (panels,), optional
+            Numbers for the corners; of a calibrator its temperature or slope at the mean time.
+        """
+        methods = proba if isinstance(proba, Mapping) else {"predictions": proba}
+        rows = {name: judged(y, each, classes) for name, each in methods.items()}
+        one = next(iter(rows.values()))
+        chosen = choose_rows(time, len(one.codes), sample_weight, stretches, steps)
+        taken: Any = {"groups": groups, "sample_weight": sample_weight}
+        how: Any = {"bins": bins, "binning": binning, "of": of, "level": level}
+        tables = {
+            name: [table_of(each, part, taken, how) for part in chosen.rows]
+            for name, each in rows.items()
+        }
+        numbers, value_name = numbers_of(values, chosen.middle)
+        about: Any = {"of": of, "positive_label": one.label(of), "level": level}
+        ends = chosen.first, chosen.last
+        return cls(tables, *ends, values=numbers, value_name=value_name, **about)
+
+    def plot(
+        self,
+        ax: "Axes | Sequence[Axes] | NDArray[Any] | None" = None,
+        *,
+        columns: int | None = None,
+        time_name: str = "time",
+        band: bool = True,
+    ) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or sequence of them, optional
+            Where; by default into a new figure. One axes are divided, several are the panels.
+        columns : int, optional
+            Panels beside each other; up to three by default.
+        time_name : str
+            What time is, for the titles, such as "round".
+        band : bool
+            Whether to draw the intervals.
+        """
+        count = len(self.time_from)
+        made = panels(ax, count, columns=columns, size=(2.3, 2.3), sharey=True)
+        self.axes_, self.ax_ = made.axes, made.axes[0]
+        self.figure_ = self.ax_.figure
+        scale = time_scale(self.time_from, self.time_to)
+        for k, panel in enumerate(self.axes_):
+            draw_diagonal(panel)
+            for position, (name, tables) in enumerate(self.tables.items()):
+                style = {**line_style(position), "markersize": 3.0, "linewidth": 1.2}
+                draw_table(panel, tables[k], style, name, self.level if band else None)
+            write_title(panel, scale.words(self.time_from[k], self.time_to[k], time_name))
+        set_limits(*self.axes_)
+        if self.values is not None:
+            for panel, value in zip(self.axes_, self.values, strict=True):
+                write_in_corner(panel, f"{self.value_name} = {value:.3g}")
+        name_axes(made, *axis_names(self.of, self.positive_label))
+        place_one_legend(made)
+        return self

@@ -1,0 +1,103 @@
+"""Parts of the predictions: the rows of each panel of a plot, and their tables."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tempocal.errors import InputError
+from tempocal.inputs import (
+    Codes,
+    as_array,
+    check_labels,
+    check_proba,
+    check_time,
+    check_weights,
+    encode_labels,
+    require_column_order,
+    require_same_kind,
+)
+from tempocal.links import Array
+from tempocal.metrics import ReliabilityTable, reliability_curve
+from tempocal.metrics.events import Of
+from tempocal.metrics.stretches import Bins, cut
+from tempocal.plots.time_axis import as_kind
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Predictions that passed the door, with the labels as columns."""
+
+    codes: Codes
+    proba: Array
+    classes: NDArray[Any]
+
+    def label(self, of: Of) -> Any:
+        """Return what the positive class is called; None where there is none."""
+        return self.classes.tolist()[1] if of == "positive_class" else None
+
+
+def judged(y: ArrayLike, proba: ArrayLike, classes: ArrayLike | None) -> Judged:
+    """Check labels and probabilities once, so that parts of them can be taken."""
+    checked = check_proba(proba)
+    codes, found = encode_labels(check_labels(y, len(checked)), classes, checked.shape[1])
+    require_column_order(proba, found, "proba")
+    return Judged(codes, checked, found)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Which times and which rows each panel shows."""
+
+    first: NDArray[Any]
+    last: NDArray[Any]
+    middle: NDArray[Any]
+    rows: list[Codes]
+
+
+def choose_rows(
+    time: Any, n_rows: int, sample_weight: Any, stretches: Bins, steps: ArrayLike | None
+) -> Parts:
+    """Find the rows of each stretch of time, or of each step that was asked for."""
+    times = check_time(time, n_rows)
+    if steps is None:
+        found = cut(times, check_weights(sample_weight, n_rows), stretches)
+        rows = [np.flatnonzero(found.codes == k) for k in range(found.count)]
+        return Parts(found.first, found.last, found.middle, rows)
+    wanted = check_time(steps, len(np.atleast_1d(np.asarray(steps))), name="steps")
+    require_same_kind(wanted, times.kinds, "time")
+    rows = [np.flatnonzero(times.values == step) for step in wanted.values]
+    for step, found_rows in zip(np.atleast_1d(np.asarray(steps)), rows, strict=True):
+        if not len(found_rows):
+            raise InputError(f"steps has {step!s}, but no row has this time")
+    moments = as_kind(wanted.values, wanted.kinds[0])
+    return Parts(moments, moments, moments, rows)
+
+
+def table_of(
+    rows: Judged, part: Codes, taken: dict[str, Any], how: dict[str, Any]
+) -> ReliabilityTable:
+    """Compute the table of some rows."""
+    taken = {
+        name: None if values is None else as_array(values, name)[part]
+        for name, values in taken.items()
+    }
+    classes = np.arange(len(rows.classes))
+    return reliability_curve(rows.codes[part], rows.proba[part], classes=classes, **taken, **how)
+
+
+def numbers_of(values: Any, middle: NDArray[Any]) -> tuple[Any, str]:
+    """Read temperature or slope off a calibrator; numbers stay."""
+    if not hasattr(values, "parameters_at"):
+        return values, "τ"
+    found = values.parameters_at(middle)
+    if "inverse_temperature" in found:
+        return 1.0 / found["inverse_temperature"], "τ"
+    slope = found.get("slope")
+    if slope is None or slope.ndim > 1:
+        raise InputError(
+            "values must be a calibrator with one temperature or slope at a time, or numbers, but "
+            f"this one has {', '.join(found)} of {len(getattr(values, 'classes_', ()))} classes"
+        )
+    return slope, "slope"

@@ -1,0 +1,36 @@
+"""All numbers of a report, as they stand in its page for whoever wants to read them by machine."""
+
+import json
+import math
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from tempocal.assessment import Assessment
+from tempocal.metrics import Estimate
+
+
+def to_json(assessment: Assessment) -> str:
+    """Return the assessment as JSON that can stand inside a script element."""
+    text = json.dumps(_plain(assessment), allow_nan=False, separators=(",", ":"))
+    # Nothing in the data may end the element.
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _plain(value: Any) -> Any:  # noqa: PLR0911 - one kind of value after another
+    if isinstance(value, Estimate):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "mM":
+        return [str(each) for each in value]
+    if isinstance(value, np.ndarray | tuple | list):
+        return [_plain(each) for each in value]
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return str(value)
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,80 @@
+"""What a search over rates is made of: a quadratic at the keys, and a bracket around its lowest."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from tempocal.links import Array
+from tempocal.solve.problem import Problem
+from tempocal.solve.separate import bounded_steps
+
+
+@dataclass(frozen=True)
+class KeyQuadratic:
+    """The loss at the keys up to second order around coefficients at every key."""
+
+    center: Array  # (keys, width)
+    loss: float
+    gradient: Array  # (keys, width)
+    hessian: Array  # (keys, width, width)
+
+    def best(self, bases: Array, pulls: Array, theta: Array, like: Problem) -> tuple[Array, Array]:
+        """Coefficients of least objective for several bases, from ``theta``, and its value.
+
+        ``bases`` are (bases, keys, functions); all have the identity and the bounds of a problem.
+        """
+        offset = theta - like.identity
+        at_keys = np.einsum("rtm,mp->rtp", bases, theta.reshape(bases.shape[2], -1))
+        away = at_keys - self.center
+        curved = np.einsum("tpq,rtq->rtp", self.hessian, away)
+        value = self.loss + np.einsum("rtp,tp->r", away, self.gradient)
+        value += 0.5 * np.einsum("rtp,rtp->r", away, curved)
+        pulled = pulls @ offset
+        value += 0.5 * pulled @ offset
+        gradient = np.einsum("rtm,rtp->rmp", bases, self.gradient + curved)
+        gradient = gradient.reshape(len(bases), -1) + pulled
+        hessian = _gather(bases, self.hessian) + pulls
+        start = np.broadcast_to(theta, gradient.shape)
+        step = bounded_steps(start, gradient, hessian, like.lower, np.zeros(len(bases)))
+        value += np.einsum("rn,rn->r", gradient, step)
+        value += 0.5 * np.einsum("rn,rnk,rk->r", step, hessian, step)
+        return theta + step, value
+
+
+def _gather(bases: Array, hessian: Array) -> Array:
+    """Hessians in the coefficients of several bases, from those at the keys."""
+    n_bases, keys, count = bases.shape
+    width = hessian.shape[1]
+    pairs = (bases[:, :, :, None] * bases[:, :, None, :]).transpose(0, 2, 3, 1)
+    square = pairs.reshape(-1, keys) @ hessian.reshape(keys, -1)
+    blocks = square.reshape(n_bases, count, count, width, width).transpose(0, 1, 3, 2, 4)
+    return blocks.reshape(n_bases, count * width, count * width)
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """The lowest of some points, its neighbors, and where a parabola through them is lowest."""
+
+    left: float
+    center: float
+    right: float
+    vertex: float
+
+    @classmethod
+    def around(cls, lowest: int, points: Array, values: Array) -> Self:
+        """Find the neighbors; the lowest is its own where it is the first or the last."""
+        places = [max(lowest - 1, 0), lowest, min(lowest + 1, len(points) - 1)]
+        left, center, right = points[places].tolist()
+        rise, _, fall = values[places] - values[lowest]
+        bend = rise * (right - center) + fall * (center - left)
+        lean = rise * (right - center) ** 2 - fall * (center - left) ** 2
+        vertex = center + 0.5 * lean / bend if bend > 0.0 and left < center < right else center
+        return cls(left, center, right, vertex)
+
+    def closer(self) -> Array:
+        """Points close to the vertex; and half way, for at a bound there is no parabola."""
+        near = self.vertex + np.array([-0.06, 0.0, 0.06]) * (self.right - self.left)
+        halves = [0.5 * (self.left + self.center), self.center, 0.5 * (self.center + self.right)]
+        points = np.concatenate([[self.left, self.right], halves, near])
+        return np.unique(np.clip(points, self.left, self.right))

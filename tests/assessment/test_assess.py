@@ -1,0 +1,182 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+import tempocal as tc
+from tempocal.assessment.wording import method_text, span_text, time_text
+from tempocal.errors import InputError
+
+MATCHES = tc.datasets.simulate_match(700)
+CANDIDATES = 13
+
+
+@pytest.fixture(scope="module")
+def found():
+    return tc.assess(
+        MATCHES.logits, MATCHES.label, time=MATCHES.time, sequence=MATCHES.sequence, seed=1
+    )
+
+
+def test_a_model_that_is_too_sure_early_is_told_so(found):
+    verdict = found.verdict
+    assert verdict.grade == "off"
+    assert verdict.spells[0].direction == "too sure"
+    assert verdict.spells[0].first == 0
+    assert "too sure from time 0 to" in verdict.headline
+    assert "Calibrate them" in verdict.what_to_do
+    assert "350 sequences" in verdict.how_sure
+
+
+def test_halves_share_no_sequence(found):
+    facts = found.facts
+    assert facts.fitted_groups + facts.judged_groups == facts.groups == 700
+    assert facts.fitted_rows + facts.judged_rows == facts.rows == len(MATCHES.label)
+
+
+def test_numbers_are_those_of_the_metrics(found):
+    """Take the same split by hand and judge raw predictions."""
+    rows = tc.sequences.split_by_sequence(MATCHES.sequence, (0.5, 0.5), seed=1)[1]
+    raw = 1 / (1 + np.exp(-MATCHES.logits[rows]))
+    table = tc.metrics.over_time(
+        tc.metrics.ece,
+        MATCHES.label[rows],
+        raw,
+        MATCHES.time[rows],
+        groups=MATCHES.sequence[rows],
+        seed=1,
+    )
+    scores = found.scores["raw"]
+    np.testing.assert_allclose(scores.ece_over_time.value, table.value, rtol=1e-9)
+    np.testing.assert_allclose(scores.ece_over_time.upper, table.upper, rtol=1e-6)
+    assert scores.nll == pytest.approx(tc.metrics.nll(MATCHES.label[rows], raw))
+    assert scores.gain == 0.0
+    gained = found.scores["raw"].nll - found.scores["along time"].nll
+    assert found.scores["along time"].gain == pytest.approx(gained)
+
+
+def test_calibration_along_time_is_the_best(found):
+    scores = found.scores
+    assert scores["along time"].nll < scores["global"].nll < scores["raw"].nll
+    assert found.against_global.lower > 0
+    assert len(found.candidates) == CANDIDATES
+    assert found.curve is not None
+    assert set(found.curve.values) == set(found.curve.points)
+
+
+def test_examples_are_whole_sequences_in_order(found):
+    assert len(found.examples) == 6
+    labels = [one.label for one in found.examples]
+    assert labels.count("0") == labels.count("1") == 3
+    for one in found.examples:
+        own = int(one.sequence) == MATCHES.sequence
+        assert (np.diff(one.time) > 0).all()
+        raw = 1 / (1 + np.exp(-MATCHES.logits[own]))
+        np.testing.assert_allclose(one.proba["raw"], raw)
+
+
+def test_true_probabilities_are_left_alone():
+    found = tc.assess(
+        MATCHES.true_probability,
+        MATCHES.label,
+        time=MATCHES.time,
+        sequence=MATCHES.sequence,
+        inputs="proba",
+    )
+    assert found.verdict.grade in ("fine", "unsure")
+    assert not found.verdict.spells
+    assert "Leave them" in found.verdict.what_to_do
+
+
+def test_many_sequences_of_the_truth_are_fine():
+    many = tc.datasets.simulate_match(6000, seed=3)
+    found = tc.assess(
+        many.true_probability, many.label, time=many.time, sequence=many.sequence, inputs="proba"
+    )
+    assert found.verdict.grade == "fine"
+    assert "can be trusted" in found.verdict.headline
+
+
+def test_a_timid_model_is_told_so():
+    found = tc.assess(
+        0.4 * np.log(MATCHES.true_probability / (1 - MATCHES.true_probability)),
+        MATCHES.label,
+        time=MATCHES.time,
+        sequence=MATCHES.sequence,
+    )
+    assert {spell.direction for spell in found.verdict.spells} <= {
+        "too timid",
+        "off in both directions",
+    }
+    assert any(spell.direction == "too timid" for spell in found.verdict.spells)
+
+
+def test_rows_without_a_sequence_are_called_independent():
+    found = tc.assess(MATCHES.logits[::9], MATCHES.label[::9], time=MATCHES.time[::9])
+    assert "taken as independent" in found.verdict.how_sure
+    assert found.examples == ()
+    assert found.facts.groups is None
+
+
+def test_tables_with_dates_and_text_labels_and_coarser_groups():
+    start = pd.Timestamp("2026-01-01")
+    table = pd.DataFrame(
+        {
+            "z": MATCHES.logits,
+            "won": np.where(MATCHES.label == 1, "home", "away"),
+            "at": start + pd.to_timedelta(MATCHES.time, unit="h"),
+            "match": [f"m{k}" for k in MATCHES.sequence],
+            "event": MATCHES.sequence // 5,
+        }
+    ).sample(frac=1.0, random_state=0)
+    found = tc.assess(
+        table["z"],
+        table["won"],
+        time=table["at"],
+        sequence=table["match"],
+        groups=table["event"],
+    )
+    assert found.facts.classes == ("away", "home")
+    assert (found.facts.sequences, found.facts.groups) == (700, 140)
+    assert "2026-01-01" in found.verdict.headline
+    assert found.curve.time.dtype.kind == "M"
+
+
+@pytest.mark.parametrize("n_classes", [3, 10])
+def test_several_classes(n_classes):
+    random = np.random.default_rng(n_classes)
+    sequence, time = np.repeat(np.arange(300), 8), np.tile(np.arange(8), 300)
+    label = np.repeat(random.integers(0, n_classes, 300), 8)
+    logits = random.normal(size=(2400, n_classes)) + 2.0 * np.eye(n_classes)[label]
+    logits *= np.where(time < 4, 6.0, 2.0)[:, None]
+    found = tc.assess(logits, label, time=time, sequence=sequence)
+    assert found.verdict.spells[0].direction == "too sure"
+    assert len(found.facts.classes) == n_classes
+    assert found.scores["along time"].nll < found.scores["raw"].nll
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"time": None}, "time"),
+        ({"time": MATCHES.time[:-1]}, "time"),
+        ({"sequence": np.arange(len(MATCHES.label)) % 5}, "only 5 groups"),
+        ({"inputs": "odds"}, "inputs must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"sequence": [1, 2]}, "sequence"),
+    ],
+)
+def test_what_is_refused(change, words):
+    arguments = {"time": MATCHES.time, "sequence": MATCHES.sequence} | change
+    with pytest.raises(InputError, match=words):
+        tc.assess(MATCHES.logits, MATCHES.label, **arguments)
+
+
+def test_times_in_words():
+    assert time_text(3.0) == "3"
+    assert time_text(np.datetime64("2026-03-01T00:00:00", "us")) == "2026-03-01"
+    assert time_text(np.datetime64("2026-03-01T14:30:00", "us")) == "2026-03-01 14:30"
+    assert time_text(np.timedelta64(5400, "s")) == "90 min"
+    assert time_text(np.timedelta64(1, "s")) == "1 s"
+    assert span_text(2.0, 2.0) == "at time 2"
+    assert method_text("PlattScaling, Spline") == "Platt scaling (slope and bias) along a spline"
+    assert method_text("Identity") == "Identity"

@@ -1,0 +1,193 @@
+"""The command as it is installed: help, examples, what is missing, what is documented."""
+
+import os
+import pty
+import resource
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import tempocal as tc
+from tempocal.cli.group import VERBS, tempocal
+from tempocal.cli.reference import reference
+from tempocal.cli.waiting import waiting
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = Path(sys.executable).with_name("tempocal")
+
+
+def shell(*words, **keywords):
+    return subprocess.run(words, capture_output=True, text=True, check=False, **keywords)
+
+
+def verbs():
+    context = click.Context(tempocal)
+    return {name: tempocal.get_command(context, name) for name in VERBS}
+
+
+@pytest.mark.parametrize("words", [[], *([name] for name in VERBS)], ids=str)
+def test_help_answers_at_once(words):
+    """In time of the processor, for tests run side by side."""
+    seconds = []
+    for _ in range(3):
+        start = busy_seconds()
+        assert shell(SCRIPT, *words, "--help").returncode == 0
+        seconds.append(busy_seconds() - start)
+    assert min(seconds) < 0.3
+
+
+def busy_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@pytest.mark.parametrize("words", [[], *([name] for name in VERBS)], ids=str)
+def test_help_needs_only_click(words):
+    code = (
+        "import sys; from tempocal.cli.group import tempocal;"
+        f"tempocal({[*words, '--help']!r}, standalone_mode=False);"
+        "assert not {'numpy', 'rich', 'pyarrow', 'sklearn'} & set(sys.modules)"
+    )
+    assert shell(sys.executable, "-c", code).returncode == 0
+
+
+def test_the_list_of_verbs_says_what_they_say():
+    for name, command in verbs().items():
+        assert command.help.splitlines()[0] == VERBS[name]
+
+
+def examples(text):
+    lines = text[text.index("Example:") :].splitlines()[1:]
+    return [shlex.split(line)[1:] for line in lines if line.strip()]
+
+
+@pytest.mark.parametrize("name", ["", *VERBS])
+def test_help_ends_with_examples_that_run(name, folder, run, model):
+    (folder / "model.json").write_bytes(model.read_bytes())
+    text = run(*filter(None, [name]), "--help").out
+    found = examples(text)
+    assert found
+    for words in found:
+        run(*words)
+
+
+def test_the_documentation_is_what_help_says():
+    assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == reference()
+
+
+def test_the_documentation_has_every_option():
+    text = reference()
+    for name, command in verbs().items():
+        section = text[text.index(f"\n## {name}\n") :]
+        for option in command.params:
+            assert all(f"`{one}`" in section for one in option.opts if one.startswith("-"))
+
+
+def test_the_script_and_the_module_are_the_same(folder, model):
+    words = ["apply", model, "new.csv", "--logits", "z", "--time", "t", "-o", "-"]
+    outputs = [shell(SCRIPT, *words), shell(sys.executable, "-m", "tempocal", *words)]
+    assert outputs[0].stdout == outputs[1].stdout
+    assert outputs[0].stdout.startswith("match,series,t,z,p,won,note,calibrated\n")
+    assert [done.returncode for done in outputs] == [0, 0]
+    assert [done.stderr for done in outputs] == ["", ""]
+
+
+def test_a_pipe_from_end_to_end(folder):
+    words = "--logits z --label won --time t --sequence match"
+    done = shell(
+        "bash",
+        "-ec",
+        f"cat predictions.csv | {SCRIPT} fit - {words} --calibrator temperature --curve spline"
+        f" -o model.json; {SCRIPT} apply model.json - --logits z --time t -o - < new.csv"
+        f" | {SCRIPT} evaluate - --proba calibrated --label won --time t --sequence match",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "ECE over time" in done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_traceback(folder, model):
+    rows = (folder / "new.csv").read_text()
+    (folder / "long.csv").write_text(rows + rows.split("\n", 1)[1] * 200)
+    done = shell(
+        "bash",
+        "-c",
+        f"{SCRIPT} apply {model} long.csv --logits z --time t -o - | head -1",
+    )
+    assert done.stderr == ""
+    assert done.stdout.startswith("match,")
+
+
+def test_errors_go_to_standard_error_with_their_code(folder):
+    done = shell(SCRIPT, "fit", "gone.csv", "--logits", "z", "--label", "y", "-o", "m.json")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "Error: gone.csv does not exist\n"
+    assert shell(SCRIPT, "fly").returncode == 2
+    done = shell(SCRIPT, "--version")
+    assert done.stdout == f"tempocal {tc.__version__}\n"
+
+
+@pytest.mark.parametrize("package", ["click", "rich", "pyarrow"])
+def test_a_missing_package_is_a_sentence(package, folder, tmp_path):
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class Hide:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name.split('.')[0] == {package!r}:\n"
+        f"            raise ModuleNotFoundError('No module', name={package!r})\n"
+        "sys.meta_path.insert(0, Hide())\n"
+        if package != "click"
+        else "import importlib.util as u\n"
+        "real = u.find_spec\n"
+        "u.find_spec = lambda name, *rest: None if name == 'click' else real(name, *rest)\n"
+    )
+    words = ["--logits", "z", "--label", "won", "--time", "t"]
+    done = shell(
+        sys.executable,
+        "-m",
+        "tempocal",
+        "evaluate",
+        "predictions.csv",
+        *words,
+        env={**os.environ, "PYTHONPATH": str(hidden)},
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: ")
+    assert f"{package}" in done.stderr
+    assert 'pip install "tempocal[cli]"' in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def on_a_terminal(code):
+    """Run Python with its standard error on a terminal; return what it shows there."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([sys.executable, "-c", code], stderr=theirs):
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 4096):
+                shown += piece
+        except OSError:  # how Linux says that the other end is closed
+            pass
+    os.close(ours)
+    return shown.decode()
+
+
+def test_progress_is_shown_on_a_terminal_after_a_while():
+    code = (
+        "import time; from tempocal.cli import waiting as w; w.PATIENCE = {patience}\n"
+        "with w.waiting('Reading') as say:\n    say('7 rows'); time.sleep(0.5)"
+    )
+    assert "Reading: 7 rows" in on_a_terminal(code.format(patience=0.1))
+    assert on_a_terminal(code.format(patience=5)) == ""
+
+
+def test_nothing_is_shown_elsewhere(capsys):
+    with waiting("Reading") as say:
+        say("7 rows")
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,147 @@
+"""`fit` does what the Python API does with the same columns."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tempocal as tc
+from tempocal.cli.choices import CALIBRATORS, CURVES
+
+COLUMNS = ("--logits", "z", "--label", "won", "--time", "t", "--sequence", "match")
+pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
+
+
+def content(path):
+    """What a model says, but for the seconds that it took."""
+    cal = tc.load(path)
+    best = getattr(cal, "best_", cal)
+    return best.map_, cal.classes_.tolist(), best.inputs
+
+
+def same(path, cal, frame, time=True):
+    loaded = tc.load(path)
+    keywords = {"time": frame["t"].to_numpy()} if time else {}
+    z = frame["z"].to_numpy()
+    np.testing.assert_array_equal(
+        loaded.predict_proba(z, **keywords), cal.predict_proba(z, **keywords)
+    )
+    return loaded
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_auto_is_the_default(ending, folder, run, frame):
+    said = run("fit", f"predictions.{ending}", *COLUMNS, "-o", "model.json").out
+    z, y, t = (frame[name].to_numpy() for name in ("z", "won", "t"))
+    auto = tc.AutoTemporalCalibrator().fit(z, y, time=t, groups=frame["match"].to_numpy())
+    loaded = same("model.json", auto, frame)
+    assert loaded.comparison_.chosen.name == auto.comparison_.chosen.name
+    assert "of 13 candidates" in said
+    assert "Saved to model.json" in said
+
+
+@pytest.mark.parametrize("name", CALIBRATORS)
+def test_every_calibrator_can_be_named(name, folder, run, frame):
+    columns = ("--logits", "z", "--label", "won", "--sequence", "match")
+    run("fit", "predictions.csv", *columns, "--calibrator", name, "-o", "model.json")
+    cal = getattr(tc, CALIBRATORS[name])()
+    cal.fit(frame["z"].to_numpy(), frame["won"].to_numpy(), groups=frame["match"].to_numpy())
+    assert type(same("model.json", cal, frame, time=False)) is type(cal)
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_every_curve_can_be_named(name, folder, run, frame):
+    run(
+        "fit", "predictions.csv", *COLUMNS, "--calibrator", "platt", "--curve", name, "-o", "m.json"
+    )
+    cal = tc.TemporalCalibrator(tc.PlattScaling(), getattr(tc, CURVES[name])())
+    z, y, t = (frame[name].to_numpy() for name in ("z", "won", "t"))
+    cal.fit(z, y, time=t, groups=frame["match"].to_numpy())
+    same("m.json", cal, frame)
+
+
+def test_what_is_left_open_is_compared(folder, run):
+    run("fit", "predictions.csv", *COLUMNS, "--calibrator", "temperature", "-o", "m.json", "-q")
+    names = {one.name for one in tc.load("m.json").comparison_}
+    assert len(names) == 5
+    assert "TemperatureScaling, Spline" in names
+    run("fit", "predictions.csv", *COLUMNS, "--curve", "exponential", "-o", "m.json", "-q")
+    names = {one.name for one in tc.load("m.json").comparison_}
+    assert names == {
+        "Identity",
+        "TemperatureScaling, ExponentialDecay",
+        "PlattScaling, ExponentialDecay",
+        "BetaCalibration, ExponentialDecay",
+    }
+
+
+def test_a_bare_curve_of_the_logits_goes_per_step(folder, run):
+    run("fit", "predictions.csv", *COLUMNS, "--calibrator", "isotonic", "-o", "m.json", "-q")
+    assert tc.load("m.json").curve == tc.PerStep()
+
+
+def test_temperature_is_the_default_without_time(folder, run):
+    run("fit", "predictions.csv", "--proba", "p", "--label", "won", "-o", "model.json")
+    loaded = tc.load("model.json")
+    assert isinstance(loaded, tc.TemperatureScaling)
+    assert loaded.inputs == "proba"
+
+
+def test_several_classes_and_groups_and_weights(folder, run):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(600, 3))
+    frame = pd.DataFrame(z, columns=["home", "draw", "away"])
+    frame["y"] = np.array(["h", "d", "a"])[(z + rng.gumbel(size=z.shape)).argmax(axis=1)]
+    frame["w"], frame["g"] = rng.integers(1, 4, 600), rng.integers(0, 50, 600)
+    frame.to_csv("k.csv", index=False)
+    words = ["--label", "y", "--classes", "h,d,a", "--weight", "w", "--group", "g"]
+    for logits in (
+        ["--logits", "home,draw,away"],
+        [*("--logits", "home"), *("--logits", "draw, away")],
+    ):
+        run("fit", "k.csv", *logits, *words, "--calibrator", "vector", "-o", "m.json")
+        loaded = tc.load("m.json")
+        cal = tc.VectorScaling(classes=["h", "d", "a"])
+        cal.fit(z, frame["y"], sample_weight=frame["w"], groups=frame["g"])
+        np.testing.assert_array_equal(loaded.predict_proba(z), cal.predict_proba(z))
+
+
+def test_dates_are_times(folder, run, frame):
+    day = pd.Timestamp("2026-05-01") + pd.to_timedelta(frame["t"], "D")
+    frame.assign(t=day.dt.strftime("%Y-%m-%d")).to_csv("dated.csv", index=False)
+    run(
+        "fit",
+        "dated.csv",
+        *COLUMNS,
+        "--calibrator",
+        "temperature",
+        "--curve",
+        "spline",
+        "-o",
+        "m.json",
+    )
+    assert tc.load("m.json").time_kinds_ == ("datetime",)
+
+
+def test_a_name_with_a_comma_in_it_is_a_name(folder, run, frame):
+    frame.rename(columns={"z": "z, raw"}).to_parquet("odd.parquet")
+    words = ["--logits", "z, raw", "--label", "won", "-o", "m.json"]
+    run("fit", "odd.parquet", *words)
+
+
+def test_standard_input(folder, run):
+    stdin = (folder / "predictions.csv").read_bytes()
+    words = ["--logits", "z", "--label", "won", "-o"]
+    run("fit", "-", *words, "one.json", stdin=stdin)
+    run("fit", "predictions.csv", *words, "two.json")
+    assert (folder / "one.json").read_bytes() == (folder / "two.json").read_bytes()
+    stdin = (folder / "predictions.jsonl").read_bytes()
+    run("fit", "-", "--format", "jsonl", *words, "three.json", stdin=stdin)
+    assert (folder / "one.json").read_bytes() == (folder / "three.json").read_bytes()
+
+
+def test_warnings_are_lines(folder, run, frame):
+    frame.assign(w=1e-4).to_csv("light.csv", index=False)
+    words = ["--logits", "z", "--label", "won", "--weight", "w", "-o", "m.json"]
+    said = run("fit", "light.csv", *words).err
+    assert said.startswith("Warning: --weight sums to")
+    assert len(said.splitlines()) == 1

@@ -1,0 +1,25 @@
+import os
+import shutil
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Give a real Chromium; where there is none the tests are skipped, but never in CI."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
+    if found is None:
+        assert "TEMPOCAL_CI" not in os.environ, "CI must have Chromium"
+        pytest.skip("no Chromium on this machine")
+    quiet = [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+    ]
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=quiet)
+        yield started
+        started.close()
