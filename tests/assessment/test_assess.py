@@ -43,6 +43,7 @@ def test_numbers_are_those_of_the_metrics(found):
         raw,
         MATCHES.time[rows],
         groups=MATCHES.sequence[rows],
+        bins=10,
         seed=1,
     )
     scores = found.scores["raw"]

@@ -49,12 +49,15 @@ def test_no_ece_stands_without_its_floor_and_its_profile(folder, run):
     assert "without --sequence rows are taken as independent" in without.err
 
 
-def test_a_limit_can_be_set(folder, run, refused, model):
-    run("evaluate", "predictions.csv", *COLUMNS, "--max-ece", "0.9")
-    said = refused("evaluate", "predictions.csv", *COLUMNS, "--max-ece", "0.001", code=4)
+def test_a_limit_can_be_set(folder, run, refused, model, frame):
+    """An error that may be chance is not above it; one of far too sure predictions is."""
+    words = ["--max-ece", "0.001"]
+    run("evaluate", "predictions.csv", *COLUMNS, *words)
+    frame.assign(z=8 * frame["z"]).to_csv("sure.csv", index=False)
+    said = refused("evaluate", "sure.csv", *COLUMNS, *words, code=4)
     assert said.startswith("the ECE over time of the raw predictions is 0.")
-    words = ["--model", model, "--max-ece", "0.001"]
-    said = refused("evaluate", "predictions.csv", *COLUMNS, *words, code=4)
+    run("evaluate", "sure.csv", *COLUMNS, "--max-ece", "0.9")
+    said = refused("evaluate", "sure.csv", *COLUMNS, "--model", model, *words, code=4)
     assert "of the calibrated predictions" in said
     words = ["--logits", "z", "--label", "won", "--max-ece", "0.1"]
     assert "--time" in refused("evaluate", "predictions.csv", *words, code=2)

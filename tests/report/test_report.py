@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tempocal as tc
+from tempocal.assessment.wording import span_text
 
 MATCHES = tc.datasets.simulate_match(400)
 COMMAND = 'tempocal report "a & b.csv" --label y'
@@ -59,7 +60,8 @@ def test_it_loads_without_a_word_and_the_slider_moves_the_picture(browser, page,
     assert shown.count() == 1
     assert shown.get_attribute("data-stretch") == "7"
     assert shown.inner_html() != before
-    assert tab.locator("#when-text").inner_text() == "at time 7"
+    table = found.scores["raw"].ece_over_time
+    assert tab.locator("#when-text").inner_text() == span_text(table.time_from[7], table.time_to[7])
     tab.locator("#when").press("ArrowRight")
     assert shown.get_attribute("data-stretch") == "8"
     assert said == []

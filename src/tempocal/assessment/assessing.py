@@ -10,7 +10,7 @@ from tempocal.assessment.curve import CurveTable, read_curve
 from tempocal.assessment.examples import Example, pick_examples
 from tempocal.assessment.methods import fit_by_stretch, fit_methods
 from tempocal.assessment.predictions import PastPredictions, check_past, find_classes, split
-from tempocal.assessment.scores import STRETCHES, Scores, score
+from tempocal.assessment.scores import Scores, n_stretches, score
 from tempocal.assessment.verdict import Verdict, judge
 from tempocal.inputs import Inputs
 from tempocal.metrics import IntervalEstimate, gain, nll
@@ -123,7 +123,7 @@ def assess(
     >>> m = tc.datasets.simulate_match(600)
     >>> found = tc.assess(m.logits, m.label, time=m.time, sequence=m.sequence)
     >>> found.verdict.headline
-    'These probabilities are too sure from time 0 to 7.'
+    'These probabilities are too sure from time 0 to 5.'
     >>> found.scores["along time"].nll < found.scores["raw"].nll
     True
     """
@@ -149,7 +149,7 @@ def assess(
     facts = _facts(past, fit_rows, test_rows, labels, scores["raw"])
     chosen = fitted.auto.comparison_.chosen.name
     middles = scores["raw"].ece_over_time.time_middle
-    stretches = fit_by_stretch(fitted.auto, fit_rows, STRETCHES)
+    stretches = fit_by_stretch(fitted.auto, fit_rows, n_stretches(test_rows))
     return Assessment(
         judge(scores, against_global, chosen, facts.judged_groups),
         scores,

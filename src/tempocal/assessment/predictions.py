@@ -15,8 +15,8 @@ from tempocal.inputs import (
     check_time,
     check_weights,
     encode_labels,
+    from_seconds,
 )
-from tempocal.metrics.stretches import as_given
 from tempocal.sequences import split_by_sequence
 
 # Share of the groups that calibrators are fitted to, and about how many rows are enough for that.
@@ -61,7 +61,7 @@ def check_past(
     return PastPredictions(
         predictions,
         check_labels(y, n_rows),
-        as_given(times.values, times.kinds[0]),
+        from_seconds(times.values, times.kinds[0]),
         None if clusters is None else as_array(clusters, "groups"),
         None if sequence is None else as_array(sequence, "sequence"),
         check_weights(sample_weight, n_rows),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.assessment.predictions import PastPredictions
@@ -21,7 +22,9 @@ from tempocal.metrics import (
     with_interval,
 )
 
-STRETCHES, RELIABILITY_BINS = 20, 10
+# Stretches of time, fewer where few groups would leave little of each; and bins in a diagram.
+MANY_STRETCHES, FEW_STRETCHES, MANY_GROUPS = 20, 10, 1000
+RELIABILITY_BINS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +50,7 @@ def score(
         "sample_weight": rows.weight,
         "classes": classes,
     }
-    in_time = {**common, "bins": STRETCHES, "seed": seed}
+    in_time = {**common, "bins": n_stretches(rows), "seed": seed}
     errors = over_time(ece, rows.label, proba, rows.time, **in_time)
     return Scores(
         nll=with_interval(nll, rows.label, proba, **common),
@@ -62,6 +65,12 @@ def score(
             for inside in _stretches(errors, rows)
         ),
     )
+
+
+def n_stretches(rows: PastPredictions) -> int:
+    """How many stretches time is cut into."""
+    groups = len(rows) if rows.group is None else len(np.unique(rows.group))
+    return MANY_STRETCHES if groups >= MANY_GROUPS else FEW_STRETCHES
 
 
 def _reliability(proba: Array, rows: PastPredictions, classes: NDArray[Any]) -> ReliabilityTable:

@@ -70,12 +70,12 @@ def _headline(grade: Grade, spells: tuple[Spell, ...]) -> str:
 def _how_far(raw: Scores) -> str:
     mean = raw.ece_over_time.mean
     if mean.only_upper:
-        true = f"so that it may be all chance; the true one is at most {mean.upper:.3f}"
+        true = f"is at most {mean.upper:.3f}"
     else:
-        true = f"the true one lies between {mean.lower:.3f} and {mean.upper:.3f}"
+        true = f"lies between {mean.lower:.3f} and {mean.upper:.3f}"
     return (
         f"The calibration error is {mean:.3f} on average over time. Perfect probabilities would "
-        f"show {mean.floor:.3f} on as many sequences, by chance alone; {true}."
+        f"show {mean.floor:.3f} on as many sequences, by chance alone. The true error {true}."
     )
 
 

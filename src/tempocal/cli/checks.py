@@ -10,6 +10,8 @@ from tempocal.files import Ids
 from tempocal.inputs import Inputs
 from tempocal.links import Array
 
+# Share of the whole range of time that sequences would cover if time were their own progress.
+SMALL_PART = 0.1
 _WORDS = {"true": True, "false": False, "1": True, "0": False}
 
 
@@ -86,6 +88,24 @@ def check_nesting(sequence: Ids, values: NDArray[Any], what: str, flag: str | No
         which = sequence.values[sequence.codes[row]]
         allowed = f". If that is meant, say {flag}" if flag else ": a group holds whole sequences"
         raise InputError(f"{what} changes within sequence {which}, in row {row + 1}{allowed}")
+
+
+def note_on_dates(time: NDArray[Any], sequence: Ids, name: str) -> str | None:
+    """Return a note where times are dates of which every sequence covers but a little."""
+    if time.dtype.kind != "M":
+        return None
+    ticks = time.astype("M8[us]").astype(np.int64).astype(np.float64)
+    first = np.full(len(sequence.values), np.inf)
+    last = -first
+    np.minimum.at(first, sequence.codes, ticks)
+    np.maximum.at(last, sequence.codes, ticks)
+    if np.median(last - first) > SMALL_PART * (ticks.max() - ticks.min()):
+        return None
+    return (
+        f"Note: --time {name} holds dates, and a sequence covers little of their range, so that "
+        "time is the calendar here. If what matters is how far a sequence has come, name a column "
+        "of the time since its start."
+    )
 
 
 def _read(word: str, kind: str) -> Any:

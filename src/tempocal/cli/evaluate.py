@@ -26,7 +26,8 @@ from tempocal.errors import InputError
     "--max-ece",
     type=click.FloatRange(min=0.0),
     metavar="X",
-    help="Exit with code 4 if the ECE over time (the model's, with --model) is above X.",
+    help="Exit with code 4 if the ECE over time (the model's, with --model) is surely above X: the "
+    "lower end of its interval is.",
 )
 @seed
 @as_json
@@ -102,7 +103,7 @@ def _print(rows: Any, measured: list[Any]) -> None:
 
     show_table(_facts(rows), ["", *(one.name for one in measured)], _lines(measured))
     if rows.time is not None:
-        _print_profile(measured)
+        _print_profile(measured, "sequences" if rows.group is None else "groups")
     else:
         click.echo("Note: for calibration errors, name the column of times with --time.", err=True)
     if rows.groups is None:
@@ -133,11 +134,11 @@ def _lines(measured: list[Any]) -> list[list[str]]:
     ]
 
 
-def _print_profile(measured: list[Any]) -> None:
+def _print_profile(measured: list[Any], units: str) -> None:
     from tempocal.cli.tables import number, show_table
 
     first = measured[0].over_time
-    head = ["from", "to", "rows", "sequences"]
+    head = ["from", "to", "rows", units]
     for one in measured:
         head += [f"{one.name} ECE", "floor"]
     lines = []
@@ -190,8 +191,8 @@ def _time(value: Any) -> str:
 
 
 def _require_at_most(max_ece: float | None, judged: Any) -> None:
-    if max_ece is not None and judged.over_time.mean > max_ece:
+    if max_ece is not None and judged.over_time.mean.lower > max_ece:
         raise AboveLimit(
             f"the ECE over time of the {judged.name} predictions is "
-            f"{float(judged.over_time.mean):.4f}, above --max-ece {max_ece:g}"
+            f"{_interval(judged.over_time.mean)}, above --max-ece {max_ece:g}"
         )

@@ -55,7 +55,7 @@ EXIT_CODES = (
     "1  the data, a file or the machine: the message says what to do",
     "2  the command was not understood",
     "3  the model file is damaged, of another kind or from a later version",
-    "4  evaluate: the error is above --max-ece",
+    "4  evaluate: the error is surely above --max-ece",
 )
 EXAMPLES = (
     "tempocal fit predictions.csv --logits z --label won --time t --sequence match -o model.json",

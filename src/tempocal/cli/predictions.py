@@ -5,10 +5,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.cli.checks import check_classes, check_label, check_nesting, check_scale
+from tempocal.cli.checks import (
+    check_classes,
+    check_label,
+    check_nesting,
+    check_scale,
+    note_on_dates,
+)
 from tempocal.cli.options import Named
 from tempocal.errors import InputError
 from tempocal.files import (
@@ -126,6 +133,10 @@ def _check(rows: Predictions, named: Named, scores: list[str]) -> None:
     check_label(rows.labels, rows.classes, named.label, rows.n_classes, len(scores))
     if rows.sequence is None:
         return
+    if rows.time is not None:
+        note = note_on_dates(rows.time, rows.sequence, str(named.time))
+        if note is not None:
+            click.echo(note, err=True)
     if not named.label_varies:
         check_nesting(rows.sequence, rows.labels, f"the label {named.label!r}", "--label-varies")
     if rows.group is not None:

@@ -21,7 +21,7 @@ from tempocal.inputs.scores import (
     require_scale,
     warn_of_probabilities,
 )
-from tempocal.inputs.seconds import TimeKind
+from tempocal.inputs.seconds import TimeKind, from_seconds
 from tempocal.inputs.settings import check_choice, check_seed, check_whole
 from tempocal.inputs.times import Times, check_time, require_same_kind
 from tempocal.inputs.weights import Groups, check_groups, check_weights, warn_of_light_weights
@@ -47,6 +47,7 @@ __all__ = [
     "check_weights",
     "check_whole",
     "encode_labels",
+    "from_seconds",
     "largest_size",
     "require_column_order",
     "require_same_kind",

@@ -32,6 +32,13 @@ def as_seconds(array: NDArray[Any], name: str) -> tuple[Array, TimeKind]:
     raise _not_times(name, f"its type is {array.dtype}")
 
 
+def from_seconds(seconds: Array, kind: TimeKind) -> NDArray[Any]:
+    """Turn seconds back into datetimes or timedeltas, to the microsecond; numbers stay."""
+    if kind == "number":
+        return seconds
+    return np.round(seconds * 1e6).astype("M8[us]" if kind == "datetime" else "m8[us]")
+
+
 def _numbers(array: NDArray[Any], name: str) -> Array:
     values = as_float64(array, name)
     require_finite(values, name)

@@ -20,7 +20,8 @@ from tempocal.metrics.floor import sampling_floor
 from tempocal.metrics.friedman import FriedmanNemenyi, friedman_nemenyi
 from tempocal.metrics.gain import gain
 from tempocal.metrics.likelihood import nll
-from tempocal.metrics.martingale import MartingaleCheck, MovementTable, martingale_check
+from tempocal.metrics.martingale import martingale_check
+from tempocal.metrics.movement import MartingaleCheck, MovementTable
 from tempocal.metrics.over_time import OverTime, over_time, with_interval
 from tempocal.metrics.overconfidence import overconfidence
 from tempocal.metrics.reliability import reliability_curve

@@ -177,6 +177,12 @@ class IntervalEstimate(Estimate):
         ``upper`` a bound.
     level : float
         How often such intervals hold the truth.
+
+    Examples
+    --------
+    >>> from tempocal.metrics import brier, with_interval
+    >>> with_interval(brier, [0, 1, 1, 0], [0.2, 0.4, 0.9, 0.3])
+    IntervalEstimate(0.25, 95% interval [-0.259523, 0.759523], floor 0.35, 'Brier score')
     """
 
     lower: float
@@ -184,6 +190,13 @@ class IntervalEstimate(Estimate):
     floor: float
     only_upper: bool
     level: float
+
+    def __repr__(self) -> str:
+        ends = f"[{'-' if self.only_upper else f'{self.lower:.6g}'}, {self.upper:.6g}]"
+        return (
+            f"{type(self).__name__}({self.value:.6g}, {self.level:.0%} interval {ends}, "
+            f"floor {self.floor:.6g}, {self.estimator!r})"
+        )
 
 
 def _mean(total: Array, weight: Array) -> Array:

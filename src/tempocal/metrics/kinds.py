@@ -59,7 +59,13 @@ def _unwrap(metric: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
         function, given = metric.func, metric.keywords
     if function not in (nll, brier, overconfidence, ece, classwise_ece):
         return metric, {}
-    bound = signature(function).bind_partial(None, None, **given)
+    try:
+        bound = signature(function).bind_partial(None, None, **given)
+    except TypeError as error:
+        known = ", ".join(list(signature(function).parameters)[2:])
+        raise InputError(
+            f"metric has settings that {function.__name__} does not: {error}. It has {known}"
+        ) from error
     bound.apply_defaults()
     return function, bound.arguments
 

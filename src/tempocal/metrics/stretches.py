@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.curves import PerStep
-from tempocal.inputs import Codes, TimeKind, Times, check_whole
+from tempocal.inputs import Codes, Times, check_whole, from_seconds
 from tempocal.links import Array
 
 Bins = int | Literal["steps"]
@@ -38,7 +38,7 @@ def cut(times: Times, weight: Array | None, bins: Bins) -> Stretches:
     first, last = np.full(grid.n_keys, np.inf), np.full(grid.n_keys, -np.inf)
     np.minimum.at(first, grid.keys, times.values)
     np.maximum.at(last, grid.keys, times.values)
-    ends = [as_given(values, times.kinds[0]) for values in (first, last, grid.times)]
+    ends = [from_seconds(values, times.kinds[0]) for values in (first, last, grid.times)]
     return Stretches(grid.keys, *ends)
 
 
@@ -46,10 +46,3 @@ def one_stretch(n_rows: int) -> Stretches:
     """Put all rows into one stretch, without a clock."""
     nowhere = np.full(1, np.nan)
     return Stretches(np.zeros(n_rows, dtype=np.intp), nowhere, nowhere, nowhere)
-
-
-def as_given(seconds: Array, kind: TimeKind) -> NDArray[Any]:
-    """Turn seconds back into datetimes or timedeltas, to the microsecond; numbers stay."""
-    if kind == "number":
-        return seconds
-    return np.round(seconds * 1e6).astype("M8[us]" if kind == "datetime" else "m8[us]")

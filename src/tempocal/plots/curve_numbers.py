@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
-from tempocal.inputs import check_time
+from tempocal.inputs import check_time, from_seconds
 from tempocal.links import Array
-from tempocal.plots.time_axis import as_kind
 
 # More distinct times than this are drawn as so many evenly spaced ones.
 MOST_TIMES = 300
@@ -28,7 +27,7 @@ def moments_of(time: Any) -> NDArray[Any]:
     found = np.unique(times.values)
     if len(found) > MOST_TIMES:
         found = np.linspace(found[0], found[-1], MOST_TIMES)
-    return as_kind(found, times.kinds[0])
+    return from_seconds(found, times.kinds[0])
 
 
 def read_curve(estimator: Any, moments: NDArray[Any], level: float) -> dict[str, Any]:
@@ -60,7 +59,7 @@ def read_grid(estimator: Any, time: Any) -> tuple[tuple[Any, Any], dict[str, Arr
     (one, at_one), (other, at_other) = (_cells(clock) for clock in times.values.T)
     seen = np.zeros((len(one), len(other)), dtype=bool)
     seen[at_one, at_other] = True
-    first, second = as_kind(one, times.kinds[0]), as_kind(other, times.kinds[1])
+    first, second = from_seconds(one, times.kinds[0]), from_seconds(other, times.kinds[1])
     grid = (np.repeat(first, len(other)), np.tile(second, len(one)))
     found = {}
     for name, values in estimator.parameters_at(grid).items():

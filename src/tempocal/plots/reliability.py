@@ -9,7 +9,7 @@ from tempocal.metrics.edges import Binning
 from tempocal.metrics.events import Of
 from tempocal.plots.drawing import line_style, one_axes
 from tempocal.plots.histogram import axes_below, draw_histogram
-from tempocal.plots.legends import Where, place_legend
+from tempocal.plots.legends import Where, interval_label, place_legend
 from tempocal.plots.reliability_lines import (
     axis_names,
     draw_diagonal,
@@ -44,6 +44,8 @@ class ReliabilityDisplay:
         What the positive class is called.
     level : float
         Level of the intervals in the table.
+    grouped : bool
+        Whether these are over groups, or take rows as independent.
     name : str, optional
         What the predictions are called in the legend.
 
@@ -82,6 +84,7 @@ class ReliabilityDisplay:
         of: Of = "top_label",
         positive_label: Any = None,
         level: float = 0.95,
+        grouped: bool = True,
         name: str | None = None,
     ) -> None:
         self.table = table
@@ -89,6 +92,7 @@ class ReliabilityDisplay:
         self.of = of
         self.positive_label = positive_label
         self.level = level
+        self.grouped = grouped
         self.name = name
 
     @classmethod
@@ -124,6 +128,7 @@ class ReliabilityDisplay:
             of=of,
             positive_label=judged(y, proba, classes).label(of),
             level=level,
+            grouped=groups is not None,
             name=name,
         )
 
@@ -157,8 +162,8 @@ class ReliabilityDisplay:
         self.figure_ = self.ax_.figure
         style = {**line_style(n_drawn(self.ax_)), **line}
         draw_diagonal(self.ax_)
-        level = self.level if band else None
-        self.line_ = draw_table(self.ax_, self.table, style, name or self.name, level)
+        label = interval_label(self.level, grouped=self.grouped) if band else None
+        self.line_ = draw_table(self.ax_, self.table, style, name or self.name, label)
         set_limits(self.ax_)
         self.histogram_ax_ = None
         if histogram and self.histogram is not None:

@@ -7,7 +7,7 @@ import numpy as np
 from tempocal.metrics import ReliabilityTable
 from tempocal.metrics.events import Of
 from tempocal.plots.drawing import REFERENCE, draw_band
-from tempocal.plots.legends import interval_label, unused
+from tempocal.plots.legends import unused
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,14 +43,13 @@ def draw_table(
     table: ReliabilityTable,
     style: dict[str, Any],
     name: str | None,
-    level: float | None,
+    band: str | None,
 ) -> Any:
-    """Draw a line through the bins that have rows, and its band."""
+    """Draw a line through the bins that have rows, and its band if that has a label."""
     filled = np.isfinite(table.confidence)
     said, came = table.confidence[filled], table.frequency[filled]
-    if level is not None:
-        grouped = not np.array_equal(table.groups, table.weight)
-        label = unused(ax, interval_label(level, grouped=grouped))
+    if band is not None:
+        label = unused(ax, band)
         lower, upper = table.lower_frequency[filled], table.upper_frequency[filled]
         draw_band(ax, said, lower, upper, color=style["color"], label=label)
     (line,) = ax.plot(said, came, label=name or "predictions", **style)

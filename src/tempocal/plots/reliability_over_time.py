@@ -12,7 +12,7 @@ from tempocal.metrics.edges import Binning
 from tempocal.metrics.events import Of
 from tempocal.metrics.stretches import Bins
 from tempocal.plots.drawing import line_style, panels
-from tempocal.plots.legends import place_one_legend
+from tempocal.plots.legends import interval_label, place_one_legend
 from tempocal.plots.panel_text import name_axes, write_in_corner, write_title
 from tempocal.plots.reliability_lines import axis_names, draw_diagonal, draw_table, set_limits
 from tempocal.plots.rows_over_time import choose_rows, judged, numbers_of, table_of
@@ -36,7 +36,7 @@ class ReliabilityOverTimeDisplay:
         A number for the corner of each panel.
     value_name : str
         What that number is.
-    of, positive_label, level
+    of, positive_label, level, grouped
         As in `ReliabilityDisplay`.
 
     Attributes
@@ -78,6 +78,7 @@ class ReliabilityOverTimeDisplay:
         of: Of = "top_label",
         positive_label: Any = None,
         level: float = 0.95,
+        grouped: bool = True,
     ) -> None:
         self.tables = {name: list(each) for name, each in tables.items()}
         self.time_from, self.time_to = np.asarray(time_from), np.asarray(time_to)
@@ -86,6 +87,7 @@ class ReliabilityOverTimeDisplay:
         self.of = of
         self.positive_label = positive_label
         self.level = level
+        self.grouped = grouped
         lengths = {len(each) for each in self.tables.values()} | {len(self.time_from)}
         lengths |= set() if self.values is None else {len(self.values)}
         if len(lengths) != 1:
@@ -141,6 +143,7 @@ class ReliabilityOverTimeDisplay:
         }
         numbers, value_name = numbers_of(values, chosen.middle)
         about: Any = {"of": of, "positive_label": one.label(of), "level": level}
+        about["grouped"] = groups is not None
         ends = chosen.first, chosen.last
         return cls(tables, *ends, values=numbers, value_name=value_name, **about)
 
@@ -170,11 +173,12 @@ class ReliabilityOverTimeDisplay:
         self.axes_, self.ax_ = made.axes, made.axes[0]
         self.figure_ = self.ax_.figure
         scale = time_scale(self.time_from, self.time_to)
+        label = interval_label(self.level, grouped=self.grouped) if band else None
         for k, panel in enumerate(self.axes_):
             draw_diagonal(panel)
             for position, (name, tables) in enumerate(self.tables.items()):
                 style = {**line_style(position), "markersize": 3.0, "linewidth": 1.2}
-                draw_table(panel, tables[k], style, name, self.level if band else None)
+                draw_table(panel, tables[k], style, name, label)
             write_title(panel, scale.words(self.time_from[k], self.time_to[k], time_name))
         set_limits(*self.axes_)
         if self.values is not None:

@@ -15,6 +15,7 @@ from tempocal.inputs import (
     check_time,
     check_weights,
     encode_labels,
+    from_seconds,
     require_column_order,
     require_same_kind,
 )
@@ -22,7 +23,6 @@ from tempocal.links import Array
 from tempocal.metrics import ReliabilityTable, reliability_curve
 from tempocal.metrics.events import Of
 from tempocal.metrics.stretches import Bins, cut
-from tempocal.plots.time_axis import as_kind
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def choose_rows(
     for step, found_rows in zip(np.atleast_1d(np.asarray(steps)), rows, strict=True):
         if not len(found_rows):
             raise InputError(f"steps has {step!s}, but no row has this time")
-    moments = as_kind(wanted.values, wanted.kinds[0])
+    moments = from_seconds(wanted.values, wanted.kinds[0])
     return Parts(moments, moments, moments, rows)
 
 

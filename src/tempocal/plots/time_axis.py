@@ -79,13 +79,6 @@ def time_scale(*times: NDArray[Any]) -> TimeScale:
     return TimeScale("timedelta", fitting[0] if fitting else "seconds", 0.0)
 
 
-def as_kind(seconds: Array, kind: TimeKind) -> NDArray[Any]:
-    """Turn seconds back into datetimes or timedeltas, to the microsecond; numbers stay."""
-    if kind == "number":
-        return seconds
-    return np.round(seconds * 1e6).astype("M8[us]" if kind == "datetime" else "m8[us]")
-
-
 def _seconds(time: NDArray[Any]) -> Array:
     ticks = "M8[us]" if time.dtype.kind == "M" else "m8[us]"
     return np.asarray(time.astype(ticks).astype(np.int64) / 1e6, dtype=np.float64)

@@ -7,6 +7,7 @@ from tempocal.assessment import Assessment
 from tempocal.assessment.examples import Example
 from tempocal.plots import CurveDisplay, ErrorOverTimeDisplay, ReliabilityDisplay
 from tempocal.plots.drawing import line_style
+from tempocal.plots.legends import Where
 from tempocal.plots.time_axis import time_scale
 from tempocal.report.svg import draw_svg
 
@@ -42,13 +43,16 @@ def _reliability(assessment: Assessment, stretch: int) -> str:
     def draw(figure: "Figure") -> None:
         ax = figure.subplots()
         for name in DRAWN:
+            # The legend holds all lines once the last is drawn; a layout for each takes its time.
+            legend: Where = "above" if name == DRAWN[-1] else "none"
             table = assessment.scores[name].reliability_over_time[stretch]
             ReliabilityDisplay(
                 table,
                 of="positive_class" if binary else "top_label",
                 positive_label=classes[1] if binary else None,
+                grouped=assessment.facts.groups is not None,
                 name=name,
-            ).plot(ax)
+            ).plot(ax, legend=legend)
 
     return draw_svg(f"reliability-{stretch}", 4.2, draw)
 

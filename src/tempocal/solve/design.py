@@ -34,5 +34,6 @@ def design_effect(
     variance = score_variance(problem, solution, groups)
     alone = float(np.einsum("tpq,tqp->", inverse, blocks))
     inflation = float(np.einsum("tpq,tqp->", inverse, variance)) / max(alone, SMALLEST)
-    known = groups.count * inflation + PRIOR_GROUPS * at_most
-    return max(1.0, known / (groups.count + PRIOR_GROUPS))
+    # In logarithms, or four groups of a thousand rows would outweigh twenty-five that are there.
+    logs = np.log([max(inflation, 1.0), max(at_most, 1.0)])
+    return float(np.exp(np.average(logs, weights=[groups.count, PRIOR_GROUPS])))
