@@ -126,6 +126,11 @@ def test_a_shift_of_a_row_takes_no_digits(function, shift):
     np.testing.assert_array_equal(function(z + shift), function(z))
 
 
+def test_log_odds_do_not_depend_on_how_rows_lie_in_memory():
+    z = np.array([[0.0] * 2 + [-1.75] * 8, [-1.75] * 10])
+    np.testing.assert_array_equal(log_odds(np.asfortranarray(z)), log_odds(z))
+
+
 @given(rows_of_logits(), st.randoms())
 def test_log_odds_do_not_depend_on_the_order_of_the_classes_to_the_bit(z, random):
     """A step function sees the last bit: rows that say the same must stay ties."""

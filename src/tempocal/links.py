@@ -41,7 +41,9 @@ def log_odds(logits: Array) -> Array:
     The log-odds of class k are ``z_k - logsumexp(z_j, j != k)``: a sigmoid of them gives back
     softmax. For two classes this is the difference of the two logits and its negative.
     """
-    # Sums in order of size round alike in whatever order the classes come, so ties stay ties.
+    # Sums in order of size round alike in whatever order the classes come, so ties stay ties; but
+    # NumPy adds up in another order where columns lie together in memory.
+    logits = np.ascontiguousarray(logits)
     ordered = np.sort(logits, axis=1)
     rest = logsumexp(ordered[:, :-1] - ordered[:, -1:])
     shifted = logits - ordered[:, -1:]
