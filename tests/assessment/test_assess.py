@@ -111,6 +111,19 @@ def test_a_timid_model_is_told_so():
     assert any(spell.direction == "too timid" for spell in found.verdict.spells)
 
 
+def test_predictions_of_the_other_class_are_told_apart():
+    found = tc.assess(-MATCHES.logits, MATCHES.label, time=MATCHES.time, sequence=MATCHES.sequence)
+    assert "the other class" in found.verdict.headline
+    assert "read as those of 1, against 0" in found.verdict.what_to_do
+    assert str(found) == str(found.verdict)
+    assert len(repr(found)) < 200
+
+
+def test_points_are_the_fits_of_each_stretch(found):
+    """The half that was fitted to, cut by its own rows: a fit of its own for each point."""
+    assert len(np.unique(found.curve.points["inverse_temperature"])) == len(found.curve.point_time)
+
+
 def test_rows_without_a_sequence_are_called_independent():
     found = tc.assess(MATCHES.logits[::9], MATCHES.label[::9], time=MATCHES.time[::9])
     assert "taken as independent" in found.verdict.how_sure

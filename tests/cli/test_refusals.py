@@ -87,7 +87,7 @@ def test_logits_that_were_named_probabilities(folder, fit, frame):
     said = fit("predictions.csv", "--proba", "z", "--label", "won")
     assert said.startswith("--proba z: probabilities must lie in [0, 1], but row")
     assert f"row {row + 1} has {frame['z'][row]:g}" in said
-    assert said.endswith("say --logits z")
+    assert "say --logits z" in said
 
 
 def test_one_class_only(folder, fit, frame):
@@ -171,7 +171,41 @@ def test_bare_curves_do_not_follow_curves(folder, fit):
 def test_a_folder_that_is_not_there(folder, refused):
     words = ["--logits", "z", "--label", "won", "-o", "no/model.json"]
     said = refused("fit", "predictions.csv", *words)
-    assert said == "no/model.json: cannot save the model: No such file or directory"
+    assert said == "the folder no is not there: make it first"
+
+
+def test_a_model_and_a_page_need_a_name(folder, refused):
+    words = ["predictions.csv", "--logits", "z", "--label", "won", "-o", "-"]
+    assert "give it a name" in refused("fit", *words, code=2)
+    assert "give it a name" in refused("report", *words, code=2)
+
+
+def test_another_separator_is_seen(folder, refused):
+    (folder / "a.csv").write_text("z;won\n0.5;1\n")
+    said = refused("fit", "a.csv", "--logits", "z", "--label", "won", "-o", "m.json")
+    assert "separated by commas, but these by ';'" in said
+
+
+def test_predictions_of_the_other_class_are_asked_about(folder, run):
+    words = ["predictions.csv", "--logits", "z", "--label", "won"]
+    assert "taken as those of class 1" in run("evaluate", *words).out
+    said = run("evaluate", *words, "--classes", "1,0")
+    assert "they fit class 1 better" in said.err
+
+
+def test_few_sequences_get_a_note(folder, run, frame):
+    frame[frame["match"] < 3].to_csv("few.csv", index=False)
+    words = ["few.csv", "--logits", "z", "--label", "won", "--sequence", "match"]
+    assert "with only 3 independent sequences" in run("evaluate", *words).err
+
+
+def test_dates_of_the_calendar_get_a_note(folder, run, frame):
+    start = pd.Timestamp("2026-01-01")
+    days, hours = pd.to_timedelta(frame["match"], "D"), pd.to_timedelta(frame["t"], "h")
+    frame.assign(at=start + 3 * days + hours, own=start + hours).to_parquet("dates.parquet")
+    words = ["dates.parquet", "--logits", "z", "--label", "won", "--sequence", "match"]
+    assert "time is the calendar here" in run("evaluate", *words, "--time", "at").err
+    assert "calendar" not in run("evaluate", *words, "--time", "own").err
 
 
 def test_text_where_labels_belong_is_a_label(folder, run, frame):

@@ -9,7 +9,7 @@ import tempocal as tc
 from plots.predictions import MATCHES, boxes_meet, fitted, is_within_figure, three_classes
 from tempocal.errors import InputError
 from tempocal.plots import CurveDisplay
-from tempocal.plots.curve_lines import OTHERS, POINTS, UNCHANGED
+from tempocal.plots.curve_lines import OTHERS, UNCHANGED
 
 
 def line(ax, label):
@@ -70,7 +70,7 @@ def test_one_estimate_for_each_step_is_a_point():
     low, high = made.ax_.get_ylim()
     assert low < expected.min()
     assert high > expected.max()
-    assert POINTS in [text.get_text() for text in made.figure_.legends[0].get_texts()]
+    assert made.points_name in [text.get_text() for text in made.figure_.legends[0].get_texts()]
 
 
 def test_models_of_stretches_of_time_are_one_point_each():

@@ -3,39 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tempocal.assessment.curve import CurveTable, read_curve
 from tempocal.assessment.examples import Example, pick_examples
+from tempocal.assessment.facts import Facts, read_facts
 from tempocal.assessment.methods import fit_by_stretch, fit_methods
-from tempocal.assessment.predictions import PastPredictions, check_past, find_classes, split
-from tempocal.assessment.scores import Scores, n_stretches, score
+from tempocal.assessment.predictions import check_past, find_classes, split
+from tempocal.assessment.scores import Scores, is_reversed, n_stretches, score
 from tempocal.assessment.verdict import Verdict, judge
 from tempocal.inputs import Inputs
 from tempocal.metrics import IntervalEstimate, gain, nll
-
-# A stretch with fewer independent groups than this is called thin.
-THIN = 30
-
-
-@dataclass(frozen=True, eq=False)
-class Facts:
-    """What the data are."""
-
-    rows: int
-    sequences: int | None
-    groups: int | None
-    classes: tuple[str, ...]
-    shares: tuple[float, ...]  # how often each class came
-    time_from: Any
-    time_to: Any
-    distinct_times: int
-    fitted_rows: int
-    fitted_groups: int | None
-    judged_rows: int
-    judged_groups: int | None
-    thin: tuple[tuple[Any, Any, int], ...]  # stretches with few groups: from, to, groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +46,12 @@ class Assessment:
     curve: CurveTable | None
     examples: tuple[Example, ...]
     facts: Facts
+
+    def __str__(self) -> str:
+        return str(self.verdict)
+
+    def __repr__(self) -> str:
+        return f"Assessment({self.verdict.headline!r})"
 
 
 def assess(
@@ -146,49 +128,17 @@ def assess(
         sample_weight=test_rows.weight,
         classes=labels,
     )
-    facts = _facts(past, fit_rows, test_rows, labels, scores["raw"])
+    facts = read_facts(past, fit_rows, test_rows, labels, scores["raw"])
     chosen = fitted.auto.comparison_.chosen.name
-    middles = scores["raw"].ece_over_time.time_middle
-    stretches = fit_by_stretch(fitted.auto, fit_rows, n_stretches(test_rows))
+    count = n_stretches(fit_rows)
+    stretches = fit_by_stretch(fitted.auto, fit_rows, count)
     return Assessment(
-        judge(scores, against_global, chosen, facts.judged_groups),
+        judge(scores, against_global, chosen, facts, is_reversed(proba["raw"], test_rows, labels)),
         scores,
         against_global,
         chosen,
         fitted.auto.comparison_.to_dicts(),
-        None if stretches is None else read_curve(fitted.auto, stretches, fit_rows.time, middles),
+        None if stretches is None else read_curve(fitted.auto, stretches, fit_rows, count),
         pick_examples(test_rows, proba, labels, seed),
         facts,
     )
-
-
-def _facts(
-    past: PastPredictions,
-    fit_rows: PastPredictions,
-    test_rows: PastPredictions,
-    classes: NDArray[Any],
-    raw: Scores,
-) -> Facts:
-    table = raw.ece_over_time
-    few = np.flatnonzero(table.sequences < THIN)
-    return Facts(
-        rows=len(past),
-        sequences=_count(past.sequence),
-        groups=_count(past.group),
-        classes=tuple(str(one) for one in classes),
-        shares=tuple(float(np.mean(past.label == one)) for one in classes),
-        time_from=past.time.min(),
-        time_to=past.time.max(),
-        distinct_times=len(np.unique(past.time)),
-        fitted_rows=len(fit_rows),
-        fitted_groups=_count(fit_rows.group),
-        judged_rows=len(test_rows),
-        judged_groups=_count(test_rows.group),
-        thin=tuple(
-            (table.time_from[k], table.time_to[k], int(table.sequences[k])) for k in few.tolist()
-        ),
-    )
-
-
-def _count(ids: NDArray[Any] | None) -> int | None:
-    return None if ids is None else len(np.unique(ids))

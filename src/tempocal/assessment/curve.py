@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.assessment.predictions import PastPredictions
+from tempocal.inputs import check_time
 from tempocal.links import Array
+from tempocal.metrics.stretches import cut
 
 # More distinct times than this are shown at so many evenly spaced ones.
 MOST_TIMES = 200
@@ -25,9 +28,10 @@ class CurveTable:
     points: dict[str, Array]
 
 
-def read_curve(auto: Any, by_stretch: Any, time: NDArray[Any], middles: NDArray[Any]) -> CurveTable:
-    """Read the parameters off fitted calibrators."""
-    moments = _moments(time)
+def read_curve(auto: Any, by_stretch: Any, rows: PastPredictions, stretches: int) -> CurveTable:
+    """Read the parameters off calibrators that were fitted to these rows."""
+    moments = _moments(rows.time)
+    middles = cut(check_time(rows.time, len(rows)), rows.weight, stretches).middle
     bands = auto.interval_at(moments)
     return CurveTable(
         moments,

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.assessment.predictions import PastPredictions
@@ -48,15 +47,13 @@ def fit_methods(
 
 
 def fit_by_stretch(auto: Any, rows: PastPredictions, stretches: int) -> Any | None:
-    """Fit the calibrator that was chosen to each stretch on its own, for comparison with its curve.
+    """Fit the calibrator that was chosen to each stretch of these rows on its own.
 
-    None where nothing was to be calibrated.
+    That is to be compared with its curve; None where nothing was to be calibrated.
     """
     chosen = auto.best_.calibrator
     if isinstance(chosen, Identity):
         return None
-    times = len(np.unique(rows.time))
-    curve = PerStep() if times <= stretches else PerStep(bins=stretches)
-    return TemporalCalibrator(chosen, curve).fit(
+    return TemporalCalibrator(chosen, PerStep(bins=stretches)).fit(
         rows.scores, rows.label, time=rows.time, groups=rows.group, sample_weight=rows.weight
     )

@@ -1,6 +1,7 @@
 """How good each method is on rows that it was not fitted to."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,22 @@ def score(
             for inside in _stretches(errors, rows)
         ),
     )
+
+
+def is_reversed(raw: Array, rows: PastPredictions, classes: NDArray[Any]) -> bool:
+    """Whether the other of two classes would surely be the better one to read them as."""
+    if len(classes) != 2:
+        return False
+    swapped = gain(
+        partial(nll, clip=1e-12),
+        rows.label,
+        raw,
+        raw[:, ::-1],
+        groups=rows.group,
+        sample_weight=rows.weight,
+        classes=classes,
+    )
+    return swapped.lower > 0.0
 
 
 def n_stretches(rows: PastPredictions) -> int:

@@ -8,6 +8,8 @@ import numpy as np
 
 from tempocal.metrics import OverTime
 
+# Share of the error that must go in one direction, to call it by that.
+ONE_WAY = 0.6
 Direction = Literal["too sure", "too timid", "off in both directions"]
 
 
@@ -23,9 +25,10 @@ class Spell:
 
 
 def find_spells(errors: OverTime, overconfidence: OverTime) -> tuple[Spell, ...]:
-    """Find the spells: stretches whose error is over twice its floor."""
+    """Find the spells: stretches whose error is over twice its floor, and surely above zero."""
+    sure = ~errors.only_upper & (errors.lower > 0.0)
     kinds = [
-        None if errors.only_upper[k] else _direction(overconfidence, k) for k in range(len(errors))
+        None if not sure[k] else _direction(errors, overconfidence, k) for k in range(len(errors))
     ]
     spells = []
     for kind, members in groupby(range(len(errors)), key=kinds.__getitem__):
@@ -34,10 +37,12 @@ def find_spells(errors: OverTime, overconfidence: OverTime) -> tuple[Spell, ...]
     return tuple(spells)
 
 
-def _direction(overconfidence: OverTime, stretch: int) -> Direction:
-    if overconfidence.lower[stretch] > 0.0:
-        return "too sure"
-    return "too timid" if overconfidence.upper[stretch] < 0.0 else "off in both directions"
+def _direction(errors: OverTime, overconfidence: OverTime, stretch: int) -> Direction:
+    """Say which way most of the error goes, or that it goes both ways."""
+    one_way = overconfidence.value[stretch]
+    if abs(one_way) < ONE_WAY * errors.value[stretch]:
+        return "off in both directions"
+    return "too sure" if one_way > 0.0 else "too timid"
 
 
 def _spell(errors: OverTime, over: OverTime, members: list[int], kind: Direction) -> Spell:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from tempocal.assessment.facts import Facts
 from tempocal.assessment.scores import Scores
 from tempocal.assessment.spells import Spell, find_spells
 from tempocal.assessment.wording import interval_text, method_text, points_text, span_text
@@ -33,30 +34,36 @@ class Verdict:
 
 
 def judge(
-    scores: dict[str, Scores], against_global: IntervalEstimate, chosen: str, n_groups: int | None
+    scores: dict[str, Scores],
+    against_global: IntervalEstimate,
+    chosen: str,
+    facts: Facts,
+    is_reversed: bool,
 ) -> Verdict:
     """Put the numbers of an assessment into words."""
-    raw, along = scores["raw"], scores["along time"]
+    raw = scores["raw"]
     spells = find_spells(raw.ece_over_time, raw.overconfidence)
-    grade = _grade(raw, along, spells)
+    grade = _grade(scores, spells, is_reversed)
     return Verdict(
         grade,
-        _headline(grade, spells),
+        _headline(grade, spells, is_reversed),
         _how_far(raw),
         _when(raw, spells),
-        _how_sure(raw, n_groups),
-        _what_to_do(scores, against_global, chosen, grade),
+        _how_sure(raw, facts.judged_groups),
+        _turn_around(facts) if is_reversed else _what_to_do(scores, against_global, chosen),
         spells,
     )
 
 
-def _grade(raw: Scores, along: Scores, spells: tuple[Spell, ...]) -> Grade:
-    if spells or along.gain.lower > 0.0:
+def _grade(scores: dict[str, Scores], spells: tuple[Spell, ...], is_reversed: bool) -> Grade:
+    if spells or is_reversed or scores["along time"].gain.lower > 0.0:
         return "off"
-    return "fine" if raw.ece_over_time.mean.upper <= SMALL else "unsure"
+    return "fine" if scores["raw"].ece_over_time.mean.upper <= SMALL else "unsure"
 
 
-def _headline(grade: Grade, spells: tuple[Spell, ...]) -> str:
+def _headline(grade: Grade, spells: tuple[Spell, ...], is_reversed: bool) -> str:
+    if is_reversed:
+        return "These seem to be the probabilities of the other class."
     if grade == "fine":
         return "These probabilities can be trusted at all times."
     if grade == "unsure":
@@ -81,12 +88,12 @@ def _how_far(raw: Scores) -> str:
 
 def _when(raw: Scores, spells: tuple[Spell, ...]) -> str:
     if not spells:
-        return "At no time is the error more than twice what chance shows."
+        return "At no time is the error surely more than what chance shows."
     told = "; ".join(_spell_text(spell) for spell in spells)
     table = raw.ece_over_time
     quiet = int(table.only_upper.sum())
-    rest = f" In {quiet} of {len(table)} stretches of time it may be chance." if quiet else ""
-    return told[0].upper() + told[1:] + "." + rest
+    chance = f" In {quiet} of {len(table)} stretches of time the error may be chance."
+    return told[0].upper() + told[1:] + "." + (chance if quiet else "")
 
 
 def _spell_text(spell: Spell) -> str:
@@ -112,24 +119,31 @@ def _how_sure(raw: Scores, n_groups: int | None) -> str:
     return text + (" That is few: collect more." if n_groups < FEW_GROUPS else "")
 
 
-def _what_to_do(
-    scores: dict[str, Scores], against_global: IntervalEstimate, chosen: str, grade: Grade
-) -> str:
-    raw, along = scores["raw"], scores["along time"]
-    if along.gain.lower <= 0.0:
-        if grade == "off":
-            return (
-                "No correction that was tried is surely better on sequences left out. Look at the "
-                "model itself, or collect more sequences."
-            )
-        return "Leave them as they are: no correction is surely better on sequences left out."
-    before, after = raw.ece_over_time.mean, along.ece_over_time.mean
+def _turn_around(facts: Facts) -> str:
+    first, second = facts.classes
     return (
-        f"Calibrate them by {method_text(chosen)}. On sequences left out it lowers the mean error "
-        f"over time from {before:.3f} to {after:.3f}, where chance shows {after.floor:.3f}, and "
-        f"the NLL by {interval_text(along.gain, 4)}. "
-        f"{_beside_global(against_global, scores['global'])}"
+        f"Check which class they stand for: they were read as those of {second}, against {first}. "
+        "Name the classes in the other order, or give the other column."
     )
+
+
+def _what_to_do(scores: dict[str, Scores], against_global: IntervalEstimate, chosen: str) -> str:
+    raw, along = scores["raw"], scores["along time"]
+    if chosen == "Identity" or along.gain <= 0.0:
+        return "Leave them as they are: no correction does better on sequences left out."
+    before, after = raw.ece_over_time.mean, along.ece_over_time.mean
+    does = (
+        f"On sequences left out it lowers the mean error over time from {before:.3f} to "
+        f"{after:.3f}, where chance shows {after.floor:.3f}, and the NLL by "
+        f"{interval_text(along.gain, 4)}"
+    )
+    if along.gain.lower <= 0.0:
+        return (
+            f"Calibration by {method_text(chosen)} probably helps, but that is not sure. {does}. "
+            "Collect more sequences, or fit it to all of them and watch what it does."
+        )
+    beside = _beside_global(against_global, scores["global"])
+    return f"Calibrate them by {method_text(chosen)}. {does}. {beside}"
 
 
 def _beside_global(against_global: IntervalEstimate, at_once: Scores) -> str:

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import numpy as np
-
+from tempocal.inputs import time_text
 from tempocal.metrics import IntervalEstimate
 
 _CALIBRATORS = {
@@ -28,16 +27,6 @@ def method_text(name: str) -> str:
     return f"{_CALIBRATORS[calibrator]} {_CURVES[curve]}"
 
 
-def time_text(value: Any) -> str:
-    """Return a time in words that are as short as it allows."""
-    if isinstance(value, np.datetime64):
-        text = str(value.astype("M8[s]")).replace("T", " ")
-        return text.removesuffix(" 00:00:00").removesuffix(":00")
-    if isinstance(value, np.timedelta64):
-        return _duration(float(value / np.timedelta64(1, "s")))
-    return f"{float(value):.4g}" if abs(float(value)) < 1e5 else f"{float(value):,.0f}"
-
-
 def span_text(first: Any, last: Any) -> str:
     """Return a stretch of time in words."""
     one, other = time_text(first), time_text(last)
@@ -55,10 +44,3 @@ def interval_text(estimate: IntervalEstimate, digits: int = 3) -> str:
 def points_text(share: float) -> str:
     """Return a difference of shares in percentage points."""
     return f"{100.0 * abs(share):.1f} percentage points"
-
-
-def _duration(seconds: float) -> str:
-    for unit, length in (("d", 86_400.0), ("h", 3600.0), ("min", 60.0)):
-        if abs(seconds) >= 2.0 * length:
-            return f"{seconds / length:.3g} {unit}"
-    return f"{seconds:.3g} s"

@@ -3,6 +3,7 @@
 import click
 
 from tempocal.cli.options import Named, scores_of_file, verb
+from tempocal.cli.options import output as output_option
 
 
 @verb(
@@ -10,9 +11,7 @@ from tempocal.cli.options import Named, scores_of_file, verb
 )
 @click.argument("model", metavar="MODEL")
 @scores_of_file
-@click.option(
-    "-o", "--output", required=True, metavar="OUT", help='File to write; "-" is standard output.'
-)
+@output_option("OUT", "a file", dash=True)
 @click.option(
     "--column",
     default="calibrated",
@@ -47,3 +46,5 @@ def command(named: Named, *, model: str, output: str, column: str, overwrite: bo
                 done += block.num_rows
                 say(f"{done:,} rows")
     warn_of_scale(job, done)
+    if output != "-":
+        click.echo(f"{done:,} rows saved to {output}", err=True)

@@ -12,6 +12,8 @@ from tempocal.links import Array
 
 # Share of the whole range of time that sequences would cover if time were their own progress.
 SMALL_PART = 0.1
+# Fewer groups than this are worth a note.
+FEW = 20
 _WORDS = {"true": True, "false": False, "1": True, "0": False}
 
 
@@ -27,7 +29,8 @@ def check_scale(scores: Array, inputs: Inputs, names: str) -> None:
         place = tuple(np.argwhere(outside)[0])
         raise InputError(
             f"--proba {names}: probabilities must lie in [0, 1], but row {place[0] + 1} has "
-            f"{scores[place]:g}. If these are logits, say --logits {names}"
+            f"{scores[place]:g}. If these are logits, say --logits {names}; percentages must be "
+            "divided by 100"
         )
 
 
@@ -105,6 +108,17 @@ def note_on_dates(time: NDArray[Any], sequence: Ids, name: str) -> str | None:
         f"Note: --time {name} holds dates, and a sequence covers little of their range, so that "
         "time is the calendar here. If what matters is how far a sequence has come, name a column "
         "of the time since its start."
+    )
+
+
+def note_on_few(groups: NDArray[Any] | None) -> str | None:
+    """Return a note where there are too few sequences to tell anything apart."""
+    count = None if groups is None else len(np.unique(groups))
+    if count is None or count >= FEW:
+        return None
+    return (
+        f"Note: with only {count} independent sequences or groups, hardly anything can be told "
+        "from chance."
     )
 
 

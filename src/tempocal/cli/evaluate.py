@@ -102,6 +102,7 @@ def _print(rows: Any, measured: list[Any]) -> None:
     from tempocal.cli.tables import show_table
 
     show_table(_facts(rows), ["", *(one.name for one in measured)], _lines(measured))
+    _print_class(rows, measured[0])
     if rows.time is not None:
         _print_profile(measured, "sequences" if rows.group is None else "groups")
     else:
@@ -110,6 +111,19 @@ def _print(rows: Any, measured: list[Any]) -> None:
         click.echo(
             "Note: without --sequence rows are taken as independent; if some share a sequence, "
             "intervals are too narrow and floors too low.",
+            err=True,
+        )
+
+
+def _print_class(rows: Any, raw: Any) -> None:
+    """Say whose probabilities one column is taken for, and that it looks like the other's."""
+    if rows.scores.ndim > 1 and rows.scores.shape[1] > 1:
+        return
+    click.echo(f"The predictions are taken as those of class {raw.classes[1]}.\n")
+    if raw.reversed:
+        click.echo(
+            f"Note: they fit class {raw.classes[0]} better. If they are that one's, say --classes "
+            f"{raw.classes[1]},{raw.classes[0]}",
             err=True,
         )
 
@@ -136,6 +150,7 @@ def _lines(measured: list[Any]) -> list[list[str]]:
 
 def _print_profile(measured: list[Any], units: str) -> None:
     from tempocal.cli.tables import number, show_table
+    from tempocal.inputs import time_text
 
     first = measured[0].over_time
     head = ["from", "to", "rows", units]
@@ -143,7 +158,7 @@ def _print_profile(measured: list[Any], units: str) -> None:
         head += [f"{one.name} ECE", "floor"]
     lines = []
     for k in range(len(first)):
-        line = [_time(first.time_from[k]), _time(first.time_to[k])]
+        line = [time_text(first.time_from[k]), time_text(first.time_to[k])]
         line += [f"{first.rows[k]:,}", f"{first.sequences[k]:,}"]
         for one in measured:
             table = one.over_time
@@ -184,10 +199,6 @@ def _range(value: float, lower: float, upper: float, only_upper: bool) -> str:
 
     ends = f"up to {number(upper)}" if only_upper else f"{number(lower)} to {number(upper)}"
     return f"{number(value)} ({ends})"
-
-
-def _time(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _require_at_most(max_ece: float | None, judged: Any) -> None:

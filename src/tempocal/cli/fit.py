@@ -13,6 +13,7 @@ from tempocal.cli.choices import (
     single,
 )
 from tempocal.cli.options import Named, rows_of_file, seed, verb
+from tempocal.cli.options import output as output_option
 
 
 @verb(
@@ -22,7 +23,7 @@ from tempocal.cli.options import Named, rows_of_file, seed, verb
 @calibrator_option()
 @curve_option()
 @seed
-@click.option("-o", "--output", required=True, metavar="MODEL", help="Model file to write.")
+@output_option("MODEL", "a model file")
 @click.option("-q", "--quiet", is_flag=True, help="Do not print the summary.")
 def command(
     named: Named,

@@ -74,6 +74,6 @@ def tempocal(traceback: bool) -> None:
     """Calibrated probabilities while a sequence is still growing.
 
     FILE is CSV (.csv), Parquet (.parquet, .pq) or JSON lines (.jsonl, .ndjson), a row for each
-    prediction; text may be compressed (.gz). "-" is standard input or output. Options name the
-    columns. Rows are counted from 1 in messages.
+    prediction; text may be compressed (.gz). "-" is standard input, or the output of apply.
+    Options name the columns. Rows are counted from 1 in messages.
     """

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tempocal.cli.predictions import Predictions
 from tempocal.links import Array
 from tempocal.metrics import OverTime, brier, ece, nll, over_time, with_interval
@@ -19,6 +21,8 @@ class Measures:
     brier: Any
     ece: Any  # None without times
     over_time: OverTime | None
+    classes: tuple[str, ...]
+    reversed: bool  # whether the other of two classes fits better
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, ready for JSON."""
@@ -44,12 +48,16 @@ def measure(
         "seed": seed,
     }
     y, time = rows.labels, rows.time
+    found = np.unique(y) if classes is None else classes
+    rows_only: Any = {"sample_weight": rows.weight, "classes": found}
     return Measures(
         name,
         with_interval(nll, y, proba, **given),
         with_interval(brier, y, proba, **given),
         None if time is None else with_interval(ece, y, proba, **given),
         None if time is None else over_time(ece, y, proba, time, bins=bins, **given),
+        tuple(str(one) for one in found),
+        len(found) == 2 and nll(y, proba[:, ::-1], **rows_only) < nll(y, proba, **rows_only),
     )
 
 

@@ -1,11 +1,14 @@
 """The options that verbs share: which column of the file is what."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
 from typing import Any, TypeVar
 
 import click
+
+from tempocal.errors import InputError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -104,6 +107,21 @@ seed = click.option(
     help="Seed of what is drawn. Default: 0.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
+
+
+def output(metavar: str, what: str, *, dash: bool = False) -> Callable[[Command], Command]:
+    """Make the option for a file to write, whose folder must be there before any work is done."""
+
+    def check(context: click.Context, option: click.Parameter, path: str) -> str:
+        if path == "-" and not dash:
+            raise click.UsageError(f"-o -: {what} is written as a whole, so give it a name")
+        folder = os.path.dirname(path)
+        if folder and not os.path.isdir(folder):
+            raise InputError(f"the folder {folder} is not there: make it first")
+        return path
+
+    text = f"{what[0].upper()}{what[1:]} to write" + ('; "-" is standard output.' if dash else ".")
+    return click.option("-o", "--output", required=True, metavar=metavar, callback=check, help=text)
 
 
 def scores_of_file(command: Command) -> Command:

@@ -15,6 +15,7 @@ from tempocal.cli.checks import (
     check_nesting,
     check_scale,
     note_on_dates,
+    note_on_few,
 )
 from tempocal.cli.options import Named
 from tempocal.errors import InputError
@@ -134,10 +135,14 @@ def _check(rows: Predictions, named: Named, scores: list[str]) -> None:
     if rows.sequence is None:
         return
     if rows.time is not None:
-        note = note_on_dates(rows.time, rows.sequence, str(named.time))
-        if note is not None:
-            click.echo(note, err=True)
+        _say(note_on_dates(rows.time, rows.sequence, str(named.time)))
+    _say(note_on_few(rows.groups))
     if not named.label_varies:
         check_nesting(rows.sequence, rows.labels, f"the label {named.label!r}", "--label-varies")
     if rows.group is not None:
         check_nesting(rows.sequence, rows.group.codes, f"the group {named.group!r}", None)
+
+
+def _say(note: str | None) -> None:
+    if note is not None:
+        click.echo(note, err=True)

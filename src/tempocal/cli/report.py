@@ -5,6 +5,7 @@ import shlex
 import click
 
 from tempocal.cli.options import Named, rows_of_file, seed, verb
+from tempocal.cli.options import output as output_option
 
 
 @verb(
@@ -14,7 +15,7 @@ from tempocal.cli.options import Named, rows_of_file, seed, verb
 @rows_of_file
 @seed
 @click.option("--title", metavar="TEXT", help="Title of the page. Default: the name of the file.")
-@click.option("-o", "--output", required=True, metavar="PAGE", help="HTML file to write.")
+@output_option("PAGE", "a page")
 def command(named: Named, *, seed: int, title: str | None, output: str) -> None:
     """Write one HTML page: how far off, when, and what to do.
 

@@ -10,6 +10,8 @@ from tempocal.errors import InputError
 
 # Columns that are listed in an error.
 MOST_SHOWN = 20
+# What other programs put between fields.
+SEPARATORS = (";", "\t", "|")
 
 
 class ColumnError(InputError):
@@ -33,6 +35,9 @@ class MissingColumnError(ColumnError):
         near = get_close_matches(column, columns, n=1)
         guess = f": did you mean {near[0]!r}?" if near else "."
         shown = ", ".join(columns[:MOST_SHOWN]) + ", ..." * (len(columns) > MOST_SHOWN)
+        other = next((mark for mark in SEPARATORS if mark in shown), None)
+        if len(columns) == 1 and other is not None:
+            shown += f". Fields are to be separated by commas, but these by {other!r}, it seems"
         super().__init__(column, f"{name} has no column {column!r}{guess} Its columns are: {shown}")
 
 

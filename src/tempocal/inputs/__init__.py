@@ -23,6 +23,7 @@ from tempocal.inputs.scores import (
 )
 from tempocal.inputs.seconds import TimeKind, from_seconds
 from tempocal.inputs.settings import check_choice, check_seed, check_whole
+from tempocal.inputs.time_text import time_text
 from tempocal.inputs.times import Times, check_time, require_same_kind
 from tempocal.inputs.weights import Groups, check_groups, check_weights, warn_of_light_weights
 
@@ -52,6 +53,7 @@ __all__ = [
     "require_column_order",
     "require_same_kind",
     "require_scale",
+    "time_text",
     "warn_of_light_weights",
     "warn_of_probabilities",
 ]

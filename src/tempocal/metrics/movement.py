@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.inputs import time_text
 from tempocal.links import Array
 
 # A p-value below this is called a sign, in words.
@@ -116,10 +117,6 @@ def _lines(table: MovementTable) -> list[str]:
     columns = (table.time_from, table.time_to, table.steps, table.sequences, table.excess, table.z)
     for first, last, steps, sequences, excess, z in zip(*columns, strict=True):
         counts = str(steps), str(sequences)
-        rows.append((_clock(first), _clock(last), *counts, f"{excess:+.3g}", f"{z:+.2f}"))
+        rows.append((time_text(first), time_text(last), *counts, f"{excess:+.3g}", f"{z:+.2f}"))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(str.rjust, row, widths)) for row in rows]
-
-
-def _clock(time: Any) -> str:
-    return f"{time:g}" if isinstance(time, float) else str(time)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tempocal.inputs import check_seed
+from tempocal.inputs import check_seed, time_text
 from tempocal.links import Array
 from tempocal.metrics.any_metric import Metric
 from tempocal.metrics.arguments import check_level
@@ -74,18 +74,30 @@ class OverTime:
 
     def __str__(self) -> str:
         head = f"{self.estimator}, {self.level:.0%} intervals over {_units(self.n_groups)}"
-        names = ("from", "to", "rows", "sequences", "value", "lower", "upper", "floor")
-        lines = [head, "".join(name.rjust(12) for name in names)]
-        for k in range(len(self)):
-            lower = "-" if self.only_upper[k] else f"{self.lower[k]:.4f}"
-            times = "".join(f"{_time(column[k]):>12}" for column in (self.time_from, self.time_to))
-            lines.append(
-                f"{times}{self.rows[k]:12d}{self.sequences[k]:12d}{self.value[k]:12.4f}"
-                f"{lower:>12}{self.upper[k]:12.4f}{self.floor[k]:12.4f}"
-            )
+        lines: list[tuple[str, ...]] = [
+            ("from", "to", "rows", "sequences", "value", "lower", "upper", "floor")
+        ]
+        lines += [self._line(k) for k in range(len(self))]
+        widths = [max(map(len, column)) + 2 for column in zip(*lines, strict=True)]
+        text = [head, *("".join(map(str.rjust, line, widths)) for line in lines)]
         if self.only_upper.any():
-            lines.append("No lower end: under twice the floor, so it may be all noise.")
-        return "\n".join(lines)
+            text.append("No lower end: under twice the floor, so it may be all noise.")
+        return "\n".join(text)
+
+    def _line(self, k: int) -> tuple[str, ...]:
+        """Return the numbers of one stretch."""
+        numbers = (self.value[k], self.lower[k], self.upper[k], self.floor[k])
+        value, lower, upper, floor = (f"{number:.4f}" for number in numbers)
+        return (
+            time_text(self.time_from[k]),
+            time_text(self.time_to[k]),
+            str(self.rows[k]),
+            str(self.sequences[k]),
+            value,
+            "-" if self.only_upper[k] else lower,
+            upper,
+            floor,
+        )
 
 
 def over_time(
@@ -231,7 +243,3 @@ def _estimate(found: Range, name: str, level: float) -> IntervalEstimate:
 
 def _units(n_groups: int | None) -> str:
     return "rows, taken as independent" if n_groups is None else f"{n_groups} groups"
-
-
-def _time(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -47,6 +47,8 @@ class CurveDisplay:
         Whether the bands are over groups, or take rows as independent.
     points : CurveDisplay, optional
         Estimates to be drawn as points, such as one for each step.
+    points_name : str
+        What these are called in the legend.
     classes : array-like of shape (K,), optional
         Names of the classes.
 
@@ -85,6 +87,7 @@ class CurveDisplay:
         level: float = 0.95,
         grouped: bool = True,
         points: "CurveDisplay | None" = None,
+        points_name: str = "one estimate for each step",
         classes: ArrayLike | None = None,
     ) -> None:
         self.clocks = tuple(map(np.asarray, time if isinstance(time, tuple) else (time,)))
@@ -93,6 +96,7 @@ class CurveDisplay:
         self.level = level
         self.grouped = grouped
         self.points = points
+        self.points_name = points_name
         self.classes = None if classes is None else np.asarray(classes)
         shape = tuple(map(len, self.clocks))
         for name, each in self.values.items():

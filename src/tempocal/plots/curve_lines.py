@@ -34,7 +34,6 @@ MEANING = {
 }
 UNCHANGED = "predictions unchanged"
 OTHERS = "weights of the other classes' logits"
-POINTS = "one estimate for each step"
 
 
 def meaning(name: str) -> str:
@@ -65,7 +64,7 @@ def draw_lines(ax: "Axes", display: "CurveDisplay", name: str, scale: TimeScale)
     if display.values[name].ndim == 3:
         _draw_others(ax, time, display.values[name])
     if display.points is not None:
-        _draw_points(ax, display.points, name, scale)
+        _draw_points(ax, display, name, scale)
     name_vertical(ax, meaning(name))
     _limit(ax, display, name)
 
@@ -86,14 +85,16 @@ def _draw_others(ax: "Axes", time: Any, matrices: Array) -> None:
         ax.plot(time, line, **style)
 
 
-def _draw_points(ax: "Axes", points: "CurveDisplay", name: str, scale: TimeScale) -> None:
+def _draw_points(ax: "Axes", display: "CurveDisplay", name: str, scale: TimeScale) -> None:
+    points = display.points
+    assert points is not None
     time, values = scale.numbers(points.clocks[0]), _by_class(points.values[name])
     for k, column in enumerate(values.T):
         style = line_style(k if values.shape[1] > 1 else 1)
         look = {key: style[key] for key in ("color", "marker")}
         ax.plot(time, column, linestyle="none", markersize=4.0, mfc="none", **look)
     gray: Any = {"color": NEUTRAL, "marker": "s", "markersize": 4.0, "mfc": "none"}
-    ax.plot([], [], linestyle="none", label=POINTS, **gray)
+    ax.plot([], [], linestyle="none", label=display.points_name, **gray)
 
 
 def _line_name(display: "CurveDisplay", k: int, count: int) -> str:

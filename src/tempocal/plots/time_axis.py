@@ -62,6 +62,8 @@ class TimeScale:
             locator = dates.AutoDateLocator(minticks=3, maxticks=6)
             ax.xaxis.set_major_locator(locator)
             ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+        elif self.kind == "number" and all((time == np.floor(time)).all() for time in times):
+            ax.xaxis.set_major_locator(matplotlib("ticker").MaxNLocator("auto", integer=True))
 
 
 def time_scale(*times: NDArray[Any]) -> TimeScale:

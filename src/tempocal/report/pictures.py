@@ -3,7 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tempocal.assessment import Assessment
+from tempocal.assessment import METHODS, Assessment
 from tempocal.assessment.examples import Example
 from tempocal.plots import CurveDisplay, ErrorOverTimeDisplay, ReliabilityDisplay
 from tempocal.plots.drawing import line_style
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Methods of a reliability diagram; with a third the bands hide each other.
 DRAWN = ("raw", "along time")
+# A method looks the same in every picture.
+STYLES = {name: line_style(k) for k, name in enumerate(METHODS)}
 
 
 def error_picture(assessment: Assessment, time_name: str) -> str:
@@ -52,7 +54,8 @@ def _reliability(assessment: Assessment, stretch: int) -> str:
                 positive_label=classes[1] if binary else None,
                 grouped=assessment.facts.groups is not None,
                 name=name,
-            ).plot(ax, legend=legend)
+            ).plot(ax, legend=legend, **STYLES[name])
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
 
     return draw_svg(f"reliability-{stretch}", 4.2, draw)
 
@@ -70,6 +73,7 @@ def curve_picture(assessment: Assessment, time_name: str) -> str | None:
         level=curve.level,
         grouped=assessment.facts.groups is not None,
         points=CurveDisplay(curve.point_time, curve.points),
+        points_name="each stretch on its own",
         classes=assessment.facts.classes,
     )
 
@@ -91,8 +95,8 @@ def example_pictures(assessment: Assessment, time_name: str) -> list[str]:
 def _draw_example(example: Example, time_name: str, figure: "Figure") -> None:
     ax = figure.subplots()
     scale = time_scale(example.time)
-    for k, name in enumerate(DRAWN):
-        ax.plot(scale.numbers(example.time), example.proba[name], label=name, **line_style(k))
+    for name in DRAWN:
+        ax.plot(scale.numbers(example.time), example.proba[name], label=name, **STYLES[name])
     ax.set_ylim(-0.02, 1.02)
     ax.set_ylabel(f"probability of {example.followed}")
     ax.set_xlabel(scale.label(time_name))

@@ -31,7 +31,8 @@ def _settings(name: str) -> Iterator[None]:
         "svg.hashsalt": name,
         "font.family": "sans-serif",
         "font.size": 9.0,
-        "axes.facecolor": "none",
+        # White, which is the page's own color in the end: hollow markers are filled with it.
+        "axes.facecolor": "#ffffff",
         "figure.facecolor": "none",
         "savefig.facecolor": "none",
         "legend.framealpha": 0.0,

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from tempocal.assessment import Assessment
-from tempocal.assessment.wording import span_text, time_text
+from tempocal.assessment.wording import span_text
+from tempocal.inputs import time_text
 from tempocal.metrics import IntervalEstimate
 
 DESCRIPTIONS = {

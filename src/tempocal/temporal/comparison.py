@@ -162,7 +162,7 @@ def _verdict(row: Candidate, failure: str, chosen: Candidate, best: Candidate) -
     if row is chosen:
         return f"chosen: {_reason(chosen, best)}"
     if row.difference > row.difference_error:
-        return "worse"
+        return "worse than the best"
     if row.parameters >= chosen.parameters:
         return "as good, but not simpler than the chosen"
     return f"within its error, but worse by more than {TOLERATED:g}"
