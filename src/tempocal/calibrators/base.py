@@ -13,12 +13,14 @@ from tempocal.calibrators.document import save
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.errors import InputError
+from tempocal.fitted import FittedModel
 from tempocal.inputs import Inputs, check_scores
 from tempocal.links import Array, log_proba_from_logits, proba_from_logits
 from tempocal.maps import FittedMap, one_column
+from tempocal.tables import InTables
 
 
-class Calibrator(ClassifierMixin, BaseEstimator):
+class Calibrator(InTables, ClassifierMixin, BaseEstimator):
     """Base of the calibrators: checks its input, fits a map, predicts with it.
 
     A subclass has a constructor that stores its arguments, among them ``inputs`` and ``classes``,
@@ -97,6 +99,14 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         """Write the fitted calibrator to a model file, to be read back by `tempocal.load`."""
         check_is_fitted(self, "map_")
         save(self, path)
+
+    def _fitted_model(self) -> FittedModel:
+        """Return what is needed to predict, and no more."""
+        check_is_fitted(self, "map_")
+        kinds = getattr(self, "time_kinds_", ())
+        among = 0 if getattr(self, "time_column", None) is None else len(kinds)
+        name, columns = self.summary_.calibrator, self.n_features_in_ - among
+        return FittedModel(name, self.classes_, self.inputs, columns, self.map_, kinds)
 
     def _fit_map(self, training: Training) -> Fitted:
         raise TypeError(f"{type(self).__name__} does not say how it is fitted")
