@@ -14,7 +14,7 @@ from typing import Any
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-from validation import coverage, errors, excess  # noqa: E402 - threads are counted when NumPy is imported
+from validation import alarms, coverage, errors, excess  # noqa: E402 - threads are counted when NumPy is imported
 
 Run = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -47,11 +47,22 @@ def error_tasks(sets: int) -> list[dict[str, Any]]:
     ]
 
 
+def alarm_tasks(sets: int) -> list[dict[str, Any]]:
+    """Make sets of calibrated predictions of several kinds, and of some that are off."""
+    return [
+        {"predictions": kind, "sequences": sequences, "seed": seed}
+        for kind in alarms.KINDS
+        for sequences in (200, 1000)
+        for seed in range(sets)
+    ]
+
+
 # What there is: how many sets, which tasks, and the module that runs them.
 KINDS: dict[str, tuple[int, Callable[[int], list[dict[str, Any]]], Any]] = {
     "coverage": (2000, coverage_tasks, coverage),
     "excess": (200, excess_tasks, excess),
     "errors": (500, error_tasks, errors),
+    "alarms": (400, alarm_tasks, alarms),
 }
 
 
@@ -63,7 +74,7 @@ def main() -> None:
         epilog="Example: python -m validation coverage --sets 100",
     )
     parser.add_argument("what", nargs="?", choices=("all", *KINDS), default="all")
-    parser.add_argument("--sets", type=int, help="simulated sets (2000, 200 and 500)")
+    parser.add_argument("--sets", type=int, help="simulated sets (2000, 200, 500, 400)")
     parser.add_argument("--output", default="validation-output", help="where results are kept")
     options = parser.parse_args()
     folder = Path(options.output)

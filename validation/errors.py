@@ -34,7 +34,7 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     ends = list(zip(found.time_from, found.time_to, strict=True))
     truths = [_true_error(task["model"], *end) for end in ends]
     rows = [
-        _row(truth, found.lower[k], found.upper[k], found.floor[k])
+        _row(truth, (found.lower[k], found.upper[k]), found.floor[k], bool(found.only_upper[k]))
         for k, truth in enumerate(truths)
     ]
     whole = with_interval(ece, matches.label, proba, groups=matches.sequence)
@@ -43,17 +43,19 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     return {
         **task,
         "by stretch": rows,
-        "mean": [_row(float(np.mean(truths)), mean.lower, mean.upper, mean.floor)],
-        "all rows": [_row(everything, whole.lower, whole.upper, whole.floor)],
+        "mean": [
+            _row(float(np.mean(truths)), (mean.lower, mean.upper), mean.floor, mean.only_upper)
+        ],
+        "all rows": [_row(everything, (whole.lower, whole.upper), whole.floor, whole.only_upper)],
     }
 
 
 def table(results: list[dict[str, Any]]) -> str:
     """Coverage for each model, number of sequences and kind of error."""
     lines = [
-        "| model | sequences | sets | error | intervals, truth over twice its floor | cover "
-        "| bounds, truth under it | hold |",
-        "|---|---|---|---|---|---|---|---|",
+        "| model | sequences | sets | error | truth over twice its floor | cover "
+        "| intervals printed | cover | bounds printed | hold |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     keys = sorted({(one["model"], one["sequences"]) for one in results})
     for model, sequences in keys:
@@ -66,14 +68,14 @@ def table(results: list[dict[str, Any]]) -> str:
 
 
 def _judged(sets: list[dict[str, Any]], kind: str) -> str:
-    """Where the truth is over twice the mean floor, how often intervals hold it; else bounds."""
-    truth, lower, upper, floor = (
+    """How often intervals hold the truth where it is clear, wherever one is printed; and bounds."""
+    truth, lower, upper, floor, bound = (
         np.array([[row[name] for row in one[kind][:STRETCHES]] for one in sets])
-        for name in ("truth", "lower", "upper", "floor")
+        for name in ("truth", "lower", "upper", "floor", "only_upper")
     )
     clear = truth > 2.0 * floor.mean(axis=0)
     inside, below = (lower <= truth) & (truth <= upper), truth <= upper
-    cases = ((clear, inside), (~clear, below))
+    cases = ((clear, inside), (~bound, inside), (bound, below))
     return " | ".join(f"{where.sum()} | {_share(held[where])}" for where, held in cases)
 
 
@@ -81,8 +83,14 @@ def _share(held: Any) -> str:
     return f"{100 * held.mean():.1f} %" if len(held) else "-"
 
 
-def _row(truth: float, lower: float, upper: float, floor: float) -> dict[str, float]:
-    return {"truth": truth, "lower": float(lower), "upper": float(upper), "floor": float(floor)}
+def _row(truth: float, ends: tuple[float, float], floor: float, only_upper: bool) -> dict[str, Any]:
+    return {
+        "truth": truth,
+        "lower": float(ends[0]),
+        "upper": float(ends[1]),
+        "floor": float(floor),
+        "only_upper": bool(only_upper),
+    }
 
 
 @cache

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 import tempocal as tc
+from tempocal.assessment.spells import find_spells
 from tempocal.assessment.wording import method_text, span_text, time_text
 from tempocal.errors import InputError
 
@@ -196,3 +197,46 @@ def test_times_in_words():
     assert span_text(2.0, 2.0) == "at time 2"
     assert method_text("PlattScaling, Spline") == "Platt scaling (slope and bias) along a spline"
     assert method_text("Identity") == "Identity"
+
+
+def test_groups_that_cut_through_a_sequence_are_refused():
+    with pytest.raises(InputError, match="groups must be the same in all rows of a sequence"):
+        tc.assess(
+            MATCHES.logits,
+            MATCHES.label,
+            time=MATCHES.time,
+            sequence=MATCHES.sequence,
+            groups=np.arange(len(MATCHES.label)),
+        )
+
+
+def test_calibrated_predictions_are_seldom_called_off():
+    """Forty sets of rare events, calibrated: the level of the test is two in a hundred."""
+    called = 0
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        proba = random.beta(1, 15, 3000)
+        label, time = random.random(3000) < proba, np.tile(np.arange(10), 300)
+        settings = {"bins": 10, "groups": np.repeat(np.arange(300), 10), "classes": [False, True]}
+        errors = tc.metrics.over_time(tc.metrics.ece, label, proba, time, **settings)
+        over = tc.metrics.over_time(tc.metrics.overconfidence, label, proba, time, **settings)
+        called += bool(find_spells(errors, over))
+    assert called <= 6
+
+
+def test_a_correction_that_makes_the_error_larger_is_not_praised():
+    """A few predictions that are certain and wrong: likelihood and calibration part."""
+    logits = MATCHES.logits.copy()
+    wrong = np.random.default_rng(0).random(len(logits)) < 0.05
+    logits[wrong] = np.where(MATCHES.label[wrong] == 1, -np.inf, np.inf)
+    found = tc.assess(logits, MATCHES.label, time=MATCHES.time, sequence=MATCHES.sequence)
+    before, after = (found.scores[name].ece_over_time.mean for name in ("raw", "along time"))
+    if after.lower > before.upper:
+        assert "trades one fault for another" in found.verdict.what_to_do
+    assert "lowers" not in found.verdict.what_to_do
+
+
+def test_control_characters_in_names_do_not_reach_the_reader():
+    label = np.where(MATCHES.label == 1, "won\x1b[31m", "lo\x07st")
+    found = tc.assess(MATCHES.logits, label, time=MATCHES.time, sequence=MATCHES.sequence)
+    assert found.facts.classes == ("lo\ufffdst", "won\ufffd[31m")

@@ -250,3 +250,79 @@ def test_overconfidence_has_a_direction():
     np.testing.assert_allclose(table.floor, 0, atol=1e-12)
     timid = over_time(overconfidence, MATCHES.label, 0.5 + (PROBA - 0.5) / 4, MATCHES.time, bins=4)
     assert (timid.upper < 0).all()
+
+
+def test_steps_of_little_weight_are_steps():
+    weight = np.where(MATCHES.time == 3, 1e-4, 1.0)
+    table = take(nll, bins="steps", sample_weight=weight)
+    assert len(table) == len(np.unique(MATCHES.time))
+
+
+def test_too_many_stretches_are_refused():
+    time = np.random.default_rng(0).random(len(PROBA))
+    with pytest.raises(InputError, match="bins is 'steps', which makes"):
+        over_time(nll, MATCHES.label, PROBA, time, bins="steps")
+
+
+def own_metric(y, proba, **rest):
+    return nll(y, proba, **rest)
+
+
+@pytest.mark.parametrize("metric", [smooth_ece, own_metric])
+def test_few_groups_leave_any_metric_unsure(metric):
+    """Of one group nothing is known; three tell less than thirty."""
+    one = take(metric, groups=np.zeros(len(PROBA)), bins=1)
+    assert one.upper[0] >= 1 if metric is smooth_ece else np.isinf(one.upper[0])
+    few, many = (take(metric, groups=MATCHES.sequence % n, bins=1) for n in (3, 30))
+    assert few.upper[0] - few.value[0] > many.upper[0] - many.value[0]
+
+
+def test_an_error_has_no_upper_end_above_one():
+    proba = np.where(MATCHES.label == 1, 0.01, 0.99)
+    table = over_time(
+        max_calibration_error, MATCHES.label, proba, MATCHES.time, bins=2, groups=MATCHES.sequence
+    )
+    assert (table.upper <= 1).all()
+
+
+def test_intervals_do_not_depend_on_what_groups_are_called():
+    """Losses that repeat with the ids, a thousand apart."""
+    random = np.random.default_rng(0)
+    n = 20_000
+    proba = np.full(n, 0.5)
+    label = np.arange(n) % 1000 < 500
+    proba[np.arange(n) % 1000 < 250] = 0.9
+    found = with_interval(nll, label, proba, groups=np.arange(n))
+    renamed = with_interval(nll, label, proba, groups=random.permutation(n))
+    losses = -np.log(np.where(label, proba, 1 - proba))
+    exact = 1.96 * losses.std() / np.sqrt(n)
+    for one in (found, renamed):
+        assert one.upper - one == pytest.approx(exact, rel=0.12)
+
+
+def test_two_infinite_losses_gain_nothing():
+    certain = np.where(MATCHES.label == 1, 0.0, 1.0)
+    assert gain(nll, MATCHES.label, certain, certain) == 0.0
+
+
+@pytest.mark.parametrize("own", [{"classes": [1, 0]}, {"sample_weight": np.ones(3)}])
+def test_settings_that_would_be_overridden_are_refused(own):
+    with pytest.raises(InputError, match="of its own, which would be overridden"):
+        take(partial(nll, **own))
+    with pytest.raises(InputError, match="settings that ece does not"):
+        take(partial(ece, scheme="mass"))
+
+
+def test_chance_of_the_worst_stretch():
+    """Perfect probabilities of independent rows: few sets have an error that is further out."""
+    random, beyond = np.random.default_rng(0), 0
+    proba, time = random.random(2000), np.arange(2000) % 10
+    for _ in range(50):
+        table = over_time(ece, random.random(2000) < proba, proba, time, bins=10)
+        beyond += (table.value > table.chance_ratio * table.floor).any()
+    assert beyond <= 5
+    assert np.isinf(take(nll).chance_ratio)
+
+
+def test_level_of_any_number_type():
+    assert take(nll, level=np.float32(0.9)).level == pytest.approx(0.9)

@@ -46,3 +46,49 @@ def test_pooled_classes_are_the_mirror_image_of_themselves():
     curve = reliability_curve(np.eye(2)[Y].ravel(), proba.ravel(), of="positive_class")
     assert curve.confidence == pytest.approx(1 - curve.confidence[::-1])
     assert curve.frequency == pytest.approx(1 - curve.frequency[::-1])
+
+
+def bins_of(weight, groups):
+    random = np.random.default_rng(0)
+    proba = random.random(600)
+    return reliability_curve(
+        random.random(600) < proba,
+        proba,
+        bins=3,
+        of="positive_class",
+        groups=groups,
+        sample_weight=weight,
+    )
+
+
+def test_intervals_do_not_depend_on_the_scale_of_weights():
+    groups = np.arange(600) % 60
+    one, small = bins_of(np.ones(600), groups), bins_of(np.full(600, 0.1), groups)
+    np.testing.assert_allclose(one.lower_frequency, small.lower_frequency, rtol=1e-9)
+    np.testing.assert_allclose(one.upper_frequency, small.upper_frequency, rtol=1e-9)
+
+
+def test_groups_of_one_row_are_independent_rows():
+    alone, grouped = bins_of(None, None), bins_of(None, np.arange(600))
+    np.testing.assert_allclose(alone.lower_frequency, grouped.lower_frequency, atol=2e-3)
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+def test_intervals_over_groups_hold_the_frequency(spread):
+    """Rows of a group share their outcome, and groups differ in weight."""
+    random, held, sets = np.random.default_rng(1), 0, 400
+    groups = np.repeat(np.arange(50), 5)
+    for _ in range(sets):
+        label = np.repeat(random.random(50) < 0.3, 5)
+        weight = np.repeat(np.exp(spread * random.normal(size=50)), 5)
+        found = reliability_curve(
+            label,
+            np.full(250, 0.3),
+            bins=1,
+            of="positive_class",
+            groups=groups,
+            sample_weight=weight,
+            classes=[False, True],
+        )
+        held += found.lower_frequency[0] <= 0.3 <= found.upper_frequency[0]
+    assert 0.91 < held / sets < 0.995

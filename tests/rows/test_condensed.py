@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
+import tempocal as tc
 from tempocal.rows import BinaryRows
 
 N, KEYS = 60_000, 12
@@ -50,3 +52,46 @@ def test_keys_without_weight_are_not_condensed():
     weights = np.repeat([0.0, 1.0], N // 2)
     x, keys = np.linspace(-3, 3, N)[None], np.repeat([0, 1], N // 2)
     assert BinaryRows(x, np.ones(N), weights=weights, keys=keys, n_keys=2).condensed() is None
+
+
+def hard_rows(name, random):
+    z = random.normal(size=6000) * 2.0
+    weight = None
+    if name == "heavy weights":
+        weight = np.exp(3.0 * random.normal(size=6000))
+    if name == "far out":
+        z[::50] *= 1e4
+    if name == "huge":
+        z *= 300.0
+    if name == "ties":
+        z = np.round(z)
+    if name == "heavy tails":
+        z = random.standard_cauchy(6000)
+    if name == "zeros":
+        z[random.random(6000) < 0.6] = 0.0
+    true = 1.0 / (1.0 + np.exp(-np.clip(0.7 * z, -30, 30)))
+    label = (random.random(6000) < 0.8 * true + 0.1).astype(int)
+    return z, label, weight
+
+
+@pytest.mark.parametrize(
+    "name", ["plain", "heavy weights", "far out", "huge", "ties", "heavy tails", "zeros"]
+)
+def test_fits_from_few_points_reach_the_optimum_of_all_rows(name):
+    """Against a search of one number for each step, on the loss written out."""
+    random = np.random.default_rng(3)
+    z, label, weight = hard_rows(name, random)
+    step = np.arange(6000) % 3
+    cal = tc.TemporalCalibrator(tc.TemperatureScaling(shrinkage=0), tc.PerStep())
+    cal.fit(z, label, time=step, sample_weight=weight)
+    found = cal.parameters_at([0, 1, 2])["inverse_temperature"]
+    for k in range(3):
+        own = step == k
+        w = np.ones(own.sum()) if weight is None else weight[own]
+        sign = np.where(label[own] == 1, -1.0, 1.0) * z[own]
+
+        def loss(a, w=w, sign=sign):
+            return float(w @ np.logaddexp(0.0, np.exp(a) * sign)) / w.sum()
+
+        best = minimize_scalar(loss, bounds=(-20, 5), method="bounded", options={"xatol": 1e-10})
+        assert loss(np.log(found[k])) <= best.fun + 1e-11

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.assessment.predictions import PastPredictions
+from tempocal.assessment.wording import printable
 from tempocal.links import Array
 
 MOST_EXAMPLES, SHORTEST = 6, 3
@@ -60,9 +61,9 @@ def _example(
     label = rows.label[part[-1]]
     column = 1 if len(classes) == 2 else int(np.flatnonzero(classes == label)[0])
     return Example(
-        sequence=str(rows.sequence[part[0]]),
-        label=str(label),
-        followed=str(classes[column]),
+        sequence=printable(rows.sequence[part[0]]),
+        label=printable(label),
+        followed=printable(classes[column]),
         time=rows.time[part],
         proba={name: one[part, column] for name, one in proba.items()},
     )

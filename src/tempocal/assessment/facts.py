@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tempocal.assessment.predictions import PastPredictions
 from tempocal.assessment.scores import Scores
+from tempocal.assessment.wording import printable
 
 # A stretch with fewer independent groups than this is called thin.
 THIN = 30
@@ -46,7 +47,7 @@ def read_facts(
         rows=len(past),
         sequences=_count(past.sequence),
         groups=_count(past.group),
-        classes=tuple(str(one) for one in classes),
+        classes=tuple(printable(one) for one in classes),
         shares=tuple(float(np.mean(past.label == one)) for one in classes),
         time_from=past.time.min(),
         time_to=past.time.max(),

@@ -16,6 +16,7 @@ from tempocal.inputs import (
     check_weights,
     encode_labels,
     from_seconds,
+    require_whole,
 )
 from tempocal.sequences import split_by_sequence
 
@@ -56,8 +57,9 @@ def check_past(
     n_rows = len(predictions) if predictions.ndim else 0
     times = check_time(time, n_rows)
     clusters = sequence if groups is None else groups
-    for name, ids in (("sequence", sequence), ("groups", groups)):
-        check_groups(ids, n_rows, name)
+    own, coarser = check_groups(sequence, n_rows, "sequence"), check_groups(groups, n_rows)
+    if own is not None and coarser is not None:
+        require_whole(own, coarser, sequence)
     return PastPredictions(
         predictions,
         check_labels(y, n_rows),

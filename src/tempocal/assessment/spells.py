@@ -25,11 +25,8 @@ class Spell:
 
 
 def find_spells(errors: OverTime, overconfidence: OverTime) -> tuple[Spell, ...]:
-    """Find the spells: stretches whose error is over twice its floor, and surely above zero."""
-    sure = ~errors.only_upper & (errors.lower > 0.0)
-    kinds = [
-        None if not sure[k] else _direction(errors, overconfidence, k) for k in range(len(errors))
-    ]
+    """Find the spells: stretches whose error is more than chance shows in any of all stretches."""
+    kinds = [direction(errors, overconfidence, k) for k in range(len(errors))]
     spells = []
     for kind, members in groupby(range(len(errors)), key=kinds.__getitem__):
         if kind is not None:
@@ -37,8 +34,11 @@ def find_spells(errors: OverTime, overconfidence: OverTime) -> tuple[Spell, ...]
     return tuple(spells)
 
 
-def _direction(errors: OverTime, overconfidence: OverTime, stretch: int) -> Direction:
-    """Say which way most of the error goes, or that it goes both ways."""
+def direction(errors: OverTime, overconfidence: OverTime, stretch: int) -> Direction | None:
+    """Say which way most of the error goes, or that it goes both ways; None if it may be chance."""
+    sure = errors.value[stretch] > errors.chance_ratio * errors.floor[stretch]
+    if errors.only_upper[stretch] or not sure:
+        return None
     one_way = overconfidence.value[stretch]
     if abs(one_way) < ONE_WAY * errors.value[stretch]:
         return "off in both directions"

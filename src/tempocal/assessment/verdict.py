@@ -5,7 +5,7 @@ from typing import Literal
 
 from tempocal.assessment.facts import Facts
 from tempocal.assessment.scores import Scores
-from tempocal.assessment.spells import Spell, find_spells
+from tempocal.assessment.spells import Spell, direction, find_spells
 from tempocal.assessment.wording import interval_text, method_text, points_text, span_text
 from tempocal.metrics import IntervalEstimate
 
@@ -49,7 +49,7 @@ def judge(
         _headline(grade, spells, is_reversed),
         _how_far(raw),
         _when(raw, spells),
-        _how_sure(raw, facts.judged_groups),
+        _how_sure(raw, facts),
         _turn_around(facts) if is_reversed else _what_to_do(scores, against_global, chosen),
         spells,
     )
@@ -69,7 +69,7 @@ def _headline(grade: Grade, spells: tuple[Spell, ...], is_reversed: bool) -> str
     if grade == "unsure":
         return "No fault was found, but there are too few sequences to rule one out."
     if not spells:
-        return "These probabilities are off by a little, at no time in particular."
+        return "These probabilities can be bettered, but are off at no time in particular."
     worst = max(spells, key=lambda spell: spell.error)
     return f"These probabilities are {worst.direction} {span_text(worst.first, worst.last)}."
 
@@ -91,7 +91,8 @@ def _when(raw: Scores, spells: tuple[Spell, ...]) -> str:
         return "At no time is the error surely more than what chance shows."
     told = "; ".join(_spell_text(spell) for spell in spells)
     table = raw.ece_over_time
-    quiet = int(table.only_upper.sum())
+    kinds = (direction(table, raw.overconfidence, k) for k in range(len(table)))
+    quiet = sum(kind is None for kind in kinds)
     chance = f" In {quiet} of {len(table)} stretches of time the error may be chance."
     return told[0].upper() + told[1:] + "." + (chance if quiet else "")
 
@@ -104,7 +105,9 @@ def _spell_text(spell: Spell) -> str:
     return f"{when} they are {spell.direction}, by {by} on average"
 
 
-def _how_sure(raw: Scores, n_groups: int | None) -> str:
+def _how_sure(raw: Scores, facts: Facts) -> str:
+    n_groups = facts.judged_groups
+    units = "sequences" if facts.groups == facts.sequences else "groups"
     rows = int(raw.ece_over_time.rows.sum())
     level = f"{raw.ece_over_time.level:.0%}"
     if n_groups is None:
@@ -113,8 +116,8 @@ def _how_sure(raw: Scores, n_groups: int | None) -> str:
             "named: if rows share a sequence, nothing here is as sure as it looks."
         )
     text = (
-        f"Judged on {n_groups:,} sequences ({rows:,} rows) that nothing was fitted to; intervals "
-        f"are {level}, over sequences."
+        f"Judged on {n_groups:,} {units} ({rows:,} rows) that nothing was fitted to; intervals "
+        f"are {level}, over {units}."
     )
     return text + (" That is few: collect more." if n_groups < FEW_GROUPS else "")
 
@@ -133,10 +136,14 @@ def _what_to_do(scores: dict[str, Scores], against_global: IntervalEstimate, cho
         return "Leave them as they are: no correction does better on sequences left out."
     before, after = raw.ece_over_time.mean, along.ece_over_time.mean
     does = (
-        f"On sequences left out it lowers the mean error over time from {before:.3f} to "
-        f"{after:.3f}, where chance shows {after.floor:.3f}, and the NLL by "
-        f"{interval_text(along.gain, 4)}"
+        f"On sequences left out the NLL falls by {interval_text(along.gain, 4)} and the mean error "
+        f"over time goes from {before:.3f} to {after:.3f}, where chance shows {after.floor:.3f}"
     )
+    if after.lower > before.upper:
+        return (
+            f"Look at the predictions themselves. {method_text(chosen)} is the best correction "
+            f"that was tried, but it trades one fault for another. {does}."
+        )
     if along.gain.lower <= 0.0:
         return (
             f"Calibration by {method_text(chosen)} probably helps, but that is not sure. {does}. "

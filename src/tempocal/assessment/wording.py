@@ -5,6 +5,12 @@ from typing import Any
 from tempocal.inputs import time_text
 from tempocal.metrics import IntervalEstimate
 
+
+def printable(text: object) -> str:
+    """Return a name from the data without what would steer a terminal or break a page."""
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in str(text))
+
+
 _CALIBRATORS = {
     "TemperatureScaling": "temperature scaling",
     "PlattScaling": "Platt scaling (slope and bias)",

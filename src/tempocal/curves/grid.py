@@ -99,6 +99,14 @@ def _whole_since(low: float, times: Array) -> Codes | None:
     return whole
 
 
+def equal_mass_edges(grid: Grid, bins: int) -> Array:
+    """Inner edges of stretches of about the same weight; a step lies in one stretch, whole."""
+    middle = np.cumsum(grid.weights) - 0.5 * grid.weights
+    codes = np.minimum((bins * middle / grid.weights.sum()).astype(np.intp), bins - 1)
+    opening = np.flatnonzero(np.diff(codes)) + 1
+    return np.asarray(grid.times[opening])
+
+
 def _counted(whole: Codes, low: float, span: int, weights: Array | None) -> Grid:
     """Give each of some whole numbers, counted from ``low``, a key."""
     counts = np.bincount(whole, minlength=span)

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from tempocal.curves.curve import Curve, Shape, Track
-from tempocal.curves.grid import Grid, distinct, in_cells
+from tempocal.curves.grid import Grid, distinct, equal_mass_edges, in_cells
 from tempocal.errors import InputError
 from tempocal.inputs import check_choice, check_whole
 from tempocal.links import Array
@@ -50,7 +50,7 @@ class PerStep(Curve):
         check_choice(self.unseen, "unseen", ("nearest", "interpolate", "error"))
         grid = distinct(times, weights)
         if self.bins is not None:
-            basis = BinBasis(_equal_mass_edges(grid, check_whole(self.bins, "bins")))
+            basis = BinBasis(equal_mass_edges(grid, check_whole(self.bins, "bins")))
             grid = in_cells(basis.codes(times), times, weights)
             shape = Shape(basis, np.ones(grid.n_keys), separate=True)
             return Track(grid, lambda rates: shape)
@@ -77,11 +77,3 @@ def _with_enough(grid: Grid, least: int, unseen: str) -> Track:
     keys = (np.cumsum(enough) - 1)[grid.keys[kept]]
     left = Grid(keys, grid.times[enough], grid.weights[enough], is_exact=True)
     return Track(left, lambda rates: shape, kept=kept)
-
-
-def _equal_mass_edges(grid: Grid, bins: int) -> Array:
-    """Inner edges of stretches of about the same weight; a step lies in one stretch, whole."""
-    middle = np.cumsum(grid.weights) - 0.5 * grid.weights
-    codes = np.minimum((bins * middle / grid.weights.sum()).astype(np.intp), bins - 1)
-    opening = np.flatnonzero(np.diff(codes)) + 1
-    return np.asarray(grid.times[opening])

@@ -25,7 +25,13 @@ from tempocal.inputs.seconds import TimeKind, from_seconds
 from tempocal.inputs.settings import check_choice, check_seed, check_whole
 from tempocal.inputs.time_text import time_text
 from tempocal.inputs.times import Times, check_time, require_same_kind
-from tempocal.inputs.weights import Groups, check_groups, check_weights, warn_of_light_weights
+from tempocal.inputs.weights import (
+    Groups,
+    check_groups,
+    check_weights,
+    require_whole,
+    warn_of_light_weights,
+)
 
 __all__ = [
     "CERTAIN_LOGIT",
@@ -53,6 +59,7 @@ __all__ = [
     "require_column_order",
     "require_same_kind",
     "require_scale",
+    "require_whole",
     "time_text",
     "warn_of_light_weights",
     "warn_of_probabilities",

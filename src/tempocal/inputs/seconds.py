@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 from math import copysign
-from numbers import Number
+from numbers import Integral, Number
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +19,8 @@ _SECONDS = {"Y": 31_556_952.0, "M": 2_629_746.0, "W": 604_800.0, "D": 86_400.0}
 _SECONDS |= {"h": 3600.0, "m": 60.0, "s": 1.0}
 _PARTS = {"ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}
 _EPOCH = datetime(1970, 1, 1)
+# A double no longer tells whole numbers from here on from the next one.
+_LARGEST = 2.0**53
 
 
 def as_seconds(array: NDArray[Any], name: str) -> tuple[Array, TimeKind]:
@@ -42,7 +44,23 @@ def from_seconds(seconds: Array, kind: TimeKind) -> NDArray[Any]:
 def _numbers(array: NDArray[Any], name: str) -> Array:
     values = as_float64(array, name)
     require_finite(values, name)
+    _require_no_digits_lost(values, array, name)
     return values
+
+
+def _require_no_digits_lost(values: Array, given: NDArray[Any], name: str) -> None:
+    """Refuse whole numbers of which several become one; a float is what it is."""
+    if given.dtype.kind == "f":
+        return
+    beyond = np.abs(values) >= _LARGEST
+    if given.dtype.kind == "O":
+        beyond &= [isinstance(value, Integral) for value in given]
+    if beyond.any():
+        row = int(np.argmax(beyond))
+        raise InputError(
+            f"{name} has {given[row]} in row {row}, but whole numbers beyond 2**53 lose digits: "
+            "subtract the first one"
+        )
 
 
 def _from_ticks(array: NDArray[Any], name: str) -> Array:

@@ -65,6 +65,19 @@ def warn_of_light_weights(weights: Array | None) -> None:
         )
 
 
+def require_whole(sequences: Groups, groups: Groups, ids: Any, name: str = "groups") -> None:
+    """Refuse groups that cut through a sequence; ``ids`` are those of the sequences."""
+    of_sequence = np.empty(sequences.count, dtype=np.intp)
+    of_sequence[sequences.codes] = groups.codes
+    other = of_sequence[sequences.codes] != groups.codes
+    if other.any():
+        which = as_array(ids, "sequence")[int(np.argmax(other))]
+        raise InputError(
+            f"{name} must be the same in all rows of a sequence, but it differs within the "
+            f"sequence {which}: a group holds whole sequences"
+        )
+
+
 def check_groups(groups: Any, n_rows: int, name: str = "groups") -> Groups | None:
     """Return group codes, or None where rows are taken as independent."""
     if groups is None:

@@ -20,32 +20,40 @@ Metric = Callable[..., float]
 
 def profile_of_any(sample: Sample, metric: Metric, level: float, seed: int) -> Profile:
     """Metric of each stretch; intervals around the value less its bias, by the jackknife."""
-    values, without = _values(sample, metric)
+    fold = sample.buckets(PARTS)[0]
+    values = [_call(sample, np.arange(part.start, part.stop), metric) for part in sample.parts]
+    without = np.array([_without(sample, part, fold, metric) for part in sample.parts])
     floors = np.array([_floor(sample, part, metric, seed) for part in sample.parts])
     # An error says which estimator it is, and would be zero without noise; a score would not.
     judge = _error_range if isinstance(values[0], Estimate) else _range
-    half_width = sample.half_width(level, len(without))
+
+    def judged(value: float, left: Array, floor: float) -> Range:
+        return judge(value, left, floor, sample.half_width(level, len(left)))
+
     by_stretch = tuple(
-        judge(float(value), left, floor, half_width)
-        for value, left, floor in zip(values, without.T, floors.tolist(), strict=True)
+        judged(float(value), left[np.isfinite(left)], floor)
+        for value, left, floor in zip(values, without, floors.tolist(), strict=True)
     )
-    mean = judge(float(np.mean(values)), without.mean(axis=1), float(floors.mean()), half_width)
+    # A part without rows in a stretch leaves it as it was.
+    filled = np.where(np.isfinite(without), without, np.array(values, dtype=np.float64)[:, None])
+    mean = judged(
+        float(np.mean(values)),
+        filled.mean(axis=0)[np.isfinite(without).any(axis=0)],
+        float(floors.mean()),
+    )
     unnamed = getattr(metric, "__name__", "a metric")
     return Profile(by_stretch, mean, getattr(values[0], "estimator", unnamed))
 
 
-def _values(sample: Sample, metric: Metric) -> tuple[list[float], Array]:
-    """Value of each stretch, and (parts, stretches) the values without one part of the groups."""
-    fold, n_folds = sample.buckets(PARTS)
-    values = [_call(sample, np.arange(part.start, part.stop), metric) for part in sample.parts]
-    without = np.empty((n_folds, len(values)))
-    for stretch, part in enumerate(sample.parts):
-        rows = np.arange(part.start, part.stop)
-        for k in range(n_folds):
-            left = rows[fold[part] != k]
-            changed = 0 < len(left) < len(rows)
-            without[k, stretch] = _call(sample, left, metric) if changed else float(values[stretch])
-    return values, without
+def _without(sample: Sample, part: slice, fold: Codes, metric: Metric) -> Array:
+    """Values without one part of the groups; NaN where that has no rows, or all of them."""
+    rows = np.arange(part.start, part.stop)
+    values = np.full(PARTS, np.nan)
+    for k in range(PARTS):
+        left = rows[fold[part] != k]
+        if 0 < len(left) < len(rows):
+            values[k] = float(_call(sample, left, metric))
+    return values
 
 
 def _call(sample: Sample, rows: Codes, metric: Metric) -> float:
@@ -80,8 +88,8 @@ def _range(value: float, without: Array, floor: float, half_width: float) -> Ran
 
 
 def _error_range(value: float, without: Array, floor: float, half_width: float) -> Range:
-    """Range of what cannot be negative, and may be all noise."""
+    """Range of what lies between 0 and 1, and may be all noise."""
     found = _range(value, without, floor, half_width)
     if value <= 2.0 * floor or not np.isfinite(found.upper):
-        return Range(value, 0.0, max(found.upper, value), floor, only_upper=True)
-    return Range(value, max(found.lower, 0.0), max(found.upper, 0.0), floor)
+        return Range(value, 0.0, min(max(found.upper, value), 1.0), floor, only_upper=True)
+    return Range(value, max(found.lower, 0.0), min(max(found.upper, 0.0), 1.0), floor)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from tempocal.errors import InputError
 from tempocal.inputs import check_choice, check_whole
 
@@ -18,5 +20,5 @@ def check_two_classes(of: str, n_classes: int, instead: str) -> None:
 
 def check_level(level: Any) -> None:
     """Refuse what is no share of intervals."""
-    if not isinstance(level, int | float) or not 0.0 < level < 1.0:
+    if not isinstance(level, int | float | np.number) or not 0.0 < level < 1.0:
         raise InputError(f"level must lie between 0 and 1, but it is {level!r}")

@@ -31,7 +31,8 @@ class ReliabilityTable:
     frequency : ndarray
         How often the event came (the accuracy, for the top label); NaN in an empty bin.
     groups : ndarray
-        Independent units in the bin: groups, or the weight where none were given.
+        Independent units in the bin: groups, as many of the same weight as would be as sure; or
+        the weight, where none were given.
     lower_frequency, upper_frequency : ndarray
         Interval of the frequency over groups; NaN in an empty bin.
     """

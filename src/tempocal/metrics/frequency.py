@@ -33,16 +33,22 @@ def by_group(
     codes = edges.locate(events.confidence)
     weight = np.ones(len(codes)) if events.weight is None else events.weight
     pair, of_pair = np.unique(codes * groups.count + groups.codes, return_inverse=True)
-    bins = pair // groups.count
-    units = np.bincount(bins, minlength=edges.n_bins).astype(np.float64)
-    frequency = _frequency(sums)
-    centered = np.bincount(of_pair, weight * (events.outcome - frequency[codes]))
-    squares = np.bincount(bins, centered**2, minlength=edges.n_bins)
-    variance = np.asarray(squares / np.where(sums.weight > 0.0, sums.weight, 1.0) ** 2)
-    # Groups of a single row each have this variance: what they fall short of it is the design.
+    bins, frequency = pair // groups.count, _frequency(sums)
+    totals = np.where(sums.weight > 0.0, sums.weight, 1.0)
+
+    def squares(values: Array) -> Array:
+        added = np.bincount(of_pair, values)
+        return np.asarray(np.bincount(bins, added**2, minlength=edges.n_bins) / totals**2)
+
+    # So many groups of the same weight would be as sure: with few heavy ones little is known.
+    alike = 1.0 / np.maximum(squares(weight), 1e-300)
+    variance = squares(weight * (events.outcome - frequency[codes]))
+    variance *= alike / np.maximum(alike - 1.0, 1e-9)
+    known = (variance > 0.0) & np.isfinite(variance)
     binomial = frequency * (1.0 - frequency)
-    effective = np.where(variance > 0.0, binomial / np.where(variance > 0.0, variance, 1.0), units)
-    return _score_interval(sums, units, np.clip(effective, 1.0, sums.weight), level)
+    effective = np.where(known, binomial / np.where(known, variance, 1.0), alike)
+    most = np.maximum(sums.count, 1.0)
+    return _score_interval(sums, alike, np.clip(effective, 0.5, most), level)
 
 
 def _frequency(sums: BinSums) -> Array:

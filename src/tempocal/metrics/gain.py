@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from tempocal.errors import InputError
@@ -10,6 +11,7 @@ from tempocal.metrics.arguments import check_level
 from tempocal.metrics.estimates import IntervalEstimate
 from tempocal.metrics.kinds import row_loss
 from tempocal.metrics.mean_losses import range_of_mean
+from tempocal.metrics.overconfidence import row_overconfidence
 from tempocal.metrics.predictions import check_groups_of, check_predictions
 from tempocal.metrics.sample import make_sample
 from tempocal.metrics.stretches import one_stretch
@@ -66,7 +68,10 @@ def gain(
     clusters = check_groups_of(old, groups)
     # One stretch keeps the rows in their order, so that both losses are of the same rows.
     sample = make_sample(old, one_stretch(len(old.codes)), clusters)
-    difference = loss(old.proba, old.codes) - loss(new.proba, new.codes)
+    losses = loss(old.proba, old.codes), loss(new.proba, new.codes)
+    # Two infinite losses are as bad as each other.
+    with np.errstate(invalid="ignore"):
+        difference = np.where(losses[0] == losses[1], 0.0, losses[0] - losses[1])
     found = range_of_mean(sample, difference, level)
     return IntervalEstimate(
         found.value, f"gain in {name}", found.lower, found.upper, 0.0, False, level
@@ -75,7 +80,7 @@ def gain(
 
 def _loss_of(metric: Any) -> tuple[Any, str]:
     found = row_loss(metric)
-    if found is None:
+    if found is None or found[0] is row_overconfidence:
         raise InputError(
             f"metric must be a mean over rows, nll or brier, but it is {metric!r:.80}: errors such "
             "as the ECE have no difference row by row"

@@ -21,7 +21,8 @@ def profile_of_gaps(
     """Calibration error of each stretch."""
     cells = make_cells(sample, metric)
     gaps = gaps_by_cell(sample, cells, cells.outcome)
-    floors = _floors(sample, cells, np.random.default_rng([seed, 1]))
+    drawn = _drawn_errors(sample, cells, np.random.default_rng([seed, 1]))
+    floors = drawn.mean(axis=0)
     noise = _noise(sample, cells, gaps, np.random.default_rng([seed, 0]))
     unit = normal_quantile(0.5 + level / 2)
     by_stretch = tuple(
@@ -32,7 +33,7 @@ def profile_of_gaps(
     width = sample.half_width(level, whole_units(sample)) / unit
     together = np.concatenate(list(noise), axis=1)
     mean = _range(gaps.ravel() * share, together * share, width, float(floors.mean()), level)
-    return Profile(by_stretch, mean, name)
+    return Profile(by_stretch, mean, name, _chance_ratio(drawn, floors))
 
 
 def _range(gaps: Array, noise: Array, width: float, floor: float, level: float) -> Range:
@@ -62,13 +63,24 @@ def _noise(sample: Sample, cells: Cells, gaps: Array, random: np.random.Generato
     return noise / sample.totals[:, None, None]
 
 
-def _floors(sample: Sample, cells: Cells, random: np.random.Generator) -> Array:
-    """Mean error of labels drawn from the probabilities, by one number for each group."""
+def _drawn_errors(sample: Sample, cells: Cells, random: np.random.Generator) -> Array:
+    """Errors (draws, S) of labels drawn from the probabilities, by one number for each group."""
     n_groups, totals = int(sample.groups.max()) + 1, sample.rows.proba.sum(axis=1)
     draws = int(np.clip(DRAWN_ROWS / cells.codes.size, LEAST_DRAWS, MOST_DRAWS))
-    floors = np.zeros(sample.stretches.count)
-    for _ in range(draws):
+    errors = np.empty((draws, sample.stretches.count))
+    for draw in range(draws):
         drawn = (random.random(n_groups)[sample.groups] * totals)[:, None]
         came = (drawn >= cells.below) & (drawn < cells.below + cells.confidence)
-        floors += np.abs(gaps_by_cell(sample, cells, came)).sum(axis=1)
-    return floors / draws
+        errors[draw] = np.abs(gaps_by_cell(sample, cells, came)).sum(axis=1)
+    return errors
+
+
+def _chance_ratio(drawn: Array, floors: Array) -> float:
+    """How far the worst of all stretches is above its floor, in all but 2 % of cases.
+
+    Stretches are taken as independent. If labels of a sequence agree they are not, and the worst
+    of them is not as far off.
+    """
+    ratios = drawn / np.where(floors > 0.0, floors, np.inf)
+    share = 0.98 ** (1.0 / len(floors))
+    return float(np.quantile(ratios, share, method="higher"))

@@ -57,6 +57,12 @@ def _unwrap(metric: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
     function, given = metric, {}
     if isinstance(metric, partial) and not metric.args:
         function, given = metric.func, metric.keywords
+    own = {"sample_weight", "classes"} & set(given)
+    if own:
+        raise InputError(
+            f"metric has a setting {own.pop()!r} of its own, which would be overridden: pass it "
+            "beside the metric instead"
+        )
     if function not in (nll, brier, overconfidence, ece, classwise_ece):
         return metric, {}
     try:

@@ -7,7 +7,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tempocal.errors import InputError
-from tempocal.inputs import Codes, Groups, Times, as_array, check_groups, check_proba, check_time
+from tempocal.inputs import (
+    Codes,
+    Groups,
+    Times,
+    as_array,
+    check_groups,
+    check_proba,
+    check_time,
+    require_whole,
+)
 from tempocal.links import Array
 from tempocal.metrics.movement import MartingaleCheck, MovementTable
 from tempocal.metrics.stretches import Bins, Stretches, cut
@@ -104,7 +113,7 @@ def martingale_check(
         checked = checked[:, 1:]
     own = _check_sequence(sequence, len(checked))
     clusters = check_groups(groups, len(checked)) or own
-    _require_constant(clusters, own, sequence)
+    require_whole(own, clusters, sequence)
     times = None if time is None else check_time(time, len(checked))
     earlier, later = _steps(own, times, sequence)
     within, cluster = own.codes[later], _renumbered(clusters.codes[later])
@@ -138,18 +147,6 @@ def _check_sequence(sequence: Any, n_rows: int) -> Groups:
             "within a sequence are what is looked at"
         )
     return own
-
-
-def _require_constant(clusters: Groups, own: Groups, sequence: Any) -> None:
-    """Refuse groups that cut through a sequence."""
-    cluster_of = np.empty(own.count, dtype=np.intp)
-    cluster_of[own.codes] = clusters.codes
-    other = cluster_of[own.codes] != clusters.codes
-    if other.any():
-        raise InputError(
-            "groups must be the same in all rows of a sequence, but it differs within the "
-            f"sequence {_id_of(sequence, int(np.argmax(other)))}: a group holds whole sequences"
-        )
 
 
 def _steps(own: Groups, times: Times | None, sequence: Any) -> tuple[Codes, Codes]:

@@ -47,6 +47,9 @@ class OverTime:
         How often such intervals hold the truth.
     n_groups : int or None
         Groups in all; None if rows were taken as independent.
+    chance_ratio : float
+        Of a calibration error: by chance alone the worst of all stretches has no more than this
+        times its floor, in 98 % of cases. Infinite where that was not drawn.
     """
 
     time_from: NDArray[Any]
@@ -63,6 +66,7 @@ class OverTime:
     estimator: str
     level: float
     n_groups: int | None
+    chance_ratio: float
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name."""
@@ -191,6 +195,7 @@ def over_time(
         estimator=profile.estimator,
         level=level,
         n_groups=None if clusters is None else clusters.count,
+        chance_ratio=profile.chance_ratio,
     )
 
 

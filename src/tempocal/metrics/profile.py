@@ -25,6 +25,8 @@ class Profile:
     by_stretch: tuple[Range, ...]
     mean: Range
     estimator: str
+    # By chance alone, no stretch has an error of more than this times its floor, in 98 % of cases.
+    chance_ratio: float = np.inf
 
     def column(self, name: str) -> NDArray[Any]:
         """Return one number of every stretch."""

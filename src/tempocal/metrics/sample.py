@@ -45,8 +45,13 @@ class Sample:
 
     def buckets(self, most: int = BUCKETS) -> tuple[Codes, int]:
         """Bucket of each row's group, and how many there are."""
-        count = min(most, int(self.groups.max()) + 1)
-        return self.groups % count, count
+        n_groups = int(self.groups.max()) + 1
+        count = min(most, n_groups)
+        if count == n_groups:
+            return self.groups, count
+        # At random, for ids that repeat a pattern must not put like with like.
+        places = np.random.default_rng(0).permutation(n_groups) % count
+        return places[self.groups], count
 
     @property
     def deviation_weight(self) -> Array:

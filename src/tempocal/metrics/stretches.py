@@ -6,10 +6,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.curves import PerStep
+from tempocal.curves.grid import distinct, equal_mass_edges, in_cells
+from tempocal.errors import InputError
 from tempocal.inputs import Codes, Times, check_whole, from_seconds
 from tempocal.links import Array
 
+MOST_STRETCHES = 2000
 Bins = int | Literal["steps"]
 
 
@@ -33,8 +35,15 @@ def cut(times: Times, weight: Array | None, bins: Bins) -> Stretches:
 
     Rows of the same time share a stretch, so that there may be fewer than asked for.
     """
-    curve = PerStep() if bins == "steps" else PerStep(bins=check_whole(bins, "bins"))
-    grid = curve.track(times.values, weight).grid
+    grid = distinct(times.values, weight)
+    if bins != "steps":
+        edges = equal_mass_edges(grid, check_whole(bins, "bins"))
+        grid = in_cells(np.searchsorted(edges, times.values, side="right"), times.values, weight)
+    if grid.n_keys > MOST_STRETCHES:
+        raise InputError(
+            f"bins is {bins!r}, which makes {grid.n_keys} stretches of time, but at most "
+            f"{MOST_STRETCHES} can be told apart: bins=20 cuts time into twenty"
+        )
     first, last = np.full(grid.n_keys, np.inf), np.full(grid.n_keys, -np.inf)
     np.minimum.at(first, grid.keys, times.values)
     np.maximum.at(last, grid.keys, times.values)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tempocal.assessment import Assessment
-from tempocal.metrics import Estimate
 
 
 def to_json(assessment: Assessment) -> str:
@@ -19,8 +18,6 @@ def to_json(assessment: Assessment) -> str:
 
 
 def _plain(value: Any) -> Any:  # noqa: PLR0911 - one kind of value after another
-    if isinstance(value, Estimate):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):

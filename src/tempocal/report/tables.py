@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tempocal.assessment import Assessment
+from tempocal.assessment.spells import direction
 from tempocal.assessment.wording import span_text
 from tempocal.inputs import time_text
 from tempocal.metrics import IntervalEstimate
@@ -47,7 +48,7 @@ def stretch_rows(assessment: Assessment) -> list[dict[str, Any]]:
             "sequences": f"{raw.sequences[k]:,}",
             "errors": [f"{table.value[k]:.3f}" for table in tables.values()],
             "floor": f"{raw.floor[k]:.3f}",
-            "direction": _direction(over.lower[k], over.upper[k], bool(raw.only_upper[k])),
+            "direction": direction(raw, over, k) or "may be chance",
         }
         for k in range(len(raw))
     ]
@@ -92,12 +93,6 @@ def _with_ends(estimate: IntervalEstimate) -> tuple[str, str]:
     if estimate.only_upper:
         return f"{estimate:.4f}", f"at most {estimate.upper:.4f}"
     return f"{estimate:.4f}", f"{estimate.lower:.4f} to {estimate.upper:.4f}"
-
-
-def _direction(lower: float, upper: float, chance: bool) -> str:
-    if chance:
-        return "may be chance"
-    return "too sure" if lower > 0 else "too timid" if upper < 0 else "both ways"
 
 
 def _count(count: int | None) -> str:
