@@ -28,6 +28,7 @@ def command(named: Named, *, model: str, output: str, column: str, overwrite: bo
     than memory; OUT appears when all of it is written, and may be FILE itself.
     """
     from tempocal.cli.calibrating import Calibrating, warn_of_scale
+    from tempocal.cli.saying import say
     from tempocal.cli.waiting import waiting
     from tempocal.files import format_of, open_sink, open_source, stream
     from tempocal.fitted import read_model
@@ -39,12 +40,12 @@ def command(named: Named, *, model: str, output: str, column: str, overwrite: bo
             table = stream(source, typed=typed)
         job = Calibrating.of(fitted, named, table.schema, source.name, column)
         schema = job.schema(table.schema, overwrite=overwrite)
-        with waiting("Calibrating") as say, open_sink(output, schema, named.format) as write:
+        with waiting("Calibrating") as progress, open_sink(output, schema, named.format) as write:
             done = 0
             for block in table.blocks:
                 write(job.calibrated(block, first_row=done + 1, schema=schema))
                 done += block.num_rows
-                say(f"{done:,} rows")
+                progress(f"{done:,} rows")
     warn_of_scale(job, done)
     if output != "-":
-        click.echo(f"{done:,} rows saved to {output}", err=True)
+        say(f"{done:,} rows saved to {output}", err=True)

@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-import click
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from tempocal.cli.options import Named
 from tempocal.cli.predictions import flags_of, naming_flags, split_names, stacked
+from tempocal.cli.saying import say
 from tempocal.cli.wording import in_words_of_the_command
 from tempocal.errors import InputError
 from tempocal.files import as_numbers, as_times, require_columns
@@ -107,7 +107,7 @@ def warn_of_scale(job: Calibrating, n_rows: int) -> None:
     """Say so where many logits look like probabilities."""
     low, high = job.seen["low"], job.seen["high"]
     if job.model.inputs == "logits" and n_rows >= MANY_ROWS and 0.0 <= low < 0.5 < high <= 1.0:
-        click.echo(
+        say(
             f"Warning: all logits lie in [0, 1], as probabilities do, but the model was fitted to "
             f"logits: is --logits {','.join(job.scores)} the right column?",
             err=True,

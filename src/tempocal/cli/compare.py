@@ -34,6 +34,7 @@ def command(
         raise click.UsageError("compare needs a time: name its column with --time")
     from tempocal.cli.fit import fit_auto
     from tempocal.cli.predictions import read_predictions
+    from tempocal.cli.saying import say
     from tempocal.cli.tables import number, show_json, show_table
     from tempocal.cli.waiting import waiting
 
@@ -55,7 +56,7 @@ def command(
     units = "rows taken as independent" if rows.groups is None else f"{comparison.n_groups} groups"
     show_table(f"{len(rows.labels):,} rows, {units}; the best first", HEAD, lines)
     if rows.groups is None:
-        click.echo(
+        say(
             "Note: without --sequence rows are taken as independent; if some share a sequence, "
             "none of this can be trusted.",
             err=True,

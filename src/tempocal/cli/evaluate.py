@@ -1,12 +1,23 @@
 """How far off predictions are, over all and along time."""
 
+from math import isnan
 from typing import Any
 
 import click
 
 from tempocal.cli.failures import AboveLimit
 from tempocal.cli.options import Named, as_json, rows_of_file, seed, verb
+from tempocal.cli.saying import say
 from tempocal.errors import InputError
+
+
+def _require_number(
+    context: click.Context, option: click.Parameter, value: float | None
+) -> float | None:
+    """Refuse nan, which no error is ever above."""
+    if value is not None and isnan(value):
+        raise click.BadParameter("nan is not a number.")
+    return value
 
 
 @verb(
@@ -26,6 +37,7 @@ from tempocal.errors import InputError
     "--max-ece",
     type=click.FloatRange(min=0.0),
     metavar="X",
+    callback=_require_number,
     help="Exit with code 4 if the ECE over time (the model's, with --model) is surely above X: the "
     "lower end of its interval is.",
 )
@@ -106,9 +118,9 @@ def _print(rows: Any, measured: list[Any]) -> None:
     if rows.time is not None:
         _print_profile(measured, "sequences" if rows.group is None else "groups")
     else:
-        click.echo("Note: for calibration errors, name the column of times with --time.", err=True)
+        say("Note: for calibration errors, name the column of times with --time.", err=True)
     if rows.groups is None:
-        click.echo(
+        say(
             "Note: without --sequence rows are taken as independent; if some share a sequence, "
             "intervals are too narrow and floors too low.",
             err=True,
@@ -119,9 +131,9 @@ def _print_class(rows: Any, raw: Any) -> None:
     """Say whose probabilities one column is taken for, and that it looks like the other's."""
     if rows.scores.ndim > 1 and rows.scores.shape[1] > 1:
         return
-    click.echo(f"The predictions are taken as those of class {raw.classes[1]}.\n")
+    say(f"The predictions are taken as those of class {raw.classes[1]}.\n")
     if raw.reversed:
-        click.echo(
+        say(
             f"Note: they fit class {raw.classes[0]} better. If they are that one's, say --classes "
             f"{raw.classes[1]},{raw.classes[0]}",
             err=True,

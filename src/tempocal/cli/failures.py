@@ -8,6 +8,7 @@ from os import strerror
 
 import click
 
+from tempocal.cli.saying import plain, say
 from tempocal.cli.wording import with_flags
 from tempocal.errors import ModelFileError, TempocalError, TempocalWarning
 
@@ -25,7 +26,7 @@ class Failure(click.ClickException):
     """A sentence; the exit code is 1."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+        super().__init__(plain(" ".join(message.split())))
 
 
 class ModelFailure(Failure):
@@ -46,7 +47,10 @@ def in_a_sentence(*, traceback: bool = False) -> Iterator[None]:
     with _warnings_in_lines():
         try:
             yield
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+        except click.ClickException as error:
+            error.message = plain(error.message)
+            raise
+        except (click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
             if traceback or (isinstance(error, OSError) and error.errno == EPIPE):
@@ -91,4 +95,4 @@ def _warnings_in_lines() -> Iterator[None]:
                 str(one.message) for one in caught if issubclass(one.category, TempocalWarning)
             ]
             for message in dict.fromkeys(messages):
-                click.echo(f"Warning: {with_flags(' '.join(message.split()))}", err=True)
+                say(f"Warning: {with_flags(' '.join(message.split()))}", err=True)

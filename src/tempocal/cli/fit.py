@@ -44,6 +44,7 @@ def command(
     if named.time is None and curve not in (None, "constant"):
         raise click.UsageError(f"--curve {curve} needs a time: name its column with --time")
     from tempocal.cli.predictions import read_predictions
+    from tempocal.cli.saying import say
     from tempocal.cli.waiting import waiting
 
     with waiting(f"Reading {named.file}"):
@@ -51,7 +52,7 @@ def command(
     fitted = _fitted(rows, calibrator, curve, seed)
     fitted.save(output)
     if not quiet:
-        click.echo(f"{fitted.summary()}\nSaved to {output}")
+        say(f"{fitted.summary()}\nSaved to {output}")
 
 
 def _fitted(rows: Any, calibrator: str | None, curve: str | None, seed: int) -> Any:

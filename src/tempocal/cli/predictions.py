@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +17,7 @@ from tempocal.cli.checks import (
     note_on_few,
 )
 from tempocal.cli.options import Named
+from tempocal.cli.saying import say
 from tempocal.errors import InputError
 from tempocal.files import (
     ColumnError,
@@ -145,4 +145,4 @@ def _check(rows: Predictions, named: Named, scores: list[str]) -> None:
 
 def _say(note: str | None) -> None:
     if note is not None:
-        click.echo(note, err=True)
+        say(note, err=True)

@@ -27,6 +27,7 @@ def command(named: Named, *, seed: int, title: str | None, output: str) -> None:
         raise click.UsageError("report needs a time: name its column with --time")
     from tempocal.assessment import assess
     from tempocal.cli.predictions import read_predictions
+    from tempocal.cli.saying import plain, say
     from tempocal.cli.waiting import waiting
     from tempocal.cli.wording import in_words_of_the_command
     from tempocal.report import write_report
@@ -47,5 +48,6 @@ def command(named: Named, *, seed: int, title: str | None, output: str) -> None:
             progress=False,
         )
         words = shlex.join(click.get_current_context().meta["tempocal.words"])
-        write_report(found, output, title=title or rows.name, command=words, time_name=named.time)
-    click.echo(f"{found.verdict.headline}\nSaved to {output}")
+        names = {"title": title or rows.name, "command": words, "time_name": named.time}
+        write_report(found, output, **{key: plain(name) for key, name in names.items()})
+    say(f"{found.verdict.headline}\nSaved to {output}")

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from tempocal.cli.saying import plain, say
+
 
 def show_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table, the first column to the left and the others to the right."""
@@ -18,9 +20,9 @@ def show_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -
     table = Table(box=box.SIMPLE_HEAD)
     for k, name in enumerate(head):
         words = k == 0 or name == "verdict"
-        table.add_column(name, justify="left" if words else "right", no_wrap=True)
+        table.add_column(plain(name), justify="left" if words else "right", no_wrap=True)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(plain, row))
     # Wide enough for every table: a narrow terminal wraps lines, but no number is cut short.
     console = Console(
         file=sys.stdout,
@@ -29,7 +31,7 @@ def show_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -
         highlight=False,
         markup=False,
     )
-    click.secho(title, bold=True)
+    click.secho(plain(title), bold=True)
     with console.capture() as captured:
         console.print(table)
     click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
@@ -37,7 +39,7 @@ def show_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -
 
 def show_json(content: Any) -> None:
     """Print JSON; what is not finite is null."""
-    click.echo(json.dumps(_finite(content), indent=2, ensure_ascii=False))
+    say(json.dumps(_finite(content), indent=2, ensure_ascii=False))
 
 
 def number(value: float, digits: int = 4) -> str:

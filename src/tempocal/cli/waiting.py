@@ -28,13 +28,16 @@ def waiting(doing: str) -> Iterator[Callable[[str], None]]:
         return
     from rich.console import Console
     from rich.status import Status
+    from rich.text import Text
 
-    status = Status(doing, console=Console(stderr=True))
+    from tempocal.cli.saying import plain
+
+    status = Status(Text(plain(doing)), console=Console(stderr=True))
     timer = Timer(PATIENCE, status.start)
     timer.daemon = True
     timer.start()
     try:
-        yield lambda far: status.update(f"{doing}: {far}")
+        yield lambda far: status.update(Text(plain(f"{doing}: {far}")))
     finally:
         timer.cancel()
         timer.join()

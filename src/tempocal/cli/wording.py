@@ -13,6 +13,13 @@ _FLAGS = {
     "classes=": "--classes",
     "time=": "--time",
 }
+# What a sentence is about: words that elsewhere are only words.
+_SUBJECTS = {
+    "y": "--label",
+    **{name: f"--{name}" for name in ("time", "classes", "sequence", "logits", "proba")},
+}
+_VERBS = "is|has|must|contains|holds|lists|was|mixes|at"
+_SUBJECT = re.compile(rf"(^|: )(?:Input )?({'|'.join(_SUBJECTS)})(?= (?:{_VERBS}|\(clock)\b)")
 
 
 @contextmanager
@@ -29,4 +36,4 @@ def with_flags(text: str) -> str:
     """Name flags instead of arguments."""
     for argument, flag in _FLAGS.items():
         text = text.replace(argument, flag)
-    return text
+    return _SUBJECT.sub(lambda found: found[1] + _SUBJECTS[found[2]], text)

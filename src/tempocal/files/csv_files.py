@@ -1,4 +1,4 @@
-"""CSV: by column with the type that all of a column has, or in blocks of text as it stands."""
+"""CSV: by column, or in blocks of text as it stands."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv
 
+from tempocal.files.csv_types import exact
 from tempocal.files.problems import reading
 from tempocal.files.source import Source
 
@@ -28,18 +29,18 @@ def csv_names(source: Source) -> list[str]:
 
 
 def read_csv(source: Source, names: Sequence[str]) -> Any:
-    """Return some columns as a table; their types are what all rows agree on."""
-    convert = csv.ConvertOptions(include_columns=list(names), **_MISSING)
+    """Return some columns as a table: whole numbers where that is all the text says, else text."""
+    convert = _as_text(names, include_columns=list(names))
     with reading(source.name, "CSV"), source.open() as file:
-        return csv.read_csv(
+        table = csv.read_csv(
             file, read_options=_blocks(), parse_options=_parsing(), convert_options=convert
         )
+    return pa.table([exact(column) for column in table.columns], names=table.schema.names)
 
 
 def csv_blocks(source: Source, block_bytes: int) -> Iterator[Any]:
     """Yield all columns as text, block by block."""
-    types = {name: pa.string() for name in csv_names(source)}
-    convert = csv.ConvertOptions(column_types=types, **_MISSING)
+    convert = _as_text(csv_names(source))
     with reading(source.name, "CSV"), source.open() as file:
         yield from csv.open_csv(
             file,
@@ -47,6 +48,12 @@ def csv_blocks(source: Source, block_bytes: int) -> Iterator[Any]:
             parse_options=_parsing(),
             convert_options=convert,
         )
+
+
+def _as_text(names: Sequence[str], **options: Any) -> Any:
+    """Arrow would guess types, and make one of 1 and 01."""
+    types = {name: pa.string() for name in names}
+    return csv.ConvertOptions(column_types=types, **_MISSING, **options)
 
 
 def _blocks(block_bytes: int = BLOCK_BYTES) -> Any:

@@ -1,5 +1,6 @@
 """JSON lines: an object a line, the types of its entries being what all lines agree on."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,6 +12,8 @@ from tempocal.files.problems import no_rows, reading
 from tempocal.files.source import Source
 
 BLOCK_BYTES = 2**24
+_MARK = b"\xef\xbb\xbf"  # what some programs begin UTF-8 with
+_NO_OBJECT = re.compile(rb"^[ \t\r]*([^ \t\r\n{].{0,39})", re.MULTILINE)
 
 
 def json_schema(source: Source, block_bytes: int = BLOCK_BYTES) -> Any:
@@ -43,11 +46,27 @@ def json_blocks(source: Source, schema: Any, block_bytes: int) -> Iterator[Any]:
 
 def _texts(source: Source, block_bytes: int) -> Iterator[bytes]:
     """Whole lines of about so many bytes; blocks of nothing but blank ones are left out."""
+    line = 1
     with source.open_lines() as file:
         while text := file.read(block_bytes):
             text += file.readline()
+            text = text.removeprefix(_MARK) if line == 1 else text
+            _require_objects(text, line, source.name)
+            line += text.count(b"\n")
             if text.strip():
                 yield text
+
+
+def _require_objects(text: bytes, first_line: int, name: str) -> None:
+    """Refuse a line that is no object: of one that is null, Arrow makes a crash."""
+    found = _NO_OBJECT.search(text)
+    if found:
+        line = first_line + text.count(b"\n", 0, found.start(1))
+        has = repr(found[1].decode(errors="replace").rstrip())
+        raise InputError(
+            f"{name} cannot be read as JSON lines: each line must be an object, such as "
+            f'{{"z": 0.5}}, but line {line} begins with {has}'
+        )
 
 
 def _parse(text: bytes, schema: Any = None) -> Any:

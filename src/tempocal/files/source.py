@@ -61,6 +61,8 @@ def open_source(path: str, given: Format | None = None) -> Iterator[Source]:
 def _source(name: str, path: str, given: Format | None) -> Source:
     if os.path.isdir(path):
         raise InputError(f"{name} is a folder: name a file in it")
+    if not path.isascii() and path != path.encode(errors="replace").decode():
+        raise InputError(f"the name {name} is not UTF-8: rename the file, or pipe it in as -")
     with open(path, "rb") as file:
         start = file.read(4)
     if not start:
