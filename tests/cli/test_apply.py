@@ -51,6 +51,14 @@ def test_text_stays_as_it_stands(folder, run, model):
     assert lines[2].startswith("008,-1.0,2,,0.")
 
 
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_names_stay_as_they_stand(folder, run, model, ending):
+    ids = ["12345678901234560001", "12345678901234560002", "01", "1"]
+    (folder / "odd.csv").write_text("id,z,t\n" + "".join(f"{one},0.5,1\n" for one in ids))
+    run("apply", model, "odd.csv", *COLUMNS, "-o", f"out.{ending}")
+    assert read(f"out.{ending}")["id"].tolist() == ids
+
+
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_small_blocks_give_the_same_file(folder, run, model, monkeypatch, ending):
     run("apply", model, f"predictions.{ending}", *COLUMNS, "-o", f"one.{ending}")
@@ -201,7 +209,7 @@ def test_numbers_where_dates_were(folder, refused, frame):
     day = pd.Timestamp("2026-05-01") + pd.to_timedelta(frame["t"], "D")
     tc.TemporalCalibrator().fit(frame["z"], frame["won"], time=day).save("dated.json")
     said = refused("apply", "dated.json", "predictions.csv", *COLUMNS, "-o", "out.csv")
-    assert said.startswith("time was datetime in the fit and is number now")
+    assert said.startswith("--time was datetime in the fit and is number now")
 
 
 @pytest.mark.parametrize("text", ["{}", "", '{\n  "format": "tempocal-model",\n  "schema": 9,\n'])

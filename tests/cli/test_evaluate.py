@@ -59,6 +59,8 @@ def test_a_limit_can_be_set(folder, run, refused, model, frame):
     run("evaluate", "sure.csv", *COLUMNS, "--max-ece", "0.9")
     said = refused("evaluate", "sure.csv", *COLUMNS, "--model", model, *words, code=4)
     assert "of the calibrated predictions" in said
+    said = refused("evaluate", "sure.csv", *COLUMNS, "--max-ece", "nan", code=2)
+    assert said == "Invalid value for '--max-ece': nan is not a number."
     words = ["--logits", "z", "--label", "won", "--max-ece", "0.1"]
     assert "--time" in refused("evaluate", "predictions.csv", *words, code=2)
 

@@ -23,6 +23,7 @@ from tempocal.files import (
     format_of,
     open_source,
     read_columns,
+    stream,
 )
 
 TABLE = {
@@ -179,6 +180,11 @@ def test_what_is_not_there_is_an_oserror(tmp_path):
         ("a.csv", b"z,n\n1,2\n3\n", "as CSV: CSV parse error: Expected 2 columns, got 1"),
         ("a.jsonl", b'{"z": 1}\n{"z": \n', "as JSON lines"),
         ("a.jsonl", b'{"z": 1}\n{"z": "x"}\n', "as JSON lines: .*changed from number to string"),
+        ("a.jsonl", b"null\n", "line 1 begins with 'null'"),
+        ("a.jsonl", b'\xef\xbb\xbfnull\n{"z": 1}\n', "line 1 begins with 'null'"),
+        ("a.jsonl", b'{"z": 1}\n\n \t1\n', "line 3 begins with '1'"),
+        ("a.jsonl", b'{"z": 1}\r\n[]\r\n', r"line 2 begins with '\[\]'"),
+        ("a.jsonl", b'{"z": 1}\n"a"', "each line must be an object, .*line 2 begins with"),
         ("a.parquet", b"PAR1 and then nothing", "as Parquet"),
         ("a.parquet", b"z,n\n1,2\n", "is not a Parquet file"),
         ("a.csv.gz", b"\x1f\x8b and no more", "as CSV|incorrect"),
@@ -196,6 +202,30 @@ def test_kinds_that_change_between_blocks_are_refused(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"z": 1, "pad": "' + "x" * 2**24 + '"}\n{"z": "x"}\n')
     with pytest.raises(InputError, match="of several kinds"):
+        columns(path, ["z"])
+
+
+def test_lines_are_counted_over_blocks(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"z": 1}\n' * 100 + "null\n" + '{"z": 1}\n')
+    with (
+        open_source(str(path)) as source,
+        pytest.raises(InputError, match="line 101 begins with 'null'"),
+    ):
+        stream(source, block_bytes=50)
+
+
+def test_a_mark_of_utf_8_is_no_part_of_the_lines(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"z": 1}\n')
+    assert columns(path, ["z"])["z"].to_pylist() == [1]
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="names are UTF-8 there")
+def test_a_name_that_is_not_utf_8_is_refused(tmp_path):
+    path = tmp_path / "a\udcff.csv"
+    path.write_text(CSV)
+    with pytest.raises(InputError, match="is not UTF-8: rename the file"):
         columns(path, ["z"])
 
 
@@ -235,6 +265,26 @@ def test_numbers_of_any_kind_are_read(values, kind):
     assert as_times(column(values, kind), "z").tolist() == [1.0, 2.0]
 
 
+LARGE = [2**62 + k for k in range(25)]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [LARGE, [str(n) for n in LARGE], [Decimal(n) for n in LARGE], ["0.5", "9007199254740993"]],
+    ids=["whole", "text", "decimal", "text beside a fraction"],
+)
+@pytest.mark.parametrize("convert", [as_numbers, as_times])
+def test_whole_numbers_that_would_lose_digits_are_refused(convert, values):
+    words = r"in row \d, but whole numbers beyond 2\*\*53 lose digits: subtract the first one"
+    with pytest.raises(ColumnError, match=words):
+        convert(column(values), "t")
+
+
+@pytest.mark.parametrize("values", [[2**53 - 1], [1e300], ["1e300"], [2.0**62]], ids=str)
+def test_what_a_double_can_say_is_a_number(values):
+    assert as_times(column(values), "t").tolist() == [float(values[0])]
+
+
 def test_infinity_is_a_number():
     assert as_numbers(column(["inf", "-inf"]), "z").tolist() == [np.inf, -np.inf]
 
@@ -263,34 +313,3 @@ def test_what_is_no_time_is_refused(values):
 def test_rows_are_counted_from_where_the_block_began():
     with pytest.raises(ColumnError, match="row 102 has 'x'"):
         as_numbers(column(["1", "x"]), "z", 101)
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([True, False], [True, False]),
-        ([2, 1], [2, 1]),
-        ([1.0, 0.0], [1.0, 0.0]),
-        (["x", "y"], ["x", "y"]),
-    ],
-)
-def test_labels_of_any_kind_are_read(values, expected):
-    found = as_labels(column(values), "y")
-    assert found.tolist() == expected
-    assert found.dtype.kind in "bifU"
-
-
-def test_what_is_no_label_is_refused():
-    with pytest.raises(ColumnError, match="must be class labels"):
-        as_labels(column([date(2026, 5, 1)]), "y")
-    with pytest.raises(ColumnError, match="no value in row 1"):
-        as_ids(column([None, "x"]), "who")
-
-
-def test_codes_are_in_the_order_of_the_ids():
-    rng = np.random.default_rng(0)
-    ids = rng.integers(0, 300, 1000).astype(str)
-    found = as_ids(column(ids.tolist()), "who")
-    values, codes = np.unique(ids, return_inverse=True)
-    np.testing.assert_array_equal(found.codes, codes)
-    np.testing.assert_array_equal(found.values, values)

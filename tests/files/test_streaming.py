@@ -55,13 +55,41 @@ def test_types_are_those_that_all_rows_have(csv_file, tmp_path):
     out = copied(csv_file, tmp_path / "b.parquet", block_bytes=64)
     table = parquet.read_table(out)
     assert [str(kind) for kind in table.schema.types] == [
-        "int64",
+        "string",
         "double",
         "date32[day]",
         "string",
     ]
+    assert table["id"].to_pylist() == ["007", "008", "009", "010", "011"]
     assert table["z"].to_pylist() == [0.1, -0.001, 2.0, 3.25, 4.0]
     assert table["text"].to_pylist() == ["a,b", None, "", 'x "q" \nnext', "ü"]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["1", "-2", "9223372036854775807"], "int64"),
+        (["1", "2.50", "-1e-3"], "double"),
+        (["1", "01"], "string"),
+        (["0x1F", "2"], "string"),
+        (["12345678901234560001", "12345678901234560002"], "string"),
+        (["0.5", "12345678901234560001"], "string"),
+        (["0.5", "01"], "string"),
+        (["true", "True"], "string"),
+        (["2026-05-01"], "date32[day]"),
+        (["2026-05-01", "2026-05-01T12:30:00"], "timestamp[us]"),
+        (["2026-05-01T12:30:00Z"], "timestamp[us, tz=UTC]"),
+        (["05/01/2026"], "string"),
+        (["2026-05-01T12:30:00", "2026-05-01T12:30:00Z"], "string"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("block_bytes", [32, 2**20])
+def test_a_type_loses_no_digit_and_merges_no_spellings(tmp_path, values, kind, block_bytes):
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["x", *values]) + "\n")
+    with open_source(str(path)) as source:
+        assert str(stream(source, block_bytes=block_bytes).schema.field("x").type) == kind
 
 
 def test_a_column_without_values_is_text(tmp_path):

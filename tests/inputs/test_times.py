@@ -68,8 +68,18 @@ def test_whole_numbers_are_numbers(numbers):
     assert times.values.tolist() == [0.0, 1.0, 2.0]
 
 
-def test_nanosecond_stamps_lose_their_last_digits():
-    assert check_time([2**62 + 1], 1).values.tolist() == [2.0**62]
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("dtype", [np.int64, object])
+def test_whole_numbers_that_would_lose_digits_are_refused(sign, dtype):
+    times = sign * np.array([5, 2**62 + 1, 2**62 + 2], dtype=dtype)
+    words = r"time has -?\d{19} in row 1, but whole numbers beyond 2\*\*53 lose digits: subtract"
+    with pytest.raises(InputError, match=words):
+        check_time(times, 3)
+
+
+@pytest.mark.parametrize("times", [[2**53 - 1], [2.0**62], [1e300], np.array([2**40], "u8")])
+def test_what_a_double_can_say_is_a_time(times):
+    assert check_time(times, 1).values.tolist() == [float(times[0])]
 
 
 # Two clocks

@@ -47,10 +47,7 @@ def in_a_sentence(*, traceback: bool = False) -> Iterator[None]:
     with _warnings_in_lines():
         try:
             yield
-        except click.ClickException as error:
-            error.message = plain(error.message)
-            raise
-        except (click.exceptions.Exit, click.Abort):
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
             if traceback or (isinstance(error, OSError) and error.errno == EPIPE):

@@ -1,0 +1,82 @@
+"""Columns of a file that name something, ids and labels, as arrays: no two names become one."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tempocal.files.convert import LARGEST, as_numbers, is_text, not_a_number, present, wrong
+from tempocal.files.csv_types import can_cast
+from tempocal.files.problems import ColumnError
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Which of some values each row has: codes in the sorted order of the values."""
+
+    codes: NDArray[np.int64]
+    values: NDArray[Any]
+
+    def ids(self) -> NDArray[Any]:
+        """Return the id of each row."""
+        return np.asarray(self.values[self.codes])
+
+
+def as_labels(column: Any, name: str) -> NDArray[Any]:
+    """Return labels: integers, whole floats, booleans or text."""
+    column = present(column, name, 1)
+    if is_text(column):
+        return as_ids(column, name).ids()
+    if pa.types.is_boolean(column.type) or pa.types.is_integer(column.type):
+        return np.asarray(column.to_numpy())
+    if pa.types.is_floating(column.type):
+        return as_numbers(column, name)
+    raise wrong(name, "class labels: whole numbers, text or booleans", column, 1)
+
+
+def as_ids(column: Any, name: str) -> Ids:
+    """Return ids of any kind, as codes."""
+    encoded = _encoded(present(column, name, 1), name)
+    _require_numbers(encoded, name)
+    _require_told_apart(encoded.dictionary, name)
+    values = np.array(encoded.dictionary.to_pylist())
+    order = np.argsort(values, kind="stable")
+    rank = np.empty(len(values), dtype=np.int64)
+    rank[order] = np.arange(len(values))
+    return Ids(rank[encoded.indices.to_numpy()], values[order])
+
+
+def _encoded(column: Any, name: str) -> Any:
+    try:
+        encoded = column.combine_chunks().dictionary_encode()
+    except pa.ArrowNotImplementedError as error:
+        raise wrong(name, "ids: numbers, text or dates", column, 1) from error
+    return encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
+
+
+def _require_numbers(encoded: Any, name: str) -> None:
+    """Refuse NaN among numbers, be they text or not: an id is missing there."""
+    values = encoded.dictionary
+    if not can_cast(values, pa.float64()):
+        return
+    numbers = values.cast(pa.float64()).to_numpy()
+    missing = np.isnan(numbers)[encoded.indices.to_numpy()]
+    if missing.any():
+        raise not_a_number(name, int(np.argmax(missing)) + 1)
+    if pa.types.is_floating(values.type) and (np.abs(numbers) >= LARGEST).any():
+        raise ColumnError(
+            name,
+            f"column {name!r} holds ids as floats beyond 2**53, of which several may have become "
+            "one: write them as text",
+        )
+
+
+def _require_told_apart(values: Any, name: str) -> None:
+    """Refuse text of which NumPy, that drops NUL characters at the end, makes one."""
+    if is_text(values) and pc.count_distinct(pc.utf8_rtrim(values, "\0")).as_py() < len(values):
+        raise ColumnError(
+            name, f"column {name!r} holds text that differs only in NUL characters at its end"
+        )

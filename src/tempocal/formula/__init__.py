@@ -1,0 +1,20 @@
+"""Fitted models as formulas that know no engine: numbers, columns and a few operations."""
+
+from tempocal.formula.build import formula_of
+from tempocal.formula.evaluate import evaluate, evaluate_all
+from tempocal.formula.interpret import Engine, choose, interpret
+from tempocal.formula.nodes import Expression
+from tempocal.formula.stages import Staged, in_stages, written_size
+
+__all__ = [
+    "Engine",
+    "Expression",
+    "Staged",
+    "choose",
+    "evaluate",
+    "evaluate_all",
+    "formula_of",
+    "in_stages",
+    "interpret",
+    "written_size",
+]

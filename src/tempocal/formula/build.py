@@ -1,0 +1,84 @@
+"""From a fitted model to the formula of its probabilities."""
+
+from collections.abc import Sequence
+
+from tempocal.errors import InputError
+from tempocal.fitted import FittedModel
+from tempocal.fitted.model import LARGEST_TIME
+from tempocal.formula.curves import choose_step, curve_along, numbers, seen_by
+from tempocal.formula.links import Expressions
+from tempocal.formula.maps import of_form, probabilities
+from tempocal.formula.nodes import Column, Condition, Every, Null, Where
+from tempocal.formula.scores import read_scores, within
+from tempocal.maps import Curves, MapPerStep
+
+
+def formula_of(model: FittedModel, scores: Sequence[str], time: Sequence[str] = ()) -> Expressions:
+    """Return the probability of each class as a formula of named columns.
+
+    Where `FittedModel.predict_proba` refuses a row, the formula has no number (`Null`): a missing
+    or undefined prediction or time, a logit beyond 2**53, probabilities that do not sum to 1, a
+    step that a ``PerStep(unseen="error")`` has not seen.
+
+    Parameters
+    ----------
+    model : FittedModel
+        A model of any calibrator, along any curve.
+    scores : sequence of str
+        Columns of the logits, or of the probabilities where the model takes those.
+    time : sequence of str
+        Columns of the times, one for each clock, as numbers: seconds since 1970-01-01 UTC where the
+        model goes along datetimes, seconds where it goes along timedeltas.
+
+    Returns
+    -------
+    tuple of Expression
+        One for each class, in the order of ``model.classes``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tempocal.formula import evaluate
+    >>> from tempocal.maps import Scale
+    >>> model = FittedModel("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
+    >>> _, positive = formula_of(model, ["z"])
+    >>> evaluate(positive, {"z": np.array([2.0, np.nan])}).round(3)
+    array([0.731,   nan])
+    """
+    _require_count(scores, model.columns, model.inputs)
+    _require_count(time, len(model.time_kinds), "time")
+    read = read_scores(scores, model.inputs)
+    clocks = tuple(Column(name) for name in time)
+    valid = [read.valid, *(within(t, -LARGEST_TIME, LARGEST_TIME) for t in clocks)]
+    proba, seen = _along_time(model.map, read.values, clocks)
+    holds = Every((*valid, *seen)) if len(valid) + len(seen) > 1 else valid[0]
+    return tuple(Where(holds, each, Null()) for each in proba)
+
+
+def _along_time(
+    fitted: object, z: Expressions, time: Expressions
+) -> tuple[Expressions, list[Condition]]:
+    """Return probabilities, and where there are any."""
+    if isinstance(fitted, Curves):
+        curves = [curve_along(basis, time) for basis in fitted.bases]
+        pairs = zip(curves, fitted.tables, strict=True)
+        models = [[curve(numbers(column)) for column in table.T] for curve, table in pairs]
+        # All bases are alike but for their rates.
+        return of_form(fitted.form, models, z), _known(seen_by(fitted.bases[0], time))
+    if isinstance(fitted, MapPerStep):
+        each = [probabilities(one, z) for one in fitted.maps]
+        chosen = tuple(choose_step(fitted.basis, time[0], p) for p in zip(*each, strict=True))
+        return chosen, _known(seen_by(fitted.basis, time))
+    return probabilities(fitted, z), []  # type: ignore[arg-type]
+
+
+def _known(seen: Condition | None) -> list[Condition]:
+    return [] if seen is None else [seen]
+
+
+def _require_count(names: Sequence[str], count: int, what: str) -> None:
+    if len(names) != count:
+        raise InputError(
+            f"the model takes {count} column{'s' * (count != 1)} of {what}, but {len(names)} "
+            f"{'is' if len(names) == 1 else 'are'} named: {list(names)}"
+        )

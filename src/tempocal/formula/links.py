@@ -1,0 +1,97 @@
+"""Sigmoid, softmax and log-odds as formulas: those of `tempocal.links`, in what every engine has.
+
+There is no log1p or expm1 in SQL. None is needed: what is exponentiated in the end must be right to
+an absolute error, and ``log(1 + u)`` is.
+"""
+
+import math
+
+from tempocal.formula.nodes import (
+    AtMost,
+    Below,
+    Exp,
+    Expression,
+    Largest,
+    Log,
+    Number,
+    Where,
+    clamp,
+    divide,
+    total,
+)
+
+# PostgreSQL raises where exp overflows or underflows. The double nearest to it is left alone.
+LARGEST_EXPONENT = 700.0
+# Up to so many classes each probability is written out by itself, which makes short formulas; with
+# more the sum of exponentials is worked out once.
+FEW_CLASSES = 8
+
+Expressions = tuple[Expression, ...]
+
+
+def exp(exponent: Expression, low: float = -LARGEST_EXPONENT) -> Expression:
+    """Exponential, of an exponent that is kept within what a double can hold."""
+    clamped = clamp(exponent, low, LARGEST_EXPONENT)
+    return Number(math.exp(clamped.value)) if isinstance(clamped, Number) else Exp(clamped)
+
+
+def log(argument: Expression) -> Expression:
+    """Natural logarithm of what is positive by construction."""
+    return Number(math.log(argument.value)) if isinstance(argument, Number) else Log(argument)
+
+
+def sigmoid(logit: Expression) -> Expression:
+    """Logistic function, exact at both ends."""
+    return divide(Number(1.0), exp(-logit) + 1.0)
+
+
+def log_sigmoid(logit: Expression) -> Expression:
+    """Log of the sigmoid."""
+    size = Largest((logit, -logit))
+    return clamp(logit, high=0.0) - log(exp(-size) + 1.0)
+
+
+def softmax(logits: Expressions) -> Expressions:
+    """Probability of each class."""
+    if len(logits) <= FEW_CLASSES:
+        return tuple(_against_others(logits, k) for k in range(len(logits)))
+    top = Largest(logits)
+    shares = [exp(logit - top) for logit in logits]
+    whole = total(shares)
+    return tuple(share / whole for share in shares)
+
+
+def log_softmax(logits: Expressions) -> Expressions:
+    """Log-probability of each class."""
+    top = Largest(logits)
+    shifted = [logit - top for logit in logits]
+    whole = log(total(exp(each) for each in shifted))
+    return tuple(each - whole for each in shifted)
+
+
+def log_odds(logits: Expressions) -> Expressions:
+    """Log-odds of each class against all the others."""
+    return tuple(_odds(logits[k], logits[:k] + logits[k + 1 :]) for k in range(len(logits)))
+
+
+def normalized(probabilities: Expressions, logits: Expressions) -> Expressions:
+    """Divide by the sum; where that is zero, the softmax of the logits."""
+    whole = total(probabilities)
+    is_lost = AtMost(whole, Number(0.0))
+    divisor = Where(Below(Number(0.0), whole), whole, Number(1.0))
+    return tuple(
+        Where(is_lost, kept, each / divisor)
+        for kept, each in zip(softmax(logits), probabilities, strict=True)
+    )
+
+
+def _against_others(logits: Expressions, k: int) -> Expression:
+    others = (logit for j, logit in enumerate(logits) if j != k)
+    return divide(Number(1.0), total([Number(1.0), *(exp(each - logits[k]) for each in others)]))
+
+
+def _odds(logit: Expression, others: Expressions) -> Expression:
+    if len(others) == 1:
+        return logit - others[0]
+    top = Largest(others)
+    return (logit - top) - log(total(exp(other - top) for other in others))

@@ -1,0 +1,278 @@
+"""What formulas are made of: numbers, named columns and a few operations on them.
+
+A node that is used twice is one object, not two alike: nodes are compared by identity, so that a
+formula is a graph, and who turns it into a program can work out each node once.
+
+Every operation is defined for all numbers that can reach it. Exponents are clamped and arguments of
+logarithms are positive by construction, so that both sides of a `Where` can be worked out,
+whichever is taken: engines do, and some of them raise on overflow.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+Side = Literal["left", "right"]
+
+
+class Expression:
+    """A number for each row, or none (`Null`)."""
+
+    def __add__(self, other: "Expression | float") -> "Expression":
+        return add(self, as_expression(other))
+
+    def __sub__(self, other: "Expression | float") -> "Expression":
+        return subtract(self, as_expression(other))
+
+    def __mul__(self, other: "Expression | float") -> "Expression":
+        return multiply(self, as_expression(other))
+
+    def __truediv__(self, other: "Expression | float") -> "Expression":
+        return divide(self, as_expression(other))
+
+    def __neg__(self) -> "Expression":
+        return Number(-self.value) if isinstance(self, Number) else Negate(self)
+
+
+class Condition:
+    """Whether something holds, for each row."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column(Expression):
+    """A column of the input, as double."""
+
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Number(Expression):
+    """A finite constant."""
+
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Null(Expression):
+    """No number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Add(Expression):
+    """``left + right``."""
+
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, eq=False)
+class Subtract(Expression):
+    """``left - right``."""
+
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, eq=False)
+class Multiply(Expression):
+    """``left * right``."""
+
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, eq=False)
+class Divide(Expression):
+    """``left / right``; the right side is never zero."""
+
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, eq=False)
+class Negate(Expression):
+    """``-operand``."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True, eq=False)
+class Exp(Expression):
+    """Exponential of a number within 700 of zero."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True, eq=False)
+class Log(Expression):
+    """Natural logarithm of a positive number."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True, eq=False)
+class Clamp(Expression):
+    """The operand, kept between two numbers; an end that is infinite does not bind."""
+
+    operand: Expression
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Largest(Expression):
+    """The largest of some numbers."""
+
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Where(Expression):
+    """One of two, by a condition; the second where the condition is unknown."""
+
+    condition: Condition
+    then: Expression
+    otherwise: Expression
+
+
+@dataclass(frozen=True, eq=False)
+class Piecewise(Expression):
+    """The piece that the operand falls in: ``pieces[searchsorted(knots, operand, side)]``.
+
+    With ``side="left"`` an operand equal to a knot belongs to the piece before it, with "right" to
+    the one after it, as in NumPy.
+    """
+
+    operand: Expression
+    knots: tuple[float, ...]
+    pieces: tuple[Expression, ...]
+    side: Side
+
+
+@dataclass(frozen=True, eq=False)
+class AtMost(Condition):
+    """``left <= right``."""
+
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, eq=False)
+class Below(Condition):
+    """``left < right``."""
+
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, eq=False)
+class Same(Condition):
+    """``left == right``."""
+
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, eq=False)
+class Every(Condition):
+    """All of some conditions."""
+
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Some(Condition):
+    """At least one of some conditions."""
+
+    conditions: tuple[Condition, ...]
+
+
+Node = Expression | Condition
+
+
+def children(node: Node) -> list[Node]:
+    """Return the nodes that a node is made of."""
+    found: list[Node] = []
+    for field in fields(node):  # type: ignore[arg-type]
+        value: Any = getattr(node, field.name)
+        parts = value if isinstance(value, tuple) else (value,)
+        found += [part for part in parts if isinstance(part, Expression | Condition)]
+    return found
+
+
+def as_expression(value: "Expression | float") -> Expression:
+    """Return a number as an expression."""
+    return value if isinstance(value, Expression) else Number(float(value))
+
+
+def add(left: Expression, right: Expression) -> Expression:
+    """Add; constants are added now."""
+    if isinstance(left, Number) and isinstance(right, Number):
+        return Number(left.value + right.value)
+    if is_number(left, 0.0):
+        return right
+    return left if is_number(right, 0.0) else Add(left, right)
+
+
+def subtract(left: Expression, right: Expression) -> Expression:
+    """Subtract; constants are subtracted now."""
+    if isinstance(left, Number) and isinstance(right, Number):
+        return Number(left.value - right.value)
+    return left if is_number(right, 0.0) else Subtract(left, right)
+
+
+def multiply(left: Expression, right: Expression) -> Expression:
+    """Multiply; constants are multiplied now."""
+    if isinstance(left, Number) and isinstance(right, Number):
+        return Number(left.value * right.value)
+    if is_number(left, 0.0) or is_number(right, 0.0):
+        return Number(0.0)
+    if is_number(left, 1.0):
+        return right
+    return left if is_number(right, 1.0) else Multiply(left, right)
+
+
+def divide(left: Expression, right: Expression) -> Expression:
+    """Divide; constants are divided now."""
+    if isinstance(left, Number) and isinstance(right, Number):
+        return Number(left.value / right.value)
+    return left if is_number(right, 1.0) else Divide(left, right)
+
+
+def total(terms: Iterable[Expression]) -> Expression:
+    """Add many, in pairs of pairs: a chain of hundreds would be too deep for many a parser.
+
+    Examples
+    --------
+    >>> total([Number(1.0), Number(2.0), Number(4.0)])
+    Number(value=7.0)
+    """
+    level = list(terms) or [Number(0.0)]
+    while len(level) > 1:
+        pairs = [level[k : k + 2] for k in range(0, len(level), 2)]
+        level = [add(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    return level[0]
+
+
+def clamp(operand: Expression, low: float = -math.inf, high: float = math.inf) -> Expression:
+    """Keep between two numbers."""
+    if isinstance(operand, Number):
+        return Number(min(max(operand.value, low), high))
+    return Clamp(operand, low, high)
+
+
+def piecewise(
+    operand: Expression, knots: Sequence[float], pieces: Sequence[Expression], side: Side
+) -> Expression:
+    """Choose a piece; where all are the same number there is nothing to choose."""
+    values = {piece.value if isinstance(piece, Number) else id(piece) for piece in pieces}
+    kinds = {isinstance(piece, Number) for piece in pieces}
+    if len(values) == 1 and len(kinds) == 1:
+        return pieces[0]
+    return Piecewise(operand, tuple(float(knot) for knot in knots), tuple(pieces), side)
+
+
+def is_number(expression: Expression, value: float) -> bool:
+    """Tell whether an expression is a certain constant."""
+    return isinstance(expression, Number) and expression.value == value

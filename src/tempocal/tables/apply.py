@@ -1,0 +1,119 @@
+"""Add calibrated probabilities to a table, in the engine that holds it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import narwhals as nw
+
+from tempocal.errors import InputError
+from tempocal.fitted import FittedModel
+from tempocal.formula import Staged, formula_of, in_stages, interpret
+from tempocal.tables.engine import NarwhalsEngine
+from tempocal.tables.names import Named, Names, added_columns, named_columns
+from tempocal.tables.open import Frame, open_table
+from tempocal.tables.seconds import as_number, as_seconds
+
+# What engines that cannot do something raise.
+_CANNOT = (NotImplementedError, AttributeError)
+
+
+def apply_table(
+    model: FittedModel,
+    table: Any,
+    *,
+    logits: Names | None = None,
+    proba: Names | None = None,
+    time: Names | None = None,
+    prefix: str = "calibrated",
+) -> Any:
+    """Return the table with calibrated probabilities beside what it has.
+
+    Parameters
+    ----------
+    model : FittedModel
+        What to calibrate with.
+    table : table or path
+        Of pandas, Polars (eager or lazy), pyarrow, DuckDB, Spark or Ibis; or a file or pattern of
+        Parquet or CSV files, which DuckDB opens.
+    logits, proba : str or list of str
+        Columns of the predictions, in the order of the classes; the one that the model takes.
+    time : str or list of str
+        Column of the times, or the two of a `Surface`.
+    prefix : str
+        Name of the column that is added, the probability of the second class of two; with more
+        classes there is one for each, and its name is this, an underscore and the class.
+
+    Returns
+    -------
+    table
+        Of the kind that was given; one that is lazy is not worked out. A DuckDB relation for files.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl
+    >>> from tempocal.maps import Scale
+    >>> model = FittedModel("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
+    >>> apply_table(model, pl.DataFrame({"z": [2.0, None]}), logits="z")["calibrated"].to_list()
+    [0.7310585786300049, None]
+    """
+    named = named_columns(model, logits, proba, time)
+    added = added_columns(model, prefix)
+    frame = open_table(table)
+    schema = frame.collect_schema()
+    _require_columns(named, added, schema)
+    free = _free_prefix([*schema, *added])
+    inputs = _inputs(model, named, schema, free)
+    proba_of = formula_of(model, list(inputs)[: model.columns], list(inputs)[model.columns :])
+    staged = in_stages([proba_of[k] for k in added.values()], f"{free}_s")
+    try:
+        return _add(frame, inputs, staged, added).select(*schema, *added).to_native()
+    except _CANNOT as error:
+        raise InputError(_cannot(named, error)) from error
+
+
+def _add(frame: Frame, inputs: dict[str, nw.Expr], staged: Staged, added: Iterable[str]) -> Frame:
+    """Work out one stage after the other, each as columns of the one before."""
+    engine = NarwhalsEngine()
+    frame = frame.with_columns(**inputs)
+    for stage in staged.stages:
+        frame = frame.with_columns(
+            **{name: interpret(each, engine, {}) for name, each in stage.items()}
+        )
+    outputs = zip(added, staged.outputs, strict=True)
+    return frame.with_columns(**{name: interpret(each, engine, {}) for name, each in outputs})
+
+
+def _inputs(model: FittedModel, named: Named, schema: Any, free: str) -> dict[str, nw.Expr]:
+    """Return what the formula starts from: predictions, then times, as double."""
+    scores = [as_number(name, schema[name], model.inputs) for name in named.scores]
+    pairs = zip(named.times, model.time_kinds, strict=True)
+    times = [as_seconds(name, schema[name], kind) for name, kind in pairs]
+    return {f"{free}_x{k}": column for k, column in enumerate([*scores, *times])}
+
+
+def _require_columns(named: Named, added: Iterable[str], schema: Any) -> None:
+    columns = list(schema)
+    missing = [name for name in (*named.scores, *named.times) if name not in columns]
+    if missing:
+        raise InputError(f"the table has no column {missing[0]!r}: its columns are {columns}")
+    there = [name for name in added if name in columns]
+    if there:
+        raise InputError(
+            f"the table has a column {there[0]!r} already: say prefix= for another name"
+        )
+
+
+def _free_prefix(taken: list[str]) -> str:
+    """Return what no column's name begins with; some engines do not tell capitals apart."""
+    prefix = "tempocal"
+    while any(name.lower().startswith(prefix) for name in taken):
+        prefix += "_"
+    return prefix
+
+
+def _cannot(named: Named, error: Exception) -> str:
+    clocks = ", ".join(map(repr, named.times))
+    return (
+        f"this engine cannot count time in {clocks or 'the table'}: make a column of seconds "
+        f"first, for a model that was fitted to seconds ({str(error).splitlines()[0]})"
+    )

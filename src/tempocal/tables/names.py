@@ -1,0 +1,77 @@
+"""Which columns go in and which come out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tempocal.errors import InputError
+from tempocal.fitted import FittedModel
+
+# One column or several, by name.
+Names = str | Sequence[str]
+
+
+@dataclass(frozen=True)
+class Named:
+    """The columns that a model is given, by name."""
+
+    scores: tuple[str, ...]
+    times: tuple[str, ...]
+
+
+def named_columns(
+    model: FittedModel, logits: Names | None, proba: Names | None, time: Names | None
+) -> Named:
+    """Check the names of columns against what the model was fitted to."""
+    given, other = (logits, proba) if model.inputs == "logits" else (proba, logits)
+    if given is None or other is not None:
+        raise InputError(
+            f"the model was fitted to {model.inputs}: name the columns that hold them, and only "
+            f"them, with {model.inputs}="
+        )
+    scores = _as_names(given, model.inputs)
+    times = () if time is None else _as_names(time, "time")
+    _require_count(scores, model.columns, model.inputs)
+    if time is None and model.time_kinds:
+        raise InputError(
+            "time is missing: the model changes along time, name the column with time="
+        )
+    if time is not None and not model.time_kinds:
+        raise InputError("the model does not change along time: leave time out")
+    _require_count(times, len(model.time_kinds), "time")
+    return Named(scores, times)
+
+
+def added_columns(model: FittedModel, prefix: str) -> dict[str, int]:
+    """Names of the columns that are added, and the position of the class that each is of.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tempocal.maps import Scale
+    >>> model = FittedModel("Identity", np.array(["a", "b", "c"]), "logits", 3, Scale(1.0))
+    >>> added_columns(model, "calibrated")
+    {'calibrated_a': 0, 'calibrated_b': 1, 'calibrated_c': 2}
+    """
+    if not isinstance(prefix, str) or not prefix:
+        raise InputError(f"prefix must be a name, but it is {prefix!r}")
+    if len(model.classes) == 2:
+        return {prefix: 1}
+    return {f"{prefix}_{label}": k for k, label in enumerate(model.classes.tolist())}
+
+
+def _as_names(given: Any, what: str) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else tuple(given)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{what} must be the name of a column, or a list of names, not {given!r}")
+    if len(set(names)) < len(names):
+        raise InputError(f"{what} names a column twice: {list(names)}")
+    return names
+
+
+def _require_count(names: tuple[str, ...], count: int, what: str) -> None:
+    if len(names) != count:
+        raise InputError(
+            f"the model was fitted to {count} column{'s' * (count != 1)} of {what}, but "
+            f"{what}= names {len(names)}: {list(names)}"
+        )

@@ -1,0 +1,82 @@
+"""Columns of numbers and of times, as double, in the engine that holds them."""
+
+from typing import Any
+
+import narwhals as nw
+
+from tempocal.errors import InputError
+from tempocal.inputs import TimeKind
+
+_KINDS = {"number": "numbers", "datetime": "datetimes or dates", "timedelta": "durations"}
+
+
+def as_number(name: str, dtype: Any, what: str) -> nw.Expr:
+    """Return a column of numbers of any width as double."""
+    if not dtype.is_numeric():
+        raise InputError(
+            f"{what} names the column {name!r}, which must hold numbers, but its type is {dtype}"
+        )
+    return nw.col(name).cast(nw.Float64)
+
+
+def as_seconds(name: str, dtype: Any, kind: TimeKind) -> nw.Expr:
+    """Return a column of times as the model counts them: numbers stay, others are seconds.
+
+    A datetime becomes the seconds since 1970-01-01 UTC; one without a time zone is taken as UTC.
+    """
+    if _kind_of(dtype) != kind:
+        raise InputError(
+            f"time names the column {name!r} of type {dtype}, but the model was fitted to "
+            f"{_KINDS[kind]}: pass a column of the same kind"
+        )
+    if kind == "datetime":
+        return _since_epoch(nw.col(name), dtype)
+    return as_number(name, dtype, "time") if kind == "number" else _duration(nw.col(name), dtype)
+
+
+def _kind_of(dtype: Any) -> TimeKind | None:
+    if dtype in (nw.Date, nw.Datetime):
+        return "datetime"
+    if dtype == nw.Duration:
+        return "timedelta"
+    return "number" if dtype.is_numeric() else None
+
+
+def _since_epoch(moment: nw.Expr, dtype: Any) -> nw.Expr:
+    """Count from the parts of a date: of all ways to do it, the one that every engine has."""
+    if dtype == nw.Date:
+        return _days(moment).cast(nw.Float64) * 86400.0
+    if dtype.time_zone not in (None, "UTC"):
+        moment = moment.dt.convert_time_zone("UTC")
+    clock = moment.dt.hour().cast(nw.Int64) * 3600 + moment.dt.minute().cast(nw.Int64) * 60
+    whole = _days(moment) * 86400 + clock + moment.dt.second().cast(nw.Int64)
+    return whole.cast(nw.Float64) + _part_of_second(moment, dtype.time_unit)
+
+
+def _part_of_second(moment: nw.Expr, unit: str) -> nw.Expr:
+    if unit == "ns":
+        return moment.dt.nanosecond().cast(nw.Float64) / 1e9
+    # Before 1970 Spark counts microseconds down from the next second.
+    micros = (moment.dt.microsecond().cast(nw.Int64) + 10**6) % 10**6
+    return micros.cast(nw.Float64) / 1e6
+
+
+def _days(moment: nw.Expr) -> nw.Expr:
+    """Count the days since 1970-01-01 in the Gregorian calendar."""
+    year = moment.dt.year().cast(nw.Int64) - 1
+    leap_days = year // 4 - year // 100 + year // 400
+    # 719162 days lie between the first of January of the year 1 and of 1970.
+    return year * 365 + leap_days + moment.dt.ordinal_day().cast(nw.Int64) - (719162 + 1)
+
+
+def _duration(duration: nw.Expr, dtype: Any) -> nw.Expr:
+    if dtype.time_unit == "ns":
+        return _seconds_of(duration.dt.total_nanoseconds(), 10**9)
+    return _seconds_of(duration.dt.total_microseconds(), 10**6)
+
+
+def _seconds_of(ticks: nw.Expr, per_second: int) -> nw.Expr:
+    """Seconds of ticks; apart from the part of a second, for a double cannot count nanoseconds."""
+    rest = ticks % per_second
+    whole = (ticks - rest) // per_second
+    return whole.cast(nw.Float64) + rest.cast(nw.Float64) / float(per_second)

@@ -1,0 +1,123 @@
+"""Fitted models as SQL."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from tempocal.errors import InputError
+from tempocal.fitted import FittedModel
+from tempocal.formula import Expression, formula_of
+from tempocal.tables.names import Names, added_columns, named_columns
+from tempocal.tables.statement import (
+    check_dialect,
+    check_identifier,
+    expression_text,
+    staged_statement,
+    statement,
+)
+
+
+@dataclass(frozen=True)
+class SqlExpressions:
+    """Calibrated probabilities as SQL.
+
+    ``str`` of it is what can stand after SELECT: the bare expression for two classes, a list of
+    named ones for more.
+
+    Attributes
+    ----------
+    dialect : str
+        The dialect of sqlglot that they are written in.
+    formulas : mapping
+        The formula of each column.
+    """
+
+    dialect: str
+    formulas: Mapping[str, Expression]
+
+    @cached_property
+    def columns(self) -> dict[str, str]:
+        """Name and expression of each column.
+
+        An expression stands alone, and spells out again whatever it uses twice. With three classes
+        and more ``select(table, keep=...)`` is shorter and faster.
+        """
+        return {name: expression_text(each, self.dialect) for name, each in self.formulas.items()}
+
+    def select(self, table: str | Sequence[str], keep: Sequence[str] | None = None) -> str:
+        """Return a SELECT statement.
+
+        Parameters
+        ----------
+        table : str or sequence of str
+            Name of the table; or names, such as schema and table.
+        keep : sequence of str, default=None
+            Columns of the table to go beside the probabilities. They make the statement work out
+            what is used twice once, in nested queries. None keeps all, in one plain query.
+        """
+        path = [table] if isinstance(table, str) else list(table)
+        for name in [*path, *(keep or ())]:
+            check_identifier(name, self.dialect)
+        if keep is None:
+            return statement(self.formulas, self.dialect, path)
+        there = [name for name in keep if name in self.formulas]
+        if there:
+            raise InputError(f"keep names {there[0]!r}, which is the name of a column to be added")
+        return staged_statement(self.formulas, self.dialect, path, keep)
+
+    def __str__(self) -> str:
+        if len(self.formulas) == 1:
+            return next(iter(self.columns.values()))
+        named = statement(self.formulas, self.dialect, None)
+        return named.removeprefix("SELECT ")
+
+
+def to_sql(
+    model: FittedModel,
+    dialect: str = "duckdb",
+    *,
+    logits: Names | None = None,
+    proba: Names | None = None,
+    time: Names | None = None,
+    prefix: str = "calibrated",
+) -> SqlExpressions:
+    """Return the probabilities of a model as SQL expressions of named columns.
+
+    Parameters
+    ----------
+    model : FittedModel
+        What to calibrate with.
+    dialect : str
+        "duckdb", "postgres", "spark", "bigquery", "snowflake", "sqlite" (which must have its math
+        functions), or any other that sqlglot writes.
+    logits, proba : str or list of str
+        Columns of the predictions; None stands for ``z``, or ``z0``, ``z1``, ... (``p``).
+    time : str or list of str
+        Column of the times as numbers; None stands for ``t``, or ``t0`` and ``t1``.
+    prefix : str
+        Name of the column; with more than two classes followed by an underscore and the class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tempocal.maps import Scale
+    >>> model = FittedModel("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
+    >>> to_sql(model, "snowflake").select("predictions")
+    'SELECT *, CASE WHEN ... END AS "calibrated" FROM "predictions"'
+    """
+    check_dialect(dialect)
+    if logits is None and proba is None:
+        usual = _usual("z" if model.inputs == "logits" else "p", model.columns)
+        logits, proba = (usual, None) if model.inputs == "logits" else (None, usual)
+    if time is None and model.time_kinds:
+        time = _usual("t", len(model.time_kinds))
+    named = named_columns(model, logits, proba, time)
+    added = added_columns(model, prefix)
+    for name in (*named.scores, *named.times, *added):
+        check_identifier(name, dialect)
+    proba_of = formula_of(model, named.scores, named.times)
+    return SqlExpressions(dialect, {name: proba_of[k] for name, k in added.items()})
+
+
+def _usual(letter: str, count: int) -> list[str]:
+    return [letter] if count == 1 else [f"{letter}{k}" for k in range(count)]

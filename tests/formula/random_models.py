@@ -1,0 +1,165 @@
+"""Models of every kind with random numbers, and rows for them."""
+
+from typing import Any
+
+import numpy as np
+
+from tempocal.fitted import FittedModel
+from tempocal.maps import (
+    Affine,
+    Beta,
+    BinBasis,
+    ConstantBasis,
+    Curves,
+    ExponentialBasis,
+    Knots,
+    Line,
+    MapPerStep,
+    OneVsRest,
+    ProductBasis,
+    Scale,
+    SplineBasis,
+    StepBasis,
+    Steps,
+)
+
+GLOBAL = ["scale", "line", "beta", "steps", "knots", "diagonal", "full", "dirichlet"]
+FORMS = ["scale", "lines", "betas", "diagonal", "full", "full_of_log_proba"]
+BASES = ["constant", "exponential", "spline", "log spline", "nearest", "interpolate", "bins"]
+
+
+def random_model(seed: int) -> FittedModel:
+    """Return any model: of two to four classes, global, along one clock or two."""
+    rng = np.random.default_rng(seed)
+    n_classes = int(rng.integers(2, 5))
+    columns = int(rng.choice([1, 2])) if n_classes == 2 else n_classes
+    inputs: Any = rng.choice(["logits", "proba"])
+    kind = rng.choice(["global", "curves", "surface", "per step"])
+    fitted, clocks = _map(rng, kind, n_classes, columns)
+    return FittedModel(
+        f"{kind} {n_classes}", np.arange(n_classes), inputs, columns, fitted, ("number",) * clocks
+    )
+
+
+def _map(rng: Any, kind: str, n_classes: int, columns: int) -> tuple[Any, int]:
+    if kind == "global":
+        return global_map(rng, rng.choice(GLOBAL), n_classes, columns), 0
+    if kind == "per step":
+        name = rng.choice(["steps", "knots"])
+        basis = random_basis(rng, rng.choice(["nearest", "bins"]))
+        maps = [global_map(rng, name, n_classes, columns) for _ in range(basis.n_functions)]
+        return MapPerStep(basis, tuple(maps)), 1
+    basis = random_basis(rng, rng.choice(BASES))
+    if kind == "surface":
+        basis = ProductBasis(basis, random_basis(rng, rng.choice(BASES)))
+    form = rng.choice(FORMS if columns > 1 else ["scale", "lines", "betas"])
+    return Curves(form, *_tables(rng, form, basis, n_classes)), 2 if kind == "surface" else 1
+
+
+def _tables(rng: Any, form: str, basis: Any, n_classes: int) -> tuple[Any, Any]:
+    n_models = n_classes if form in ("lines", "betas") and n_classes > 2 else 1
+    widths = {"scale": 1, "lines": 2, "betas": 3, "diagonal": 2 * n_classes}
+    width = widths.get(form, n_classes * (n_classes + 1))
+    tables = tuple(rng.uniform(0.1, 2.0, (basis.n_functions, width)) for _ in range(n_models))
+    return (basis,) * n_models, tables
+
+
+def global_map(rng: Any, name: str, n_classes: int, columns: int) -> Any:
+    if name == "scale":
+        return Scale(float(rng.uniform(0.1, 3.0)))
+    if name in ("diagonal", "full", "dirichlet"):
+        if columns == 1:
+            name = "dirichlet"
+        shape = n_classes if name == "diagonal" else (n_classes, n_classes)
+        bias = rng.normal(size=n_classes)
+        return Affine(rng.normal(1.0, 0.5, shape), bias, of_log_proba=name == "dirichlet")
+    return OneVsRest(tuple(_one(rng, name) for _ in range(1 if n_classes == 2 else n_classes)))
+
+
+def _one(rng: Any, name: str) -> Any:
+    if name == "line":
+        return Line(float(rng.uniform(0.1, 3.0)), float(rng.normal()))
+    if name == "beta":
+        return Beta(*rng.uniform(0.0, 2.0, 2).tolist(), float(rng.normal()))
+    positions = np.sort(rng.choice(np.arange(-40, 41), int(rng.integers(1, 30)), replace=False)) / 8
+    if name == "steps":
+        return Steps(positions, rng.choice([0.0, 1.0, *rng.random(8)], len(positions) + 1))
+    return Knots(positions, np.sort(rng.choice([0.0, 1.0, *rng.random(8)], len(positions))))
+
+
+def random_basis(rng: Any, name: str) -> Any:
+    first = float(rng.choice([0.0, -3.0, 1.7e9]))
+    if name == "constant":
+        return ConstantBasis()
+    if name == "exponential":
+        return ExponentialBasis(float(10 ** rng.uniform(-4, 2)), first)
+    if name in ("spline", "log spline"):
+        unit = float(rng.uniform(0.05, 1.0)) if name == "log spline" else 0.0
+        return SplineBasis(first, first + 10.0, unit, float(rng.integers(1, 9)))
+    times = first + np.unique(rng.integers(0, 40, int(rng.integers(1, 20)))).astype(float)
+    return BinBasis(times) if name == "bins" else StepBasis(times, name)
+
+
+def random_rows(model: FittedModel, seed: int, n: int = 60) -> tuple[Any, Any]:
+    """Return predictions and times (None for a global model), ordinary and extreme ones."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(n, model.columns)) * 10.0 ** rng.choice([0, 0, 0, 1, 2, 3, 6, 15], (n, 1))
+    if model.inputs == "proba":
+        return _random_proba(rng, np.clip(z, -700, 700)), _times(rng, model, n)
+    if model.columns == 1:
+        z[:2, 0] = np.inf, -np.inf
+        z[2:6, 0] = [0.5, -0.5, 0.0, 5.0]  # on edges
+    else:
+        # Beside a logit of 1e15 a certain one, 36.7 above it, has but its first digit.
+        z[:4] = rng.normal(size=(4, model.columns))
+        z[0, 0], z[1, -1], z[2], z[3, 0] = np.inf, -np.inf, -np.inf, -np.inf
+        z[2, 1], z[3, 1] = np.inf, 1e3
+    return z, _times(rng, model, n)
+
+
+def _random_proba(rng: Any, z: Any) -> Any:
+    z[:2] = [[700.0], [-700.0]]
+    if z.shape[1] == 1:
+        return 1.0 / (1.0 + np.exp(-z))
+    shares = np.exp(z - z.max(axis=1, keepdims=True))
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def _times(rng: Any, model: FittedModel, n: int) -> Any:
+    clocks = len(model.time_kinds)
+    if not clocks:
+        return None
+    starts = rng.choice([0.0, -3.0, 1.7e9], (n, clocks))
+    times = starts + rng.choice([rng.uniform(-5, 50, n), rng.integers(-5, 50, n) / 2.0])[:, None]
+    times[:2] = [[8e300], [-8e300]]
+    return times[:, 0] if clocks == 1 else times
+
+
+def columns_of(z: Any, time: Any) -> dict[str, Any]:
+    """Return rows as named columns z0, z1, ... and t0, t1."""
+    z2 = np.asarray(z).reshape(len(z), -1)
+    named = {f"z{k}": column for k, column in enumerate(z2.T)}
+    if time is not None:
+        t2 = np.asarray(time).reshape(len(z), -1)
+        named |= {f"t{k}": column for k, column in enumerate(t2.T)}
+    return named
+
+
+def names(model: FittedModel) -> tuple[list[str], list[str]]:
+    """Return the names of the columns of predictions and of times."""
+    return (
+        [f"z{k}" for k in range(model.columns)],
+        [f"t{k}" for k in range(len(model.time_kinds))],
+    )
+
+
+def assert_same(found: Any, wanted: Any, z: Any) -> None:
+    """Compare to 1e-12, and to a few last digits of the logits where those are large.
+
+    Relative in each probability, down to where a double has no more digits for it.
+    """
+    largest = np.abs(np.where(np.isfinite(z), z, 0.0)).reshape(len(wanted), -1).max(axis=1)
+    tolerance = (1e-12 + 256 * 2.0**-53 * np.minimum(largest, 1e4))[:, None]
+    worst = np.abs(found - wanted) - tolerance * wanted
+    assert np.isfinite(found).all()
+    assert worst.max() <= 1e-300

@@ -1,0 +1,66 @@
+"""Engines that take a while to start, once for all tests."""
+
+import os
+import shutil
+import warnings
+from typing import Any
+
+import pytest
+
+from tables.engines import NAMES, make
+from tables.postgres import programs, server
+
+
+def lacking(what: str) -> None:
+    """Skip a test for want of a program; where everything must be there it fails."""
+    if os.environ.get("TEMPOCAL_CI"):
+        pytest.fail(f"{what} is not installed")
+    pytest.skip(f"{what} is not installed")
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    if shutil.which("java") is None:
+        lacking("Java")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of PySpark's own about the versions of others
+        session_class = pytest.importorskip("pyspark.sql").SparkSession
+        settings = {
+            "spark.ui.enabled": "false",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.session.timeZone": "America/New_York",
+            "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+            "spark.driver.memory": "1g",
+        }
+        session = session_class.builder.master("local[2]").config(map=settings).getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    psycopg = pytest.importorskip("psycopg")
+    folder = programs()
+    if folder is None:
+        lacking("PostgreSQL")
+    with (
+        server(folder) as socket,
+        psycopg.connect(
+            host=socket, user="tempocal", dbname="postgres", autocommit=True
+        ) as connection,
+    ):
+        yield connection
+
+
+@pytest.fixture(params=NAMES)
+def table_of(request):
+    """Return what makes a table of columns, for each engine."""
+    engine: str = request.param
+    session: Any = request.getfixturevalue("spark") if engine == "spark" else None
+
+    def table(columns):
+        return make(engine, columns, session)
+
+    table.engine = engine
+    return table
