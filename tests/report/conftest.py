@@ -2,12 +2,12 @@ import os
 import shutil
 
 import pytest
+from playwright import sync_api
 
 
 @pytest.fixture(scope="session")
 def browser():
     """Give a real Chromium; where there is none the tests are skipped, but never in CI."""
-    sync_api = pytest.importorskip("playwright.sync_api")
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
     if found is None:
         assert "TEMPOCAL_CI" not in os.environ, "CI must have Chromium"

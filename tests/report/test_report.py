@@ -4,6 +4,7 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 
+import matplotlib
 import numpy as np
 import pytest
 
@@ -207,7 +208,6 @@ def test_jinja_is_asked_for_in_one_sentence():
 
 
 def test_the_users_style_is_not_changed(found):
-    matplotlib = pytest.importorskip("matplotlib")
     with matplotlib.rc_context({"font.size": 31.0}):
         before = dict(matplotlib.rcParams)
         tc.report.report_html(found, title="t")

@@ -5,6 +5,7 @@ import shutil
 import warnings
 from typing import Any
 
+import psycopg
 import pytest
 
 from tables.engines import NAMES, make
@@ -24,7 +25,8 @@ def spark(tmp_path_factory):
         lacking("Java")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of PySpark's own about the versions of others
-        session_class = pytest.importorskip("pyspark.sql").SparkSession
+        from pyspark.sql import SparkSession  # noqa: PLC0415 - its own warnings are not ours
+
         settings = {
             "spark.ui.enabled": "false",
             "spark.sql.shuffle.partitions": "2",
@@ -32,7 +34,7 @@ def spark(tmp_path_factory):
             "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
             "spark.driver.memory": "1g",
         }
-        session = session_class.builder.master("local[2]").config(map=settings).getOrCreate()
+        session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
         session.sparkContext.setLogLevel("OFF")
         yield session
         session.stop()
@@ -40,7 +42,6 @@ def spark(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def postgres():
-    psycopg = pytest.importorskip("psycopg")
     folder = programs()
     if folder is None:
         lacking("PostgreSQL")

@@ -1,6 +1,7 @@
 """Whole sequences in, calibrated probabilities of growing ones out: the same as step by step."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
@@ -346,10 +347,8 @@ def test_what_a_model_must_return(output, words):
 
 
 def test_a_table_would_lose_the_names_of_its_columns():
-    pandas = pytest.importorskip("pandas")
-
     def model(batch):
-        return pandas.DataFrame(three_logits(batch)[:, :2], columns=["yes", "no"])
+        return pd.DataFrame(three_logits(batch)[:, :2], columns=["yes", "no"])
 
     with pytest.raises(InputError, match="a DataFrame of shape"):
         tc.CalibratedSequenceClassifier(model).fit(ROUNDS, WON)

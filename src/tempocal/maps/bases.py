@@ -5,6 +5,7 @@ its largest coefficient, and coefficients that are all alike make a constant. Be
 of the fit a curve is held, and after the last, but for the exponential.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,11 +30,12 @@ class Basis(Protocol):
         """Return the curves whose coefficients are the columns of ``table``: (n, columns)."""
 
 
-class _Dense:
+class _Dense(ABC):
     """A basis of few functions."""
 
+    @abstractmethod
     def __call__(self, time: Array) -> Array:
-        raise NotImplementedError
+        """Return the functions at some times, of shape (n, functions)."""
 
     def combine(self, time: Array, table: Array) -> Array:
         """Return the curves whose coefficients are the columns of ``table``: (n, columns)."""

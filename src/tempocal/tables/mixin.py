@@ -1,5 +1,6 @@
 """What every calibrator can do with tables."""
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from tempocal.fitted import FittedModel
@@ -12,8 +13,9 @@ if TYPE_CHECKING:
 class InTables:
     """A fitted calibrator that goes where the rows are."""
 
+    @abstractmethod
     def _fitted_model(self) -> FittedModel:
-        raise NotImplementedError
+        """Return the function that was fitted."""
 
     def apply_table(
         self,
