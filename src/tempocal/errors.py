@@ -15,7 +15,8 @@
     ├── LooksLikeProbabilitiesWarning      logits that are most likely probabilities
     ├── LightWeightsWarning                weights that make the rows count for almost nothing
     ├── NotConvergedWarning                the solver stopped short of the optimum
-    └── AtBoundWarning                     the optimum stands at the edge of what is allowed
+    ├── AtBoundWarning                     the optimum stands at the edge of what is allowed
+    └── MixedLabelsWarning                 a few groups whose rows differ in their label
 """
 
 import sys
@@ -72,6 +73,10 @@ class NotConvergedWarning(TempocalWarning):
 
 class AtBoundWarning(TempocalWarning):
     """The best parameters stand at the edge of what is allowed."""
+
+
+class MixedLabelsWarning(TempocalWarning):
+    """A few groups have rows with different labels."""
 
 
 def warn_user(message: str, category: type[TempocalWarning]) -> None:

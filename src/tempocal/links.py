@@ -5,6 +5,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+# A probability of 0 is read as this one, and one of 1 as 1 less this.
+SMALLEST_PROBABILITY = 2.0**-53
+
 
 def log_sigmoid(logits: Array) -> Array:
     """Log of the sigmoid, exact for large negative and large positive logits alike."""
@@ -72,3 +75,16 @@ def nll_from_logits(logits: Array, labels: NDArray[np.intp]) -> Array:
     if logits.ndim == 1:
         return -log_sigmoid(np.where(labels == 1, logits, -logits))
     return -log_softmax(logits)[np.arange(len(labels)), labels]
+
+
+def log_features(logits: Array) -> Array:
+    """Log-probabilities (n, K), none below that of the smallest probability that is told from 0.
+
+    So a class that is masked by a logit of -1e9 is as improbable as one given probability 0.
+    """
+    return np.maximum(log_proba_from_logits(logits), np.log(SMALLEST_PROBABILITY))
+
+
+def one_column(logits: Array) -> Array:
+    """Log-odds of the second class of two, whatever the number of columns they came in."""
+    return logits if logits.ndim == 1 else logits[:, 1] - logits[:, 0]

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import expit, softmax
 
-from tempocal.maps import Affine, Beta, Line, OneVsRest, Scale, Steps, one_column
+from tempocal.links import one_column
+from tempocal.maps import Affine, Beta, Line, OneVsRest, Scale, Steps
 
 three_logits = arrays(np.float64, (4, 3), elements=st.floats(-300, 300))
 EDGELESS = np.array([])

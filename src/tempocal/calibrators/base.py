@@ -11,13 +11,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tempocal.calibrators.checking import check_rows, with_shape
 from tempocal.calibrators.document import save
 from tempocal.calibrators.summary import Summary
+from tempocal.calibrators.table_training import Needs, of_table, table_training
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.errors import InputError
 from tempocal.fitted import FittedModel
 from tempocal.inputs import Inputs, check_scores
-from tempocal.links import Array, log_proba_from_logits, proba_from_logits
-from tempocal.maps import FittedMap, one_column
+from tempocal.links import Array, log_proba_from_logits, one_column, proba_from_logits
+from tempocal.maps import FittedMap
 from tempocal.tables import InTables
+from tempocal.tables.asked import Asked
+from tempocal.tables.labelled import read_labelled
+from tempocal.tables.names import Names
 
 
 class Calibrator(InTables, ClassifierMixin, BaseEstimator):
@@ -70,6 +74,72 @@ class Calibrator(InTables, ClassifierMixin, BaseEstimator):
         self.summary_ = self._summarize(training, fitted)
         return self
 
+    def fit_table(
+        self,
+        table: Any,
+        *,
+        label: str,
+        logits: Names | None = None,
+        proba: Names | None = None,
+        groups: str | None = None,
+        sample_weight: str | None = None,
+        exact: bool = True,
+    ) -> Self:
+        """Fit to labelled predictions in a table, without moving its rows.
+
+        The answer is that of `fit` to the same rows. They are counted in bins first; the fit to the
+        counts is then put right by a few passes over all rows. Calibrators without coefficients
+        (binning, isotonic regression) are fitted to counts in 65,536 bins of the log-odds.
+
+        Parameters
+        ----------
+        table : table or path
+            Of pandas, Polars (eager or lazy), pyarrow, DuckDB, Spark or Ibis; or a file or pattern
+            of Parquet or CSV files, which DuckDB opens.
+        label : str
+            Column of the true classes.
+        logits, proba : str or list of str
+            Columns of the predictions, in the order of the classes; ``logits`` or ``proba``, as
+            ``inputs`` says.
+        groups, sample_weight : str, default=None
+            Columns of sequence ids and of weights, as in `fit`.
+        exact : bool, default=True
+            Whether to go over all rows again until nothing changes; else the fit to the counts is
+            what is kept, and ``summary()`` says how far off it may be.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import tempocal as tc
+        >>> m = tc.datasets.simulate_match(500)
+        >>> rows = pl.DataFrame({"z": m.logits, "won": m.label, "match": m.sequence})
+        >>> cal = tc.TemperatureScaling().fit_table(rows, logits="z", label="won", groups="match")
+        >>> round(cal.temperature_, 2)
+        1.42
+        """
+        asked = Asked.of(
+            self.inputs,
+            logits=logits,
+            proba=proba,
+            label=label,
+            time=None,
+            groups=groups,
+            sample_weight=sample_weight,
+        )
+        labelled = read_labelled(table, asked, self.classes)
+        training = table_training(labelled, self._needs(), exact=exact)
+        fitted = self._fit_map(training)
+        self._remember_count(labelled.n_columns)
+        self.classes_ = labelled.classes
+        self.map_ = fitted.map
+        rough = None if exact else self._fit_map(training.rougher()).map
+        self.summary_ = of_table(self._summarize(training, fitted), training, fitted.map, rough)
+        return self
+
     def decision_function(self, logits: Any) -> Array:
         """Calibrated logits: (n,) for two classes, else (n, K).
 
@@ -108,6 +178,10 @@ class Calibrator(InTables, ClassifierMixin, BaseEstimator):
         name, columns = self.summary_.calibrator, self.n_features_in_ - among
         return FittedModel(name, self.classes_, self.inputs, columns, self.map_, kinds)
 
+    def _needs(self) -> Needs:
+        """Say what a fit to a table has to know of it."""
+        return Needs()
+
     def _fit_map(self, training: Training) -> Fitted:
         raise TypeError(f"{type(self).__name__} does not say how it is fitted")
 
@@ -131,12 +205,14 @@ class Calibrator(InTables, ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[codes])
 
     def _remember_columns(self, logits: Any) -> None:
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._remember_count(1)
         if len(logits.shape) == 2:
             validate_data(self, logits, skip_check_array=True)
-        else:
-            self.n_features_in_ = 1
+
+    def _remember_count(self, columns: int) -> None:
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.n_features_in_ = columns
 
     def _compare_columns(self, logits: Any) -> None:
         if len(logits.shape) == 2:
@@ -152,9 +228,11 @@ class Calibrator(InTables, ClassifierMixin, BaseEstimator):
 
     def _summarize(self, training: Training, fitted: Fitted) -> Summary:
         before, after = fitted.nll_before, fitted.nll_after
+        if before is None or after is None:
+            before, after = training.before_and_after(fitted.map)
         return Summary(
             calibrator=type(self).__name__,
-            n_rows=len(training.labels),
+            n_rows=training.n_rows,
             total_weight=training.total_weight,
             n_groups=None if training.groups is None else training.groups.count,
             effective_number=(
@@ -162,7 +240,7 @@ class Calibrator(InTables, ClassifierMixin, BaseEstimator):
                 if fitted.design_effect is None
                 else training.total_weight / fitted.design_effect
             ),
-            nll_before=training.nll() if before is None else before,
-            nll_after=training.nll(fitted.map) if after is None else after,
+            nll_before=before,
+            nll_after=after,
             details=fitted.details,
         )

@@ -14,10 +14,10 @@ from tempocal.calibrators.parametric import (
 from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.calibrators.training import Training
 from tempocal.errors import InputError
-from tempocal.inputs import Codes, Inputs
-from tempocal.links import Array, log_sigmoid
+from tempocal.inputs import Inputs
+from tempocal.links import Array
 from tempocal.maps import Beta, OneVsRest
-from tempocal.rows import BinaryRows, Rows
+from tempocal.rows import Sigmoid
 
 _LOG2 = float(np.log(2.0))
 # For each form: how its coefficients make (a, b, c).
@@ -93,22 +93,16 @@ class BetaCalibration(ParametricCalibrator):
     def _family(self, training: Training) -> Family:
         if self.form not in _FORMS:
             raise InputError(f"form must be one of {list(_FORMS)}, but it is {self.form!r}")
-        models = tuple(
-            _model(odds, targets, training.weights, _FORMS[self.form])
-            for odds, targets in training.binary_problems()
-        )
+        form = _FORMS[self.form]
+        models = tuple(_model(training, k, form) for k in training.events)
         return Family(models, form="betas")
 
 
-def _model(odds: Array, targets: Array, weights: Array | None, form: Array) -> LinearModel:
+def _model(training: Training, of_class: int, form: Array) -> LinearModel:
     slopes = np.asarray(form[:2].any(axis=0))
-
-    def rows(keys: Codes | None, n_keys: int) -> Rows:
-        features = np.stack([log_sigmoid(odds), -log_sigmoid(-odds), np.ones_like(odds)])
-        return BinaryRows(form.T @ features, targets, weights=weights, keys=keys, n_keys=n_keys)
-
+    features = ((0.0,) * form.shape[1], *map(tuple, form.tolist()))
     return linear_model(
-        rows,
+        training.rows_of(Sigmoid(features, of_class)),
         identity=slopes,
         biases=~slopes,
         lower=np.where(slopes, 0.0, -np.inf),

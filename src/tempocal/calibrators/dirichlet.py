@@ -4,7 +4,8 @@ from numpy.typing import ArrayLike
 
 from tempocal.calibrators.parametric import Family, ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
-from tempocal.calibrators.softmax import Regularization, full_family
+from tempocal.calibrators.softmax import Regularization, folds_for, full_family
+from tempocal.calibrators.table_training import Needs
 from tempocal.calibrators.training import Training
 from tempocal.inputs import Inputs
 from tempocal.links import Array
@@ -72,6 +73,9 @@ class DirichletCalibration(ParametricCalibrator):
     def bias_(self) -> Array:
         """Bias of each class."""
         return self.map_.bias
+
+    def _needs(self) -> Needs:
+        return folds_for(self.shrinkage)
 
     def _family(self, training: Training) -> Family:
         return full_family(training, self.shrinkage, self.regularization, of_log_proba=True)

@@ -3,20 +3,24 @@
 import numpy as np
 
 from tempocal.calibrators.parametric import LinearModel, linear_model
-from tempocal.inputs import Codes
+from tempocal.calibrators.training import Training
 from tempocal.links import Array
 from tempocal.maps import Line, OneVsRest
-from tempocal.rows import BinaryRows, Rows
+from tempocal.rows import LINE, Sigmoid
 
 
-def line_model(odds: Array, targets: Array, weights: Array | None) -> LinearModel:
-    """``slope * odds + bias``."""
-
-    def rows(keys: Codes | None, n_keys: int) -> Rows:
-        features = np.stack([odds, np.ones_like(odds)])
-        return BinaryRows(features, targets, weights=weights, keys=keys, n_keys=n_keys)
-
+def line_model(training: Training, of_class: int, *, smooth: bool = False) -> LinearModel:
+    """``slope * odds + bias``; to targets that are smoothed as Platt (1999) does, or not."""
+    low, high = _smoothed(training, of_class) if smooth else (0.0, 1.0)
+    rows = training.rows_of(Sigmoid(LINE, of_class, low, high))
     return linear_model(rows, identity=[1.0, 0.0], biases=[False, True])
+
+
+def _smoothed(training: Training, of_class: int) -> tuple[float, float]:
+    """Targets of the rows that are not of a class and of those that are, with one more of each."""
+    positive = float(training.class_weights[of_class])
+    negative = training.total_weight - positive
+    return 1.0 / (negative + 2.0), (positive + 1.0) / (positive + 2.0)
 
 
 def slopes_of(fitted: OneVsRest) -> Array:

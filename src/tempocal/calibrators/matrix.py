@@ -7,10 +7,12 @@ from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.calibrators.softmax import (
     Regularization,
     bias_of,
+    folds_for,
     full_family,
     one_column_family,
     weights_of,
 )
+from tempocal.calibrators.table_training import Needs
 from tempocal.calibrators.training import Training
 from tempocal.inputs import Inputs
 from tempocal.links import Array
@@ -84,7 +86,10 @@ class MatrixScaling(ParametricCalibrator):
         """Bias of each class."""
         return bias_of(self.map_)
 
+    def _needs(self) -> Needs:
+        return folds_for(self.shrinkage)
+
     def _family(self, training: Training) -> Family:
-        if training.logits.ndim == 1:
+        if training.has_one_column:
             return one_column_family(training)
         return full_family(training, self.shrinkage, self.regularization, of_log_proba=False)

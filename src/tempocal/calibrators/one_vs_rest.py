@@ -11,7 +11,5 @@ def fit_curves(
     training: Training, fit_curve: Callable[[Array, Array, Array | None], BinaryMap]
 ) -> Fitted:
     """Fit a curve for each class with a function of log-odds, targets and weights."""
-    maps = [
-        fit_curve(odds, targets, training.weights) for odds, targets in training.binary_problems()
-    ]
+    maps = [fit_curve(*problem) for problem in training.binary_problems()]
     return Fitted(OneVsRest(tuple(maps)))

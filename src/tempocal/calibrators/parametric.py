@@ -15,7 +15,7 @@ from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.maps import FORMS, numbers_by_name
 from tempocal.rows import Rows
-from tempocal.solve import MOST_NEWTON_COEFFICIENTS, N_FOLDS, Problem, fold_codes
+from tempocal.solve import MOST_NEWTON_COEFFICIENTS, N_FOLDS, Problem
 
 # Names and numbers of a map that are shown in a summary.
 MOST_SHOWN = 100
@@ -140,7 +140,7 @@ def fit_family(family: Family, shrinkage: Any, training: Training) -> Fitted:
     """Fit coefficients that are the same for all rows."""
     strengths = check_shrinkage(shrinkage)
     by_folds = family.choose == "folds" and strengths is None
-    keys = fold_codes(len(training.labels), training.groups) if by_folds else None
+    keys = training.folds(N_FOLDS) if by_folds else None
     problems = [model.problem(keys, N_FOLDS if by_folds else 1) for model in family.models]
     fits = [
         shrink(problem, shrinkage, training.groups, choose=family.choose) for problem in problems

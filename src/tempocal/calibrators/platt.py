@@ -75,18 +75,5 @@ class PlattScaling(ParametricCalibrator):
         if smooth is None:
             plain = check_shrinkage(self.shrinkage) == (0.0, 0.0)
             smooth = training.n_classes == 2 and not plain
-        models = tuple(
-            line_model(
-                odds, smoothed(targets, training.weights) if smooth else targets, training.weights
-            )
-            for odds, targets in training.binary_problems()
-        )
+        models = tuple(line_model(training, k, smooth=smooth) for k in training.events)
         return Family(models, form="lines")
-
-
-def smoothed(targets: Array, weights: Array | None) -> Array:
-    """Platt's targets: the posterior mean of each class under a uniform prior on its labels."""
-    total = float(len(targets) if weights is None else weights.sum())
-    positive = float(targets.sum() if weights is None else weights @ targets)
-    high, low = (positive + 1.0) / (positive + 2.0), 1.0 / (total - positive + 2.0)
-    return low + (high - low) * targets

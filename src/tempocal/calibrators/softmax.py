@@ -6,11 +6,14 @@ import numpy as np
 
 from tempocal.calibrators.line import biases_of, line_model, slopes_of
 from tempocal.calibrators.parametric import Family, linear_model
+from tempocal.calibrators.shrinkage import check_shrinkage
+from tempocal.calibrators.table_training import Needs
 from tempocal.calibrators.training import Training
-from tempocal.inputs import Codes, check_choice
+from tempocal.inputs import check_choice
 from tempocal.links import Array
-from tempocal.maps import Affine, OneVsRest, log_features
-from tempocal.rows import PerClassRows, Rows
+from tempocal.maps import Affine, OneVsRest
+from tempocal.rows import Softmax
+from tempocal.solve import N_FOLDS
 
 Regularization = Literal["odir", "l2"]
 MOST_DIAGONAL = 4000
@@ -28,24 +31,12 @@ def bias_of(fitted: Affine | OneVsRest) -> Array:
 
 def one_column_family(training: Training) -> Family:
     """Fit a slope and a bias under one sigmoid: all that is left where there is one column."""
-    [(odds, targets)] = training.binary_problems()
-    return Family((line_model(odds, targets, training.weights),), form="lines")
+    return Family((line_model(training, of_class=1),), form="lines")
 
 
 def diagonal_family(training: Training) -> Family:
     """Fit one weight and one bias a class: vector scaling."""
-
-    def rows(keys: Codes | None, n_keys: int) -> Rows:
-        return PerClassRows(
-            training.logits.T,
-            training.labels,
-            training.n_classes,
-            diagonal=True,
-            weights=training.weights,
-            keys=keys,
-            n_keys=n_keys,
-        )
-
+    rows = training.rows_of(Softmax(training.n_classes, diagonal=True))
     biases = np.tile([False, True], training.n_classes)
     # Two coefficients a class are few enough for Newton's method, whatever the number of classes.
     model = linear_model(rows, identity=~biases, biases=biases, most_newton=MOST_DIAGONAL)
@@ -59,25 +50,18 @@ def _with_centered_biases(theta: Array, plain: bool) -> Array:
     return table.ravel()
 
 
+def folds_for(shrinkage: Any) -> Needs:
+    """Strengths from the data are chosen by cross-validation."""
+    return Needs(folds=(N_FOLDS, 0) if check_shrinkage(shrinkage) is None else None)
+
+
 def full_family(
     training: Training, shrinkage: Any, regularization: Regularization, *, of_log_proba: bool
 ) -> Family:
     """Fit a matrix of weights and a bias a class: matrix scaling and Dirichlet calibration."""
     check_choice(regularization, "regularization", ("odir", "l2"))
     n_classes = training.n_classes
-    x = log_features(training.logits) if of_log_proba else training.logits
-
-    def rows(keys: Codes | None, n_keys: int) -> Rows:
-        return PerClassRows(
-            x.T,
-            training.labels,
-            n_classes,
-            diagonal=False,
-            weights=training.weights,
-            keys=keys,
-            n_keys=n_keys,
-        )
-
+    rows = training.rows_of(Softmax(n_classes, diagonal=False, of_log_proba=of_log_proba))
     diagonal = np.eye(n_classes, n_classes + 1, dtype=bool).ravel()
     free = diagonal & (regularization == "odir")
     model = linear_model(
@@ -87,7 +71,7 @@ def full_family(
         free=free,
         # Without it separable data would send a free diagonal to infinity.
         steady=free & isinstance(shrinkage, str),
-        moment=_moment(x, training.weights),
+        moment=training.moment(of_log_proba=of_log_proba),
     )
     form = "full_of_log_proba" if of_log_proba else "full"
     return Family((model,), form=form, choose="folds", tidy=_with_even_columns)
@@ -101,11 +85,3 @@ def _with_even_columns(theta: Array, plain: bool) -> Array:
     if plain:
         table[:, :-1] += (1.0 - table[:, :-1].sum(axis=0)) / n_classes
     return table.ravel()
-
-
-def _moment(x: Array, weights: Array | None) -> Array:
-    """Curvature of the loss in the weights and the bias of a class, where all are as probable."""
-    features = np.concatenate([x, np.ones((len(x), 1))], axis=1)
-    weighted = features if weights is None else features * weights[:, None]
-    share = 1.0 / x.shape[1]
-    return np.asarray(share * (1.0 - share) * (weighted.T @ features), dtype=np.float64)

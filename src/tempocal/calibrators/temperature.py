@@ -2,15 +2,14 @@
 
 from typing import Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.parametric import Family, ParametricCalibrator, linear_model
 from tempocal.calibrators.shrinkage import check_shrinkage
 from tempocal.calibrators.training import Training
-from tempocal.inputs import Codes, Inputs, largest_size
-from tempocal.maps import Scale, one_column
-from tempocal.rows import BinaryRows, Rows, SharedRows
+from tempocal.inputs import Inputs
+from tempocal.maps import Scale
+from tempocal.rows import ODDS, ScaledSoftmax, Sigmoid
 
 # Calibrated logits this small are as good as zero, and still keep the ranks.
 SMALLEST_LOGIT = 1e-6
@@ -76,16 +75,8 @@ class TemperatureScaling(ParametricCalibrator):
 
     def _family(self, training: Training) -> Family:
         check_shrinkage(self.shrinkage, pairs=False)
-        smallest = SMALLEST_LOGIT / max(1.0, largest_size(training.logits))
-
-        def rows(keys: Codes | None, n_keys: int) -> Rows:
-            weights = training.weights
-            if training.n_classes > 2:
-                return SharedRows(
-                    training.logits.T, training.labels, weights=weights, keys=keys, n_keys=n_keys
-                )
-            odds, targets = one_column(training.logits), training.labels.astype(np.float64)
-            return BinaryRows(odds[None], targets, weights=weights, keys=keys, n_keys=n_keys)
-
+        smallest = SMALLEST_LOGIT / max(1.0, training.largest_logit)
+        predictor = ScaledSoftmax() if training.n_classes > 2 else Sigmoid(ODDS)
+        rows = training.rows_of(predictor)
         model = linear_model(rows, identity=[1.0], biases=False, lower=smallest)
         return Family((model,), form="scale", loss_is_nll=True)

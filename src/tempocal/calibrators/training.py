@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.inputs import Codes, Groups
-from tempocal.links import Array, log_odds, nll_from_logits
-from tempocal.maps import FittedMap, one_column
-from tempocal.rows import map_on_cores
+from tempocal.curves import Curve, Track
+from tempocal.inputs import Codes, Groups, largest_size
+from tempocal.links import Array, log_features, nll_from_logits
+from tempocal.maps import FittedMap
+from tempocal.rows import Predictor, Rows, Scores, map_on_cores
+from tempocal.solve import fold_codes
 
 # Rows whose log-probabilities are held at once when a fit is scored.
 BLOCK = 2**15
@@ -28,6 +31,31 @@ class Training:
     times: Array | None = None  # (n,) or (n, 2)
 
     @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.labels)
+
+    @property
+    def has_one_column(self) -> bool:
+        """Whether one logit stands for two classes."""
+        return self.logits.ndim == 1
+
+    @property
+    def largest_logit(self) -> float:
+        """Largest absolute logit."""
+        return largest_size(self.logits)
+
+    @cached_property
+    def class_weights(self) -> Array:
+        """Weight of the rows of each class."""
+        counts = np.bincount(self.labels, self.weights, minlength=self.n_classes)
+        return counts.astype(np.float64, copy=False)
+
+    @cached_property
+    def _scores(self) -> Scores:
+        return Scores(self.logits, self.labels, self.n_classes)
+
+    @property
     def total_weight(self) -> float:
         """Weight of all rows together."""
         return float(len(self.labels) if self.weights is None else self.weights.sum())
@@ -37,6 +65,10 @@ class Training:
         if self.weights is None or self.weights.all():
             return self
         return self.take(self.weights > 0)
+
+    def part(self, rows: Codes) -> Self:
+        """Take some of the rows, to be fitted again."""
+        return self.take(rows)
 
     def take(self, kept: NDArray[Any]) -> Self:
         """Leave out the rows that a mask, or a list of positions, does not keep."""
@@ -53,12 +85,54 @@ class Training:
             times=None if self.times is None else self.times[kept],
         )
 
-    def binary_problems(self) -> list[tuple[Array, Array]]:
-        """Log-odds and 0/1 targets: once for two classes, else each class against the rest."""
-        if self.n_classes == 2:
-            return [(one_column(self.logits), self.labels.astype(np.float64))]
-        odds = np.ascontiguousarray(log_odds(self.logits).T)
-        return [(odds[k], (self.labels == k).astype(np.float64)) for k in range(self.n_classes)]
+    @property
+    def events(self) -> range:
+        """Classes that are told from the rest: the second of two, else each."""
+        return range(1, 2) if self.n_classes == 2 else range(self.n_classes)
+
+    def binary_problems(self) -> list[tuple[Array, Array, Array | None]]:
+        """Log-odds, 0/1 targets and weights, of each class that is told from the rest."""
+        odds = self._scores.odds
+        return [(odds[k], (self.labels == k).astype(np.float64), self.weights) for k in self.events]
+
+    def rows_of(self, predictor: Predictor) -> Callable[[Codes | None, int], Rows]:
+        """Return what makes the rows of a model, from the key of each and the number of keys."""
+
+        def rows(keys: Codes | None, n_keys: int) -> Rows:
+            return predictor.stored(self._scores, weights=self.weights, keys=keys, n_keys=n_keys)
+
+        return rows
+
+    def track(self, curve: Curve) -> Track:
+        """Lay a curve along the times."""
+        assert self.times is not None
+        return curve.track(self.times, self.weights)
+
+    def groups_by_key(self, keys: Codes, n_keys: int) -> Array | None:
+        """How many groups have rows under each key; None without groups."""
+        if self.groups is None:
+            return None
+        pairs = np.unique(keys * self.groups.count + self.groups.codes)
+        return np.bincount(pairs // self.groups.count, minlength=n_keys).astype(np.float64)
+
+    def moment(self, *, of_log_proba: bool) -> Array:
+        """Curvature of the loss in the weights and the bias of a class, where all are as probable.
+
+        It rounds the problem for L-BFGS.
+        """
+        x = log_features(self.logits) if of_log_proba else self.logits
+        features = np.concatenate([x, np.ones((len(x), 1))], axis=1)
+        weighted = features if self.weights is None else features * self.weights[:, None]
+        share = 1.0 / x.shape[1]
+        return np.asarray(share * (1.0 - share) * (weighted.T @ features), dtype=np.float64)
+
+    def folds(self, count: int, seed: int = 0) -> Codes:
+        """Fold of each row; the rows of a group are in one."""
+        return fold_codes(self.n_rows, self.groups, count, seed)
+
+    def before_and_after(self, fitted: Callable[..., Array]) -> tuple[float, float]:
+        """Mean negative log likelihood of the rows as they are, and mapped."""
+        return self.nll(), self.nll(fitted)
 
     def nll(self, fitted: Callable[..., Array] | None = None) -> float:
         """Mean negative log likelihood of the rows, as they are or mapped."""

@@ -70,6 +70,6 @@ class VectorScaling(ParametricCalibrator):
         return bias_of(self.map_)
 
     def _family(self, training: Training) -> Family:
-        if training.logits.ndim == 1:
+        if training.has_one_column:
             return one_column_family(training)
         return diagonal_family(training)

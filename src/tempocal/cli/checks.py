@@ -21,10 +21,7 @@ def check_scale(scores: Array, inputs: Inputs, names: str) -> None:
     """Refuse probabilities that were named logits, and logits that were named probabilities."""
     outside = (scores < 0.0) | (scores > 1.0)
     if inputs == "logits" and not outside.any():
-        raise InputError(
-            f"--logits {names}: all values lie in [0, 1], as probabilities do. If that is what "
-            f"they are, say --proba {names}; if not, say --really-logits"
-        )
+        raise InputError(scale_text(names))
     if inputs == "proba" and outside.any():
         place = tuple(np.argwhere(outside)[0])
         raise InputError(
@@ -32,6 +29,14 @@ def check_scale(scores: Array, inputs: Inputs, names: str) -> None:
             f"{scores[place]:g}. If these are logits, say --logits {names}; percentages must be "
             "divided by 100"
         )
+
+
+def scale_text(names: str) -> str:
+    """Say that logits look like probabilities."""
+    return (
+        f"--logits {names}: all values lie in [0, 1], as probabilities do. If that is what "
+        f"they are, say --proba {names}; if not, say --really-logits"
+    )
 
 
 def check_classes(text: str | None, labels: NDArray[Any], n_columns: int) -> list[Any] | None:
@@ -89,8 +94,13 @@ def check_nesting(sequence: Ids, values: NDArray[Any], what: str, flag: str | No
     if changed.any():
         row = int(np.argmax(changed))
         which = sequence.values[sequence.codes[row]]
-        allowed = f". If that is meant, say {flag}" if flag else ": a group holds whole sequences"
-        raise InputError(f"{what} changes within sequence {which}, in row {row + 1}{allowed}")
+        raise InputError(nesting_text(what, f"{which}, in row {row + 1}", flag))
+
+
+def nesting_text(what: str, where: str, flag: str | None) -> str:
+    """Say that something changes within a sequence, and what can be done."""
+    allowed = f". If that is meant, say {flag}" if flag else ": a group holds whole sequences"
+    return f"{what} changes within sequence {where}{allowed}"
 
 
 def note_on_dates(time: NDArray[Any], sequence: Ids, name: str) -> str | None:
@@ -104,6 +114,11 @@ def note_on_dates(time: NDArray[Any], sequence: Ids, name: str) -> str | None:
     np.maximum.at(last, sequence.codes, ticks)
     if np.median(last - first) > SMALL_PART * (ticks.max() - ticks.min()):
         return None
+    return dates_note(name)
+
+
+def dates_note(name: str) -> str:
+    """Return the note on dates of which a sequence covers but a little."""
     return (
         f"Note: --time {name} holds dates, and a sequence covers little of their range, so that "
         "time is the calendar here. If what matters is how far a sequence has come, name a column "
@@ -111,9 +126,8 @@ def note_on_dates(time: NDArray[Any], sequence: Ids, name: str) -> str | None:
     )
 
 
-def note_on_few(groups: NDArray[Any] | None) -> str | None:
+def note_on_few(count: int | None) -> str | None:
     """Return a note where there are too few sequences to tell anything apart."""
-    count = None if groups is None else len(np.unique(groups))
     if count is None or count >= FEW:
         return None
     return (

@@ -8,7 +8,6 @@ import click
 from tempocal.cli.failures import AboveLimit
 from tempocal.cli.options import Named, as_json, rows_of_file, seed, verb
 from tempocal.cli.saying import say
-from tempocal.errors import InputError
 
 
 def _require_number(
@@ -58,68 +57,35 @@ def command(
     perfect probabilities would show on these rows. An error under twice its floor may be all
     noise; then only an upper end is given. "ECE over time" is the mean over stretches of time.
     Without --time no ECE is shown, for over all rows it hides the fault.
+
+    A file of more than 3 million rows of Parquet, or 256 MB of text, may be larger than memory: its
+    rows are summed where they are, with DuckDB (pip install "tempocal[tables]"). Of text the
+    columns that are named are first copied to a temporary Parquet file. Values are the same, and
+    with up to 10,000 sequences so are intervals and floors; with more these are drawn anew.
     """
     if max_ece is not None and named.time is None:
         raise click.UsageError("--max-ece is about the ECE over time: name its column with --time")
-    from tempocal.cli.predictions import read_predictions
-    from tempocal.cli.waiting import waiting
+    from tempocal.cli.evaluating import evaluate_file
 
-    with waiting(f"Reading {named.file}"):
-        rows = read_predictions(named)
-    with waiting("Measuring"):
-        measured = _measured(rows, named, model, bins, seed)
+    found = evaluate_file(named, model, bins, seed)
     if as_json:
-        _print_json(rows, measured)
+        _print_json(found.facts, found.measured)
     else:
-        _print(rows, measured)
-    _require_at_most(max_ece, measured[-1])
+        _print(found.facts, found.measured)
+    _require_at_most(max_ece, found.measured[-1])
 
 
-def _measured(rows: Any, named: Named, model: str | None, bins: int, seed: int) -> list[Any]:
-    from tempocal.cli.calibrating import require_goes_with
-    from tempocal.cli.measures import measure
-    from tempocal.cli.wording import in_words_of_the_command
-    from tempocal.fitted import read_model
-    from tempocal.inputs import check_scores
-    from tempocal.links import proba_from_logits
-
-    with in_words_of_the_command():
-        raw = proba_from_logits(check_scores(rows.scores, rows.inputs, name=rows.inputs))
-        settings = {"bins": bins, "seed": seed}
-        if model is None:
-            return [measure("raw", rows, raw, classes=rows.classes, **settings)]
-        fitted = read_model(model)
-        columns = 1 if rows.scores.ndim == 1 else rows.scores.shape[1]
-        clocks = len(fitted.time_kinds)
-        if clocks > 1:
-            raise InputError(
-                "the model has two clocks: apply it first, then evaluate its column with --proba"
-            )
-        require_goes_with(fitted, named, columns, clocks and int(rows.time is not None))
-        classes = _classes(fitted, rows)
-        proba = fitted.predict_proba(rows.scores, rows.time if clocks else None)
-        found = {"raw": raw, "calibrated": proba}
-        return [measure(n, rows, p, classes=classes, **settings) for n, p in found.items()]
-
-
-def _classes(fitted: Any, rows: Any) -> Any:
-    """Return the model's classes, which must be those of the file."""
-    known = fitted.classes.tolist()
-    if rows.classes is not None and rows.classes != known:
-        raise InputError(f"the classes of the model are {known}, but --classes {rows.classes}")
-    return fitted.classes
-
-
-def _print(rows: Any, measured: list[Any]) -> None:
+def _print(facts: Any, measured: list[Any]) -> None:
     from tempocal.cli.tables import show_table
 
-    show_table(_facts(rows), ["", *(one.name for one in measured)], _lines(measured))
-    _print_class(rows, measured[0])
-    if rows.time is not None:
-        _print_profile(measured, "sequences" if rows.group is None else "groups")
+    show_table(_title(facts), ["", *(one.name for one in measured)], _lines(measured))
+    if facts.one_column:
+        _print_class(measured[0])
+    if facts.has_time:
+        _print_profile(measured, "sequences" if facts.groups is None else "groups")
     else:
         say("Note: for calibration errors, name the column of times with --time.", err=True)
-    if rows.groups is None:
+    if not facts.has_units:
         say(
             "Note: without --sequence rows are taken as independent; if some share a sequence, "
             "intervals are too narrow and floors too low.",
@@ -127,10 +93,8 @@ def _print(rows: Any, measured: list[Any]) -> None:
         )
 
 
-def _print_class(rows: Any, raw: Any) -> None:
+def _print_class(raw: Any) -> None:
     """Say whose probabilities one column is taken for, and that it looks like the other's."""
-    if rows.scores.ndim > 1 and rows.scores.shape[1] > 1:
-        return
     say(f"The predictions are taken as those of class {raw.classes[1]}.\n")
     if raw.reversed:
         say(
@@ -180,26 +144,26 @@ def _print_profile(measured: list[Any], units: str) -> None:
     show_table(f"Along time: {first.estimator}", head, lines)
 
 
-def _print_json(rows: Any, measured: list[Any]) -> None:
+def _print_json(facts: Any, measured: list[Any]) -> None:
     from tempocal.cli.tables import show_json
 
     show_json(
         {
-            "file": rows.name,
-            "rows": len(rows.labels),
-            "sequences": None if rows.sequence is None else len(rows.sequence.values),
-            "groups": None if rows.group is None else len(rows.group.values),
+            "file": facts.name,
+            "rows": facts.rows,
+            "sequences": facts.sequences,
+            "groups": facts.groups,
             "predictions": [one.to_dict() for one in measured],
         }
     )
 
 
-def _facts(rows: Any) -> str:
-    facts = [f"{rows.name}: {len(rows.labels):,} rows"]
-    for name, ids in (("sequences", rows.sequence), ("groups", rows.group)):
-        if ids is not None:
-            facts.append(f"{len(ids.values):,} {name}")
-    return ", ".join(facts)
+def _title(facts: Any) -> str:
+    words = [f"{facts.name}: {facts.rows:,} rows"]
+    for name, count in (("sequences", facts.sequences), ("groups", facts.groups)):
+        if count is not None:
+            words.append(f"{count:,} {name}")
+    return ", ".join(words)
 
 
 def _interval(estimate: Any) -> str:

@@ -8,7 +8,10 @@ import numpy as np
 from tempocal.cli.predictions import Predictions
 from tempocal.links import Array
 from tempocal.metrics import OverTime, brier, ece, nll, over_time, with_interval
+from tempocal.metrics.in_tables.scored import Scored
+from tempocal.metrics.in_tables.take import take_over_time, take_whole
 
+LEVEL = 0.95
 TIME_COLUMNS = ("time_from", "time_to", "time_middle")
 
 
@@ -58,6 +61,21 @@ def measure(
         None if time is None else over_time(ece, y, proba, time, bins=bins, **given),
         tuple(str(one) for one in found),
         len(found) == 2 and nll(y, proba[:, ::-1], **rows_only) < nll(y, proba, **rows_only),
+    )
+
+
+def measure_table(name: str, rows: Scored, *, bins: int, classes: Any, seed: int) -> Measures:
+    """Measure predictions where they are."""
+    given: Any = {"level": LEVEL, "seed": seed}
+    score = take_whole(rows, nll, **given)
+    return Measures(
+        name,
+        score,
+        take_whole(rows, brier, **given),
+        take_whole(rows, ece, **given) if rows.rows.time_kind else None,
+        take_over_time(rows, ece, bins=bins, **given) if rows.rows.time_kind else None,
+        tuple(str(one) for one in classes),
+        rows.n_classes == 2 and take_whole(rows.exchanged(), nll, **given) < score,
     )
 
 

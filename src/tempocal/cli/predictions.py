@@ -22,6 +22,7 @@ from tempocal.errors import InputError
 from tempocal.files import (
     ColumnError,
     Ids,
+    Source,
     as_ids,
     as_labels,
     as_numbers,
@@ -63,12 +64,17 @@ class Predictions:
 def read_predictions(named: Named) -> Predictions:
     """Read the columns that were named and check that they can be what they are called."""
     with open_source(named.file, named.format) as source:
-        names = column_names(source)
-        scores = split_names(named.logits or named.proba, names)
-        flags = flags_of(named, scores)
-        with naming_flags(flags):
-            table = read_columns(source, list(flags))
-            predictions = _converted(named, source.name, scores, table)
+        return predictions_of(named, source)
+
+
+def predictions_of(named: Named, source: Source) -> Predictions:
+    """Read the columns of a file that is open."""
+    names = column_names(source)
+    scores = split_names(named.logits or named.proba, names)
+    flags = flags_of(named, scores)
+    with naming_flags(flags):
+        table = read_columns(source, list(flags))
+        predictions = _converted(named, source.name, scores, table)
     _check(predictions, named, scores)
     return predictions
 
@@ -135,14 +141,16 @@ def _check(rows: Predictions, named: Named, scores: list[str]) -> None:
     if rows.sequence is None:
         return
     if rows.time is not None:
-        _say(note_on_dates(rows.time, rows.sequence, str(named.time)))
-    _say(note_on_few(rows.groups))
+        say_note(note_on_dates(rows.time, rows.sequence, str(named.time)))
+    cluster = rows.group or rows.sequence
+    say_note(note_on_few(len(cluster.values)))
     if not named.label_varies:
         check_nesting(rows.sequence, rows.labels, f"the label {named.label!r}", "--label-varies")
     if rows.group is not None:
         check_nesting(rows.sequence, rows.group.codes, f"the group {named.group!r}", None)
 
 
-def _say(note: str | None) -> None:
+def say_note(note: str | None) -> None:
+    """Say what is worth a word."""
     if note is not None:
         say(note, err=True)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.curves.grid import Grid
+from tempocal.curves.grid import CELLS, Ends, Grid
 from tempocal.errors import InputError
 from tempocal.links import Array
 from tempocal.maps import Basis
@@ -69,6 +69,16 @@ class Curve(ABC):
         """How many columns ``time`` has."""
         return 1
 
+    @property
+    def most_times(self) -> int:
+        """How many distinct times can have keys of their own; more are put into cells."""
+        return CELLS
+
+    @property
+    def takes_cells(self) -> bool:
+        """Whether times can be put into cells."""
+        return True
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the settings, as scikit-learn's search over them asks for them."""
         settings = {name: getattr(self, name) for name in self._names()}
@@ -95,8 +105,11 @@ class Curve(ABC):
         return [field.name for field in fields(self)]  # type: ignore[arg-type]
 
     @abstractmethod
-    def track(self, times: Array, weights: Array | None) -> Track:
-        """Lay the curve along some times."""
+    def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
+        """Lay the curve along some times.
+
+        Where these are the means of cells, ``ends`` are the first and the last time themselves.
+        """
 
 
 def check_strength(value: object, name: str) -> float | None:

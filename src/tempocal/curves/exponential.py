@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tempocal.curves.curve import Curve, Shape, Track
-from tempocal.curves.grid import fine
+from tempocal.curves.grid import Ends, fine
 from tempocal.links import Array
 from tempocal.maps import ConstantBasis, ExponentialBasis
 
@@ -31,9 +31,9 @@ class ExponentialDecay(Curve):
     [0.7, 0.2, 1.0]
     """
 
-    def track(self, times: Array, weights: Array | None) -> Track:
+    def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
         """Put times on a fine grid."""
-        grid = fine(times, weights)
+        grid = fine(times, weights, ends=ends)
         first, last = grid.times[0], grid.times[-1]
         if first == last:
             only = Shape(ConstantBasis(), level=np.ones(1))

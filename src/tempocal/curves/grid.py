@@ -1,22 +1,25 @@
 """The times at which rows are summed: each distinct one, or cells of a fine grid.
 
 Continuous time has as many distinct values as rows. It is cut into `CELLS` cells that are narrow at
-the start and widen as time goes on, by at most half a percent of the time since the start; a cell
-stands at the mean time of its rows. Grids depend on the least and the greatest time and on counts,
-not on the order of the rows.
+the start and widen as time goes on, to a fifth of a percent of the range; a cell stands at the mean
+time of its rows. Grids depend on the least and the greatest time and on counts, not on the order of
+the rows; and on square roots, which round alike wherever they are taken.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
 
+# First and last time.
+Ends = tuple[float, float]
 # Up to this many distinct times each is a key of its own.
 CELLS = 2048
-# How much narrower the first cell is than one of equal width would be, times log(1 + this).
-NARROW = 1000.0
+# Cells widen with this root of time, and are narrow within this share of the range.
+NARROW = 1e-3
 # Whole numbers within this span are counted instead of sorted.
 COUNTED_SPAN = 2**20
 SAMPLE = 10 * CELLS
@@ -56,16 +59,31 @@ def distinct(times: Array, weights: Array | None) -> Grid:
     return replace(_weighed(keys.astype(np.intp, copy=False), found, weights), is_exact=True)
 
 
-def fine(times: Array, weights: Array | None, cells: int = CELLS) -> Grid:
-    """Distinct times where they are few, else cells."""
+def fine(times: Array, weights: Array | None, cells: int = CELLS, ends: Ends | None = None) -> Grid:
+    """Distinct times where they are few, else cells.
+
+    Where times are the means of such cells already, ``ends`` are those of the times themselves.
+    """
+    if ends is not None:
+        return in_cells(_cells_of(times, ends, cells), times, weights)
     # Most columns of continuous times show it within a few rows, without a sort of all of them.
     if len(np.unique(times[:: max(1, len(times) // SAMPLE)])) <= cells:
         grid = distinct(times, weights)
         if grid.n_keys <= cells:
             return grid
-    low, high = times.min(), times.max()
-    place = np.log1p(NARROW * (times - low) / (high - low)) / np.log1p(NARROW)
-    return in_cells(np.minimum((cells * place).astype(np.intp), cells - 1), times, weights)
+    ends = (float(times.min()), float(times.max()))
+    return in_cells(_cells_of(times, ends, cells), times, weights)
+
+
+def _cells_of(times: Array, ends: Ends, cells: int) -> Codes:
+    since = (times - ends[0]) / (ends[1] - ends[0])
+    narrow = _fourth_root(np.float64(NARROW))
+    place = (_fourth_root(since + NARROW) - narrow) / (_fourth_root(1.0 + NARROW) - narrow)
+    return np.asarray(np.clip((cells * place).astype(np.intp), 0, cells - 1), dtype=np.intp)
+
+
+def _fourth_root(values: Any) -> Any:
+    return np.sqrt(np.sqrt(values))
 
 
 def in_cells(codes: Codes, times: Array, weights: Array | None) -> Grid:

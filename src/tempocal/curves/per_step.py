@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from tempocal.curves.curve import Curve, Shape, Track
-from tempocal.curves.grid import Grid, distinct, equal_mass_edges, in_cells
+from tempocal.curves.grid import Ends, Grid, distinct, equal_mass_edges, in_cells
 from tempocal.errors import InputError
 from tempocal.inputs import check_choice, check_whole
 from tempocal.links import Array
@@ -14,6 +14,8 @@ from tempocal.maps import BinBasis, StepBasis
 
 # With more steps than this time is continuous, and most steps would have one row.
 MOST_STEPS = 2**16
+# Of a table with more distinct times than this, stretches are not made.
+MOST_BINNED_STEPS = 2**20
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,17 @@ class PerStep(Curve):
     unseen: Literal["nearest", "interpolate", "error"] = "nearest"
     bins: int | None = None
 
-    def track(self, times: Array, weights: Array | None) -> Track:
+    @property
+    def most_times(self) -> int:
+        """How many distinct times can have keys of their own."""
+        return MOST_STEPS if self.bins is None else MOST_BINNED_STEPS
+
+    @property
+    def takes_cells(self) -> bool:
+        """Whether times can be put into cells: steps are what they are."""
+        return False
+
+    def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
         """Give each step, or each stretch, a key."""
         least = check_whole(self.min_rows, "min_rows")
         check_choice(self.unseen, "unseen", ("nearest", "interpolate", "error"))

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from tempocal.curves.curve import Curve, Shape, Track, check_strength
-from tempocal.curves.grid import fine
+from tempocal.curves.grid import Ends, fine
 from tempocal.links import Array
 from tempocal.maps import StepBasis
 
@@ -42,10 +42,10 @@ class RandomWalk(Curve):
 
     smoothness: Literal["auto"] | float = "auto"
 
-    def track(self, times: Array, weights: Array | None) -> Track:
+    def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
         """Give each step, or each cell, a key."""
         wanted = check_strength(self.smoothness, "smoothness")
-        grid = fine(times, weights, MOST_STEPS)
+        grid = fine(times, weights, MOST_STEPS, ends)
         basis, level = StepBasis(grid.times, "interpolate"), np.ones(grid.n_keys)
         if grid.n_keys == 1:
             return Track(grid, lambda rates: Shape(basis, level))

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from tempocal.curves.curve import Curve, Shape, Track, check_strength
-from tempocal.curves.grid import Grid, fine
+from tempocal.curves.grid import Ends, Grid, fine
 from tempocal.inputs import check_choice, check_whole
 from tempocal.links import Array
 from tempocal.maps import ConstantBasis, SplineBasis
@@ -45,12 +45,12 @@ class Spline(Curve):
     clock: Literal["log", "time"] = "log"
     smoothness: Literal["auto"] | float = "auto"
 
-    def track(self, times: Array, weights: Array | None) -> Track:
+    def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
         """Put times on a fine grid and knots on the clock."""
         intervals = check_whole(self.intervals, "intervals")
         check_choice(self.clock, "clock", ("log", "time"))
         wanted = check_strength(self.smoothness, "smoothness")
-        grid = fine(times, weights)
+        grid = fine(times, weights, ends=ends)
         first, last = float(grid.times[0]), float(grid.times[-1])
         if first == last:
             only = Shape(ConstantBasis(), level=np.ones(1))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tempocal.curves.curve import Curve, Shape, Track
-from tempocal.curves.grid import fine, pairs
+from tempocal.curves.grid import Ends, fine, pairs
 from tempocal.errors import InputError
 from tempocal.links import Array
 from tempocal.maps import ProductBasis
@@ -47,7 +47,7 @@ class Surface(Curve):
         """How many columns ``time`` has."""
         return 2
 
-    def track(self, times: Array, weights: Array | None) -> Track:
+    def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
         """Lay each curve along its clock and pair their keys."""
         for curve, name in ((self.curve_a, "curve_a"), (self.curve_b, "curve_b")):
             if not isinstance(curve, Curve) or curve.n_clocks != 1:

@@ -57,7 +57,7 @@ def _(fitted: Scale, z: Expressions) -> Expressions:
 
 @_of_map.register
 def _(fitted: Affine, z: Expressions) -> Expressions:
-    x = _log_features(z) if fitted.of_log_proba else z
+    x = log_features(z) if fitted.of_log_proba else z
     bias = numbers(fitted.bias)
     if fitted.weights.ndim == 1:
         return from_logits(_diagonal(numbers(fitted.weights), bias, x))
@@ -149,7 +149,7 @@ _FORMS: dict[str, Callable[[Sequence[Numbers], Expressions], Expressions]] = {
     "betas": _betas,
     "diagonal": _as_diagonal,
     "full": _as_full,
-    "full_of_log_proba": lambda models, z: _as_full(models, _log_features(z)),
+    "full_of_log_proba": lambda models, z: _as_full(models, log_features(z)),
 }
 
 
@@ -185,6 +185,7 @@ def _odds_of(z: Expressions, n_maps: int) -> Expressions:
     return z if len(z) == 1 else (z[1] - z[0],)
 
 
-def _log_features(z: Expressions) -> Expressions:
+def log_features(z: Expressions) -> Expressions:
+    """Log-probability of each class, none below that of the smallest that is told from 0."""
     pair = (log_sigmoid(-z[0]), log_sigmoid(z[0])) if len(z) == 1 else log_softmax(z)
     return tuple(clamp(each, low=LOWEST_FEATURE) for each in pair)

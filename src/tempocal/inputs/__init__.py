@@ -13,7 +13,6 @@ from tempocal.inputs.labels import (
 )
 from tempocal.inputs.scores import (
     CERTAIN_LOGIT,
-    SMALLEST_PROBABILITY,
     Inputs,
     check_proba,
     check_scores,
@@ -32,6 +31,7 @@ from tempocal.inputs.weights import (
     require_whole,
     warn_of_light_weights,
 )
+from tempocal.links import SMALLEST_PROBABILITY
 
 __all__ = [
     "CERTAIN_LOGIT",

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError, LooksLikeProbabilitiesWarning, warn_user
 from tempocal.inputs.arrays import as_float64, require_finite
-from tempocal.links import Array, logsumexp
+from tempocal.links import SMALLEST_PROBABILITY, Array, logsumexp
 
 Inputs = Literal["logits", "proba"]
 
-SMALLEST_PROBABILITY = 2.0**-53
 CERTAIN_LOGIT = float(np.log1p(-SMALLEST_PROBABILITY) - np.log(SMALLEST_PROBABILITY))
 LARGEST_LOGIT = 2.0**53
 SMALLEST_SCALE = 1e-100

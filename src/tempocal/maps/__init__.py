@@ -14,7 +14,7 @@ from tempocal.maps.bases import (
 from tempocal.maps.binary import Beta, BinaryMap, Knots, Line, Steps
 from tempocal.maps.document import from_dict, to_dict
 from tempocal.maps.forms import FORMS, numbers_by_name
-from tempocal.maps.multiclass import Affine, FittedMap, OneVsRest, Scale, log_features, one_column
+from tempocal.maps.multiclass import Affine, FittedMap, OneVsRest, Scale
 
 __all__ = [
     "FORMS",
@@ -40,8 +40,6 @@ __all__ = [
     "Steps",
     "TemporalMap",
     "from_dict",
-    "log_features",
     "numbers_by_name",
-    "one_column",
     "to_dict",
 ]

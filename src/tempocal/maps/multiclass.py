@@ -9,8 +9,14 @@ from typing import Protocol
 
 import numpy as np
 
-from tempocal.inputs import SMALLEST_PROBABILITY
-from tempocal.links import Array, log_odds, log_proba_from_logits, log_sigmoid, log_softmax
+from tempocal.links import (
+    Array,
+    log_features,
+    log_odds,
+    log_sigmoid,
+    log_softmax,
+    one_column,
+)
 from tempocal.maps.binary import BinaryMap
 
 
@@ -77,16 +83,3 @@ class OneVsRest:
         if lost.any():
             log_p[lost] = log_softmax(logits[lost])
         return log_p
-
-
-def log_features(logits: Array) -> Array:
-    """Log-probabilities (n, K), none below that of the smallest probability that is told from 0.
-
-    So a class that is masked by a logit of -1e9 is as improbable as one given probability 0.
-    """
-    return np.maximum(log_proba_from_logits(logits), np.log(SMALLEST_PROBABILITY))
-
-
-def one_column(logits: Array) -> Array:
-    """Log-odds of the second class of two, whatever the number of columns they came in."""
-    return logits if logits.ndim == 1 else logits[:, 1] - logits[:, 0]

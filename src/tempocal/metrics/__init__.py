@@ -23,6 +23,7 @@ from tempocal.metrics.likelihood import nll
 from tempocal.metrics.martingale import martingale_check
 from tempocal.metrics.movement import MartingaleCheck, MovementTable
 from tempocal.metrics.over_time import OverTime, over_time, with_interval
+from tempocal.metrics.over_time_table import over_time_table, with_interval_table
 from tempocal.metrics.overconfidence import overconfidence
 from tempocal.metrics.reliability import reliability_curve
 from tempocal.metrics.smooth import smooth_ece
@@ -50,9 +51,11 @@ __all__ = [
     "max_calibration_error",
     "nll",
     "over_time",
+    "over_time_table",
     "overconfidence",
     "reliability_curve",
     "sampling_floor",
     "smooth_ece",
     "with_interval",
+    "with_interval_table",
 ]

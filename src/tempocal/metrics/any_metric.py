@@ -9,6 +9,7 @@ from tempocal.links import Array
 from tempocal.metrics.estimates import Estimate
 from tempocal.metrics.floor import sampling_floor
 from tempocal.metrics.profile import Profile, Range
+from tempocal.metrics.quantiles import half_width
 from tempocal.metrics.sample import Sample
 
 # Groups are left out in so many parts, one after the other.
@@ -28,7 +29,7 @@ def profile_of_any(sample: Sample, metric: Metric, level: float, seed: int) -> P
     judge = _error_range if isinstance(values[0], Estimate) else _range
 
     def judged(value: float, left: Array, floor: float) -> Range:
-        return judge(value, left, floor, sample.half_width(level, len(left)))
+        return judge(value, left, floor, half_width(level, len(left)))
 
     by_stretch = tuple(
         judged(float(value), left[np.isfinite(left)], floor)
@@ -77,19 +78,19 @@ def _floor(sample: Sample, part: slice, metric: Metric, seed: int) -> float:
     return float(drawn)
 
 
-def _range(value: float, without: Array, floor: float, half_width: float) -> Range:
-    if not np.isfinite(value) or not np.isfinite(half_width):
+def _range(value: float, without: Array, floor: float, half: float) -> Range:
+    if not np.isfinite(value) or not np.isfinite(half):
         return Range(value, -np.inf, np.inf, floor)
     count = len(without)
     center = value - (count - 1) * float(without.mean() - value)
     # The width has a factor for few parts already: what is left of the jackknife's is this.
     spread = (count - 1) / count * float(np.sqrt(((without - without.mean()) ** 2).sum()))
-    return Range(value, center - half_width * spread, center + half_width * spread, floor)
+    return Range(value, center - half * spread, center + half * spread, floor)
 
 
-def _error_range(value: float, without: Array, floor: float, half_width: float) -> Range:
+def _error_range(value: float, without: Array, floor: float, half: float) -> Range:
     """Range of what lies between 0 and 1, and may be all noise."""
-    found = _range(value, without, floor, half_width)
+    found = _range(value, without, floor, half)
     if value <= 2.0 * floor or not np.isfinite(found.upper):
         return Range(value, 0.0, min(max(found.upper, value), 1.0), floor, only_upper=True)
     return Range(value, max(found.lower, 0.0), min(max(found.upper, 0.0), 1.0), floor)

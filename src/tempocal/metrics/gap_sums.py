@@ -1,12 +1,14 @@
 """Calibration errors that are sums of absolute gaps over cells: their interval and their floor."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tempocal.links import Array
 from tempocal.metrics.absolute_sum import absolute_sum_bound, absolute_sum_interval
 from tempocal.metrics.cells import Cells, GapMetric, gaps_by_cell, make_cells
 from tempocal.metrics.profile import Profile, Range
-from tempocal.metrics.quantiles import normal_quantile
+from tempocal.metrics.quantiles import half_width, normal_quantile
 from tempocal.metrics.sample import Sample, whole_units
 
 # Draws of the noise in the gaps.
@@ -15,25 +17,57 @@ DRAWS = 400
 LEAST_DRAWS, MOST_DRAWS, DRAWN_ROWS = 20, 100, 2e7
 
 
+@dataclass(frozen=True, eq=False)
+class GapSums:
+    """What errors over time and their intervals come from, wherever the rows were summed."""
+
+    gaps: Array  # (S, cells) confidence minus outcome, by the weight of the stretch
+    noise: Array  # (S, draws, cells) draws of the noise in them
+    drawn: Array  # (draws, S) errors of labels that were drawn from the probabilities
+    units: Array  # (S,) independent units
+    whole_units: float
+
+
 def profile_of_gaps(
     sample: Sample, metric: GapMetric, name: str, level: float, seed: int
 ) -> Profile:
     """Calibration error of each stretch."""
     cells = make_cells(sample, metric)
     gaps = gaps_by_cell(sample, cells, cells.outcome)
-    drawn = _drawn_errors(sample, cells, np.random.default_rng([seed, 1]))
-    floors = drawn.mean(axis=0)
-    noise = _noise(sample, cells, gaps, np.random.default_rng([seed, 0]))
+    drawn = _drawn_errors(sample, cells, floor_random(seed))
+    noise = _noise(sample, cells, gaps, noise_random(seed))
+    sums = GapSums(gaps, noise, drawn, sample.units, whole_units(sample))
+    return profile_of_gap_sums(sums, name, level)
+
+
+def profile_of_gap_sums(sums: GapSums, name: str, level: float) -> Profile:
+    """Calibration error of each stretch, and its mean over them."""
+    floors = sums.drawn.mean(axis=0)
     unit = normal_quantile(0.5 + level / 2)
     by_stretch = tuple(
-        _range(gap, one, sample.half_width(level, units) / unit, floor, level)
-        for gap, one, units, floor in zip(gaps, noise, sample.units, floors, strict=True)
+        _range(gap, one, half_width(level, units) / unit, floor, level)
+        for gap, one, units, floor in zip(sums.gaps, sums.noise, sums.units, floors, strict=True)
     )
-    share = 1.0 / len(gaps)
-    width = sample.half_width(level, whole_units(sample)) / unit
-    together = np.concatenate(list(noise), axis=1)
-    mean = _range(gaps.ravel() * share, together * share, width, float(floors.mean()), level)
-    return Profile(by_stretch, mean, name, _chance_ratio(drawn, floors))
+    share = 1.0 / len(sums.gaps)
+    width = half_width(level, sums.whole_units) / unit
+    together = np.concatenate(list(sums.noise), axis=1)
+    mean = _range(sums.gaps.ravel() * share, together * share, width, float(floors.mean()), level)
+    return Profile(by_stretch, mean, name, _chance_ratio(sums.drawn, floors))
+
+
+def noise_random(seed: int) -> np.random.Generator:
+    """Return where the noise in the gaps is drawn from."""
+    return np.random.default_rng([seed, 0])
+
+
+def floor_random(seed: int) -> np.random.Generator:
+    """Return where the labels of the floor are drawn from."""
+    return np.random.default_rng([seed, 1])
+
+
+def number_of_draws(n_numbers: int) -> int:
+    """How often labels are drawn for so many rows and events."""
+    return int(np.clip(DRAWN_ROWS / n_numbers, LEAST_DRAWS, MOST_DRAWS))
 
 
 def _range(gaps: Array, noise: Array, width: float, floor: float, level: float) -> Range:
@@ -66,7 +100,7 @@ def _noise(sample: Sample, cells: Cells, gaps: Array, random: np.random.Generato
 def _drawn_errors(sample: Sample, cells: Cells, random: np.random.Generator) -> Array:
     """Errors (draws, S) of labels drawn from the probabilities, by one number for each group."""
     n_groups, totals = int(sample.groups.max()) + 1, sample.rows.proba.sum(axis=1)
-    draws = int(np.clip(DRAWN_ROWS / cells.codes.size, LEAST_DRAWS, MOST_DRAWS))
+    draws = number_of_draws(cells.codes.size)
     errors = np.empty((draws, sample.stretches.count))
     for draw in range(draws):
         drawn = (random.random(n_groups)[sample.groups] * totals)[:, None]

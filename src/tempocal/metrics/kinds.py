@@ -24,21 +24,30 @@ from tempocal.metrics.squared_error import brier, row_brier
 
 def profile_of(sample: Sample, metric: Metric, level: float, seed: int) -> Profile:
     """Take a metric over the stretches of a sample."""
-    function, settings = _unwrap(metric)
+    _, settings = unwrap(metric)
     check_two_classes(settings.get("of", ""), sample.rows.n_classes, "another of=")
-    found = row_loss(metric)
-    if found is not None:
-        return profile_of_mean(sample, *found, level)
-    if function in (ece, classwise_ece):
-        bins = check_whole(settings["bins"], "bins")
-        gaps = GapMetric(settings.get("of"), bins, settings["binning"])
-        return profile_of_gaps(sample, gaps, _name(gaps), level, seed)
+    loss = row_loss(metric)
+    if loss is not None:
+        return profile_of_mean(sample, *loss, level)
+    gaps = gap_metric(metric)
+    if gaps is not None:
+        return profile_of_gaps(sample, *gaps, level, seed)
     return profile_of_any(sample, metric, level, seed)
+
+
+def gap_metric(metric: Metric) -> tuple[GapMetric, str] | None:
+    """Return what is summed and its name, where a metric is a sum of gaps; else None."""
+    function, settings = unwrap(metric)
+    if function not in (ece, classwise_ece):
+        return None
+    bins = check_whole(settings["bins"], "bins")
+    gaps = GapMetric(settings.get("of"), bins, settings["binning"])
+    return gaps, _name(gaps)
 
 
 def row_loss(metric: Metric) -> tuple[RowLoss, str] | None:
     """Return the loss of each row and its name, where a metric is a mean of such; else None."""
-    function, settings = _unwrap(metric)
+    function, settings = unwrap(metric)
     if function is nll:
         return row_nll(settings["clip"]), "NLL"
     if function is brier:
@@ -48,7 +57,7 @@ def row_loss(metric: Metric) -> tuple[RowLoss, str] | None:
     return None
 
 
-def _unwrap(metric: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
+def unwrap(metric: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
     """Return a metric of this package and all its settings, or what it is and none."""
     if not callable(metric):
         raise InputError(

@@ -1,29 +1,54 @@
 """Metrics that are means over rows, such as the likelihood: intervals over groups."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tempocal.links import Array
 from tempocal.metrics.predictions import RowLoss, row_blocks
 from tempocal.metrics.profile import Profile, Range
+from tempocal.metrics.quantiles import half_width
 from tempocal.metrics.sample import Sample, whole_units
+
+
+@dataclass(frozen=True, eq=False)
+class MeanSums:
+    """What means over time and their intervals come from, wherever the rows were summed."""
+
+    values: Array  # (S,) mean loss of each stretch
+    floors: Array  # (S,) the loss that the probabilities expect
+    deviations: Array  # (parts, S) what each independent part adds to the error of the means
+    units: Array  # (S,) independent units
+    whole_units: float
 
 
 def profile_of_mean(sample: Sample, loss: RowLoss, name: str, level: float) -> Profile:
     """Mean loss of each stretch; the floor is the loss that the probabilities expect."""
     losses, expected = _losses(sample, loss)
-    values, floors = _means(sample, losses), _means(sample, expected)
-    deviations = _deviations(sample, losses, values)
+    values = _means(sample, losses)
+    sums = MeanSums(
+        values,
+        _means(sample, expected),
+        _deviations(sample, losses, values),
+        sample.units,
+        whole_units(sample),
+    )
+    return profile_of_mean_sums(sums, name, level)
+
+
+def profile_of_mean_sums(sums: MeanSums, name: str, level: float) -> Profile:
+    """Mean loss of each stretch, and of all of them."""
     by_stretch = tuple(
-        _range(value, deviation, floor, sample.half_width(level, units))
+        _range(value, deviation, floor, half_width(level, units))
         for value, deviation, floor, units in zip(
-            values, deviations.T, floors, sample.units, strict=True
+            sums.values, sums.deviations.T, sums.floors, sums.units, strict=True
         )
     )
     mean = _range(
-        values.mean(),
-        deviations.mean(axis=1),
-        floors.mean(),
-        sample.half_width(level, whole_units(sample)),
+        sums.values.mean(),
+        sums.deviations.mean(axis=1),
+        sums.floors.mean(),
+        half_width(level, sums.whole_units),
     )
     return Profile(by_stretch, mean, name)
 
@@ -32,7 +57,7 @@ def range_of_mean(sample: Sample, losses: Array, level: float) -> Range:
     """Mean of one number for each row, over all of a sample that is one stretch."""
     value = _means(sample, losses)
     deviation = _deviations(sample, losses, value)[:, 0]
-    return _range(float(value[0]), deviation, 0.0, sample.half_width(level, sample.units[0]))
+    return _range(float(value[0]), deviation, 0.0, half_width(level, sample.units[0]))
 
 
 def _losses(sample: Sample, loss: RowLoss) -> tuple[Array, Array]:
@@ -69,9 +94,9 @@ def _deviations(sample: Sample, losses: Array, means: Array) -> Array:
     return np.asarray(sums.reshape(n_buckets, count) / sample.totals, dtype=np.float64)
 
 
-def _range(value: float, deviation: Array, floor: float, half_width: float) -> Range:
+def _range(value: float, deviation: Array, floor: float, width: float) -> Range:
     if not np.isfinite(value):
         return Range(value, value, value, floor)
     spread = float(np.sqrt((deviation**2).sum()))
-    half = half_width * spread if np.isfinite(half_width) else np.inf
+    half = width * spread if np.isfinite(width) else np.inf
     return Range(float(value), float(value - half), float(value + half), float(floor))

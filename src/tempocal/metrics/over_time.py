@@ -13,9 +13,9 @@ from tempocal.metrics.arguments import check_level
 from tempocal.metrics.estimates import IntervalEstimate
 from tempocal.metrics.kinds import profile_of
 from tempocal.metrics.predictions import check_groups_of, check_predictions, check_time_of
-from tempocal.metrics.profile import Range
+from tempocal.metrics.profile import Profile, Range
 from tempocal.metrics.sample import make_sample
-from tempocal.metrics.stretches import Bins, cut, one_stretch
+from tempocal.metrics.stretches import Bins, Stretches, cut, one_stretch
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,21 +180,38 @@ def over_time(
     profile = profile_of(sample, metric, level, check_seed(seed))
     stretches = sample.stretches
     counts = np.bincount(stretches.codes, minlength=stretches.count)
+    sequences = sample.units.astype(np.intp) if sample.grouped else counts
+    n_groups = None if clusters is None else clusters.count
+    return make_over_time(
+        stretches, profile, level, rows=counts, sequences=sequences, n_groups=n_groups
+    )
+
+
+def make_over_time(
+    stretches: Stretches,
+    profile: Profile,
+    level: float,
+    *,
+    rows: NDArray[np.intp],
+    sequences: NDArray[np.intp],
+    n_groups: int | None,
+) -> OverTime:
+    """Put a profile beside the stretches that it is of."""
     return OverTime(
         time_from=stretches.first,
         time_to=stretches.last,
         time_middle=stretches.middle,
-        rows=counts,
-        sequences=sample.units.astype(np.intp) if sample.grouped else counts,
+        rows=rows,
+        sequences=sequences,
         value=profile.column("value"),
         lower=profile.column("lower"),
         upper=profile.column("upper"),
         floor=profile.column("floor"),
         only_upper=profile.column("only_upper"),
-        mean=_estimate(profile.mean, f"mean over time of {profile.estimator}", level),
+        mean=make_estimate(profile.mean, f"mean over time of {profile.estimator}", level),
         estimator=profile.estimator,
         level=level,
-        n_groups=None if clusters is None else clusters.count,
+        n_groups=n_groups,
         chance_ratio=profile.chance_ratio,
     )
 
@@ -237,10 +254,11 @@ def with_interval(
     check_level(level)
     sample = make_sample(rows, one_stretch(len(rows.codes)), clusters)
     profile = profile_of(sample, metric, level, check_seed(seed))
-    return _estimate(profile.by_stretch[0], profile.estimator, level)
+    return make_estimate(profile.by_stretch[0], profile.estimator, level)
 
 
-def _estimate(found: Range, name: str, level: float) -> IntervalEstimate:
+def make_estimate(found: Range, name: str, level: float) -> IntervalEstimate:
+    """Return a range as the float that it is of."""
     return IntervalEstimate(
         found.value, name, found.lower, found.upper, found.floor, found.only_upper, level
     )

@@ -7,7 +7,6 @@ import numpy as np
 from tempocal.inputs import Codes, Groups
 from tempocal.links import Array
 from tempocal.metrics.predictions import Predictions
-from tempocal.metrics.quantiles import student_quantile
 from tempocal.metrics.stretches import Stretches
 
 # Groups are added up in at most so many buckets. Groups are independent, so that the spread of
@@ -46,12 +45,8 @@ class Sample:
     def buckets(self, most: int = BUCKETS) -> tuple[Codes, int]:
         """Bucket of each row's group, and how many there are."""
         n_groups = int(self.groups.max()) + 1
-        count = min(most, n_groups)
-        if count == n_groups:
-            return self.groups, count
-        # At random, for ids that repeat a pattern must not put like with like.
-        places = np.random.default_rng(0).permutation(n_groups) % count
-        return places[self.groups], count
+        places, count = bucket_of_groups(n_groups, most)
+        return self.groups if count == n_groups else places[self.groups], count
 
     @property
     def deviation_weight(self) -> Array:
@@ -61,12 +56,14 @@ class Sample:
         """
         return self.weight if self.grouped else np.sqrt(self.weight)
 
-    def half_width(self, level: float, units: float) -> float:
-        """Half the width of an interval, in standard deviations; infinite for a single unit."""
-        if units <= 1.0:
-            return np.inf
-        quantile = student_quantile(0.5 + level / 2, units - 1.0)
-        return float(quantile * np.sqrt(units / (units - 1.0)))
+
+def bucket_of_groups(n_groups: int, most: int) -> tuple[Codes, int]:
+    """Bucket of each group, and how many there are; its own where there are enough."""
+    count = min(most, n_groups)
+    if count == n_groups:
+        return np.arange(n_groups), count
+    # At random, for ids that repeat a pattern must not put like with like.
+    return np.random.default_rng(0).permutation(n_groups) % count, count
 
 
 def make_sample(rows: Predictions, stretches: Stretches, groups: Groups | None) -> Sample:

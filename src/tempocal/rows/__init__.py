@@ -2,8 +2,23 @@
 
 from tempocal.rows.binary import BinaryRows
 from tempocal.rows.per_class import PerClassRows
+from tempocal.rows.predictors import LINE, ODDS, Predictor, ScaledSoftmax, Scores, Sigmoid, Softmax
 from tempocal.rows.shared import SharedRows
 from tempocal.rows.sums import Rows, Sums
 from tempocal.rows.threads import map_on_cores
 
-__all__ = ["BinaryRows", "PerClassRows", "Rows", "SharedRows", "Sums", "map_on_cores"]
+__all__ = [
+    "LINE",
+    "ODDS",
+    "BinaryRows",
+    "PerClassRows",
+    "Predictor",
+    "Rows",
+    "ScaledSoftmax",
+    "Scores",
+    "SharedRows",
+    "Sigmoid",
+    "Softmax",
+    "Sums",
+    "map_on_cores",
+]

@@ -9,6 +9,7 @@ over rows is one vector, computed once. So a pass reads the features alone.
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -72,6 +73,13 @@ class BinaryRows(StoredRows):
         return self._layout.for_all_keys(
             Sums(even.loss + linear, even.gradient + self._linear, even.hessian)
         )
+
+    @cached_property
+    def squares(self) -> Array:
+        """Mean square of what each coefficient multiplies."""
+        x, weights = self._features, self._weights
+        weighted = x if weights is None else x * weights
+        return np.asarray(np.einsum("pi,pi->p", weighted, x) / self.total_weight)
 
     def condensed(self) -> Self | None:
         """Far fewer rows, with weights, that have about the same sums; None if there are none."""

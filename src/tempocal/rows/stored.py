@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csr_array
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.rows.layout import Layout
-from tempocal.rows.sums import Sums
+from tempocal.rows.sums import Sums, squares_of
 
 
 class StoredRows(ABC):
@@ -70,6 +70,21 @@ class StoredRows(ABC):
         """Far fewer rows, with weights, that have about the same sums; None if there are none."""
         return None
 
+    def sharpen(self, theta: Array) -> bool:
+        """Look closer: there is no more to see than is known."""
+        return False
+
+    @cached_property
+    def squares(self) -> Array:
+        """Mean square of what each coefficient multiplies, times 4 p (1 - p) where all is even."""
+        return squares_of(self)
+
+    def groups_by_key(self, codes: Codes, count: int) -> Array:
+        """How many groups have rows under each key."""
+        places = (self._layout.sort(codes), self._layout.keys())
+        pairs = coo_array((np.ones(len(codes), dtype=bool), places), shape=(count, self.n_keys))
+        return np.asarray(np.diff(pairs.tocsc().indptr), dtype=np.float64)
+
     def group_gradients(self, theta: Array, codes: Codes, count: int) -> list[csr_array]:
         """Gradient summed over the rows of each group and key: (groups, keys) by coefficient."""
         # Sorted by key as they are, rows of a group need no sorting to be summed by key.
@@ -78,6 +93,10 @@ class StoredRows(ABC):
             coo_array((values, places), shape=(count, self.n_keys)).tocsr()
             for values in self._row_gradients(theta[self._layout.present])
         ]
+
+    @abstractmethod
+    def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
+        """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
 
     @abstractmethod
     def _row_gradients(self, theta: Array) -> Iterator[Array]:

@@ -73,8 +73,28 @@ class Rows(Protocol):
         has rows under a key; ``codes`` are the groups of the rows, in the order they came in.
         """
 
+    def groups_by_key(self, codes: Codes, count: int) -> Array:
+        """How many groups have rows under each key, of shape (keys,)."""
+
+    @property
+    def squares(self) -> Array:
+        """Mean square of what each coefficient multiplies, times 4 p (1 - p) where all is even."""
+
+    def sharpen(self, theta: Array) -> bool:
+        """Look closer at the rows around ``theta``, if there is more to see than was known.
+
+        Tells whether the sums have changed, so that an optimum must be looked for again.
+        """
+
     def thin(self, size: int) -> Self:
         """About ``size`` of the rows under their keys, evenly spaced; all, if no more."""
 
     def condensed(self) -> Self | None:
         """Far fewer rows, with weights, that have about the same sums; None if there are none."""
+
+
+def squares_of(rows: Rows) -> Array:
+    """Read the mean squares off the curvature at zero, where every class is as probable."""
+    sums = rows.sums(np.zeros((rows.n_keys, rows.n_coefficients)))
+    assert sums.hessian is not None
+    return np.asarray(4.0 * np.diag(sums.hessian.sum(axis=0)) / rows.total_weight)

@@ -30,7 +30,7 @@ import numpy as np
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.solve.design import design_effect
-from tempocal.solve.fitting import SAMPLE_ROWS, fit
+from tempocal.solve.fitting import fit
 from tempocal.solve.linear import like_blocks
 from tempocal.solve.penalties import Penalty, Strengths, log_determinant
 from tempocal.solve.problem import Problem, Solution
@@ -81,6 +81,11 @@ def fit_by_evidence(
     solution = fit(problem, strengths, start)
     if solution.unbounded:
         return Shrunk(solution, strengths)
+    if start is None:
+        # Once more from there: what follows rests on the curvature at the optimum itself, whatever
+        # way led to it.
+        polished = fit(problem, strengths, solution.theta)
+        solution = replace(polished, passes=solution.passes + polished.passes)
     effect = design_effect(problem, solution, groups, strengths)
     settled = _settle(problem, solution, strengths, effect, wanted=wanted, fit=fit)
     # The design effect depends a little on the strengths that it has chosen.
@@ -102,11 +107,14 @@ def _settle(
     """Go on from some strengths until they no longer change."""
     weakest = weakest_prior(problem)
     rounds = [_Round(log_evidence(problem, solution, strengths, effect), solution, strengths)]
+    before = np.inf
     for _ in range(MAX_ROUNDS):
         chosen = _most_evidence(
             problem, solution, strengths, effect, weakest=weakest, wanted=wanted
         )
-        change = largest_change(chosen, strengths)
+        # Twice in a row, for the curvature may be that of the round before.
+        last, before = before, largest_change(chosen, strengths)
+        change = max(last, before)
         strengths = chosen
         solution = fit(problem, strengths, solution.theta)
         if solution.unbounded:
@@ -133,10 +141,7 @@ def weakest_prior(problem: Problem) -> Strengths:
 
     It is read off the curvature where p is 1/2.
     """
-    sample = problem.rows.thin(SAMPLE_ROWS)
-    sums = sample.sums(np.zeros((sample.n_keys, sample.n_coefficients)))
-    assert sums.hessian is not None
-    squares = 4.0 * np.diag(sums.hessian.sum(axis=0)) / sample.total_weight
+    squares = problem.rows.squares
     # All functions of a basis see the same features.
     everywhere = np.tile(squares, problem.n_coefficients // len(squares))
     means = [

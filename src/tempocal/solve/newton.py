@@ -6,7 +6,7 @@ that is below the tolerance, the step at hand is the last.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,11 @@ from tempocal.solve.penalties import Strengths, as_matrix, loose_part
 from tempocal.solve.problem import Point, Problem, Solution
 
 # Decrease of the mean objective that may be left on the table.
-TOLERANCE = 1e-13
+TOLERANCE = 1e-16
+# With as little as this left, coefficients that still move a lot are on their way to infinity.
+SUSPICIOUS = 1e-13
+# A first step that promises d of the mean objective leaves less than this many times d squared.
+LEFT_BY_FIRST = 100.0
 # Where steps that move the linear predictors by this much promise nothing, or nothing is left to
 # lose, the coefficients have no limit.
 RUNAWAY = 1e-3
@@ -30,6 +34,17 @@ def minimize_newton(
     problem: Problem, strengths: Strengths, start: Array, known: Sums | None = None
 ) -> Solution:
     """Minimize the penalized loss of a problem; the sums at the start may be ``known``."""
+    solution = descend_newton(problem, strengths, start, known)
+    while not solution.unbounded and problem.rows.sharpen(problem.at_keys(solution.theta)):
+        again = descend_newton(problem, strengths, solution.theta)
+        solution = replace(again, passes=solution.passes + again.passes)
+    return solution
+
+
+def descend_newton(
+    problem: Problem, strengths: Strengths, start: Array, known: Sums | None = None
+) -> Solution:
+    """Minimize by what is known of the rows, without a closer look at them."""
     pull, start = problem.pull(strengths), np.maximum(start, problem.lower)
     last = _descend(
         lambda theta: _with_hessian(problem.evaluate(theta, strengths)),
@@ -91,7 +106,8 @@ def _descend(
     while True:
         step = _bounded_step(point, lower, damping)
         promised = -float(point.gradient @ step + 0.5 * step @ point.hessian @ step)
-        if damping == 0.0 and _next(promised, before) <= TOLERANCE * total_weight:
+        left = _next(promised, before, total_weight) / total_weight
+        if damping == 0.0 and left <= SUSPICIOUS:
             nothing_left = point.value <= NOTHING * total_weight
             # Only what nothing pulls back can run away. Its first curvature tells how far the
             # step moves the linear predictors; where none was left there, go by the share.
@@ -99,9 +115,9 @@ def _descend(
             far = np.sqrt(loose @ curvature @ loose / total_weight)
             share = np.linalg.norm(loose) / max(float(np.linalg.norm(point.theta)), TINY)
             runs = far > RUNAWAY or (nothing_left and share > RUNAWAY)
-            if not runs:
+            if not runs and left <= TOLERANCE:
                 return _Last(point, step, promised, passes, converged=True)
-            if nothing_left or promised <= NOTHING * total_weight:
+            if runs and (nothing_left or promised <= NOTHING * total_weight):
                 return _Last(point, step, promised, passes, converged=True, unbounded=True)
         if passes == MAX_PASSES:
             return _Last(point, 0.0 * step, 0.0, passes, converged=False)
@@ -115,9 +131,11 @@ def _descend(
             damping = max(10 * damping, 1e-4)
 
 
-def _next(promised: float, before: float) -> float:
-    """Decrease that the step after this one would promise; as much as this one, if unknown."""
-    return promised * min(1.0, promised / before) ** 2 if before > 0.0 else promised
+def _next(promised: float, before: float, total_weight: float) -> float:
+    """Decrease that the step after this one would promise."""
+    if before > 0.0:
+        return promised * min(1.0, promised / before) ** 2
+    return promised * min(1.0, LEFT_BY_FIRST * promised / total_weight)
 
 
 def _bounded_step(point: _Curved, lower: Array, damping: float) -> Array:

@@ -18,7 +18,7 @@ from tempocal.links import Array
 from tempocal.rows import Sums
 from tempocal.solve.evidence import Shrunk, fit_by_evidence
 from tempocal.solve.fitting import SAMPLE_ROWS, fit
-from tempocal.solve.newton import TOLERANCE, minimize_newton
+from tempocal.solve.newton import descend_newton
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic import Wanted
@@ -31,6 +31,10 @@ SLOWEST, FASTEST = float(np.log(1e-2)), float(np.log(1e3))
 # Rates that are looked at; then the lowest is closed in on, until this close.
 SCAN = 41
 CLOSE, MAX_CLOSER = 0.01, 6
+# Distance of the points from which derivatives by a rate are taken, and steps by these.
+APART, LAST_STEPS = 2e-3, 2
+# Decrease of the mean objective that the last step, which is taken unseen, may promise.
+LAST_STEP = 1e-12
 MAX_STEPS = 60
 # Rows that are all but separable leave no quadratic to go by: then enough is enough.
 MAX_SETBACKS, MOST_PASSES = 5, 300
@@ -108,16 +112,34 @@ def fit_profile(
         if start.solution.unbounded:
             # All rows at one rate leave no finite optimum: none is looked for at others.
             return start
+    place = _search_all(make, n_rates, strengths, start, shapes)
+    while _sharpen(make(place.log_rates), place):
+        again = _search_all(make, n_rates, strengths, place, shapes)
+        passes = place.solution.passes + again.solution.passes
+        place = replace(again, solution=replace(again.solution, passes=passes))
+    return place
+
+
+def _sharpen(problem: Problem, place: Place) -> bool:
+    """Look closer at the rows where the search has ended."""
+    solution = place.solution
+    return not solution.unbounded and problem.rows.sharpen(problem.at_keys(solution.theta))
+
+
+def _search_all(
+    make: MakeProblem, n_rates: int, strengths: Strengths, start: Place, shapes: _Shapes
+) -> Place:
+    """Search from a place, and from every other one that may be as good."""
     search = _Search(make, n_rates, strengths, shapes)
     best, dips = search.descend(start.log_rates, start.theta)
     for log_rates, theta in dips if search.passes < MOST_PASSES else ():
         # A rival is fitted at its own rate first, for the quadratic is not to be trusted so far.
-        at = minimize_newton(search.make(log_rates), strengths, theta)
+        at = descend_newton(search.make(log_rates), strengths, theta)
         search.passes += at.passes
         rival, _ = search.descend(log_rates, at.theta, near=True)
         if rival.value < best.value:
             best = rival
-    solution = minimize_newton(search.make(best.log_rates), strengths, best.theta, best.sums)
+    solution = descend_newton(search.make(best.log_rates), strengths, best.theta, best.sums)
     total = search.passes + solution.passes
     return Place(best.log_rates, solution.theta, replace(solution, passes=total))
 
@@ -152,7 +174,7 @@ def _fit_few(
         return replace(make(log_rates), rows=few.rows)
 
     # From zero, where the curvature is largest, steps do not go too far.
-    solution = minimize_newton(few, strengths, np.zeros_like(few.identity))
+    solution = descend_newton(few, strengths, np.zeros_like(few.identity))
     if solution.unbounded:
         return Place((), solution.theta, solution)
     start = Place((1.0,) * n_rates, solution.theta, solution)
@@ -195,14 +217,15 @@ class _Search:
         for _ in range(MAX_STEPS):
             there = self._lowest(quadratic, here, radius)
             promised = here.value - there.value
-            if promised <= TOLERANCE * self.make(here.log_rates).rows.total_weight:
+            if promised <= LAST_STEP * self.make(here.log_rates).rows.total_weight:
+                here = self._closest(quadratic, there)
                 break
             trial, its_quadratic = self._look(there.log_rates, there.theta)
             if trial.value <= here.value - 0.1 * promised:
                 here, quadratic = trial, its_quadratic
                 continue
             # The quadratic led too far: fit at its rate, and if that is no better keep closer.
-            solution = minimize_newton(self.make(there.log_rates), self.strengths, there.theta)
+            solution = descend_newton(self.make(there.log_rates), self.strengths, there.theta)
             self.passes += solution.passes
             trial, its_quadratic = self._look(there.log_rates, solution.theta)
             if trial.value < here.value:
@@ -246,6 +269,20 @@ class _Search:
                 break
             points = around.closer()
         return self._best_of(quadratic, best, k, np.unique([around.center, around.vertex]))[0]
+
+    def _closest(self, quadratic: KeyQuadratic, best: _At) -> _At:
+        """Rates of the lowest place of the quadratic, to as many digits as there are."""
+        for k in [*range(self.n_rates)] * LAST_STEPS:
+            center = best.log_rates[k]
+            points = center + APART * np.arange(-2.0, 3.0)
+            if points[0] < SLOWEST or points[-1] > FASTEST:
+                continue
+            _, values = self._along(quadratic, best, k, points)
+            slope = values @ [1.0, -8.0, 0.0, 8.0, -1.0] / (12.0 * APART)
+            bend = values @ [-1.0, 16.0, -30.0, 16.0, -1.0] / (12.0 * APART**2)
+            if bend > 0.0 and abs(slope) < APART * bend:
+                best, _ = self._best_of(quadratic, best, k, np.array([center - slope / bend]))
+        return best
 
     def _best_of(
         self, quadratic: KeyQuadratic, best: _At, k: int, points: Array

@@ -16,7 +16,7 @@ def group_scores(problem: Problem, theta: Array, groups: Groups) -> Array:
         basis = (basis[:, None] == np.arange(count)).astype(np.float64)
     # (groups, functions) for each coefficient of a key.
     parts = [np.asarray(table @ basis) for table in tables]
-    return np.stack(parts, axis=2).reshape(groups.count, -1)
+    return np.stack(parts, axis=2).reshape(len(parts[0]), -1)
 
 
 def score_variance(problem: Problem, solution: Solution, groups: Groups) -> Array:
@@ -40,6 +40,4 @@ def score_variance(problem: Problem, solution: Solution, groups: Groups) -> Arra
 
 def groups_at_keys(problem: Problem, groups: Groups) -> Array:
     """How many groups have rows at each key."""
-    zero = np.zeros((problem.rows.n_keys, problem.rows.n_coefficients))
-    table = problem.rows.group_gradients(zero, groups.codes, groups.count)[-1]
-    return np.asarray(np.diff(table.tocsc().indptr), dtype=np.float64)
+    return problem.rows.groups_by_key(groups.codes, groups.count)

@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from tempocal.links import Array
 from tempocal.solve.fitting import SAMPLE_ROWS, fit
 from tempocal.solve.linear import solve_blocks
-from tempocal.solve.newton import MAX_PASSES, NOTHING, RUNAWAY, TINY, TOLERANCE
+from tempocal.solve.newton import (
+    LEFT_BY_FIRST,
+    MAX_PASSES,
+    NOTHING,
+    RUNAWAY,
+    SUSPICIOUS,
+    TINY,
+    TOLERANCE,
+)
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 
@@ -26,9 +34,15 @@ FAR = 10.0
 
 def fit_separately(problem: Problem, strengths: Strengths, start: Array | None = None) -> Solution:
     """Minimize the penalized loss of each key by itself; every pull must be a diagonal one."""
+    solution = _descend(problem, strengths, _start(problem, strengths) if start is None else start)
+    while not solution.unbounded and problem.rows.sharpen(problem.at_keys(solution.theta)):
+        again = _descend(problem, strengths, solution.theta)
+        solution = replace(again, passes=solution.passes + again.passes)
+    return solution
+
+
+def _descend(problem: Problem, strengths: Strengths, start: Array) -> Solution:
     newton = _Separate(problem, problem.pull(strengths))
-    if start is None:
-        start = _start(problem, strengths)
     theta = start.reshape(newton.shape)
     last = newton.descend(np.maximum(theta, newton.lower))
     theta = np.maximum(last.point.theta + last.step, newton.lower)
@@ -197,16 +211,21 @@ class _Separate:
     ) -> tuple[Mask, Mask]:
         """Which keys have ended, and which of them have no finite optimum."""
         with np.errstate(over="ignore"):
-            shrinks = np.where(before > 0.0, promised / np.maximum(before, TINY), 1.0)
-        following = promised * np.minimum(1.0, shrinks) ** 2
-        settled = (damping == 0.0) & (following <= TOLERANCE * self.weights)
+            shrinks = np.where(
+                before > 0.0,
+                np.minimum(1.0, promised / np.maximum(before, TINY)) ** 2,
+                np.minimum(1.0, LEFT_BY_FIRST * promised / self.weights),
+            )
+        following = promised * shrinks
+        nearly = (damping == 0.0) & (following <= SUSPICIOUS * self.weights)
+        settled = nearly & (following <= TOLERANCE * self.weights)
         nothing_left = point.value <= NOTHING * self.weights
         loose = np.where(self.pull == 0.0, step, 0.0)
         far = np.sqrt(np.einsum("tp,tpq,tq->t", loose, first, loose) / self.weights)
         size = np.linalg.norm(point.theta, axis=1)
         share = np.linalg.norm(loose, axis=1) / np.maximum(size, TINY)
         runs = (far > RUNAWAY) | (nothing_left & (share > RUNAWAY))
-        gone = settled & runs & (nothing_left | (promised <= NOTHING * self.weights))
+        gone = nearly & runs & (nothing_left | (promised <= NOTHING * self.weights))
         # Far from its beginning with nothing left to lose, a key has no use for a last step.
         loosened = (self.pull == 0.0).any(axis=1) & (size > FAR * np.maximum(beginning, 1.0))
         gone |= nothing_left & loosened

@@ -29,8 +29,8 @@ def named_columns(
             f"the model was fitted to {model.inputs}: name the columns that hold them, and only "
             f"them, with {model.inputs}="
         )
-    scores = _as_names(given, model.inputs)
-    times = () if time is None else _as_names(time, "time")
+    scores = as_names(given, model.inputs)
+    times = () if time is None else as_names(time, "time")
     _require_count(scores, model.columns, model.inputs)
     if time is None and model.time_kinds:
         raise InputError(
@@ -60,7 +60,8 @@ def added_columns(model: FittedModel, prefix: str) -> dict[str, int]:
     return {f"{prefix}_{label}": k for k, label in enumerate(model.classes.tolist())}
 
 
-def _as_names(given: Any, what: str) -> tuple[str, ...]:
+def as_names(given: Any, what: str) -> tuple[str, ...]:
+    """Return one name or several, each once."""
     names = (given,) if isinstance(given, str) else tuple(given)
     if not names or not all(isinstance(name, str) for name in names):
         raise InputError(f"{what} must be the name of a column, or a list of names, not {given!r}")

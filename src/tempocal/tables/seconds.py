@@ -24,7 +24,7 @@ def as_seconds(name: str, dtype: Any, kind: TimeKind) -> nw.Expr:
 
     A datetime becomes the seconds since 1970-01-01 UTC; one without a time zone is taken as UTC.
     """
-    if _kind_of(dtype) != kind:
+    if kind_of(dtype) != kind:
         raise InputError(
             f"time names the column {name!r} of type {dtype}, but the model was fitted to "
             f"{_KINDS[kind]}: pass a column of the same kind"
@@ -34,7 +34,8 @@ def as_seconds(name: str, dtype: Any, kind: TimeKind) -> nw.Expr:
     return as_number(name, dtype, "time") if kind == "number" else _duration(nw.col(name), dtype)
 
 
-def _kind_of(dtype: Any) -> TimeKind | None:
+def kind_of(dtype: Any) -> TimeKind | None:
+    """Return what a column of times holds; None for what cannot be a time."""
     if dtype in (nw.Date, nw.Datetime):
         return "datetime"
     if dtype == nw.Duration:

@@ -18,17 +18,20 @@ from tempocal.calibrators import (
 )
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.summary import Summary
+from tempocal.calibrators.table_training import Needs, of_table, table_training
+from tempocal.calibrators.training import Training
 from tempocal.curves import Constant, Curve, ExponentialDecay, RandomWalk, Spline
 from tempocal.errors import InputError, warn_user
 from tempocal.fitted.entries import TimeColumn
 from tempocal.inputs import Inputs, check_seed, check_whole
 from tempocal.modelfile import write_document
+from tempocal.tables.names import Names
 from tempocal.temporal.auto_document import auto_to_content
 from tempocal.temporal.blas import one_blas_thread
 from tempocal.temporal.calibrator import TemporalCalibrator
 from tempocal.temporal.comparison import Comparison, compare
 from tempocal.temporal.cross_validation import try_all
-from tempocal.temporal.fitting import with_shrinkage
+from tempocal.temporal.fitting import FittedAlongTime, with_shrinkage
 from tempocal.temporal.timed import TimedCalibrator
 
 
@@ -131,9 +134,7 @@ class AutoTemporalCalibrator(TimedCalibrator):
         -------
         self
         """
-        folds, seed = check_whole(self.folds, "folds"), check_seed(self.seed)
-        if folds < 2:
-            raise InputError(f"folds must be at least 2, to leave something out, but it is {folds}")
+        self._folds()
         given = None if self.candidates is None else self._given()
         clocks = 1 if given is None else _clocks(given)
         checked, times = self._checked(
@@ -147,12 +148,74 @@ class AutoTemporalCalibrator(TimedCalibrator):
             sample_weight=sample_weight,
         )
         pairs = given or default_candidates(checked.training.n_classes)
-        nothing: list[tuple[Calibrator, Curve]] = [(Identity(), Constant())]
         with one_blas_thread():
-            tried = try_all(nothing + pairs, checked.training, folds, seed, self.progress)
-        self.comparison_, chosen = compare(
-            [one.tried for one in tried], checked.training, nothing=0
+            fitted = self._choose(pairs, checked.training)
+        for each in (self.best_, self):
+            each._keep(fitted, checked, times.kinds, logits)
+        self.summary_ = self._with_choice(fitted.summary)
+        return self
+
+    def fit_table(  # type: ignore[override]
+        self,
+        table: Any,
+        *,
+        label: str,
+        time: str,
+        groups: str,
+        logits: Names | None = None,
+        proba: Names | None = None,
+        sample_weight: str | None = None,
+        exact: bool = True,
+    ) -> Self:
+        """Compare the candidates on labelled predictions in a table, and fit the one that is taken.
+
+        Folds are made from the group ids, the same on every engine; up to a million groups they are
+        those of `fit`. Candidates must have coefficients (no binning, no isotonic regression).
+
+        Parameters
+        ----------
+        table, label, logits, proba, sample_weight, exact
+            As in `Calibrator.fit_table`.
+        time, groups : str
+            Columns of the times and of the sequence ids.
+
+        Returns
+        -------
+        self
+        """
+        folds, seed = self._folds()
+        given = None if self.candidates is None else self._given()
+        labelled = self._read(
+            table,
+            self.classes,
+            logits=logits,
+            proba=proba,
+            label=label,
+            time=time,
+            groups=groups,
+            sample_weight=sample_weight,
         )
+        pairs = given or default_candidates(len(labelled.classes))
+        needs = Needs(tuple(curve for _, curve in pairs), (folds, seed))
+        training = table_training(labelled, needs, exact=exact)
+        with one_blas_thread():
+            fitted = self._choose(pairs, training)
+        summary = of_table(self._with_choice(fitted.summary), training, fitted.map, None)
+        for each in (self.best_, self):
+            each._keep_of_table(replace(fitted, summary=summary), labelled)
+        return self
+
+    def _folds(self) -> tuple[int, int]:
+        folds, seed = check_whole(self.folds, "folds"), check_seed(self.seed)
+        if folds < 2:
+            raise InputError(f"folds must be at least 2, to leave something out, but it is {folds}")
+        return folds, seed
+
+    def _choose(self, pairs: list[tuple[Calibrator, Curve]], training: Training) -> FittedAlongTime:
+        """Compare the candidates and return the fit of the one that is taken."""
+        nothing: list[tuple[Calibrator, Curve]] = [(Identity(), Constant())]
+        tried = try_all(nothing + pairs, training, *self._folds(), self.progress)
+        self.comparison_, chosen = compare([one.tried for one in tried], training, nothing=0)
         fitted = tried[chosen].fitted
         assert fitted is not None
         for message in tried[chosen].warned:
@@ -163,10 +226,7 @@ class AutoTemporalCalibrator(TimedCalibrator):
             curve,
             time_column=self.time_column,
         )
-        for each in (self.best_, self):
-            each._keep(fitted, checked, times.kinds, logits)
-        self.summary_ = self._with_choice(fitted.summary)
-        return self
+        return fitted
 
     def _with_choice(self, summary: Summary) -> Summary:
         """Add what was chosen, and what that does to the numbers."""

@@ -1,5 +1,6 @@
 """A calibrator whose parameters follow a curve along time: section 3 of the paper."""
 
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
@@ -8,12 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 from tempocal.calibrators import TemperatureScaling
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.shrinkage import Shrinkage
-from tempocal.curves import Curve, ExponentialDecay
+from tempocal.calibrators.table_training import Needs, of_table, table_training
+from tempocal.curves import Constant, Curve, ExponentialDecay
 from tempocal.errors import InputError
 from tempocal.fitted.entries import TimeColumn
+from tempocal.tables.names import Names
 from tempocal.temporal.blas import one_blas_thread
 from tempocal.temporal.document import save
-from tempocal.temporal.fitting import fit_along_time
+from tempocal.temporal.fitting import fit_along_time, with_shrinkage
 from tempocal.temporal.timed import TimedCalibrator
 
 
@@ -113,6 +116,66 @@ class TemporalCalibrator(TimedCalibrator):
         self._keep(fitted, checked, times.kinds, logits)
         return self
 
+    def fit_table(  # type: ignore[override]
+        self,
+        table: Any,
+        *,
+        label: str,
+        time: str,
+        logits: Names | None = None,
+        proba: Names | None = None,
+        groups: str | None = None,
+        sample_weight: str | None = None,
+        exact: bool = True,
+    ) -> Self:
+        """Fit to labelled predictions in a table, without moving its rows.
+
+        The answer is that of `fit` to the same rows; see `Calibrator.fit_table`. More than 2,048
+        distinct times are put into as many cells in the table, as `fit` does with arrays.
+
+        Parameters
+        ----------
+        table, label, logits, proba, groups, sample_weight, exact
+            As in `Calibrator.fit_table`.
+        time : str
+            Column of the times: numbers, datetimes or durations.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import tempocal as tc
+        >>> m = tc.datasets.simulate_match(500)
+        >>> rows = pl.DataFrame({"z": m.logits, "won": m.label, "t": m.time, "id": m.sequence})
+        >>> cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline())
+        >>> cal = cal.fit_table(rows, logits="z", label="won", time="t", groups="id")
+        >>> cal.parameters_at([0, 24])["inverse_temperature"].round(1)
+        array([0.3, 1.1])
+        """
+        calibrator, curve = self._parts()
+        labelled = self._read(
+            table,
+            calibrator.classes,
+            logits=logits,
+            proba=proba,
+            label=label,
+            time=time,
+            groups=groups,
+            sample_weight=sample_weight,
+        )
+        training = table_training(labelled, self._needs(), exact=exact)
+        with one_blas_thread():
+            fitted = fit_along_time(calibrator, curve, self.shrinkage, training)
+            rough = None
+            if not exact:
+                rough = fit_along_time(calibrator, curve, self.shrinkage, training.rougher()).map
+        summary = of_table(fitted.summary, training, fitted.map, rough)
+        self._keep_of_table(replace(fitted, summary=summary), labelled)
+        return self
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted calibrator to a model file, to be read back by `tempocal.load`."""
         check_is_fitted(self, "map_")
@@ -122,6 +185,11 @@ class TemporalCalibrator(TimedCalibrator):
     def inputs(self) -> Any:  # type: ignore[override]
         """What the predictions are, as the calibrator says."""
         return self._parts()[0].inputs
+
+    def _needs(self) -> Needs:
+        calibrator, curve = self._parts()
+        inner = with_shrinkage(calibrator, self.shrinkage)._needs()
+        return Needs((curve,), inner.folds if isinstance(curve, Constant) else None)
 
     def _parts(self) -> tuple[Calibrator, Curve]:
         calibrator = TemperatureScaling() if self.calibrator is None else self.calibrator

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from tempocal.calibrators.training import Training
-from tempocal.links import Array
-from tempocal.temporal.gain import standard_error
+from tempocal.temporal.left_out import GroupLosses, RowLosses
 
 # A simpler candidate is taken if it is worse by no more than its standard error, nor by this.
 TOLERATED = 5e-4
@@ -97,7 +96,7 @@ class Tried:
     """What a candidate did on the rows left out; no losses if it failed."""
 
     name: str
-    losses: Array | None  # of each row
+    losses: RowLosses | GroupLosses | None
     ece_over_time: float
     parameters: float
     seconds: float
@@ -110,9 +109,9 @@ def compare(tried: Sequence[Tried], training: Training, nothing: int) -> tuple[C
     The best by mean loss is taken, unless Identity, or a simpler candidate that is hardly worse,
     is within the standard error of the difference, which is taken group by group.
     """
-    means = [np.inf if one.losses is None else training.mean(one.losses) for one in tried]
+    means = [np.inf if one.losses is None else one.losses.mean for one in tried]
     best = int(np.argmin(means))
-    rows = [_judge(one, tried[best], training) for one in tried]
+    rows = [_judge(one, tried[best]) for one in tried]
     chosen = _choose(rows, best, nothing)
     judged = [
         replace(row, verdict=_verdict(row, one.failure, rows[chosen], rows[best]))
@@ -123,13 +122,13 @@ def compare(tried: Sequence[Tried], training: Training, nothing: int) -> tuple[C
     return Comparison(tuple(judged[k] for k in order), n_groups), chosen
 
 
-def _judge(one: Tried, best: Tried, training: Training) -> Candidate:
+def _judge(one: Tried, best: Tried) -> Candidate:
     if one.losses is None or best.losses is None:
         nll = error = difference = spread = np.nan
     else:
-        nll, error = training.mean(one.losses), standard_error(one.losses, training)
-        paired = one.losses - best.losses
-        difference, spread = training.mean(paired), standard_error(paired, training)
+        nll, error = one.losses.mean, one.losses.error
+        paired = one.losses.minus(best.losses)  # type: ignore[arg-type]
+        difference, spread = paired.mean, paired.error
     return Candidate(
         one.name,
         nll,

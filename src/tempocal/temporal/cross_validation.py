@@ -13,11 +13,10 @@ from tempocal.calibrators.training import Training
 from tempocal.curves import Curve
 from tempocal.errors import NoFiniteOptimumError, TempocalWarning, TooManyCoefficientsError
 from tempocal.inputs import Codes
-from tempocal.links import Array, log_proba_from_logits
-from tempocal.solve import fold_codes
+from tempocal.maps import TemporalMap
 from tempocal.temporal.comparison import Tried
-from tempocal.temporal.error_over_time import error_over_time
 from tempocal.temporal.fitting import FittedAlongTime, fit_along_time, refit_along_time
+from tempocal.temporal.left_out import judge
 from tempocal.temporal.progress import Progress
 
 
@@ -38,12 +37,11 @@ def try_all(
     progress: bool | None,
 ) -> list[Trial]:
     """Cross-validate every candidate over the same folds."""
-    assert training.times is not None
     for _, curve in candidates:
         # A setting that is wrong is the user's to know of, before anything takes time.
-        curve.track(training.times, training.weights)
-    count = len(training.labels) if training.groups is None else training.groups.count
-    codes = fold_codes(len(training.labels), training.groups, min(folds, count), seed)
+        training.track(curve)
+    count = training.n_rows if training.groups is None else training.groups.count
+    codes = training.folds(min(folds, count), seed)
     with Progress(len(candidates), progress) as shown:
         trials = []
         for calibrator, curve in candidates:
@@ -62,38 +60,34 @@ def _try(calibrator: Calibrator, curve: Curve, training: Training, folds: Codes)
         # What a fold's fit has to warn of is no news to the user.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TempocalWarning)
-            left_out = _left_out(calibrator, curve, fitted, training, folds)
+            maps = _without_each(calibrator, curve, fitted, training, folds)
+            losses, error = judge(training, folds, maps)
     except (NoFiniteOptimumError, TooManyCoefficientsError) as failure:
         seconds = time.perf_counter() - start
         return Trial(None, Tried(name, None, np.nan, np.nan, seconds, str(failure)))
     seconds = time.perf_counter() - start
-    losses = -left_out[np.arange(len(left_out)), training.labels]
     parameters = np.inf if fitted.n_determined is None else fitted.n_determined
-    error = error_over_time(np.exp(left_out), training)
     tried = Tried(name, losses, error, parameters, seconds)
     return Trial(fitted, tried, tuple(one.message for one in caught))
 
 
-def _left_out(
+def _without_each(
     calibrator: Calibrator,
     curve: Curve,
     fitted: FittedAlongTime,
     training: Training,
     folds: Codes,
-) -> Array:
-    """Log-probabilities of every row, from a fit without its fold."""
-    assert training.times is not None
-    log_proba = np.empty((len(training.labels), training.n_classes))
+) -> list[TemporalMap]:
+    """Fit without each of the folds."""
+    maps = []
     for fold in range(int(folds.max()) + 1):
-        inside = folds == fold
-        if inside.all():
-            # One group only: nothing is left to fit to.
-            part = fitted.map
-        else:
-            part = refit_along_time(calibrator, curve, fitted, training, np.flatnonzero(~inside))
-        calibrated = part(training.logits[inside], training.times[inside])
-        log_proba[inside] = log_proba_from_logits(calibrated)
-    return log_proba
+        rows = np.flatnonzero(folds != fold)
+        # Of one group only, nothing is left to fit to.
+        left = len(rows) > 0
+        maps.append(
+            refit_along_time(calibrator, curve, fitted, training, rows) if left else fitted.map
+        )
+    return maps
 
 
 def _name(calibrator: Calibrator, curve: Curve) -> str:

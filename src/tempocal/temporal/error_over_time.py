@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from tempocal.calibrators.table_training import TableTraining
 from tempocal.calibrators.training import Training
 from tempocal.curves import PerStep
 from tempocal.inputs import Codes
 from tempocal.links import Array
+from tempocal.tables.scoring import ScoredRows
 
 # Stretches of about as many rows each, as in the paper's figures; where there are two clocks, of
 # the first one. Within each, bins of equal width as in `tempocal.metrics.ece`.
@@ -28,6 +30,17 @@ def error_over_time(proba: Array, training: Training) -> float:
     totals = np.bincount(stretch, weights, minlength=STRETCHES)
     errors = np.abs(gaps).reshape(STRETCHES, BINS).sum(axis=1)[totals > 0] / totals[totals > 0]
     return float(errors.mean())
+
+
+def error_over_time_of_table(training: TableTraining, scored: ScoredRows) -> float:
+    """Return the same of the rows of a table, in two sums by stretch and bin."""
+    atoms = training.atoms
+    ends = None if atoms.clock is None else atoms.clock.ends
+    stretch_of = PerStep(bins=STRETCHES).track(atoms.times, atoms.weights, ends).grid.keys
+    found = scored.gaps(stretch_of, BINS)
+    gaps = np.bincount(found["stretch"], np.abs(found["gap"]), minlength=STRETCHES)
+    totals = np.bincount(found["stretch"], found["mass"], minlength=STRETCHES)
+    return float((gaps[totals > 0] / totals[totals > 0]).mean())
 
 
 def _stretches(times: Array, weights: Array | None) -> Codes:

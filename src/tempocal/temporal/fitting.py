@@ -48,14 +48,13 @@ def fit_along_time(
     """Fit to checked rows."""
     assert training.times is not None
     calibrator = with_shrinkage(calibrator, shrinkage)
-    track = curve.track(training.times, training.weights)
+    track = training.track(curve)
     kept = training if track.kept is None else training.take(track.kept)
     if isinstance(calibrator, Identity):
         return _do_nothing(calibrator, curve, track, training)
-    facts = _steps(track, kept)
     if not isinstance(calibrator, ParametricCalibrator):
         fitted = fit_each_step(calibrator, curve, track, kept)
-        summary = _summarize(calibrator, curve, kept, fitted, details=facts)
+        summary = _summarize(calibrator, curve, kept, fitted, details=_steps(track, kept))
         return FittedAlongTime(fitted, (), summary, None, track, ())
     family = calibrator._family(kept)
     models = fit_models(family, track, calibrator.shrinkage, kept)
@@ -66,7 +65,7 @@ def fit_along_time(
         curve,
         kept,
         curves,
-        details={**facts, **_details(models, inferences)},
+        details={**_steps(track, kept), **_details(models, inferences)},
         inferences=inferences,
         grid=track.grid,
     )
@@ -87,7 +86,7 @@ def refit_along_time(
 
     Grid and basis stay as they were; so does what is known of times that these rows do not have.
     """
-    part, track = training.take(rows), fitted.track
+    part, track = training.part(rows), fitted.track
     if isinstance(calibrator, Identity):
         return fitted.map
     if not isinstance(calibrator, ParametricCalibrator) or track.kept is not None:
@@ -143,11 +142,8 @@ def _steps(track: Track, training: Training) -> dict[str, Any]:
     grid = track.grid
     facts: dict[str, Any] = {"times": grid.n_keys}
     if 1 < grid.n_keys <= MOST_STEPS and grid.times.ndim == 1:
-        counts = grid.weights
-        if training.groups is not None:
-            pairs = np.unique(grid.keys * training.groups.count + training.groups.codes)
-            found = np.bincount(pairs // training.groups.count, minlength=grid.n_keys)
-            counts = found.astype(np.float64)
+        found = training.groups_by_key(grid.keys, grid.n_keys)
+        counts = grid.weights if found is None else found
         facts["thin_steps"] = grid.times[counts < THIN].tolist()
     return facts
 
@@ -178,7 +174,7 @@ def _summarize(
     total = training.total_weight
     return Summary(
         calibrator=f"{type(calibrator).__name__} along {curve!r}",
-        n_rows=len(training.labels),
+        n_rows=training.n_rows,
         total_weight=total,
         n_groups=None if training.groups is None else training.groups.count,
         effective_number=total / max(effects) if effects else None,

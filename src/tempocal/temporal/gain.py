@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
+from tempocal.calibrators.table_training import TableTraining
 from tempocal.calibrators.training import Training
 from tempocal.curves.grid import Grid
 from tempocal.inputs import Codes
@@ -45,6 +46,10 @@ def score_rows(
     training: Training, fitted: TemporalMap, grid: Grid | None = None, level: float = 0.95
 ) -> Scored:
     """Score rows as they are and mapped, in one pass; ``grid`` is that of these rows."""
+    if isinstance(training, TableTraining) and isinstance(fitted, Curves):
+        return _score_table(training, fitted, level)
+    if isinstance(training, TableTraining):
+        training = training.points()
     mapped, weights, groups = _map_rows(training, fitted, grid), training.weights, training.groups
     # Sums by group are made of the gains of all rows; else squares are all that is asked of them.
     kept = None if groups is None else np.empty(len(training.labels))
@@ -66,9 +71,24 @@ def score_rows(
         error = _error_of_rows(square - mean**2, training)
     else:
         error = standard_error(kept, training)
+    return _scored(float(before), float(mean), error, training, level)
+
+
+def _score_table(training: TableTraining, fitted: Curves, level: float) -> Scored:
+    """Score the rows of a table."""
+    sums, total = training.gains(fitted), training.total_weight
+    mean, count = sums.gain / total, _count(training)
+    error = np.inf
+    if count > 1:
+        correction = count / (count - 1)
+        spread = sums.spread(mean)
+        error = float(np.sqrt(spread * correction)) / total
+    return _scored(sums.before / total, mean, error, training, level)
+
+
+def _scored(before: float, mean: float, error: float, training: Training, level: float) -> Scored:
     half = np.inf if _count(training) <= 1 else error * _quantile(training, level)
-    gain = Gain(float(mean), float(mean - half), float(mean + half))
-    return Scored(float(before), float(before - mean), gain)
+    return Scored(before, before - mean, Gain(mean, mean - half, mean + half))
 
 
 def _map_rows(

@@ -27,7 +27,6 @@ from tempocal.solve import (
     fit_profile,
     fit_profile_by_evidence,
     fit_separately,
-    fold_codes,
 )
 
 # With a curve there are several times as many coefficients, most of which see few of the keys.
@@ -160,7 +159,7 @@ def _fit_constant(
 ) -> FittedModel:
     """Fit as the calibrator alone would."""
     by_folds = family.choose == "folds" and check_shrinkage(shrinkage) is None
-    keys = fold_codes(len(training.labels), training.groups) if by_folds else None
+    keys = training.folds(N_FOLDS) if by_folds else None
     problem = model.problem(keys, N_FOLDS if by_folds else 1)
     shrunk = shrink(problem, shrinkage, training.groups, choose=family.choose)
     wanted = check_shrinkage(shrinkage) or (None, None)

@@ -29,9 +29,9 @@ def fit_each_step(
             f'{type(calibrator).__name__} has no coefficients between which unseen="interpolate" '
             'could draw a line: unseen="nearest" or "error" it must be'
         )
-    if track.grid.n_keys > max(MANY_STEPS, len(training.labels) / FEW_ROWS):
+    if track.grid.n_keys > max(MANY_STEPS, training.n_rows / FEW_ROWS):
         raise InputError(
-            f"time has {track.grid.n_keys} distinct values in {len(training.labels)} rows, too few "
+            f"time has {track.grid.n_keys} distinct values in {training.n_rows} rows, too few "
             f"of each for {type(calibrator).__name__}: PerStep(bins=20) cuts time into stretches"
         )
     order = np.argsort(track.grid.keys, kind="stable")

@@ -30,6 +30,8 @@ from tempocal.maps import (
     TemporalMap,
     numbers_by_name,
 )
+from tempocal.tables.asked import Asked
+from tempocal.tables.labelled import Labelled, read_labelled
 from tempocal.temporal.clock import length_of, take_time
 from tempocal.temporal.fitting import FittedAlongTime
 
@@ -175,12 +177,32 @@ class TimedCalibrator(Calibrator):
         )
         return checked, timed.times
 
+    def _read(self, table: Any, classes: Any, **named: Any) -> Labelled:
+        """Open a table and look at all of it."""
+        if self.time_column is not None:
+            raise InputError(
+                f"time_column is {self.time_column!r}, but in a table time= names the column: "
+                "leave time_column out"
+            )
+        return read_labelled(table, Asked.of(self.inputs, **named), classes)
+
+    def _keep_of_table(self, fitted: FittedAlongTime, labelled: Labelled) -> None:
+        """Store what was fitted to a table."""
+        assert labelled.time_kind is not None
+        self._remember_count(labelled.n_columns)
+        self._store(fitted, labelled.classes, (labelled.time_kind,))
+
     def _keep(
         self, fitted: FittedAlongTime, checked: Checked, kinds: tuple[TimeKind, ...], X: Any
     ) -> None:
         """Store what was fitted, and what the columns of X were."""
         self._remember_columns(checked.logits if self.time_column is None else with_shape(X, "X"))
-        self.classes_ = checked.classes
+        self._store(fitted, checked.classes, kinds)
+
+    def _store(
+        self, fitted: FittedAlongTime, classes: NDArray[Any], kinds: tuple[TimeKind, ...]
+    ) -> None:
+        self.classes_ = classes
         self.map_ = fitted.map
         self.bands_ = fitted.bands
         self.summary_ = fitted.summary

@@ -1,0 +1,358 @@
+"""What a fit starts from when the rows are in a table."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.calibrators.summary import Summary
+from tempocal.calibrators.training import Training
+from tempocal.curves import Curve, Track
+from tempocal.errors import (
+    InputError,
+    LightWeightsWarning,
+    LooksLikeProbabilitiesWarning,
+    MixedLabelsWarning,
+    warn_user,
+)
+from tempocal.inputs import Codes, Groups, require_scale
+from tempocal.inputs.scores import MANY_ROWS
+from tempocal.inputs.weights import FEW, LIGHT
+from tempocal.links import Array
+from tempocal.maps import Affine, Curves, OneVsRest, Scale
+from tempocal.rows import Predictor, Rows, Scores
+from tempocal.rows.standing import Stand, StandingRows
+from tempocal.tables.atoms import Atoms
+from tempocal.tables.clock import Clock, clock_of
+from tempocal.tables.clusters import Clusters, add_folds, count_clusters
+from tempocal.tables.counting import Cells
+from tempocal.tables.gains import GainSums, gains_of_form, gains_of_map
+from tempocal.tables.labelled import Labelled
+from tempocal.tables.looking import TableModel
+from tempocal.tables.scoring import ScoredRows
+from tempocal.tables.standins import StandIns, find_cells, find_stand_ins
+
+# Where fewer than this share of the groups have rows with different labels, it may be an accident.
+FEW_MIXED = 0.1
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a calibrator wants to know of a table.
+
+    Attributes
+    ----------
+    curves : tuple of Curve
+        Curves that are laid along time; none if nothing changes along time.
+    folds : tuple of int or None
+        Number of folds and seed, if groups are to be dealt to folds.
+    """
+
+    curves: tuple[Curve, ...] = ()
+    folds: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class TableTraining(Training):
+    """A few rows in memory that stand for those of a table, and the way to these.
+
+    ``groups`` has the number of groups, but no codes: what is summed by group is so in the table.
+    """
+
+    labelled: Labelled = field(kw_only=True)
+    few: StandIns = field(kw_only=True)
+    atom_of: Codes = field(kw_only=True)
+    clusters: Clusters | None = field(kw_only=True)
+    exact: bool = field(kw_only=True)
+    dealt: tuple[int, int] | None = field(kw_only=True)
+    looks: "_Looks" = field(kw_only=True)
+
+    @property
+    def atoms(self) -> Atoms:
+        """The finest keys there are."""
+        return self.few.atoms
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the table has."""
+        return self.labelled.n_rows
+
+    @property
+    def has_one_column(self) -> bool:
+        """Whether one logit stands for two classes."""
+        return self.labelled.n_columns == 1
+
+    @property
+    def largest_logit(self) -> float:
+        """Largest absolute logit."""
+        return self.labelled.largest_logit
+
+    @property
+    def class_weights(self) -> Array:
+        """Weight of the rows of each class."""
+        return np.asarray(self.few.class_weights[self._present].sum(axis=0))
+
+    @property
+    def total_weight(self) -> float:
+        """Weight of all rows together."""
+        return float(self.atoms.weights[self._present].sum())
+
+    def take(self, kept: NDArray[Any]) -> Self:
+        """Leave out the rows of some atoms."""
+        return replace(
+            self,
+            logits=self.logits[kept],
+            labels=self.labels[kept],
+            weights=None if self.weights is None else self.weights[kept],
+            times=None if self.times is None else self.times[kept],
+            atom_of=self.atom_of[kept],
+        )
+
+    def rougher(self) -> Self:
+        """Take what stands for the rows a good deal rougher, to see what difference that makes."""
+        few = self.few.rougher()
+        return replace(
+            self,
+            logits=few.logits,
+            labels=few.labels,
+            weights=few.weights,
+            times=None if self.times is None else few.atoms.times[few.atom_of],
+            few=few,
+            atom_of=few.atom_of,
+            looks=_Looks(self.labelled, self.clusters, exact=False),
+        )
+
+    def part(self, rows: Codes) -> Self:
+        """Take some of the rows, for a fit that need not be exact."""
+        return replace(self.take(rows), exact=False)
+
+    def rows_of(self, predictor: Predictor) -> Callable[[Codes | None, int], Rows]:
+        """Return what makes the rows of a model, from the key of each and the number of keys."""
+
+        def rows(keys: Codes | None, n_keys: int) -> Rows:
+            stand = self.looks.stand(predictor, self.few)
+            return StandingRows(stand, self._places(keys), n_keys, sharpens=self.exact)
+
+        return rows
+
+    def binary_problems(self) -> list[tuple[Array, Array, Array | None]]:
+        """Log-odds, 0/1 targets and weights, of each class that is told from the rest: by bins."""
+        problems: list[tuple[Array, Array, Array | None]] = []
+        for k in self.events:
+            cells, places = self.looks.cells(k, self.few)
+            kept = np.isin(places, self._present)
+            targets = (cells.labels[kept] == k).astype(np.float64)
+            problems.append((cells.means()[kept], targets, cells.weights[kept]))
+        return problems
+
+    def track(self, curve: Curve) -> Track:
+        """Lay a curve along the times of the atoms."""
+        if curve.n_clocks != 1:
+            raise InputError(f"tables go along one clock, but {curve!r} goes along two")
+        present, clock = self._present, self.atoms.clock
+        ends = None if clock is None else clock.ends
+        track = curve.track(self.atoms.times[present], self.atoms.weights[present], ends)
+        places = np.full(self.atoms.count, -1, dtype=np.intp)
+        places[present if track.kept is None else present[track.kept]] = track.grid.keys
+        keys = places[self.atom_of]
+        kept = None if track.kept is None else keys >= 0
+        grid = replace(track.grid, keys=keys if kept is None else keys[kept])
+        return replace(track, grid=grid, kept=kept)
+
+    def moment(self, *, of_log_proba: bool) -> Array:
+        """Return what L-BFGS would want, which is never used on tables."""
+        return np.eye(self.n_classes + 1)
+
+    def folds(self, count: int, seed: int = 0) -> Codes:
+        """Fold of each row; the rows of a group are in one."""
+        if self.dealt != (count, seed):
+            raise InputError(
+                "strengths by cross-validation take 5 folds and seed 0 on tables: say folds=5 and "
+                "seed=0, or give shrinkage"
+            )
+        return self.atoms.values["fold"].astype(np.intp)[self.atom_of]
+
+    def groups_by_key(self, keys: Codes, n_keys: int) -> Array | None:
+        """How many groups have rows under each key, if a look at groups has shown it."""
+        return self.looks.groups_by_key(self._places(keys), n_keys)
+
+    def before_and_after(self, fitted: Callable[..., Array]) -> tuple[float, float]:
+        """Mean negative log likelihood of the rows as they are, and mapped."""
+        if not self.few.sampled:
+            points = self.points()
+            return points.nll(), points.nll(fitted)
+        if not isinstance(fitted, Scale | Affine | OneVsRest):
+            return self.nll(), self.nll(fitted)
+        sums = self.looks.compare(fitted, self.few)
+        return sums.before / self.total_weight, (sums.before - sums.gain) / self.total_weight
+
+    def gains(self, fitted: Curves) -> GainSums:
+        """Compare what a map says of all rows with what they came with."""
+        times = self.atoms.times
+        pairs = zip(fitted.bases, fitted.tables, strict=True)
+        numbers = [basis.combine(times, table) for basis, table in pairs]
+        return gains_of_form(self.labelled, self.atoms, fitted.form, numbers)
+
+    def left_out(self, fitted: list[Curves]) -> ScoredRows:
+        """Let each row be mapped by the map of its fold."""
+        assert self.clusters is not None
+        folds, times = self.atoms.values["fold"], self.atoms.times
+        numbers = []
+        for m, table in enumerate(fitted[0].tables):
+            at_atoms = np.empty((self.atoms.count, table.shape[1]))
+            for fold, part in enumerate(fitted):
+                own = folds == fold
+                at_atoms[own] = part.bases[m].combine(times[own], part.tables[m])
+            numbers.append(at_atoms)
+        return ScoredRows(self.labelled, self.atoms, self.clusters, fitted[0].form, numbers)
+
+    @property
+    def _present(self) -> Codes:
+        return np.unique(self.atom_of)
+
+    def points(self) -> Training:
+        """Return what stands for the rows most finely, without their groups."""
+        found = self.looks.known_cells(1) if not self.few.sampled else None
+        if found is None:
+            return Training(
+                self.logits, self.labels, self.weights, None, self.n_classes, self.times
+            )
+        cells, places = found
+        times = None if self.times is None else self.atoms.times[places]
+        return Training(cells.means(), cells.labels, cells.weights, None, 2, times)
+
+    def _places(self, keys: Codes | None) -> Codes:
+        """Key of each atom; -1 for those that are left out."""
+        places = np.full(self.atoms.count, -1, dtype=np.intp)
+        places[self.atom_of] = 0 if keys is None else keys
+        return places
+
+
+class _Looks:
+    """What was seen of the table so far, for all fits to it."""
+
+    def __init__(self, labelled: Labelled, clusters: Clusters | None, *, exact: bool) -> None:
+        self._labelled, self._clusters, self._exact = labelled, clusters, exact
+        self._stands: dict[Predictor, Stand] = {}
+        self._cells: dict[int, tuple[Cells, Codes]] = {}
+
+    def stand(self, predictor: Predictor, few: StandIns) -> Stand:
+        """Return the few rows of a model."""
+        if predictor not in self._stands:
+            model = TableModel(self._labelled, few.atoms, predictor, self._clusters)
+            scores = Scores(few.logits, few.labels, len(self._labelled.classes))
+            common = {"weights": few.weights, "keys": few.atom_of, "n_keys": few.atoms.count}
+            self._stands[predictor] = Stand(
+                predictor.stored(scores, **common), model, exact=self._exact, sampled=few.sampled
+            )
+        return self._stands[predictor]
+
+    def known_cells(self, of_class: int) -> tuple[Cells, Codes] | None:
+        """Return counts in fine bins, if there are any yet."""
+        return self._cells.get(of_class)
+
+    def cells(self, of_class: int, few: StandIns) -> tuple[Cells, Codes]:
+        """Return counts of the log-odds of a class in fine bins, and the atom of each cell."""
+        if of_class not in self._cells:
+            self._cells[of_class] = find_cells(self._labelled, few.atoms, of_class)
+        return self._cells[of_class]
+
+    def groups_by_key(self, places: Codes, n_keys: int) -> Array | None:
+        """How many groups have rows under each key, if a look at groups has shown it."""
+        known = [stand for stand in self._stands.values() if stand.knows_groups]
+        return StandingRows(known[0], places, n_keys).groups_by_key(places, 0) if known else None
+
+    def compare(self, fitted: Any, few: StandIns) -> GainSums:
+        """Compare what a map that does not change along time says with what rows came with."""
+        return gains_of_map(self._labelled, few.atoms, fitted)
+
+
+def table_training(labelled: Labelled, needs: Needs, *, exact: bool) -> TableTraining:
+    """Make the passes that come before a fit."""
+    _check(labelled)
+    clusters = count_clusters(labelled) if labelled.has_groups else None
+    if clusters is not None:
+        _warn_of_mixed(clusters)
+    folds = needs.folds if labelled.n_columns > 1 or needs.curves else None
+    frame = labelled.frame
+    if folds is not None:
+        if clusters is None:
+            raise InputError(
+                "groups is missing: what is chosen by cross-validation is so over groups; name the "
+                "column of the sequence ids with groups="
+            )
+        folds = (min(folds[0], clusters.count), folds[1])
+        frame = add_folds(labelled, clusters, *folds)
+    clock = _clock(labelled, needs.curves)
+    few = find_stand_ins(labelled, frame, clock, n_folds=1 if folds is None else folds[0])
+    return TableTraining(
+        logits=few.logits,
+        labels=few.labels,
+        weights=few.weights,
+        groups=None if clusters is None else Groups(np.zeros(0, dtype=np.intp), clusters.count),
+        n_classes=len(labelled.classes),
+        times=few.atoms.times[few.atom_of] if needs.curves else None,
+        labelled=labelled,
+        few=few,
+        atom_of=few.atom_of,
+        clusters=clusters,
+        exact=exact,
+        dealt=folds,
+        looks=_Looks(labelled, clusters, exact=exact),
+    )
+
+
+def _clock(labelled: Labelled, curves: tuple[Curve, ...]) -> Clock | None:
+    """Key rows by time as finely as any of the curves goes."""
+    for curve in curves:
+        if curve.n_clocks != 1:
+            raise InputError(f"tables go along one clock, but {curve!r} goes along two")
+    most = max((curve.most_times for curve in curves), default=0)
+    if most == 0:
+        return None
+    return clock_of(labelled, most, may_be_cells=all(curve.takes_cells for curve in curves))
+
+
+def _check(labelled: Labelled) -> None:
+    """Refuse and warn as a fit to arrays does."""
+    low, high = labelled.lowest, labelled.highest
+    require_scale(np.array([low.min(), high.max()]))
+    many = labelled.n_columns == 1 and labelled.n_rows >= MANY_ROWS
+    if many and labelled.inputs == "logits" and 0.0 <= low[0] < 0.5 < high[0] <= 1.0:
+        warn_user(
+            f"all {labelled.n_rows} logits lie in [0, 1], as probabilities do: if that is what "
+            'they are, say inputs="proba"',
+            LooksLikeProbabilitiesWarning,
+        )
+    if labelled.n_rows >= FEW and labelled.total_weight < LIGHT * labelled.n_rows:
+        warn_user(
+            f"sample_weight sums to {labelled.total_weight:.3g} over {labelled.n_rows} rows. A "
+            "weight is how often a row was seen, so that is all these rows count for",
+            LightWeightsWarning,
+        )
+
+
+def _warn_of_mixed(clusters: Clusters) -> None:
+    if 0 < clusters.mixed < FEW_MIXED * clusters.count:
+        warn_user(
+            f"the label changes within {clusters.mixed} of {clusters.count} groups. If groups are "
+            "sequences, each has one outcome: look at those",
+            MixedLabelsWarning,
+        )
+
+
+def of_table(
+    summary: Summary,
+    training: TableTraining,
+    fitted: Callable[..., Array],
+    rough: Callable[..., Array] | None,
+) -> Summary:
+    """Say how many passes were made; and how far a fit to counts may be off, by a rougher one."""
+    facts: dict[str, Any] = {"passes": training.labelled.passes.count}
+    if rough is not None:
+        everything = training._inputs(slice(None))
+        difference = np.abs(fitted(*everything) - rough(*everything))
+        facts["may_be_off_by"] = float(difference.max())
+    return replace(summary, details={**summary.details, **facts})

@@ -1,0 +1,170 @@
+"""Columns of a large file as a table of DuckDB: of a Parquet file itself, or of a copy of them.
+
+Text has no types. Its numbers and times are read block by block, and written to a temporary
+Parquet file with the names beside them as they stand.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import parquet
+
+from tempocal.cli.options import Named
+from tempocal.cli.predictions import flags_of, naming_flags, split_names
+from tempocal.errors import InputError
+from tempocal.files import (
+    ColumnError,
+    Source,
+    as_numbers,
+    as_times,
+    column_names,
+    require_columns,
+    stream,
+)
+from tempocal.files.convert import present
+from tempocal.files.csv_types import exact
+from tempocal.tables.labelled import Passes
+from tempocal.tables.open import Frame
+
+# Labels that are listed, at most.
+MOST_LABELS = 10_000
+_CASTS = {pa.int64(): nw.Int64, pa.float64(): nw.Float64, pa.bool_(): nw.Boolean}
+
+
+@dataclass(frozen=True)
+class LargeRows:
+    """Columns of a file, and which of them are the predictions."""
+
+    name: str
+    table: Any
+    scores: list[str]
+    label: str
+
+    @property
+    def frame(self) -> Frame:
+        """The table, as a frame of narwhals."""
+        frame: Frame = nw.from_native(self.table)
+        return frame
+
+    def labels(self, tell: Callable[[str], None]) -> tuple[NDArray[Any], int]:
+        """Return the distinct labels, and the number of rows."""
+        frame = self.frame.select(label=nw.col(self.label), one=nw.lit(1))
+        counted = frame.group_by("label").agg(nw.col("one").sum()).head(MOST_LABELS)
+        found = Passes(tell=tell).collect(counted, "looking for labels")
+        if len(found["one"]) == 0:
+            raise InputError(f"{self.name} has no rows: there is nothing to do")
+        labels = found["label"]
+        if labels.dtype.kind == "O":
+            count = int(found["one"][[one is None for one in labels]].sum())
+            raise ColumnError(self.label, f"column {self.label!r} has no value in {count} rows")
+        return labels, int(found["one"].sum())
+
+    def distinct(self, name: str, tell: Callable[[str], None]) -> int:
+        """Count the values of a column."""
+        counted = self.frame.select(count=nw.col(name).n_unique())
+        return int(Passes(tell=tell).collect(counted, "counting groups")["count"][0])
+
+
+def open_rows(named: Named, source: Source, folder: str, far: Callable[[str], None]) -> LargeRows:
+    """Open the columns that were named."""
+    names = column_names(source)
+    scores = split_names(named.logits or named.proba, names)
+    flags = flags_of(named, scores)
+    numbers = [*scores, *filter(None, [named.weight])]
+    with naming_flags(flags):
+        require_columns(flags, names, source.name)
+        if _is_typed(source, numbers, named.time):
+            table = _relation(source.path).select(*flags)
+        else:
+            copy = Path(folder) / "columns.parquet"
+            kinds = _Copy(list(flags), numbers, named.time, far).write(source, copy)
+            casts = {name: nw.col(name).cast(kind) for name, kind in kinds.items()}
+            table = _relation(str(copy))
+            table = table.with_columns(**casts) if casts else table
+    return LargeRows(source.name, table.to_native(), scores, str(named.label))
+
+
+def _is_typed(source: Source, numbers: list[str], time: str | None) -> bool:
+    """Tell whether a file is Parquet in which numbers are numbers, and times numbers or times."""
+    if source.format != "parquet":
+        return False
+    schema = parquet.read_schema(source.path)
+    kinds = [schema.field(name).type for name in numbers]
+    plain = all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds)
+    if time is None:
+        return plain
+    kind = schema.field(time).type
+    is_time = pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_duration(kind)
+    return plain and (is_time or pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _relation(path: str) -> Frame:
+    try:
+        import duckdb
+    except ImportError as error:
+        raise ImportError(
+            "so large a file is measured with DuckDB, which is not installed: pip install "
+            '"tempocal[tables]"'
+        ) from error
+    frame: Frame = nw.from_native(duckdb.connect().read_parquet(escape(path)))
+    return frame
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """Columns that are copied: numbers and times are read, names stay as they stand."""
+
+    names: list[str]
+    numbers: list[str]
+    time: str | None
+    far: Callable[[str], None]
+
+    def write(self, source: Source, path: Path) -> dict[str, Any]:
+        """Copy block by block; return the types of names that are all of one spelling."""
+        kinds: dict[str, set[Any]] = {}
+        writer, first_row = None, 1
+        try:
+            for block in stream(source, typed=False).blocks:
+                table = pa.table([self._read(block, n, first_row) for n in self.names], self.names)
+                for name in self._texts(table):
+                    kinds.setdefault(name, set()).add(exact(table.column(name)).type)
+                writer = writer or parquet.ParquetWriter(path, table.schema, compression="zstd")
+                self._require_same(table.schema, writer.schema, first_row)
+                writer.write_table(table)
+                first_row += len(table)
+                self.far(f"{first_row - 1:,} rows")
+        finally:
+            if writer is not None:
+                writer.close()
+        common = {name: next(iter(found)) for name, found in kinds.items() if len(found) == 1}
+        return {name: _CASTS[kind] for name, kind in common.items() if kind in _CASTS}
+
+    def _read(self, block: Any, name: str, first_row: int) -> Any:
+        column = block.column(name)
+        if name in self.numbers:
+            return pa.array(as_numbers(column, name, first_row))
+        if name != self.time:
+            return present(column, name, first_row)
+        times = as_times(column, name, first_row)
+        unit = {"M": "M8[us]", "m": "m8[us]"}.get(times.dtype.kind, "f8")
+        return pa.array(times.astype(unit))
+
+    def _texts(self, table: Any) -> list[str]:
+        names = [name for name in self.names if name not in (*self.numbers, self.time)]
+        return [name for name in names if pa.types.is_string(table.schema.field(name).type)]
+
+    def _require_same(self, schema: Any, before: Any, first_row: int) -> None:
+        """Refuse a block of another kind: of times, for all others are read as one."""
+        if not schema.equals(before):
+            name = next(n for n in self.names if schema.field(n).type != before.field(n).type)
+            raise ColumnError(
+                name,
+                f"column {name!r} changes from {before.field(name).type} to "
+                f"{schema.field(name).type} at row {first_row}: it must be of one kind",
+            )

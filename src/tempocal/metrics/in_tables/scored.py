@@ -1,0 +1,87 @@
+"""Rows of a table as metrics need them: the probability of each class, and what it is judged by."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from tempocal.inputs import warn_of_light_weights
+from tempocal.tables.asked import Asked
+from tempocal.tables.group_ids import GroupIds, find_groups
+from tempocal.tables.labelled import Labelled, Passes, read_labelled
+from tempocal.tables.open import Frame
+
+# Rows of sums that are brought here, at most.
+MOST_SUMS = 2_000_000
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Labelled probabilities in a table.
+
+    Attributes
+    ----------
+    frame : Frame
+        With columns ``p0``, ``p1``, ... of the classes; ``label``, a code; ``weight``; and as far
+        as they were named ``time`` and ``group``.
+    rows : Labelled
+        What is known of the rows.
+    groups : GroupIds or None
+        Their groups; None where rows are taken as independent.
+    """
+
+    frame: Frame
+    rows: Labelled
+    groups: GroupIds | None
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.rows.classes)
+
+    @property
+    def passes(self) -> Passes:
+        """Passes over the rows so far."""
+        return self.rows.passes
+
+    def exchanged(self) -> "Scored":
+        """Return the same probabilities, of two classes, as if each were the other's."""
+        return replace(self, frame=self.frame.with_columns(label=1 - nw.col("label")))
+
+
+def read_scored(
+    table: Any, asked: Asked, classes: Any, tell: Callable[[str], None] | None = None
+) -> Scored:
+    """Look at a table, and find its groups."""
+    rows = read_labelled(table, asked, classes, tell)
+    if rows.n_columns == 1:
+        proba = {"p0": 1.0 - nw.col("x0"), "p1": nw.col("x0")}
+    else:
+        proba = {f"p{k}": nw.col(f"x{k}") for k in range(rows.n_columns)}
+    groups = find_groups(rows) if rows.has_groups else None
+    return make_scored(rows, rows.frame.with_columns(**proba), groups)
+
+
+def make_scored(rows: Labelled, frame: Frame, groups: GroupIds | None) -> Scored:
+    """Take what is needed of a frame that has the probability of each class."""
+    if rows.has_weights:
+        mean = np.float64(rows.total_weight / rows.n_rows)
+        warn_of_light_weights(np.broadcast_to(mean, rows.n_rows))
+    names = ["label", *(f"p{k}" for k in range(len(rows.classes)))]
+    names += ["time"] * (rows.time_ends is not None) + ["group"] * rows.has_groups
+    return Scored(frame.select(*names, weight=rows.weight), rows, groups)
+
+
+def flag(condition: nw.Expr) -> nw.Expr:
+    """1 where a condition holds, else 0."""
+    return nw.when(condition).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+
+
+def added(terms: Any) -> Any:
+    """Sum of some expressions, one after the other."""
+    first, *others = terms
+    for other in others:
+        first = first + other
+    return first

@@ -1,0 +1,153 @@
+"""A metric along time of predictions in a table, whose rows stay where they are."""
+
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from tempocal.inputs import check_seed
+from tempocal.metrics.any_metric import Metric
+from tempocal.metrics.arguments import check_level
+from tempocal.metrics.estimates import IntervalEstimate
+from tempocal.metrics.over_time import OverTime
+from tempocal.metrics.stretches import Bins
+
+if TYPE_CHECKING:
+    from tempocal.metrics.in_tables.scored import Scored
+    from tempocal.tables.names import Names
+
+
+def over_time_table(
+    metric: Metric,
+    table: Any,
+    *,
+    label: str,
+    proba: "Names",
+    time: str,
+    bins: Bins = 20,
+    groups: str | None = None,
+    level: float = 0.95,
+    sample_weight: str | None = None,
+    classes: ArrayLike | None = None,
+    seed: int = 0,
+) -> OverTime:
+    """Take a metric on each stretch of time, from a table of any engine or from files.
+
+    What `over_time` does with arrays, by sums that the engine makes. The rows are gone over about
+    five times and stay where they are, so that they may be more than memory holds.
+
+    Parameters
+    ----------
+    metric : callable
+        `nll`, `brier`, `overconfidence`, `ece` or `classwise_ece`, or a ``functools.partial`` of
+        one. Others need the rows.
+    table : table or path
+        Of pandas, Polars (eager or lazy), pyarrow, DuckDB, Spark or Ibis; or a file or pattern of
+        Parquet or CSV files, which DuckDB opens.
+    label : str
+        Column of the true labels.
+    proba : str or list of str
+        Column of the probability of the second class, or one for each class, in their order.
+    time : str
+        Column of the times: numbers, datetimes or durations.
+    bins, level, classes, seed
+        As in `over_time`.
+    groups : str, optional
+        Column of the sequence, or coarser cluster, of each row.
+    sample_weight : str, optional
+        Column of how often each row counts.
+
+    Returns
+    -------
+    OverTime
+        As from `over_time`.
+
+    Notes
+    -----
+    - Values are those of arrays to 1e-9, and so are stretches up to 2**20 distinct times. More are
+      cut on a grid of 2**20 cells between the first time and the last.
+    - Bins of equal mass end at the ends of 2**16 cells of confidence (fewer for more than 30
+      stretches), so that a row within 2e-5 of an edge may lie on its other side.
+    - Up to 10,000 groups intervals and floors are those of arrays to 1e-9. More groups are put in
+      buckets, and labels drawn for them, by pseudo-random numbers of their own.
+    - Without groups, the noise of intervals and the labels of floors are drawn for sums over rows,
+      not for each row.
+    - `classwise_ece` by groups takes a pass for each class, and two with bins of equal mass.
+    - More than 2,000,000 groups must be whole numbers.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import tempocal as tc
+    >>> m = tc.datasets.simulate_match(1000)
+    >>> rows = pl.DataFrame(
+    ...     {"won": m.label, "p": m.true_probability, "round": m.time, "match": m.sequence}
+    ... )
+    >>> table = tc.metrics.over_time_table(
+    ...     tc.metrics.ece, rows, label="won", proba="p", time="round", groups="match", bins=4
+    ... )
+    >>> print(table)
+    top-label ECE, 15 equal-width bins, 95% intervals over 1000 groups
+    ...
+    """
+    from tempocal.metrics.in_tables.take import require_sums, take_over_time  # noqa: PLC0415
+
+    check_level(level)
+    seed = check_seed(seed)
+    require_sums(metric)
+    named = {"label": label, "proba": proba, "time": time, "groups": groups}
+    rows = _read(table, named, sample_weight, classes)
+    return take_over_time(rows, metric, bins=bins, level=level, seed=seed)
+
+
+def with_interval_table(
+    metric: Metric,
+    table: Any,
+    *,
+    label: str,
+    proba: "Names",
+    groups: str | None = None,
+    level: float = 0.95,
+    sample_weight: str | None = None,
+    classes: ArrayLike | None = None,
+    seed: int = 0,
+) -> IntervalEstimate:
+    """Take a metric on all rows of a table at once, with an interval over groups and its floor.
+
+    Parameters
+    ----------
+    metric, table, label, proba, groups, level, sample_weight, classes, seed
+        As in `over_time_table`.
+
+    Returns
+    -------
+    IntervalEstimate
+        As from `with_interval`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import tempocal as tc
+    >>> m = tc.datasets.simulate_match(1000)
+    >>> rows = pd.DataFrame({"won": m.label, "p": m.true_probability, "match": m.sequence})
+    >>> score = tc.metrics.with_interval_table(
+    ...     tc.metrics.nll, rows, label="won", proba="p", groups="match"
+    ... )
+    >>> print(f"{score:.2f} [{score.lower:.2f}, {score.upper:.2f}], expected {score.floor:.2f}")
+    0.45 [0.42, 0.47], expected 0.45
+    """
+    from tempocal.metrics.in_tables.take import require_sums, take_whole  # noqa: PLC0415
+
+    check_level(level)
+    seed = check_seed(seed)
+    require_sums(metric)
+    named = {"label": label, "proba": proba, "time": None, "groups": groups}
+    rows = _read(table, named, sample_weight, classes)
+    return take_whole(rows, metric, level=level, seed=seed)
+
+
+def _read(table: Any, named: dict[str, Any], sample_weight: str | None, classes: Any) -> "Scored":
+    from tempocal.metrics.in_tables.scored import read_scored  # noqa: PLC0415
+    from tempocal.tables.asked import Asked  # noqa: PLC0415
+
+    asked = Asked.of("proba", logits=None, sample_weight=sample_weight, **named)
+    return read_scored(table, asked, classes)

@@ -1,0 +1,134 @@
+"""What a model says of a row, whoever holds the rows: its linear predictors and its loss.
+
+A predictor has no rows. With arrays it makes rows in memory; with a table, expressions of columns.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tempocal.inputs import Codes
+from tempocal.links import Array, log_features, log_odds, log_sigmoid, one_column
+from tempocal.rows.binary import BinaryRows
+from tempocal.rows.per_class import PerClassRows
+from tempocal.rows.shared import SharedRows
+from tempocal.rows.stored import StoredRows
+
+# Features of the log-odds, one row each: themselves, log p, -log(1 - p), and 1.
+Features = tuple[tuple[float, ...], ...]
+ODDS = ((1.0,), (0.0,), (0.0,), (0.0,))
+LINE = ((1.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Sigmoid:
+    """One sigmoid of features of the log-odds of a class.
+
+    Attributes
+    ----------
+    features : tuple of tuples, 4 x coefficients
+        How features make up what each coefficient multiplies.
+    of_class : int
+        The class; of two, the second.
+    low, high : float
+        Targets of rows of other classes and of this one.
+    """
+
+    features: Features
+    of_class: int = 1
+    low: float = 0.0
+    high: float = 1.0
+
+    @property
+    def n_coefficients(self) -> int:
+        """How many coefficients a key has."""
+        return len(self.features[0])
+
+    def stored(self, scores: "Scores", **common: Any) -> StoredRows:
+        """Make rows in memory."""
+        targets = (scores.labels == self.of_class).astype(np.float64)
+        if (self.low, self.high) != (0.0, 1.0):
+            targets = self.low + (self.high - self.low) * targets
+        return BinaryRows(self._design(scores.odds[self.of_class]), targets, **common)
+
+    def _design(self, odds: Array) -> Array:
+        form = np.array(self.features)
+        used = np.flatnonzero(form.any(axis=1))
+        parts = [_FEATURES[k](odds) for k in used]
+        if np.array_equal(form[used], np.eye(len(used))):
+            return parts[0][None] if len(parts) == 1 else np.stack(parts)
+        return np.asarray(form[used].T @ np.stack(parts))
+
+
+@dataclass(frozen=True)
+class ScaledSoftmax:
+    """Softmax of the logits times one coefficient."""
+
+    @property
+    def n_coefficients(self) -> int:
+        """How many coefficients a key has."""
+        return 1
+
+    def stored(self, scores: "Scores", **common: Any) -> StoredRows:
+        """Make rows in memory."""
+        return SharedRows(scores.logits.T, scores.labels, **common)
+
+
+@dataclass(frozen=True)
+class Softmax:
+    """Softmax of a weight, or a row of weights, and a bias for each class.
+
+    Attributes
+    ----------
+    n_classes : int
+        Number of classes.
+    diagonal : bool
+        Whether each class sees its own logit only.
+    of_log_proba : bool
+        Whether log-probabilities take the place of logits.
+    """
+
+    n_classes: int
+    diagonal: bool
+    of_log_proba: bool = False
+
+    @property
+    def n_coefficients(self) -> int:
+        """How many coefficients a key has."""
+        return self.n_classes * (2 if self.diagonal else self.n_classes + 1)
+
+    def stored(self, scores: "Scores", **common: Any) -> StoredRows:
+        """Make rows in memory."""
+        x = log_features(scores.logits) if self.of_log_proba else scores.logits
+        return PerClassRows(x.T, scores.labels, self.n_classes, diagonal=self.diagonal, **common)
+
+
+Predictor = Sigmoid | ScaledSoftmax | Softmax
+
+
+class Scores:
+    """Logits and labels of rows in memory, and their log-odds once they are asked for."""
+
+    def __init__(self, logits: Array, labels: Codes, n_classes: int) -> None:
+        self.logits, self.labels = logits, labels
+        self._n_classes = n_classes
+        self._odds: list[Array] | None = None
+
+    @property
+    def odds(self) -> list[Array]:
+        """Log-odds of each class against the rest; of two classes, those of the second twice."""
+        if self._odds is None:
+            if self._n_classes == 2:
+                self._odds = [one_column(self.logits)] * 2
+            else:
+                self._odds = list(np.ascontiguousarray(log_odds(self.logits).T))
+        return self._odds
+
+
+_FEATURES = (
+    lambda odds: odds,
+    log_sigmoid,
+    lambda odds: -log_sigmoid(-odds),
+    np.ones_like,
+)

@@ -1,0 +1,201 @@
+"""Labelled predictions in a table, under names of our own, and what one look at them tells."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.errors import InputError
+from tempocal.formula import interpret
+from tempocal.formula.scores import read_scores
+from tempocal.inputs import Inputs, TimeKind, check_labels, encode_labels
+from tempocal.links import Array
+from tempocal.tables.asked import Asked
+from tempocal.tables.census import census, require_usable
+from tempocal.tables.engine import NarwhalsEngine
+from tempocal.tables.open import Frame, open_table
+from tempocal.tables.seconds import as_number, as_seconds, kind_of
+from tempocal.tables.small import Columns, collect
+
+
+@dataclass
+class Passes:
+    """How often the rows were gone over, and who wants to know."""
+
+    count: int = 0
+    tell: Callable[[str], None] = field(default=lambda doing: None)
+
+    def collect(self, frame: Frame, doing: str) -> Columns:
+        """Make a pass over the rows and bring the result here."""
+        self.tell(doing)
+        found = collect(frame)
+        self.count += 1
+        return found
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Rows of a table that can be used, and what is known of them.
+
+    Attributes
+    ----------
+    frame : Frame
+        With columns ``x0``, ``x1``, ... as they came and ``z0``, ``z1``, ... of logits; ``label``,
+        a code; and as far as they were named ``time``, ``group`` and ``weight``.
+    classes : ndarray of shape (K,)
+        The classes, in the order of the columns.
+    passes : Passes
+        Passes over the rows so far.
+    n_rows, weights : int, ndarray of shape (K,)
+        Rows, and the weight of those of each class.
+    lowest, highest : ndarray of shape (columns,)
+        Least and greatest logit of each column.
+    mean_size : float
+        Mean absolute log-odds, of two classes.
+    time_ends : tuple of float or None
+        First and last time.
+    whole_times : bool
+        Whether all times are whole numbers.
+    time_kind : str or None
+        What times are.
+    """
+
+    frame: Frame
+    classes: NDArray[Any]
+    passes: Passes
+    n_rows: int
+    weights: Array
+    lowest: Array
+    highest: Array
+    mean_size: float
+    time_ends: tuple[float, float] | None
+    whole_times: bool
+    time_kind: TimeKind | None
+    inputs: Inputs
+    has_groups: bool
+    has_weights: bool
+
+    @property
+    def total_weight(self) -> float:
+        """Weight of all rows together."""
+        return float(self.weights.sum())
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns of logits there are."""
+        return len(self.lowest)
+
+    @property
+    def largest_logit(self) -> float:
+        """Largest absolute logit."""
+        return float(max(self.highest.max(), -self.lowest.min()))
+
+    @property
+    def weight(self) -> nw.Expr:
+        """How often each row counts."""
+        return nw.col("weight") if self.has_weights else nw.lit(1.0)
+
+
+def read_labelled(
+    table: Any, asked: Asked, classes: Any, tell: Callable[[str], None] | None = None
+) -> Labelled:
+    """Open a table and look at all of it once."""
+    frame = open_table(table)
+    schema = frame.collect_schema()
+    _require_columns(asked, list(schema))
+    kind = None if asked.time is None else _time_kind(asked.time, schema[asked.time])
+    raw = frame.select(**_raw(asked, schema, kind))
+    passes = Passes() if tell is None else Passes(tell=tell)
+    found = passes.collect(census(raw, asked), "looking at all rows")
+    require_usable(found, asked)
+    return _labelled(raw, asked, found, classes=classes, kind=kind, passes=passes)
+
+
+def _raw(asked: Asked, schema: Any, kind: TimeKind | None) -> dict[str, nw.Expr]:
+    """Columns under our own names, numbers as double."""
+    scores = [as_number(name, schema[name], asked.inputs) for name in asked.scores]
+    raw = {f"x{k}": column for k, column in enumerate(scores)}
+    raw["label"] = _label(asked.label, schema[asked.label])
+    if asked.time is not None and kind is not None:
+        raw["time"] = as_seconds(asked.time, schema[asked.time], kind)
+    if asked.groups is not None:
+        raw["group"] = _label(asked.groups, schema[asked.groups])
+    if asked.weight is not None:
+        raw["weight"] = as_number(asked.weight, schema[asked.weight], "sample_weight")
+    return raw
+
+
+def _label(name: str, dtype: Any) -> nw.Expr:
+    """Return a column of labels or ids, of a type that can be compared."""
+    column = nw.col(name)
+    if dtype == nw.Boolean:
+        return column.cast(nw.Int64)
+    is_plain = dtype.is_numeric() or dtype == nw.String
+    return column if is_plain else column.cast(nw.String)
+
+
+def _require_columns(asked: Asked, columns: list[str]) -> None:
+    for role, name in asked.roles():
+        if name not in columns:
+            raise InputError(f"{role} names {name!r}, but the table's columns are {columns}")
+
+
+def _time_kind(name: str, dtype: Any) -> TimeKind:
+    kind = kind_of(dtype)
+    if kind is None:
+        raise InputError(
+            f"time names the column {name!r}, which must hold numbers, datetimes or durations, but "
+            f"its type is {dtype}"
+        )
+    return kind
+
+
+def _labelled(
+    raw: Frame, asked: Asked, found: Columns, *, classes: Any, kind: Any, passes: Passes
+) -> Labelled:
+    labels = check_labels(found["label"], len(found["label"]), "label")
+    codes, ordered = encode_labels(labels, classes, len(asked.scores), "label")
+    counted = "weight" if asked.weight is not None else "one"
+    weights = np.bincount(codes, found[counted], minlength=len(ordered))
+    rows = float(found["one"].sum())
+    mean_size = float(found["size"].sum()) / rows
+    names = [f"z{k}" for k in range(len(asked.scores))]
+    if "none" in found:
+        rows -= float(found["none"].sum())
+    frame = _coded(raw, asked, ordered, is_plain=not found["odd"].any())
+    if "none" in found and found["none"].any():
+        frame = frame.filter(nw.col("weight") > 0.0)
+    ends = (float(found["first"].min()), float(found["last"].max())) if kind is not None else None
+    return Labelled(
+        frame=frame,
+        classes=ordered,
+        passes=passes,
+        n_rows=int(rows),
+        weights=weights.astype(np.float64),
+        lowest=np.array([found[f"{name}_low"].min() for name in names]),
+        highest=np.array([found[f"{name}_high"].max() for name in names]),
+        mean_size=mean_size,
+        time_ends=ends,
+        whole_times=kind is not None and not found["broken"].any(),
+        time_kind=kind,
+        inputs=asked.inputs,
+        has_groups=asked.groups is not None,
+        has_weights=asked.weight is not None,
+    )
+
+
+def _coded(raw: Frame, asked: Asked, classes: NDArray[Any], *, is_plain: bool) -> Frame:
+    """Read the predictions as logits, and the labels as codes."""
+    names = [f"x{k}" for k in range(len(asked.scores))]
+    if is_plain and asked.inputs == "logits":
+        logits = {f"z{k}": nw.col(name) for k, name in enumerate(names)}
+    else:
+        read, engine = read_scores(names, asked.inputs), NarwhalsEngine()
+        logits = {f"z{k}": interpret(each, engine, {}) for k, each in enumerate(read.values)}
+    code: Any = nw.lit(len(classes) - 1)
+    for k, value in reversed(list(enumerate(classes.tolist()[:-1]))):
+        code = nw.when(nw.col("label") == value).then(nw.lit(k)).otherwise(code)
+    return raw.with_columns(**logits, label=code)

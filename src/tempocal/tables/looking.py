@@ -1,0 +1,101 @@
+"""Exact sums over the rows of a table: what a fit asks for where it has ended."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from tempocal.errors import InputError
+from tempocal.formula.nodes import Column, Expression
+from tempocal.links import Array
+from tempocal.rows import Predictor, Sums
+from tempocal.rows.standing import GroupSums
+from tempocal.tables.atoms import Atoms
+from tempocal.tables.clusters import Clusters, add_buckets, codes_of
+from tempocal.tables.labelled import Labelled
+from tempocal.tables.summing import sums_by
+from tempocal.tables.terms import Terms, pairs, terms_of
+
+# Pairs of a group and an atom whose sums are brought here, at most: beyond, groups go in buckets.
+MOST_PAIRS = 2**22
+LEAST_BUCKETS = 64
+# With more coefficients the products of pairs are too many to ask an engine for.
+MOST_COEFFICIENTS = 42
+
+
+class TableModel:
+    """The rows of a table under one model.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        The rows.
+    atoms : Atoms
+        Their keys.
+    predictor : Predictor
+        The model.
+    clusters : Clusters or None
+        Groups of the rows.
+    """
+
+    def __init__(
+        self, labelled: Labelled, atoms: Atoms, predictor: Predictor, clusters: Clusters | None
+    ) -> None:
+        if predictor.n_coefficients > MOST_COEFFICIENTS:
+            raise InputError(
+                f"the calibrator has {predictor.n_coefficients} coefficients, but from a table at "
+                f"most {MOST_COEFFICIENTS} can be fitted (six classes for a matrix): take "
+                "VectorScaling(), or fit a sample of the rows as arrays"
+            )
+        self._labelled, self._atoms = labelled, atoms
+        self._predictor, self._clusters = predictor, clusters
+        self.weights = atoms.weights
+
+    def look(self, theta: Array) -> Sums:
+        """Return the sums over the rows of each atom, at coefficients (atoms, coefficients)."""
+        terms, width = self._terms(), self._predictor.n_coefficients
+        named = {
+            "loss": terms.loss,
+            **_numbered("g", terms.gradient),
+            **_numbered("h", terms.hessian),
+        }
+        frame = self._atoms.beside(_theta_columns(theta))
+        summed = sums_by(frame, self._atoms.on, named, weighted=self._labelled.has_weights)
+        found = self._labelled.passes.collect(summed, "summing over all rows")
+        sums = Sums.zeros(self._atoms.count, width, hessian=True)
+        assert sums.hessian is not None
+        places = self._atoms.places(found)
+        sums.loss[places] = found["loss"]
+        for p in range(width):
+            sums.gradient[places, p] = found[f"g{p}"]
+        for k, (p, q) in enumerate(pairs(width)):
+            sums.hessian[places, p, q] = sums.hessian[places, q, p] = found[f"h{k}"]
+        return sums
+
+    def look_by_group(self, theta: Array) -> GroupSums:
+        """Return gradients summed over the rows of each group and atom."""
+        assert self._clusters is not None
+        frame = self._atoms.beside(_theta_columns(theta))
+        pairs_at_most = min(self._clusters.count * self._atoms.count, self._labelled.n_rows)
+        if pairs_at_most > MOST_PAIRS:
+            buckets = max(LEAST_BUCKETS, MOST_PAIRS // self._atoms.count)
+            frame = add_buckets(frame, self._labelled, self._clusters, buckets)
+        named = _numbered("g", self._terms().gradient)
+        by = ("group", *self._atoms.on)
+        summed = sums_by(frame, by, named, weighted=self._labelled.has_weights)
+        found = self._labelled.passes.collect(summed, "summing over the rows of each group")
+        codes, count = codes_of(found["group"])
+        gradients = np.stack([found[name].astype(np.float64) for name in named])
+        return GroupSums(codes, self._atoms.places(found), gradients, count)
+
+    def _terms(self) -> Terms:
+        z = tuple(Column(f"z{k}") for k in range(self._labelled.n_columns))
+        width = self._predictor.n_coefficients
+        return terms_of(self._predictor, z, [Column(f"theta{p}") for p in range(width)])
+
+
+def _numbered(prefix: str, terms: Iterable[Expression]) -> dict[str, Expression]:
+    return {f"{prefix}{k}": each for k, each in enumerate(terms)}
+
+
+def _theta_columns(theta: Array) -> dict[str, Array]:
+    return {f"theta{p}": np.ascontiguousarray(column) for p, column in enumerate(theta.T)}
