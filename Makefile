@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench faults validate clean
+.PHONY: help demo test lint docs bench bench-tables faults validate clean
 
 help:  ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -41,6 +41,9 @@ docs: $(VENV)/.documentation  ## build the documentation
 
 bench: $(VENV)/.development  ## time the fits and metrics beside other libraries
 	$(BIN)/python -m benchmarks
+
+bench-tables: $(VENV)/.development  ## time fits to 100 million rows of Parquet, and Spark beside DuckDB
+	$(BIN)/python -m benchmarks.tables
 
 faults: $(VENV)/.development  ## kill a saving process 1,000 times
 	$(BIN)/python tests/faults/kill_during_save.py --runs 1000

@@ -10,7 +10,7 @@ from tempocal.version import __version__
 
 if TYPE_CHECKING:
     from tempocal import clocks, datasets, errors, metrics, plots, report, sequences
-    from tempocal.assessment import assess
+    from tempocal.assessment import assess, assess_table
     from tempocal.calibrators import (
         BayesianBinning,
         BetaCalibration,
@@ -42,7 +42,11 @@ if TYPE_CHECKING:
     from tempocal.temporal.loading import load
 
 _MODULES = ("clocks", "datasets", "errors", "metrics", "plots", "report", "sequences")
-_FUNCTIONS = {"assess": "tempocal.assessment", "load": "tempocal.temporal.loading"}
+_FUNCTIONS = {
+    "assess": "tempocal.assessment",
+    "assess_table": "tempocal.assessment",
+    "load": "tempocal.temporal.loading",
+}
 _CURVES = ("Constant", "ExponentialDecay", "PerStep", "RandomWalk", "Spline", "Surface")
 _TEMPORAL = (
     "AutoTemporalCalibrator",
@@ -76,6 +80,7 @@ __all__ = [
     "VectorScaling",
     "__version__",
     "assess",
+    "assess_table",
     "clocks",
     "datasets",
     "errors",

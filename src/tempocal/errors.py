@@ -5,7 +5,8 @@
     TempocalError
     ├── InputError (ValueError)            an argument is not what it must be
     │   ├── NoFiniteOptimumError           the data leave the parameters unbounded
-    │   └── TooManyCoefficientsError       a curve with more coefficients than can be fitted
+    │   ├── TooManyCoefficientsError       a curve with more coefficients than can be fitted
+    │   └── TableError                     a table whose rows cannot all be read
     └── ModelFileError (ValueError)        a model file is not to be trusted
         ├── NotAModelFileError             another kind of file
         ├── DamagedModelFileError          truncated, altered, or not the JSON that was written
@@ -37,6 +38,10 @@ class NoFiniteOptimumError(InputError):
 
 class TooManyCoefficientsError(InputError):
     """A calibrator along a curve has more coefficients than can be fitted."""
+
+
+class TableError(InputError):
+    """An engine failed on the rows of a table, half way perhaps."""
 
 
 class ModelFileError(TempocalError, ValueError):

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import tempocal as tc
+from tempocal.cli import large
 from tempocal.cli.group import tempocal
 
 FORMATS = ("csv", "jsonl", "parquet")
@@ -90,3 +91,26 @@ def model(frame, tmp_path_factory):
     cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline())
     cal.fit(frame["z"], frame["won"], time=frame["t"], groups=frame["match"]).save(path)
     return path
+
+
+@pytest.fixture
+def as_large(monkeypatch):
+    def turn(on):
+        monkeypatch.setattr(large, "LARGE_ROWS", 0 if on else 10**9)
+        monkeypatch.setattr(large, "LARGE_BYTES", 0 if on else 10**9)
+
+    return turn
+
+
+@pytest.fixture
+def both(run, as_large):
+    """Run a command on a file that is taken as small, and on the same taken as large."""
+
+    def runs(*words, **options):
+        found = []
+        for on in (False, True):
+            as_large(on)
+            found.append(run(*words, **options))
+        return found
+
+    return runs

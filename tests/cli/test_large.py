@@ -13,29 +13,6 @@ from tempocal.cli import large
 COLUMNS = ("--logits", "z", "--label", "won", "--time", "t", "--sequence", "match")
 
 
-@pytest.fixture
-def as_large(monkeypatch):
-    def turn(on):
-        monkeypatch.setattr(large, "LARGE_ROWS", 0 if on else 10**9)
-        monkeypatch.setattr(large, "LARGE_BYTES", 0 if on else 10**9)
-
-    return turn
-
-
-@pytest.fixture
-def both(run, as_large):
-    """Run a command on a file that is taken as small, and on the same taken as large."""
-
-    def runs(*words, **options):
-        found = []
-        for on in (False, True):
-            as_large(on)
-            found.append(run(*words, **options))
-        return found
-
-    return runs
-
-
 def numbers_of(found):
     if isinstance(found, dict):
         return [number for part in found.values() for number in numbers_of(part)]

@@ -24,6 +24,7 @@ from tempocal.metrics import (
 )
 from tempocal.metrics.in_tables import scored, stretches
 from tempocal.tables import group_ids
+from tempocal.tables.labelled import Told
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*:FutureWarning"),
@@ -340,9 +341,10 @@ def test_few_passes():
     asked = scored.Asked.of(
         "proba", logits=None, proba="p", label="y", time="t", groups="g", sample_weight=None
     )
-    table = scored.read_scored(pl.DataFrame(COLUMNS), asked, None, told.append)
+    table = scored.read_scored(Told(pl.DataFrame(COLUMNS), told.append), asked, None)
     tc.metrics.in_tables.take.take_over_time(table, ece, bins=3, level=0.95, seed=0)
     # Few rows have labels drawn a hundred times, in two passes.
     adding = ["adding up", "adding up"]
-    assert told == ["looking at all rows", "looking for groups", "looking for times", *adding]
-    assert table.passes.count == 5
+    looking = ["looking at all rows", "counting the groups", "looking for times"]
+    assert told == [*looking, "collecting the groups", *adding]
+    assert table.passes.count == 6

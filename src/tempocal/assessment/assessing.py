@@ -1,57 +1,17 @@
 """One answer from past predictions: fit on one part, judge on the other, and put it into words."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tempocal.assessment.curve import CurveTable, read_curve
-from tempocal.assessment.examples import Example, pick_examples
-from tempocal.assessment.facts import Facts, read_facts
-from tempocal.assessment.methods import fit_by_stretch, fit_methods
+from tempocal.assessment.concluding import Assessment, conclude
+from tempocal.assessment.in_memory import RowsInMemory, RowsToFit
+from tempocal.assessment.in_tables import read_evidence
 from tempocal.assessment.predictions import check_past, find_classes, split
-from tempocal.assessment.scores import Scores, is_reversed, n_stretches, score
-from tempocal.assessment.verdict import Verdict, judge
-from tempocal.inputs import Inputs
-from tempocal.metrics import IntervalEstimate, gain, nll
+from tempocal.errors import InputError
+from tempocal.inputs import Inputs, check_seed
+from tempocal.tables.asked import Asked
 
-
-@dataclass(frozen=True, eq=False)
-class Assessment:
-    """Everything that a report shows, as numbers and words.
-
-    Attributes
-    ----------
-    verdict : Verdict
-        The answer in words.
-    scores : dict of Scores
-        Of "raw", "global" and "along time", on rows that nothing was fitted to.
-    against_global : IntervalEstimate
-        What calibration along time gains in NLL over one temperature for all times.
-    chosen : str
-        The calibrator along time that was chosen.
-    candidates : list of dict
-        What was compared.
-    curve : CurveTable or None
-        The chosen correction along time; None where none was chosen.
-    examples : tuple of Example
-        Single sequences.
-    facts : Facts
-        What the data are.
-    """
-
-    verdict: Verdict
-    scores: dict[str, Scores]
-    against_global: IntervalEstimate
-    chosen: str
-    candidates: list[dict[str, Any]]
-    curve: CurveTable | None
-    examples: tuple[Example, ...]
-    facts: Facts
-
-    def __str__(self) -> str:
-        return str(self.verdict)
-
-    def __repr__(self) -> str:
-        return f"Assessment({self.verdict.headline!r})"
+if TYPE_CHECKING:
+    from tempocal.tables.names import Names
 
 
 def assess(
@@ -114,31 +74,83 @@ def assess(
     )
     labels = find_classes(past, classes)
     fit_rows, test_rows = split(past, seed)
-    fitted = fit_methods(fit_rows, inputs, labels, seed, progress)
-    proba = fitted.predict(test_rows)
-    scores = {
-        name: score(one, proba["raw"], test_rows, labels, seed) for name, one in proba.items()
-    }
-    against_global = gain(
-        nll,
-        test_rows.label,
-        proba["global"],
-        proba["along time"],
-        groups=test_rows.group,
-        sample_weight=test_rows.weight,
-        classes=labels,
+    evidence = RowsInMemory(past, RowsToFit(fit_rows, inputs, labels), test_rows, seed)
+    return conclude(evidence, seed, progress)
+
+
+def assess_table(
+    table: Any,
+    *,
+    label: str,
+    time: str,
+    logits: "Names | None" = None,
+    proba: "Names | None" = None,
+    sequence: str | None = None,
+    groups: str | None = None,
+    sample_weight: str | None = None,
+    classes: Any = None,
+    seed: int = 0,
+) -> Assessment:
+    """Say whether predictions in a table can be trusted, when not, and what to do.
+
+    What `assess` does with arrays, by sums that the engine makes: the rows stay where they are, but
+    for those of six sequences that are shown. Up to a million groups the same ones are fitted to.
+
+    Parameters
+    ----------
+    table : table or path
+        Of pandas, Polars (eager or lazy), pyarrow, DuckDB, Spark or Ibis; or a file or pattern of
+        Parquet or CSV files, which DuckDB opens.
+    label, time : str
+        Columns of the true labels and of the times: numbers, datetimes or durations.
+    logits, proba : str or list of str
+        Columns of the predictions, in the order of the classes; one of both.
+    sequence : str, optional
+        Column of the sequence that each row belongs to.
+    groups : str, optional
+        Column of independent clusters, where these are coarser than sequences. One of ``sequence``
+        and ``groups`` must be there.
+    sample_weight : str, optional
+        Column of how often each row counts.
+    classes, seed
+        As in `assess`.
+
+    Returns
+    -------
+    Assessment
+        Numbers and words, as from `assess`.
+
+    Notes
+    -----
+    Numbers are those of `assess` to 1e-9, but for what `over_time_table` says of many groups and
+    rows, and likewise in reliability diagrams.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import tempocal as tc
+    >>> m = tc.datasets.simulate_match(600)
+    >>> rows = pl.DataFrame({"z": m.logits, "won": m.label, "t": m.time, "match": m.sequence})
+    >>> found = tc.assess_table(rows, logits="z", label="won", time="t", sequence="match")
+    >>> found.verdict.headline
+    'These probabilities are too sure from time 0 to 5.'
+    """
+    if time is None:
+        raise InputError("time is missing: name the column of the times with time=")
+    if sequence is None and groups is None:
+        raise InputError(
+            "sequence is missing: rows of a table are split by the sequence that they belong to; "
+            "name the column of its ids with sequence="
+        )
+    asked = Asked.of(
+        "proba" if logits is None else "logits",
+        logits=logits,
+        proba=proba,
+        label=label,
+        time=time,
+        groups=sequence if groups is None else groups,
+        sample_weight=sample_weight,
+        sequence=sequence,
     )
-    facts = read_facts(past, fit_rows, test_rows, labels, scores["raw"])
-    chosen = fitted.auto.comparison_.chosen.name
-    count = n_stretches(fit_rows)
-    stretches = fit_by_stretch(fitted.auto, fit_rows, count)
-    return Assessment(
-        judge(scores, against_global, chosen, facts, is_reversed(proba["raw"], test_rows, labels)),
-        scores,
-        against_global,
-        chosen,
-        fitted.auto.comparison_.to_dicts(),
-        None if stretches is None else read_curve(fitted.auto, stretches, fit_rows, count),
-        pick_examples(test_rows, proba, labels, seed),
-        facts,
-    )
+    seed = check_seed(seed)
+    return conclude(read_evidence(table, asked, classes, seed), seed, False)

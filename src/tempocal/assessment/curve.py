@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.assessment.predictions import PastPredictions
-from tempocal.inputs import check_time
+from tempocal.assessment.evidence import ToFit
 from tempocal.links import Array
-from tempocal.metrics.stretches import cut
 
 # More distinct times than this are shown at so many evenly spaced ones.
 MOST_TIMES = 200
@@ -28,10 +26,9 @@ class CurveTable:
     points: dict[str, Array]
 
 
-def read_curve(auto: Any, by_stretch: Any, rows: PastPredictions, stretches: int) -> CurveTable:
+def read_curve(auto: Any, by_stretch: Any, rows: ToFit, stretches: int) -> CurveTable:
     """Read the parameters off calibrators that were fitted to these rows."""
-    moments = _moments(rows.time)
-    middles = cut(check_time(rows.time, len(rows)), rows.weight, stretches).middle
+    moments, middles = _moments(rows.times()), rows.middles(stretches)
     bands = auto.interval_at(moments)
     return CurveTable(
         moments,
@@ -44,8 +41,7 @@ def read_curve(auto: Any, by_stretch: Any, rows: PastPredictions, stretches: int
     )
 
 
-def _moments(time: NDArray[Any]) -> NDArray[Any]:
-    found = np.unique(time)
+def _moments(found: NDArray[Any]) -> NDArray[Any]:
     if len(found) <= MOST_TIMES:
         return found
     return np.asarray(found[0] + (found[-1] - found[0]) * np.linspace(0.0, 1.0, MOST_TIMES))

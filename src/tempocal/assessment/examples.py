@@ -1,5 +1,6 @@
 """A few held-out sequences, to see how single predictions move before and after."""
 
+import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -33,30 +34,31 @@ def pick_examples(
         return ()
     order = np.lexsort((rows.time, np.unique(rows.sequence, return_inverse=True)[1]))
     starts = np.flatnonzero(np.append(True, rows.sequence[order][1:] != rows.sequence[order][:-1]))
-    parts = [part for part in np.split(order, starts[1:]) if len(part) >= SHORTEST]
-    shuffled = [parts[k] for k in np.random.default_rng(seed).permutation(len(parts))]
-    chosen = _each_label_in_turn(shuffled, rows)[:MOST_EXAMPLES]
-    return tuple(_example(part, rows, proba, classes) for part in chosen)
+    parts = np.split(order, starts[1:])
+    lengths, last = np.diff([*starts, len(order)]), order[[*(starts[1:] - 1), len(order) - 1]]
+    chosen = choose(lengths, rows.label[last], seed)
+    return tuple(make_example(parts[k], rows, proba, classes) for k in chosen)
 
 
-def _each_label_in_turn(
-    parts: list[NDArray[np.intp]], rows: PastPredictions
-) -> list[NDArray[np.intp]]:
+def choose(lengths: NDArray[Any], labels: NDArray[Any], seed: int) -> list[int]:
+    """Choose among sequences, by the number of their rows and their labels."""
+    long = np.flatnonzero(lengths >= SHORTEST)
     seen: dict[Any, int] = {}
     turn = []
-    for place, part in enumerate(parts):
-        label = rows.label[part[-1]]
+    for place, k in enumerate(long[np.random.default_rng(seed).permutation(len(long))].tolist()):
+        label = labels[k]
         seen[label] = seen.get(label, 0) + 1
-        turn.append((seen[label], place))
-    return [parts[place] for _, place in sorted(turn)]
+        turn.append((seen[label], place, k))
+    return [k for _, _, k in heapq.nsmallest(MOST_EXAMPLES, turn)]
 
 
-def _example(
+def make_example(
     part: NDArray[np.intp],
     rows: PastPredictions,
     proba: Mapping[str, Array],
     classes: NDArray[Any],
 ) -> Example:
+    """Return one sequence, given its rows in order of time."""
     assert rows.sequence is not None
     label = rows.label[part[-1]]
     column = 1 if len(classes) == 2 else int(np.flatnonzero(classes == label)[0])

@@ -30,7 +30,7 @@ class Facts:
     fitted_groups: int | None
     judged_rows: int
     judged_groups: int | None
-    thin: tuple[tuple[Any, Any, int], ...]  # stretches with few groups: from, to, groups
+    thin: tuple[tuple[Any, Any, int], ...] = ()  # stretches with few groups: from, to, groups
 
 
 def read_facts(
@@ -38,11 +38,8 @@ def read_facts(
     fit_rows: PastPredictions,
     test_rows: PastPredictions,
     classes: NDArray[Any],
-    raw: Scores,
 ) -> Facts:
     """Count rows, groups and times, in all and in both parts."""
-    table = raw.ece_over_time
-    few = np.flatnonzero(table.sequences < THIN)
     return Facts(
         rows=len(past),
         sequences=_count(past.sequence),
@@ -56,10 +53,14 @@ def read_facts(
         fitted_groups=_count(fit_rows.group),
         judged_rows=len(test_rows),
         judged_groups=_count(test_rows.group),
-        thin=tuple(
-            (table.time_from[k], table.time_to[k], int(table.sequences[k])) for k in few.tolist()
-        ),
     )
+
+
+def thin_stretches(raw: Scores) -> tuple[tuple[Any, Any, int], ...]:
+    """Return the stretches with few groups: from, to, groups."""
+    table = raw.ece_over_time
+    few = np.flatnonzero(table.sequences < THIN).tolist()
+    return tuple((table.time_from[k], table.time_to[k], int(table.sequences[k])) for k in few)
 
 
 def _count(ids: NDArray[Any] | None) -> int | None:

@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import NDArray
-
+from tempocal.assessment.evidence import ToFit
 from tempocal.assessment.predictions import PastPredictions
 from tempocal.calibrators import Identity, TemperatureScaling
 from tempocal.curves import PerStep
-from tempocal.inputs import Inputs
 from tempocal.links import Array
 from tempocal.temporal import AutoTemporalCalibrator, TemporalCalibrator
 
@@ -23,30 +21,39 @@ class Fitted:
     auto: Any
     do_nothing: Any
 
+    def by_name(self) -> dict[str, Any]:
+        """Return the calibrator of each method."""
+        calibrators = (self.do_nothing, self.calibrate_globally, self.auto)
+        return dict(zip(METHODS, calibrators, strict=True))
+
     def predict(self, rows: PastPredictions) -> dict[str, Array]:
         """Return the probabilities (n, K) of each method."""
         return {
-            "raw": self.do_nothing.predict_proba(rows.scores),
-            "global": self.calibrate_globally.predict_proba(rows.scores),
-            "along time": self.auto.predict_proba(rows.scores, time=rows.time),
+            name: one.predict_proba(rows.scores, **_time(one, rows))
+            for name, one in self.by_name().items()
         }
 
 
-def fit_methods(
-    rows: PastPredictions, inputs: Inputs, classes: NDArray[Any], seed: int, progress: bool | None
-) -> Fitted:
+def fit_methods(rows: ToFit, seed: int, progress: bool | None) -> Fitted:
     """Fit all methods."""
-    settings: dict[str, Any] = {"inputs": inputs, "classes": classes}
-    given = {"groups": rows.group, "sample_weight": rows.weight}
-    auto = AutoTemporalCalibrator(seed=seed, progress=progress, **settings)
+    settings: dict[str, Any] = {"inputs": rows.inputs, "classes": rows.classes}
     return Fitted(
-        TemperatureScaling(**settings).fit(rows.scores, rows.label, **given),
-        auto.fit(rows.scores, rows.label, time=rows.time, **given),
-        Identity(**settings).fit(rows.scores, rows.label, **given),
+        rows.fit(TemperatureScaling(**settings)),
+        rows.fit(AutoTemporalCalibrator(seed=seed, progress=progress, **settings)),
+        rows.fit(Identity(**settings)),
     )
 
 
-def fit_by_stretch(auto: Any, rows: PastPredictions, stretches: int) -> Any | None:
+def _time(calibrator: Any, rows: PastPredictions) -> dict[str, Any]:
+    return {"time": rows.time} if is_along_time(calibrator) else {}
+
+
+def is_along_time(calibrator: Any) -> bool:
+    """Tell whether a calibrator wants to know the time."""
+    return isinstance(calibrator, AutoTemporalCalibrator | TemporalCalibrator)
+
+
+def fit_by_stretch(auto: Any, rows: ToFit, stretches: int) -> Any | None:
     """Fit the calibrator that was chosen to each stretch of these rows on its own.
 
     That is to be compared with its curve; None where nothing was to be calibrated.
@@ -54,6 +61,4 @@ def fit_by_stretch(auto: Any, rows: PastPredictions, stretches: int) -> Any | No
     chosen = auto.best_.calibrator
     if isinstance(chosen, Identity):
         return None
-    return TemporalCalibrator(chosen, PerStep(bins=stretches)).fit(
-        rows.scores, rows.label, time=rows.time, groups=rows.group, sample_weight=rows.weight
-    )
+    return rows.fit(TemporalCalibrator(chosen, PerStep(bins=stretches)))

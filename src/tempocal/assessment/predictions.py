@@ -79,14 +79,19 @@ def find_classes(past: PastPredictions, classes: Any) -> NDArray[Any]:
 def split(past: PastPredictions, seed: int) -> tuple[PastPredictions, PastPredictions]:
     """Split at random, all rows of a group on the same side."""
     ids = np.arange(len(past)) if past.group is None else past.group
-    n_groups = len(np.unique(ids))
+    shares = shares_of_parts(len(past), len(np.unique(ids)), grouped=past.group is not None)
+    fitted, judged = split_by_sequence(ids, shares, seed=check_seed(seed))
+    return past.take(fitted), past.take(judged)
+
+
+def shares_of_parts(n_rows: int, n_groups: int, *, grouped: bool) -> tuple[float, float]:
+    """Share of the groups to fit to, and to judge on."""
     if n_groups < 2 * FEWEST_GROUPS:
-        what = "rows" if past.group is None else "groups"
+        what = "groups" if grouped else "rows"
         raise InputError(
             f"there are only {n_groups} {what}: at least {2 * FEWEST_GROUPS} are needed, to fit to "
             "one half and judge on the other"
         )
-    share = min(FIT_SHARE, ENOUGH_ROWS / len(past))
+    share = min(FIT_SHARE, ENOUGH_ROWS / n_rows)
     share = max(share, FEWEST_GROUPS / n_groups)
-    fitted, judged = split_by_sequence(ids, (share, 1.0 - share), seed=check_seed(seed))
-    return past.take(fitted), past.take(judged)
+    return share, 1.0 - share

@@ -1,5 +1,7 @@
 """Dirichlet calibration (Kull et al. 2019)."""
 
+from dataclasses import replace
+
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.parametric import Family, ParametricCalibrator
@@ -75,7 +77,7 @@ class DirichletCalibration(ParametricCalibrator):
         return self.map_.bias
 
     def _needs(self) -> Needs:
-        return folds_for(self.shrinkage)
+        return replace(folds_for(self.shrinkage), of_one_column=True)
 
     def _family(self, training: Training) -> Family:
         return full_family(training, self.shrinkage, self.regularization, of_log_proba=True)

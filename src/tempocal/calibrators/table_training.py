@@ -26,9 +26,9 @@ from tempocal.rows import Predictor, Rows, Scores
 from tempocal.rows.standing import Stand, StandingRows
 from tempocal.tables.atoms import Atoms
 from tempocal.tables.clock import Clock, clock_of
-from tempocal.tables.clusters import Clusters, add_folds, count_clusters
 from tempocal.tables.counting import Cells
 from tempocal.tables.gains import GainSums, gains_of_form, gains_of_map
+from tempocal.tables.group_ids import GroupIds, find_groups
 from tempocal.tables.labelled import Labelled
 from tempocal.tables.looking import TableModel
 from tempocal.tables.scoring import ScoredRows
@@ -48,10 +48,13 @@ class Needs:
         Curves that are laid along time; none if nothing changes along time.
     folds : tuple of int or None
         Number of folds and seed, if groups are to be dealt to folds.
+    of_one_column : bool
+        Whether folds are wanted also where one logit stands for two classes.
     """
 
     curves: tuple[Curve, ...] = ()
     folds: tuple[int, int] | None = None
+    of_one_column: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class TableTraining(Training):
     labelled: Labelled = field(kw_only=True)
     few: StandIns = field(kw_only=True)
     atom_of: Codes = field(kw_only=True)
-    clusters: Clusters | None = field(kw_only=True)
+    clusters: GroupIds | None = field(kw_only=True)
     exact: bool = field(kw_only=True)
     dealt: tuple[int, int] | None = field(kw_only=True)
     looks: "_Looks" = field(kw_only=True)
@@ -76,8 +79,8 @@ class TableTraining(Training):
 
     @property
     def n_rows(self) -> int:
-        """How many rows the table has."""
-        return self.labelled.n_rows
+        """How many rows the table has, but for those that were left out."""
+        return round(float(self.atoms.rows[self._present].sum()))
 
     @property
     def has_one_column(self) -> bool:
@@ -121,7 +124,7 @@ class TableTraining(Training):
             times=None if self.times is None else few.atoms.times[few.atom_of],
             few=few,
             atom_of=few.atom_of,
-            looks=_Looks(self.labelled, self.clusters, exact=False),
+            looks=_Looks(self.labelled, self.clusters, exact=False, like=self.looks),
         )
 
     def part(self, rows: Codes) -> Self:
@@ -190,10 +193,10 @@ class TableTraining(Training):
 
     def gains(self, fitted: Curves) -> GainSums:
         """Compare what a map says of all rows with what they came with."""
-        times = self.atoms.times
+        times = self.atoms.times[self._present]
         pairs = zip(fitted.bases, fitted.tables, strict=True)
         numbers = [basis.combine(times, table) for basis, table in pairs]
-        return gains_of_form(self.labelled, self.atoms, fitted.form, numbers)
+        return gains_of_form(self.labelled, self.atoms.only(self._present), fitted.form, numbers)
 
     def left_out(self, fitted: list[Curves]) -> ScoredRows:
         """Let each row be mapped by the map of its fold."""
@@ -233,8 +236,15 @@ class TableTraining(Training):
 class _Looks:
     """What was seen of the table so far, for all fits to it."""
 
-    def __init__(self, labelled: Labelled, clusters: Clusters | None, *, exact: bool) -> None:
-        self._labelled, self._clusters, self._exact = labelled, clusters, exact
+    def __init__(
+        self,
+        labelled: Labelled,
+        clusters: GroupIds | None,
+        *,
+        exact: bool,
+        like: "_Looks | None" = None,
+    ) -> None:
+        self._labelled, self._clusters, self._exact, self._like = labelled, clusters, exact, like
         self._stands: dict[Predictor, Stand] = {}
         self._cells: dict[int, tuple[Cells, Codes]] = {}
 
@@ -245,7 +255,11 @@ class _Looks:
             scores = Scores(few.logits, few.labels, len(self._labelled.classes))
             common = {"weights": few.weights, "keys": few.atom_of, "n_keys": few.atoms.count}
             self._stands[predictor] = Stand(
-                predictor.stored(scores, **common), model, exact=self._exact, sampled=few.sampled
+                predictor.stored(scores, **common),
+                model,
+                exact=self._exact,
+                sampled=few.sampled,
+                groups_of=None if self._like is None else self._like.stand(predictor, few),
             )
         return self._stands[predictor]
 
@@ -272,10 +286,11 @@ class _Looks:
 def table_training(labelled: Labelled, needs: Needs, *, exact: bool) -> TableTraining:
     """Make the passes that come before a fit."""
     _check(labelled)
-    clusters = count_clusters(labelled) if labelled.has_groups else None
+    clusters = find_groups(labelled) if labelled.has_groups else None
     if clusters is not None:
         _warn_of_mixed(clusters)
-    folds = needs.folds if labelled.n_columns > 1 or needs.curves else None
+    wanted = labelled.n_columns > 1 or needs.curves or needs.of_one_column
+    folds = needs.folds if wanted else None
     frame = labelled.frame
     if folds is not None:
         if clusters is None:
@@ -284,7 +299,7 @@ def table_training(labelled: Labelled, needs: Needs, *, exact: bool) -> TableTra
                 "column of the sequence ids with groups="
             )
         folds = (min(folds[0], clusters.count), folds[1])
-        frame = add_folds(labelled, clusters, *folds)
+        frame = clusters.folds(frame, *folds)
     clock = _clock(labelled, needs.curves)
     few = find_stand_ins(labelled, frame, clock, n_folds=1 if folds is None else folds[0])
     return TableTraining(
@@ -334,7 +349,7 @@ def _check(labelled: Labelled) -> None:
         )
 
 
-def _warn_of_mixed(clusters: Clusters) -> None:
+def _warn_of_mixed(clusters: GroupIds) -> None:
     if 0 < clusters.mixed < FEW_MIXED * clusters.count:
         warn_user(
             f"the label changes within {clusters.mixed} of {clusters.count} groups. If groups are "

@@ -32,15 +32,14 @@ def command(
     """
     if named.time is None:
         raise click.UsageError("compare needs a time: name its column with --time")
-    from tempocal.cli.fit import fit_auto
-    from tempocal.cli.predictions import read_predictions
+    from tempocal.cli.fit import comparing
+    from tempocal.cli.opened import opened
     from tempocal.cli.saying import say
     from tempocal.cli.tables import number, show_json, show_table
-    from tempocal.cli.waiting import waiting
 
-    with waiting(f"Reading {named.file}"):
-        rows = read_predictions(named)
-    comparison = fit_auto(rows, candidates(calibrator, curve, rows.n_classes), seed).comparison_
+    with opened(named, "Comparing") as rows:
+        pairs = candidates(calibrator, curve, rows.n_classes)
+        comparison = rows.fit(comparing(rows, pairs, seed)).comparison_
     if as_json:
         show_json({"groups": comparison.n_groups, "candidates": comparison.to_dicts()})
         return
@@ -53,9 +52,9 @@ def command(
         )
         for one in comparison
     ]
-    units = "rows taken as independent" if rows.groups is None else f"{comparison.n_groups} groups"
-    show_table(f"{len(rows.labels):,} rows, {units}; the best first", HEAD, lines)
-    if rows.groups is None:
+    units = f"{comparison.n_groups} groups" if rows.has_units else "rows taken as independent"
+    show_table(f"{rows.n_rows:,} rows, {units}; the best first", HEAD, lines)
+    if not rows.has_units:
         say(
             "Note: without --sequence rows are taken as independent; if some share a sequence, "
             "none of this can be trusted.",

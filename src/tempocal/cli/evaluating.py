@@ -5,12 +5,12 @@ from typing import Any
 
 from tempocal.cli.calibrating import require_goes_with
 from tempocal.cli.measures import Measures, measure
+from tempocal.cli.opened import opened
 from tempocal.cli.options import Named
-from tempocal.cli.predictions import Predictions, predictions_of
+from tempocal.cli.predictions import Predictions
 from tempocal.cli.waiting import waiting
 from tempocal.cli.wording import in_words_of_the_command
 from tempocal.errors import InputError
-from tempocal.files import open_source
 from tempocal.fitted import FittedModel, read_model
 from tempocal.inputs import check_scores
 from tempocal.links import proba_from_logits
@@ -43,15 +43,13 @@ class Evaluated:
 
 def evaluate_file(named: Named, model: str | None, bins: int, seed: int) -> Evaluated:
     """Measure the predictions of a file: in memory, unless it is large."""
-    with open_source(named.file, named.format) as source:
-        from tempocal.cli.large import evaluate_large, is_large
+    with opened(named, "Measuring") as rows:
+        if not isinstance(rows, Predictions):
+            from tempocal.cli.large_measures import evaluate_large
 
-        if is_large(source):
-            return evaluate_large(named, source, model, bins=bins, seed=seed)
-        with waiting(f"Reading {named.file}"):
-            rows = predictions_of(named, source)
-    with waiting("Measuring"), in_words_of_the_command():
-        return Evaluated(_facts(rows), _measured(rows, named, model, bins, seed))
+            return evaluate_large(rows, model, bins=bins, seed=seed)
+        with waiting("Measuring"), in_words_of_the_command():
+            return Evaluated(_facts(rows), _measured(rows, named, model, bins, seed))
 
 
 def model_for(

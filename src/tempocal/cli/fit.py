@@ -40,57 +40,39 @@ def command(
     best is taken, or none where nothing is gained; --calibrator and --curve narrow that down, both
     together to one. Without --time, one calibrator is fitted to all rows alike: temperature
     scaling, or that of --calibrator. Fit on rows that the model itself was not trained on.
+
+    A file of more than 3 million rows of Parquet, or 256 MB of text, is gone over where it is, as
+    `evaluate` does, and may be larger than memory. The model is the same to nine digits. Choosing
+    by comparison needs --sequence or --group then.
     """
     if named.time is None and curve not in (None, "constant"):
         raise click.UsageError(f"--curve {curve} needs a time: name its column with --time")
-    from tempocal.cli.predictions import read_predictions
+    from tempocal.cli.opened import opened
     from tempocal.cli.saying import say
-    from tempocal.cli.waiting import waiting
 
-    with waiting(f"Reading {named.file}"):
-        rows = read_predictions(named)
-    fitted = _fitted(rows, calibrator, curve, seed)
+    with opened(named, "Fitting") as rows:
+        fitted = rows.fit(_chosen(rows, calibrator, curve, seed))
     fitted.save(output)
     if not quiet:
         say(f"{fitted.summary()}\nSaved to {output}")
 
 
-def _fitted(rows: Any, calibrator: str | None, curve: str | None, seed: int) -> Any:
-    """Fit what was named, or what does best of what that leaves open."""
-    from tempocal.cli.waiting import waiting
-    from tempocal.cli.wording import in_words_of_the_command
-
+def _chosen(rows: Any, calibrator: str | None, curve: str | None, seed: int) -> Any:
+    """Return the calibrator that was named, or one that compares what that leaves open."""
     settings = {"inputs": rows.inputs, "classes": rows.classes}
-    if rows.time is None:
-        fitted = make(CALIBRATORS, calibrator or "temperature", settings)
-    else:
-        fitted = single(calibrator, curve, settings)
-    if fitted is None:
-        pairs = candidates(_some(calibrator), _some(curve), rows.n_classes)
-        return fit_auto(rows, pairs, seed)
-    with waiting("Fitting"), in_words_of_the_command():
-        return fitted.fit(**arguments(rows))
+    if not rows.has_time:
+        return make(CALIBRATORS, calibrator or "temperature", settings)
+    named = single(calibrator, curve, settings)
+    if named is not None:
+        return named
+    return comparing(rows, candidates(_some(calibrator), _some(curve), rows.n_classes), seed)
 
 
-def fit_auto(rows: Any, pairs: Any, seed: int) -> Any:
-    """Compare candidates on labelled predictions; it shows by itself how far it is."""
+def comparing(rows: Any, pairs: Any, seed: int) -> Any:
+    """Return the calibrator that compares candidates."""
     import tempocal as tc
-    from tempocal.cli.wording import in_words_of_the_command
 
-    auto = tc.AutoTemporalCalibrator(pairs, seed=seed, inputs=rows.inputs, classes=rows.classes)
-    with in_words_of_the_command():
-        return auto.fit(**arguments(rows))
-
-
-def arguments(rows: Any) -> dict[str, Any]:
-    """Return labelled predictions as the arguments of a fit."""
-    common = {
-        "logits": rows.scores,
-        "y": rows.labels,
-        "groups": rows.groups,
-        "sample_weight": rows.weight,
-    }
-    return common if rows.time is None else {**common, "time": rows.time}
+    return tc.AutoTemporalCalibrator(pairs, seed=seed, inputs=rows.inputs, classes=rows.classes)
 
 
 def _some(name: str | None) -> tuple[str, ...]:

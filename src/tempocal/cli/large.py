@@ -1,62 +1,115 @@
-"""Files with more rows than are read into memory: measured where they are, with DuckDB.
+"""Files with more rows than are read into memory: summed where they are, with DuckDB.
 
 Everything that `tempocal.cli.predictions` checks is checked here as well, by passes over the rows.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
-import numpy as np
 from numpy.typing import NDArray
 from pyarrow import parquet
 
 from tempocal.cli.checks import check_classes, check_label, note_on_few, scale_text
-from tempocal.cli.evaluating import Evaluated, Facts, model_for
+from tempocal.cli.evaluating import Facts
 from tempocal.cli.large_checks import check_sequences
 from tempocal.cli.large_files import LargeRows, open_rows
-from tempocal.cli.measures import Measures, measure_table
 from tempocal.cli.options import Named
-from tempocal.cli.predictions import say_note
+from tempocal.cli.predictions import inputs_of, say_note
 from tempocal.cli.waiting import waiting
 from tempocal.cli.wording import in_words_of_the_command
-from tempocal.errors import InputError
+from tempocal.errors import InputError, TableError
 from tempocal.files import Source
-from tempocal.fitted import FittedModel
-from tempocal.inputs import Times, require_same_kind
-from tempocal.maps import Scale
-from tempocal.metrics.in_tables.scored import Scored, flag, make_scored
+from tempocal.files.problems import reading
+from tempocal.inputs import Inputs
 from tempocal.tables.asked import Asked
-from tempocal.tables.group_ids import GroupIds, find_groups
-from tempocal.tables.labelled import Labelled, read_labelled
-from tempocal.tables.open import Frame
-from tempocal.tables.probabilities import add_probabilities
+from tempocal.tables.labelled import Labelled, Told, read_labelled
+
+if TYPE_CHECKING:
+    from tempocal.assessment import Assessment
 
 # From here on a file is large: rows of Parquet, and bytes of other formats.
 LARGE_ROWS = 3_000_000
 LARGE_BYTES = 2**28
 
 
+@dataclass(frozen=True)
+class Large:
+    """Labelled predictions of a large file, which were looked at."""
+
+    named: Named
+    facts: Facts
+    labels: NDArray[Any]  # each once
+    classes: list[Any] | None  # as given
+    table: Told
+    asked: Asked
+    labelled: Labelled
+
+    @property
+    def name(self) -> str:
+        """The file, as the user calls it."""
+        return self.facts.name
+
+    @property
+    def inputs(self) -> Inputs:
+        """What the predictions are."""
+        return self.asked.inputs
+
+    @property
+    def has_time(self) -> bool:
+        """Whether rows have a time."""
+        return self.facts.has_time
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes the columns stand for."""
+        return len(self.labelled.classes)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.facts.rows
+
+    @property
+    def has_units(self) -> bool:
+        """Whether it is known which rows belong together."""
+        return self.facts.has_units
+
+    def fit(self, calibrator: Any) -> Any:
+        """Fit a calibrator, one along time if there are times."""
+        return calibrator.fit_table(self.table, **self.asked.arguments(along_time=self.has_time))
+
+    def assess(self, seed: int) -> "Assessment":
+        """Fit to one half and judge on the other."""
+        from tempocal.assessment import assess_table
+
+        named = self.asked.arguments(along_time=True)
+        ids = {"sequence": self.named.sequence, "groups": self.named.group}
+        return assess_table(self.table, **{**named, **ids}, classes=self.classes, seed=seed)
+
+
 def is_large(source: Source) -> bool:
     """Tell whether a file is better not read into memory."""
     if source.format != "parquet":
         return os.path.getsize(source.path) > LARGE_BYTES
-    return int(parquet.read_metadata(source.path).num_rows) > LARGE_ROWS
+    with reading(source.name, "Parquet"):
+        return int(parquet.read_metadata(source.path).num_rows) > LARGE_ROWS
 
 
-def evaluate_large(
-    named: Named, source: Source, model: str | None, *, bins: int, seed: int
-) -> Evaluated:
-    """Measure the predictions of a large file."""
+@contextmanager
+def large_rows(named: Named, source: Source, doing: str) -> Iterator[Large]:
+    """Open and check a large file; say of every pass over it what it is for."""
     with TemporaryDirectory(prefix="tempocal-") as folder:
         with waiting(f"Reading {named.file}") as far:
             rows = open_rows(named, source, folder, far)
-        with waiting("Measuring") as far, in_words_of_the_command():
-            large = _look(named, rows, _counting(far))
-            return Evaluated(large.facts, large.measured(named, model, bins, seed))
+        with waiting(doing) as far, in_words_of_the_command():
+            try:
+                yield _look(named, rows, _counting(far))
+            except TableError as error:
+                raise InputError(f"{source.name}: {error}") from error
 
 
 def _counting(far: Callable[[str], None]) -> Callable[[str], None]:
@@ -71,83 +124,34 @@ def _counting(far: Callable[[str], None]) -> Callable[[str], None]:
     return tell
 
 
-@dataclass(frozen=True)
-class _Large:
-    """Rows that were looked at."""
-
-    facts: Facts
-    labels: NDArray[Any]  # each once
-    classes: list[Any] | None  # as given
-    rows: Labelled
-    groups: GroupIds | None
-
-    def measured(self, named: Named, model: str | None, bins: int, seed: int) -> list[Measures]:
-        """Measure the predictions as they are, and as a model makes them."""
-        inputs: Any = "logits" if named.logits else "proba"
-        k = np.arange(len(self.rows.classes))
-        models = {"raw": FittedModel("Identity", k, inputs, self.rows.n_columns, Scale(1.0))}
-        if model is not None:
-            models["calibrated"] = self._model(named, model)
-        classes = np.unique(self.labels) if self.classes is None else self.classes
-        settings: Any = {"classes": classes, "bins": bins, "seed": seed}
-        return [measure_table(n, self._scored(m), **settings) for n, m in models.items()]
-
-    def _model(self, named: Named, model: str) -> FittedModel:
-        has_time, kind = self.facts.has_time, self.rows.time_kind
-        columns = self.rows.n_columns
-        found = model_for(model, named, columns=columns, has_time=has_time, classes=self.classes)
-        if found.time_kinds and kind is not None:
-            require_same_kind(Times(np.zeros(1), (kind,)), found.time_kinds)
-        return found
-
-    def _scored(self, model: FittedModel) -> Scored:
-        names = [f"x{k}" for k in range(self.rows.n_columns)]
-        times = ["time"] * len(model.time_kinds)
-        frame = add_probabilities(self.rows.frame, model, names, times)
-        if times:
-            self._require_answers(frame)
-        return make_scored(self.rows, frame, self.groups)
-
-    def _require_answers(self, frame: Frame) -> None:
-        """Refuse rows for which the model has no answer, which have NULL instead."""
-        empty = flag(nw.col("p0").is_null())
-        counted = frame.select(empty=empty).select(nw.col("empty").sum())
-        count = int(self.rows.passes.collect(counted, "calibrating")["empty"][0])
-        if count:
-            raise InputError(
-                f"the model has no answer for {count:,} rows: they are at steps that it was not "
-                'fitted to, and it was told unseen="error"'
-            )
-
-
-def _look(named: Named, rows: LargeRows, tell: Callable[[str], None]) -> _Large:
+def _look(named: Named, rows: LargeRows, tell: Callable[[str], None]) -> Large:
     """Check the rows, in the order in which those in memory are checked."""
     labels, n_rows = rows.labels(tell)
     classes = check_classes(named.classes, labels, len(rows.scores))
     n_classes = max(len(rows.scores), 2)
     check_label(labels, classes, str(named.label), n_classes, len(rows.scores))
-    scores: Any = {
-        "logits": None,
-        "proba": None,
-        "logits" if named.logits else "proba": rows.scores,
-    }
-    asked = Asked.of(
-        "logits" if named.logits else "proba",
-        **scores,
+    table, asked = Told(rows.table, tell), _asked(named, rows.scores)
+    labelled = read_labelled(table, asked, classes)
+    is_inside = labelled.lowest.min() >= 0.0 and labelled.highest.max() <= 1.0
+    if named.logits and not named.really_logits and is_inside:
+        raise InputError(scale_text(",".join(rows.scores)))
+    n_sequences = check_sequences(named, rows, tell)
+    n_groups = None if named.group is None else rows.distinct(named.group, tell)
+    if n_sequences is not None:
+        say_note(note_on_few(n_sequences if n_groups is None else n_groups))
+    has_time, one_column = named.time is not None, len(rows.scores) == 1
+    facts = Facts(rows.name, n_rows, n_sequences, n_groups, has_time, one_column)
+    return Large(named, facts, labels, classes, table, asked, labelled)
+
+
+def _asked(named: Named, scores: list[str]) -> Asked:
+    inputs = inputs_of(named)
+    return Asked.of(
+        inputs,
+        logits=scores if inputs == "logits" else None,
+        proba=scores if inputs == "proba" else None,
         label=named.label,
         time=named.time,
         groups=named.group or named.sequence,
         sample_weight=named.weight,
     )
-    labelled = read_labelled(rows.table, asked, classes, tell)
-    is_inside = labelled.lowest.min() >= 0.0 and labelled.highest.max() <= 1.0
-    if named.logits and not named.really_logits and is_inside:
-        raise InputError(scale_text(",".join(rows.scores)))
-    n_sequences = check_sequences(named, rows, tell)
-    groups = find_groups(labelled) if labelled.has_groups else None
-    if n_sequences is not None and groups is not None:
-        say_note(note_on_few(groups.count))
-    n_groups = None if named.group is None else rows.distinct(named.group, tell)
-    has_time, one_column = named.time is not None, len(rows.scores) == 1
-    facts = Facts(rows.name, n_rows, n_sequences, n_groups, has_time, one_column)
-    return _Large(facts, labels, classes, labelled, groups)

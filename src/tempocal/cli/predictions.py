@@ -1,9 +1,9 @@
 """The rows that a command names, read and checked, or a sentence with the flag to try."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from tempocal.cli.checks import (
 )
 from tempocal.cli.options import Named
 from tempocal.cli.saying import say
+from tempocal.cli.waiting import waiting
+from tempocal.cli.wording import in_words_of_the_command
 from tempocal.errors import InputError
 from tempocal.files import (
     ColumnError,
@@ -28,11 +30,13 @@ from tempocal.files import (
     as_numbers,
     as_times,
     column_names,
-    open_source,
     read_columns,
 )
 from tempocal.inputs import Inputs
 from tempocal.links import Array
+
+if TYPE_CHECKING:
+    from tempocal.assessment import Assessment
 
 
 @dataclass(frozen=True)
@@ -56,19 +60,56 @@ class Predictions:
         return None if cluster is None else cluster.codes
 
     @property
+    def has_time(self) -> bool:
+        """Whether rows have a time."""
+        return self.time is not None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.labels)
+
+    @property
+    def has_units(self) -> bool:
+        """Whether it is known which rows belong together."""
+        return self.groups is not None
+
+    @property
     def n_classes(self) -> int:
         """How many classes the columns stand for."""
         return 2 if self.scores.ndim == 1 else max(self.scores.shape[1], 2)
 
+    def fit(self, calibrator: Any) -> Any:
+        """Fit a calibrator, one along time if there are times."""
+        given = {"groups": self.groups, "sample_weight": self.weight}
+        if self.time is not None:
+            given["time"] = self.time
+        # A comparison shows by itself how far it is.
+        shown = nullcontext() if hasattr(calibrator, "candidates") else waiting("Fitting")
+        with shown, in_words_of_the_command():
+            return calibrator.fit(self.scores, self.labels, **given)
 
-def read_predictions(named: Named) -> Predictions:
-    """Read the columns that were named and check that they can be what they are called."""
-    with open_source(named.file, named.format) as source:
-        return predictions_of(named, source)
+    def assess(self, seed: int) -> "Assessment":
+        """Fit to one half and judge on the other."""
+        from tempocal.assessment import assess
+
+        with waiting("Fitting to one half, judging on the other"), in_words_of_the_command():
+            return assess(
+                self.scores,
+                self.labels,
+                time=self.time,
+                sequence=None if self.sequence is None else self.sequence.ids(),
+                groups=None if self.group is None else self.group.codes,
+                sample_weight=self.weight,
+                inputs=self.inputs,
+                classes=self.classes,
+                seed=seed,
+                progress=False,
+            )
 
 
 def predictions_of(named: Named, source: Source) -> Predictions:
-    """Read the columns of a file that is open."""
+    """Read the columns that were named and check that they can be what they are called."""
     names = column_names(source)
     scores = split_names(named.logits or named.proba, names)
     flags = flags_of(named, scores)
@@ -77,6 +118,11 @@ def predictions_of(named: Named, source: Source) -> Predictions:
         predictions = _converted(named, source.name, scores, table)
     _check(predictions, named, scores)
     return predictions
+
+
+def inputs_of(named: Named) -> Inputs:
+    """Return what the predictions are."""
+    return "logits" if named.logits else "proba"
 
 
 def split_names(given: tuple[str, ...], names: list[str]) -> list[str]:
@@ -123,7 +169,7 @@ def _converted(named: Named, file: str, scores: list[str], table: dict[str, Any]
     return Predictions(
         name=file,
         scores=stacked([as_numbers(table[name], name) for name in scores]),
-        inputs="logits" if named.logits else "proba",
+        inputs=inputs_of(named),
         labels=labels,
         classes=check_classes(named.classes, labels, len(scores)),
         time=taken(named.time, as_times),

@@ -22,32 +22,19 @@ def command(named: Named, *, seed: int, title: str | None, output: str) -> None:
     Calibrators are fitted to one half of the sequences and judged on the other. The page needs no
     network and holds the verdict in words, errors over time with intervals, reliability diagrams,
     the fitted curve, single sequences before and after, and the candidates that were compared.
+
+    A file of more than 3 million rows of Parquet, or 256 MB of text, is gone over where it is, as
+    `evaluate` does, and may be larger than memory; it needs --sequence or --group.
     """
     if named.time is None:
         raise click.UsageError("report needs a time: name its column with --time")
-    from tempocal.assessment import assess
-    from tempocal.cli.predictions import read_predictions
+    from tempocal.cli.opened import opened
     from tempocal.cli.saying import plain, say
-    from tempocal.cli.waiting import waiting
-    from tempocal.cli.wording import in_words_of_the_command
     from tempocal.report import write_report
 
-    with waiting(f"Reading {named.file}"):
-        rows = read_predictions(named)
-    with waiting("Fitting to one half, judging on the other"), in_words_of_the_command():
-        found = assess(
-            rows.scores,
-            rows.labels,
-            time=rows.time,
-            sequence=None if rows.sequence is None else rows.sequence.ids(),
-            groups=None if rows.group is None else rows.group.codes,
-            sample_weight=rows.weight,
-            inputs=rows.inputs,
-            classes=rows.classes,
-            seed=seed,
-            progress=False,
-        )
-        words = shlex.join(click.get_current_context().meta["tempocal.words"])
-        names = {"title": title or rows.name, "command": words, "time_name": named.time}
-        write_report(found, output, **{key: plain(name) for key, name in names.items()})
+    with opened(named, "Fitting to one half, judging on the other") as rows:
+        found = rows.assess(seed)
+    words = shlex.join(click.get_current_context().meta["tempocal.words"])
+    names = {"title": title or rows.name, "command": words, "time_name": named.time}
+    write_report(found, output, **{key: plain(name) for key, name in names.items()})
     say(f"{found.verdict.headline}\nSaved to {output}")

@@ -12,6 +12,8 @@ _FLAGS = {
     'inputs="logits"': "--logits",
     "classes=": "--classes",
     "time=": "--time",
+    "sequence=": "--sequence",
+    "groups=": "--sequence",
 }
 # What a sentence is about: words that elsewhere are only words.
 _SUBJECTS = {

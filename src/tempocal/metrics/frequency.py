@@ -34,15 +34,35 @@ def by_group(
     weight = np.ones(len(codes)) if events.weight is None else events.weight
     pair, of_pair = np.unique(codes * groups.count + groups.codes, return_inverse=True)
     bins, frequency = pair // groups.count, _frequency(sums)
-    totals = np.where(sums.weight > 0.0, sums.weight, 1.0)
 
     def squares(values: Array) -> Array:
         added = np.bincount(of_pair, values)
-        return np.asarray(np.bincount(bins, added**2, minlength=edges.n_bins) / totals**2)
+        return np.asarray(np.bincount(bins, added**2, minlength=edges.n_bins), dtype=np.float64)
 
+    deviations = squares(weight * (events.outcome - frequency[codes]))
+    return spread_of_groups(sums, squares(weight), deviations, level)
+
+
+def spread_of_groups(
+    sums: BinSums, weights: Array, deviations: Array, level: float = 0.95
+) -> FrequencySpread:
+    """Tell how sure frequencies are, by sums over the groups of each bin.
+
+    Parameters
+    ----------
+    sums : BinSums
+        Sums over the rows.
+    weights, deviations : ndarray of shape (B,)
+        Sums over groups of the square of a group's weight, and of its outcomes less what they would
+        be at the frequency of the bin.
+    level : float
+        How often an interval holds the frequency.
+    """
+    frequency = _frequency(sums)
+    totals = np.where(sums.weight > 0.0, sums.weight, 1.0)
     # So many groups of the same weight would be as sure: with few heavy ones little is known.
-    alike = 1.0 / np.maximum(squares(weight), 1e-300)
-    variance = squares(weight * (events.outcome - frequency[codes]))
+    alike = 1.0 / np.maximum(weights / totals**2, 1e-300)
+    variance = deviations / totals**2
     variance *= alike / np.maximum(alike - 1.0, 1e-9)
     known = (variance > 0.0) & np.isfinite(variance)
     binomial = frequency * (1.0 - frequency)

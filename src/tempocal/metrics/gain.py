@@ -13,6 +13,7 @@ from tempocal.metrics.kinds import row_loss
 from tempocal.metrics.mean_losses import range_of_mean
 from tempocal.metrics.overconfidence import row_overconfidence
 from tempocal.metrics.predictions import check_groups_of, check_predictions
+from tempocal.metrics.profile import Range
 from tempocal.metrics.sample import make_sample
 from tempocal.metrics.stretches import one_stretch
 
@@ -61,7 +62,7 @@ def gain(
     >>> print(f"{gained:.3f} [{gained.lower:.3f}, {gained.upper:.3f}]")
     0.024 [0.016, 0.033]
     """
-    loss, name = _loss_of(metric)
+    loss, name = mean_loss(metric)
     old = check_predictions(y, before, sample_weight, classes)
     new = check_predictions(y, after, sample_weight, classes)
     check_level(level)
@@ -72,13 +73,17 @@ def gain(
     # Two infinite losses are as bad as each other.
     with np.errstate(invalid="ignore"):
         difference = np.where(losses[0] == losses[1], 0.0, losses[0] - losses[1])
-    found = range_of_mean(sample, difference, level)
-    return IntervalEstimate(
-        found.value, f"gain in {name}", found.lower, found.upper, 0.0, False, level
-    )
+    return make_gain(range_of_mean(sample, difference, level), name, level)
 
 
-def _loss_of(metric: Any) -> tuple[Any, str]:
+def make_gain(found: Range, name: str, level: float) -> IntervalEstimate:
+    """Return a difference with its ends and its name."""
+    ends = (found.lower, found.upper)
+    return IntervalEstimate(found.value, f"gain in {name}", *ends, 0.0, False, level)
+
+
+def mean_loss(metric: Any) -> tuple[Any, str]:
+    """Return the loss of each row and its name; refuse what is no mean over rows."""
     found = row_loss(metric)
     if found is None or found[0] is row_overconfidence:
         raise InputError(

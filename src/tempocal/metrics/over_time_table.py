@@ -65,8 +65,9 @@ def over_time_table(
     -----
     - Values are those of arrays to 1e-9, and so are stretches up to 2**20 distinct times. More are
       cut on a grid of 2**20 cells between the first time and the last.
-    - Bins of equal mass end at the ends of 2**16 cells of confidence (fewer for more than 30
-      stretches), so that a row within 2e-5 of an edge may lie on its other side.
+    - Of more than 2**20 rows, bins of equal mass end at the ends of 2**16 cells of confidence
+      (fewer for more than 30 stretches), so that a row within 2e-5 of an edge may lie on its other
+      side.
     - Up to 10,000 groups intervals and floors are those of arrays to 1e-9. More groups are put in
       buckets, and labels drawn for them, by pseudo-random numbers of their own.
     - Without groups, the noise of intervals and the labels of floors are drawn for sums over rows,

@@ -20,7 +20,7 @@ from tempocal.rows.stored import StoredRows
 from tempocal.rows.sums import Sums
 
 # Error of a linear predictor, beside the rows of its atom, that is as good as none.
-CLOSE = 3e-11
+CLOSE = 1e-11
 # Far from a look, this many times what was off there is taken to be off by.
 CAUTION = 10.0
 LEAST_OFF = 1e-12
@@ -75,10 +75,21 @@ class Stand:
         Whether to look at the many at all.
     sampled : bool
         Whether the few are some of the many; else they have the same sums, or nearly so.
+    groups_of : Stand or None
+        Another stand, whose gradients of groups are taken as they are.
     """
 
-    def __init__(self, few: StoredRows, many: Many, *, exact: bool, sampled: bool) -> None:
+    def __init__(
+        self,
+        few: StoredRows,
+        many: Many,
+        *,
+        exact: bool,
+        sampled: bool,
+        groups_of: "Stand | None" = None,
+    ) -> None:
         self._few, self._many, self._exact, self._sampled = few, many, exact, sampled
+        self._groups_of = groups_of
         self._seen: Sums | None = None
         self._short: Sums | None = None
         self._center = np.zeros((few.n_keys, few.n_coefficients))
@@ -134,9 +145,11 @@ class Stand:
 
     def of_groups(self, theta: Array, counted: NDArray[np.bool_]) -> GroupSums:
         """Gradients of groups, by another look unless they are known next to there."""
+        if self._groups_of is not None:
+            return self._groups_of.any_of_groups
         if self._of_groups is not None:
             at, found = self._of_groups
-            if not self._exact or self._away(theta - at, counted) <= NEAR:
+            if self._away(theta - at, counted) <= NEAR:
                 return found
         found = self._many.look_by_group(np.where(counted[:, None], theta, self._center))
         self._of_groups = theta, found

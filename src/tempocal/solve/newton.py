@@ -1,8 +1,8 @@
 """Newton's method with a lower bound on each coefficient and damping when a step fails.
 
-The last step is taken without another pass over the rows. Convergence is quadratic, so the decrease
-promised by two steps in a row tells what the next one would promise: d, d r, then d r (r r). When
-that is below the tolerance, the step at hand is the last.
+The last step is taken without another pass over the rows. Convergence is quadratic: a step that
+promises a decrease of 1e-12 moves the linear predictors by a millionth, and leaves about the square
+of that.
 """
 
 from collections.abc import Callable
@@ -16,12 +16,10 @@ from tempocal.solve.linear import solve_flat
 from tempocal.solve.penalties import Strengths, as_matrix, loose_part
 from tempocal.solve.problem import Point, Problem, Solution
 
-# Decrease of the mean objective that may be left on the table.
-TOLERANCE = 1e-16
-# With as little as this left, coefficients that still move a lot are on their way to infinity.
-SUSPICIOUS = 1e-13
-# A first step that promises d of the mean objective leaves less than this many times d squared.
-LEFT_BY_FIRST = 100.0
+# Decrease of the mean objective that the last step, which is taken unseen, may promise.
+LAST_STEP = 1e-12
+# One that promises as little as this, and is no better, has come to the rounding errors.
+ROUNDING = 1e-9
 # Where steps that move the linear predictors by this much promise nothing, or nothing is left to
 # lose, the coefficients have no limit.
 RUNAWAY = 1e-3
@@ -102,12 +100,11 @@ def _descend(
 ) -> _Last:
     point = evaluate(start) if first is None else first
     curvature = point.hessian
-    passes, damping, before = int(first is None), 0.0, 0.0
+    passes, damping = int(first is None), 0.0
     while True:
         step = _bounded_step(point, lower, damping)
         promised = -float(point.gradient @ step + 0.5 * step @ point.hessian @ step)
-        left = _next(promised, before, total_weight) / total_weight
-        if damping == 0.0 and left <= SUSPICIOUS:
+        if damping == 0.0 and promised <= LAST_STEP * total_weight:
             nothing_left = point.value <= NOTHING * total_weight
             # Only what nothing pulls back can run away. Its first curvature tells how far the
             # step moves the linear predictors; where none was left there, go by the share.
@@ -115,27 +112,21 @@ def _descend(
             far = np.sqrt(loose @ curvature @ loose / total_weight)
             share = np.linalg.norm(loose) / max(float(np.linalg.norm(point.theta)), TINY)
             runs = far > RUNAWAY or (nothing_left and share > RUNAWAY)
-            if not runs and left <= TOLERANCE:
-                return _Last(point, step, promised, passes, converged=True)
-            if runs and (nothing_left or promised <= NOTHING * total_weight):
+            if runs:
                 return _Last(point, step, promised, passes, converged=True, unbounded=True)
+            return _Last(point, step, promised, passes, converged=True)
         if passes == MAX_PASSES:
             return _Last(point, 0.0 * step, 0.0, passes, converged=False)
         trial = evaluate(point.theta + step)
         passes += 1
         noise = NOTHING * (abs(point.value) + total_weight)
         if trial.value <= point.value - 0.1 * promised + noise:
-            before = promised if damping == 0.0 else 0.0
             point, damping = trial, (0.0 if damping < 1e-6 else damping / 100)
+        elif damping == 0.0 and promised <= ROUNDING * total_weight:
+            # A strong pull leaves the value fewer digits: it is as low as it can be told.
+            return _Last(point, step, promised, passes, converged=True)
         else:
             damping = max(10 * damping, 1e-4)
-
-
-def _next(promised: float, before: float, total_weight: float) -> float:
-    """Decrease that the step after this one would promise."""
-    if before > 0.0:
-        return promised * min(1.0, promised / before) ** 2
-    return promised * min(1.0, LEFT_BY_FIRST * promised / total_weight)
 
 
 def _bounded_step(point: _Curved, lower: Array, damping: float) -> Array:

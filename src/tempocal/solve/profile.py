@@ -18,7 +18,7 @@ from tempocal.links import Array
 from tempocal.rows import Sums
 from tempocal.solve.evidence import Shrunk, fit_by_evidence
 from tempocal.solve.fitting import SAMPLE_ROWS, fit
-from tempocal.solve.newton import descend_newton
+from tempocal.solve.newton import LAST_STEP, descend_newton
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic import Wanted
@@ -33,8 +33,8 @@ SCAN = 41
 CLOSE, MAX_CLOSER = 0.01, 6
 # Distance of the points from which derivatives by a rate are taken, and steps by these.
 APART, LAST_STEPS = 2e-3, 2
-# Decrease of the mean objective that the last step, which is taken unseen, may promise.
-LAST_STEP = 1e-12
+# Changes of the mean objective that are rounding errors.
+ROUNDING = 1e-15
 MAX_STEPS = 60
 # Rows that are all but separable leave no quadratic to go by: then enough is enough.
 MAX_SETBACKS, MOST_PASSES = 5, 300
@@ -217,8 +217,10 @@ class _Search:
         for _ in range(MAX_STEPS):
             there = self._lowest(quadratic, here, radius)
             promised = here.value - there.value
-            if promised <= LAST_STEP * self.make(here.log_rates).rows.total_weight:
-                here = self._closest(quadratic, there)
+            weight = self.make(here.log_rates).rows.total_weight
+            if promised <= LAST_STEP * weight:
+                best = there if promised > ROUNDING * weight else here
+                here = self._closest(quadratic, best, ROUNDING * weight)
                 break
             trial, its_quadratic = self._look(there.log_rates, there.theta)
             if trial.value <= here.value - 0.1 * promised:
@@ -270,7 +272,7 @@ class _Search:
             points = around.closer()
         return self._best_of(quadratic, best, k, np.unique([around.center, around.vertex]))[0]
 
-    def _closest(self, quadratic: KeyQuadratic, best: _At) -> _At:
+    def _closest(self, quadratic: KeyQuadratic, best: _At, noise: float) -> _At:
         """Rates of the lowest place of the quadratic, to as many digits as there are."""
         for k in [*range(self.n_rates)] * LAST_STEPS:
             center = best.log_rates[k]
@@ -280,7 +282,8 @@ class _Search:
             _, values = self._along(quadratic, best, k, points)
             slope = values @ [1.0, -8.0, 0.0, 8.0, -1.0] / (12.0 * APART)
             bend = values @ [-1.0, 16.0, -30.0, 16.0, -1.0] / (12.0 * APART**2)
-            if bend > 0.0 and abs(slope) < APART * bend:
+            # Where all rates are as good, one is as good as the next.
+            if bend * APART**2 > noise and abs(slope) < APART * bend:
                 best, _ = self._best_of(quadratic, best, k, np.array([center - slope / bend]))
         return best
 
@@ -299,7 +302,8 @@ class _Search:
         for k in range(self.n_rates):
             thetas, values = self._along(quadratic, here, k, self.grid)
             padded = np.concatenate([[np.inf], values, [np.inf]])
-            is_dip = (values <= padded[:-2]) & (values <= padded[2:])
+            noise = ROUNDING * self.make(here.log_rates).rows.total_weight
+            is_dip = (values < padded[:-2] - noise) & (values < padded[2:] - noise)
             is_dip &= np.abs(self.grid - here.log_rates[k]) > spacing
             found += [
                 (_with(here.log_rates, k, self.grid[spot]), thetas[spot])

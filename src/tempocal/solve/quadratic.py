@@ -16,7 +16,7 @@ from tempocal.solve.problem import Problem, Solution
 Wanted = tuple[float | None, ...]
 
 # Change of the logarithm of a strength at which it is settled.
-SETTLED = 1e-7
+SETTLED = 1e-8
 MAX_UPDATES = 500
 # With this many coefficients an update takes time, and a new fit is the better next step.
 MANY_COEFFICIENTS, FEW_UPDATES = 60, 5

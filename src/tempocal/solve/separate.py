@@ -13,15 +13,7 @@ from numpy.typing import NDArray
 from tempocal.links import Array
 from tempocal.solve.fitting import SAMPLE_ROWS, fit
 from tempocal.solve.linear import solve_blocks
-from tempocal.solve.newton import (
-    LEFT_BY_FIRST,
-    MAX_PASSES,
-    NOTHING,
-    RUNAWAY,
-    SUSPICIOUS,
-    TINY,
-    TOLERANCE,
-)
+from tempocal.solve.newton import LAST_STEP, MAX_PASSES, NOTHING, RUNAWAY, TINY
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 
@@ -172,7 +164,7 @@ class _Separate:
         point = self.evaluate(theta)
         first, beginning = point.hessian.copy(), np.linalg.norm(theta, axis=1)
         passes, n = 1, self.shape[0]
-        damping, before = np.zeros(n), np.zeros(n)
+        damping = np.zeros(n)
         while True:
             step = bounded_steps(point.theta, point.gradient, point.hessian, self.lower, damping)
             promised = self.promise(point, step)
@@ -180,7 +172,6 @@ class _Separate:
                 point,
                 step,
                 promised,
-                before=before,
                 damping=damping,
                 first=first,
                 beginning=beginning,
@@ -193,7 +184,6 @@ class _Separate:
             noise = NOTHING * (np.abs(point.value) + self.weights)
             better = trial.value <= point.value - 0.1 * promised + noise
             moved = better & ~ended
-            before = np.where(moved, np.where(damping == 0.0, promised, 0.0), before)
             eased = np.where(damping < 1e-6, 0.0, damping / 100)
             damping = np.where(ended, damping, np.where(better, eased, _more(damping)))
             point.take(trial, moved)
@@ -204,28 +194,19 @@ class _Separate:
         step: Array,
         promised: Array,
         *,
-        before: Array,
         damping: Array,
         first: Array,
         beginning: Array,
     ) -> tuple[Mask, Mask]:
         """Which keys have ended, and which of them have no finite optimum."""
-        with np.errstate(over="ignore"):
-            shrinks = np.where(
-                before > 0.0,
-                np.minimum(1.0, promised / np.maximum(before, TINY)) ** 2,
-                np.minimum(1.0, LEFT_BY_FIRST * promised / self.weights),
-            )
-        following = promised * shrinks
-        nearly = (damping == 0.0) & (following <= SUSPICIOUS * self.weights)
-        settled = nearly & (following <= TOLERANCE * self.weights)
+        settled = (damping == 0.0) & (promised <= LAST_STEP * self.weights)
         nothing_left = point.value <= NOTHING * self.weights
         loose = np.where(self.pull == 0.0, step, 0.0)
         far = np.sqrt(np.einsum("tp,tpq,tq->t", loose, first, loose) / self.weights)
         size = np.linalg.norm(point.theta, axis=1)
         share = np.linalg.norm(loose, axis=1) / np.maximum(size, TINY)
         runs = (far > RUNAWAY) | (nothing_left & (share > RUNAWAY))
-        gone = nearly & runs & (nothing_left | (promised <= NOTHING * self.weights))
+        gone = settled & runs
         # Far from its beginning with nothing left to lose, a key has no use for a last step.
         loosened = (self.pull == 0.0).any(axis=1) & (size > FAR * np.maximum(beginning, 1.0))
         gone |= nothing_left & loosened

@@ -7,10 +7,10 @@ import narwhals as nw
 
 from tempocal.errors import InputError
 from tempocal.fitted import FittedModel
-from tempocal.formula import Staged, formula_of, in_stages, interpret
-from tempocal.tables.engine import NarwhalsEngine
-from tempocal.tables.names import Named, Names, added_columns, named_columns
-from tempocal.tables.open import Frame, open_table
+from tempocal.formula import formula_of
+from tempocal.tables.formulas import with_formulas
+from tempocal.tables.names import Named, Names, added_columns, free_prefix, named_columns
+from tempocal.tables.open import open_table
 from tempocal.tables.seconds import as_number, as_seconds
 
 # What engines that cannot do something raise.
@@ -61,26 +61,15 @@ def apply_table(
     frame = open_table(table)
     schema = frame.collect_schema()
     _require_columns(named, added, schema)
-    free = _free_prefix([*schema, *added])
+    free = free_prefix([*schema, *added])
     inputs = _inputs(model, named, schema, free)
     proba_of = formula_of(model, list(inputs)[: model.columns], list(inputs)[model.columns :])
-    staged = in_stages([proba_of[k] for k in added.values()], f"{free}_s")
+    formulas = {name: proba_of[k] for name, k in added.items()}
     try:
-        return _add(frame, inputs, staged, added).select(*schema, *added).to_native()
+        made = with_formulas(frame.with_columns(**inputs), formulas, free)
+        return made.select(*schema, *added).to_native()
     except _CANNOT as error:
         raise InputError(_cannot(named, error)) from error
-
-
-def _add(frame: Frame, inputs: dict[str, nw.Expr], staged: Staged, added: Iterable[str]) -> Frame:
-    """Work out one stage after the other, each as columns of the one before."""
-    engine = NarwhalsEngine()
-    frame = frame.with_columns(**inputs)
-    for stage in staged.stages:
-        frame = frame.with_columns(
-            **{name: interpret(each, engine, {}) for name, each in stage.items()}
-        )
-    outputs = zip(added, staged.outputs, strict=True)
-    return frame.with_columns(**{name: interpret(each, engine, {}) for name, each in outputs})
 
 
 def _inputs(model: FittedModel, named: Named, schema: Any, free: str) -> dict[str, nw.Expr]:
@@ -101,14 +90,6 @@ def _require_columns(named: Named, added: Iterable[str], schema: Any) -> None:
         raise InputError(
             f"the table has a column {there[0]!r} already: say prefix= for another name"
         )
-
-
-def _free_prefix(taken: list[str]) -> str:
-    """Return what no column's name begins with; some engines do not tell capitals apart."""
-    prefix = "tempocal"
-    while any(name.lower().startswith(prefix) for name in taken):
-        prefix += "_"
-    return prefix
 
 
 def _cannot(named: Named, error: Exception) -> str:

@@ -18,6 +18,7 @@ class Asked:
     groups: str | None
     weight: str | None
     inputs: Inputs
+    sequence: str | None = None  # where groups are coarser
 
     @classmethod
     def of(
@@ -30,6 +31,7 @@ class Asked:
         time: Any,
         groups: Any,
         sample_weight: Any,
+        sequence: Any = None,
     ) -> Self:
         """Check the names."""
         given, other = (logits, proba) if inputs == "logits" else (proba, logits)
@@ -45,12 +47,28 @@ class Asked:
             None if groups is None else _name(groups, "groups"),
             None if sample_weight is None else _name(sample_weight, "sample_weight"),
             inputs,
+            None if sequence is None else _name(sequence, "sequence"),
         )
+
+    def arguments(self, *, along_time: bool) -> dict[str, Any]:
+        """Return the names as the arguments of a fit to a table."""
+        common: dict[str, Any] = {
+            self.inputs: list(self.scores),
+            "label": self.label,
+            "groups": self.groups,
+            "sample_weight": self.weight,
+        }
+        return {**common, "time": self.time} if along_time else common
 
     def roles(self) -> list[tuple[str, str]]:
         """Every column and what it is."""
         pairs = [(self.inputs, name) for name in self.scores] + [("label", self.label)]
-        rest = (("time", self.time), ("groups", self.groups), ("sample_weight", self.weight))
+        rest = (
+            ("time", self.time),
+            ("groups", self.groups),
+            ("sequence", self.sequence),
+            ("sample_weight", self.weight),
+        )
         return pairs + [(role, name) for role, name in rest if name is not None]
 
 

@@ -1,7 +1,7 @@
 """The finest keys under which anybody asks for sums over a table: a time, or a time and a fold."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
@@ -26,8 +26,8 @@ class Atoms:
         Columns that make the key: "key", of time, and "fold", as far as they are there.
     values : dict of ndarray of shape (atoms,)
         Their values.
-    weights : ndarray of shape (atoms,)
-        Weight of the rows.
+    weights, rows : ndarray of shape (atoms,)
+        Weight of the rows, and their number.
     times : ndarray of shape (atoms,)
         Time of each: that of its rows, or their mean; 0 where time does not count.
     clock : Clock or None
@@ -38,6 +38,7 @@ class Atoms:
     on: tuple[str, ...]
     values: Columns
     weights: Array
+    rows: Array
     times: Array
     clock: Clock | None
 
@@ -45,6 +46,18 @@ class Atoms:
     def count(self) -> int:
         """How many there are."""
         return len(self.weights)
+
+    def only(self, kept: Codes) -> Self:
+        """Leave out the rows of the other atoms."""
+        if len(kept) == self.count:
+            return self
+        return replace(
+            self,
+            values={name: column[kept] for name, column in self.values.items()},
+            weights=self.weights[kept],
+            rows=self.rows[kept],
+            times=self.times[kept],
+        )
 
     def places(self, found: Columns) -> Codes:
         """Atom of each row of a result."""

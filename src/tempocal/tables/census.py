@@ -42,9 +42,9 @@ def census(raw: Frame, asked: Asked) -> Frame:
         flags["lost"] = 1 - _flag(time.is_between(-LARGEST_TIME, LARGEST_TIME))
         flags["broken"] = _flag(time != time.floor())
         sums += ["lost", "broken"]
-    if asked.groups is not None:
-        flags["astray"] = _flag(_is_missing(nw.col("group"), raw.collect_schema()["group"]))
-        sums.append("astray")
+    for flag, role in _ids_of(asked):
+        flags[flag] = _flag(_is_missing(nw.col(role), raw.collect_schema()[role]))
+        sums.append(flag)
     if asked.weight is not None:
         weight = nw.col("weight")
         flags["heavy"] = 1 - _flag(weight.is_between(0.0, LARGEST_WEIGHT))
@@ -64,6 +64,12 @@ def census(raw: Frame, asked: Asked) -> Frame:
     if asked.weight is not None:
         measures.append(nw.col("weight").sum())
     return frame.group_by("label").agg(*measures)
+
+
+def _ids_of(asked: Asked) -> list[tuple[str, str]]:
+    """Flag and column of each kind of ids."""
+    found = [("astray", "group", asked.groups), ("adrift", "sequence", asked.sequence)]
+    return [(flag, role) for flag, role, name in found if name is not None]
 
 
 def _flag(condition: nw.Expr) -> nw.Expr:
@@ -97,6 +103,7 @@ def require_usable(found: Columns, asked: Asked) -> None:
         ("wrong", f"{asked.inputs} in {predictions}: {hint}, which they are not"),
         ("lost", f"time in {asked.time!r} must be finite and not missing, which it is not"),
         ("astray", f"groups in {asked.groups!r} must not be missing, but they are"),
+        ("adrift", f"sequence in {asked.sequence!r} must not be missing, but it is"),
         ("heavy", f"sample_weight in {asked.weight!r} must be from 0 to 1e20, which it is not"),
         (
             "light",

@@ -120,6 +120,9 @@ def count_cells(
     for k in range(1, moments):
         binned = binned.with_columns(**{f"m{k}": nw.col(f"m{k - 1}") * nw.col("place")})
     sums = [nw.col(f"m{k}").sum() for k in range(moments)]
+    if labelled.has_weights:
+        binned = binned.with_columns(one=nw.lit(1.0))
+        sums.append(nw.col("one").sum())
     if "since" in binned.columns:
         binned = binned.with_columns(late=nw.col("since") * nw.col("m0"))
         sums.append(nw.col("late").sum())

@@ -11,10 +11,10 @@ from tempocal.formula.nodes import Column, Expression, Number, clamp, total
 from tempocal.links import Array
 from tempocal.maps import FittedMap
 from tempocal.tables.atoms import Atoms
+from tempocal.tables.formulas import with_formulas
 from tempocal.tables.labelled import Labelled
 from tempocal.tables.open import Frame
 from tempocal.tables.small import Columns
-from tempocal.tables.summing import with_formulas
 from tempocal.tables.terms import is_class
 
 # A probability below which there is nothing to take the logarithm of.

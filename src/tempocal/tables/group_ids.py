@@ -1,11 +1,12 @@
-"""The groups of a table: how many there are, and numbers that go with each of them.
+"""The groups of a table: how many there are, and numbers, folds and buckets of each of them.
 
-Engines share no hash function. A group whose id is a whole number gets its number by modular
-arithmetic, which every engine has; of other ids the distinct ones are brought here, and what
-Python makes of them is joined back.
+There is no hash that all engines share. Ids that are whole numbers are spread by modular
+arithmetic, which every engine has; of others the distinct ones are brought here, and what Python
+makes of them is joined with the rows again.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -14,14 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
+from tempocal.inputs import Codes
+from tempocal.solve import fold_codes
 from tempocal.tables.labelled import Labelled
 from tempocal.tables.open import Frame
 from tempocal.tables.small import Columns, join
 
-# Products of two numbers below it, and a third one added, are whole numbers of 63 bits.
-PRIME = 2**31 - 1
+# A prime, and a number that spreads well: products of two numbers below it, and a third one added,
+# are whole numbers of 63 bits.
+PRIME, SPREAD = 2**31 - 1, 1_327_217_885
 # Up to so many groups each is looked up in a small table of all of them.
 FEW = 10_000
+# Up to so many are dealt as those of arrays are.
+MOST_DEALT = 2**20
 # More ids than this that are not whole numbers are not brought here.
 MANY = 2_000_000
 
@@ -32,61 +38,116 @@ class GroupIds:
 
     Attributes
     ----------
+    rows : Labelled
+        The rows.
     count : int
-        How many there are.
-    ids : ndarray or None
-        Each once, in order; None where they are whole numbers, and many.
+        How many groups there are.
+    mixed : int
+        How many of them have rows with different labels.
+    are_whole : bool
+        Whether ids are whole numbers.
     """
 
+    rows: Labelled
     count: int
-    ids: NDArray[Any] | None
+    mixed: int
+    are_whole: bool
 
     @property
     def are_few(self) -> bool:
         """Whether something can be said of each of them."""
-        return self.ids is not None and self.count <= FEW
+        return self.count <= FEW
+
+    @property
+    def are_dealt(self) -> bool:
+        """Whether they are dealt to parts as those of arrays are; else by their ids alone."""
+        return self.count <= MOST_DEALT
+
+    @cached_property
+    def ids(self) -> NDArray[Any]:
+        """Each once, in order; a pass over the rows, when first asked for."""
+        if self.count > MANY and not self.are_whole:
+            raise InputError(
+                f"groups has more than {MANY:,} ids that are not whole numbers: make a column of "
+                "whole numbers of them, such as a hash of 63 bits"
+            )
+        distinct = with_keys(self.rows.frame).select("group").unique()
+        found = self.rows.passes.collect(distinct, "collecting the groups")["group"]
+        try:
+            return np.unique(found)
+        except TypeError as error:
+            raise InputError(f"groups mixes ids that cannot be ordered: {error}") from error
 
     def beside(self, frame: Frame, columns: Columns) -> Frame:
         """Put beside each row what goes with its group; ``columns`` are in the order of ids."""
-        assert self.ids is not None
         return join(with_keys(frame), {"group": self.ids, **columns}, on=["group"])
 
     def numbered(self, frame: Frame) -> Frame:
         """Add ``number``, a whole number from 0 to `PRIME`, that two groups hardly ever share."""
-        if self.ids is not None:
-            return self.beside(frame, {"number": np.array([_digest(i) for i in self.ids.tolist()])})
-        # Some engines give the remainder of a negative number a minus sign.
-        rest = (nw.col("group") % PRIME + PRIME) % PRIME
-        return with_keys(frame).with_columns(number=rest)
+        if self.are_whole:
+            return with_keys(frame).with_columns(number=_rest(nw.col("group")))
+        return self.beside(frame, {"number": self._digests(0) % PRIME})
+
+    def folds(self, frame: Frame, count: int, seed: int) -> Frame:
+        """Add the ``fold`` of each row, from its group alone."""
+        if self.are_dealt:
+            dealt = fold_codes(self.count, None, count, seed).astype(np.int64)
+            return self.beside(frame, {"fold": dealt})
+        if self.are_whole:
+            return frame.with_columns(fold=spread(nw.col("group"), count, seed))
+        return self.beside(frame, {"fold": self._digests(seed) % count})
+
+    def buckets(self, frame: Frame, count: int) -> Frame:
+        """Replace groups by one of ``count`` buckets."""
+        if self.are_whole:
+            return frame.with_columns(group=spread(nw.col("group"), count, seed=0))
+        joined = self.beside(frame, {"bucket": self._digests(0) % count})
+        return joined.drop("group").rename({"bucket": "group"})
+
+    def _digests(self, seed: int) -> Codes:
+        return np.array([_digest(one, seed) for one in self.ids.tolist()], dtype=np.int64)
 
 
 def find_groups(rows: Labelled) -> GroupIds:
-    """Find the groups of a table, in a pass or two."""
-    frame = with_keys(rows.frame)
-    is_whole = frame.collect_schema()["group"].is_integer()
-    most = FEW if is_whole else MANY
-    distinct = frame.select("group").unique().head(most + 1)
-    found = np.unique(rows.passes.collect(distinct, "looking for groups")["group"])
-    if len(found) <= most:
-        return GroupIds(len(found), found)
-    if not is_whole:
-        raise InputError(
-            f"groups has more than {MANY:,} ids that are not whole numbers: make a column of whole "
-            "numbers of them, such as a hash of 64 bits"
-        )
-    counted = rows.passes.collect(frame.select(nw.col("group").n_unique()), "counting the groups")
-    return GroupIds(int(counted["group"][0]), None)
+    """Count the groups of a table, in one pass."""
+    ends = (nw.col("label").min().alias("low"), nw.col("label").max().alias("high"))
+    by_group = rows.frame.group_by("group").agg(*ends)
+    differ = nw.when(nw.col("low") != nw.col("high")).then(nw.lit(1)).otherwise(nw.lit(0))
+    sums = by_group.with_columns(mixed=differ, one=nw.lit(1)).select(
+        nw.col("one").sum(), nw.col("mixed").sum()
+    )
+    found = rows.passes.collect(sums, "counting the groups")
+    kind = with_keys(rows.frame).collect_schema()["group"]
+    return GroupIds(rows, int(found["one"][0]), int(found["mixed"][0]), kind.is_integer())
 
 
-def with_keys(frame: Frame) -> Frame:
-    """Make the ids of groups of one of three types, so that a small table can be joined."""
-    kind = frame.collect_schema()["group"]
+def codes_of(ids: NDArray[Any]) -> tuple[Codes, int]:
+    """Codes of groups in a result, and how many there are."""
+    found, codes = np.unique(ids, return_inverse=True)
+    return codes.astype(np.intp), len(found)
+
+
+def with_keys(frame: Frame, name: str = "group") -> Frame:
+    """Make a column of ids of one of three types, so that a small table can be joined."""
+    kind = frame.collect_schema()[name]
     if kind == nw.UInt64 or not (kind.is_integer() or kind.is_float()):
-        return frame.with_columns(group=nw.col("group").cast(nw.String))
+        return frame.with_columns(**{name: nw.col(name).cast(nw.String)})
     wide = nw.Int64 if kind.is_integer() else nw.Float64
-    return frame.with_columns(group=nw.col("group").cast(wide))
+    return frame.with_columns(**{name: nw.col(name).cast(wide)})
 
 
-def _digest(value: Any) -> int:
-    found = blake2b(repr(value).encode(errors="surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(found, "little") % PRIME
+def spread(ids: nw.Expr, count: int, seed: int) -> nw.Expr:
+    """Spread whole numbers over ``count`` places."""
+    shifted = (_rest(ids) + (7919 * seed) % PRIME) % PRIME
+    return (shifted * SPREAD) % PRIME % count
+
+
+def _rest(ids: nw.Expr) -> nw.Expr:
+    # Of a negative number engines take the remainder to either side of zero.
+    return (ids.cast(nw.Int64) % PRIME + PRIME) % PRIME
+
+
+def _digest(value: Any, seed: int) -> int:
+    """Hash an id, to 62 bits."""
+    text = f"{seed}:{value!r}".encode(errors="surrogatepass")
+    return int.from_bytes(blake2b(text, digest_size=8).digest()) >> 2

@@ -1,7 +1,7 @@
 """Labelled predictions in a table, under names of our own, and what one look at them tells."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
@@ -16,9 +16,18 @@ from tempocal.links import Array
 from tempocal.tables.asked import Asked
 from tempocal.tables.census import census, require_usable
 from tempocal.tables.engine import NarwhalsEngine
+from tempocal.tables.failing import naming_failures
 from tempocal.tables.open import Frame, open_table
 from tempocal.tables.seconds import as_number, as_seconds, kind_of
 from tempocal.tables.small import Columns, collect
+
+
+@dataclass(frozen=True)
+class Told:
+    """A table, and who is to be told of every pass over its rows, before it is made."""
+
+    table: Any
+    tell: Callable[[str], None]
 
 
 @dataclass
@@ -31,7 +40,8 @@ class Passes:
     def collect(self, frame: Frame, doing: str) -> Columns:
         """Make a pass over the rows and bring the result here."""
         self.tell(doing)
-        found = collect(frame)
+        with naming_failures(doing):
+            found = collect(frame)
         self.count += 1
         return found
 
@@ -44,13 +54,15 @@ class Labelled:
     ----------
     frame : Frame
         With columns ``x0``, ``x1``, ... as they came and ``z0``, ``z1``, ... of logits; ``label``,
-        a code; and as far as they were named ``time``, ``group`` and ``weight``.
+        a code; and as far as they were named ``time``, ``group``, ``sequence`` and ``weight``.
     classes : ndarray of shape (K,)
         The classes, in the order of the columns.
     passes : Passes
         Passes over the rows so far.
     n_rows, weights : int, ndarray of shape (K,)
         Rows, and the weight of those of each class.
+    counts : ndarray of shape (K,)
+        Rows of each class, also those that weigh nothing and are left out of ``frame``.
     lowest, highest : ndarray of shape (columns,)
         Least and greatest logit of each column.
     mean_size : float
@@ -68,6 +80,7 @@ class Labelled:
     passes: Passes
     n_rows: int
     weights: Array
+    counts: Array
     lowest: Array
     highest: Array
     mean_size: float
@@ -99,36 +112,42 @@ class Labelled:
         return nw.col("weight") if self.has_weights else nw.lit(1.0)
 
 
-def read_labelled(
-    table: Any, asked: Asked, classes: Any, tell: Callable[[str], None] | None = None
-) -> Labelled:
-    """Open a table and look at all of it once."""
-    frame = open_table(table)
+def read_labelled(table: Any, asked: Asked, classes: Any) -> Labelled:
+    """Open a table, which may be a `Told` one, and look at all of it once."""
+    told = table if isinstance(table, Told) else None
+    frame = open_table(table if told is None else told.table)
     schema = frame.collect_schema()
     _require_columns(asked, list(schema))
     kind = None if asked.time is None else _time_kind(asked.time, schema[asked.time])
     raw = frame.select(**_raw(asked, schema, kind))
-    passes = Passes() if tell is None else Passes(tell=tell)
+    passes = Passes() if told is None else Passes(tell=told.tell)
     found = passes.collect(census(raw, asked), "looking at all rows")
     require_usable(found, asked)
-    return _labelled(raw, asked, found, classes=classes, kind=kind, passes=passes)
+    if schema[asked.label] != nw.Boolean:
+        return _labelled(raw, asked, found, classes=classes, kind=kind, passes=passes)
+    # Truth values are counted as 0 and 1.
+    numbers = None if classes is None else np.asarray(classes).astype(np.int64)
+    labelled = _labelled(raw, asked, found, classes=numbers, kind=kind, passes=passes)
+    return replace(labelled, classes=labelled.classes.astype(np.bool_))
 
 
 def _raw(asked: Asked, schema: Any, kind: TimeKind | None) -> dict[str, nw.Expr]:
     """Columns under our own names, numbers as double."""
     scores = [as_number(name, schema[name], asked.inputs) for name in asked.scores]
     raw = {f"x{k}": column for k, column in enumerate(scores)}
-    raw["label"] = _label(asked.label, schema[asked.label])
+    raw["label"] = as_label(asked.label, schema[asked.label])
     if asked.time is not None and kind is not None:
         raw["time"] = as_seconds(asked.time, schema[asked.time], kind)
     if asked.groups is not None:
-        raw["group"] = _label(asked.groups, schema[asked.groups])
+        raw["group"] = as_label(asked.groups, schema[asked.groups])
+    if asked.sequence is not None:
+        raw["sequence"] = as_label(asked.sequence, schema[asked.sequence])
     if asked.weight is not None:
         raw["weight"] = as_number(asked.weight, schema[asked.weight], "sample_weight")
     return raw
 
 
-def _label(name: str, dtype: Any) -> nw.Expr:
+def as_label(name: str, dtype: Any) -> nw.Expr:
     """Return a column of labels or ids, of a type that can be compared."""
     column = nw.col(name)
     if dtype == nw.Boolean:
@@ -175,6 +194,7 @@ def _labelled(
         passes=passes,
         n_rows=int(rows),
         weights=weights.astype(np.float64),
+        counts=np.bincount(codes, found["one"], minlength=len(ordered)).astype(np.float64),
         lowest=np.array([found[f"{name}_low"].min() for name in names]),
         highest=np.array([found[f"{name}_high"].max() for name in names]),
         mean_size=mean_size,

@@ -10,13 +10,13 @@ from tempocal.links import Array
 from tempocal.rows import Predictor, Sums
 from tempocal.rows.standing import GroupSums
 from tempocal.tables.atoms import Atoms
-from tempocal.tables.clusters import Clusters, add_buckets, codes_of
+from tempocal.tables.group_ids import GroupIds, codes_of
 from tempocal.tables.labelled import Labelled
 from tempocal.tables.summing import sums_by
 from tempocal.tables.terms import Terms, pairs, terms_of
 
 # Pairs of a group and an atom whose sums are brought here, at most: beyond, groups go in buckets.
-MOST_PAIRS = 2**22
+MOST_PAIRS = 2**20
 LEAST_BUCKETS = 64
 # With more coefficients the products of pairs are too many to ask an engine for.
 MOST_COEFFICIENTS = 42
@@ -33,12 +33,12 @@ class TableModel:
         Their keys.
     predictor : Predictor
         The model.
-    clusters : Clusters or None
+    clusters : GroupIds or None
         Groups of the rows.
     """
 
     def __init__(
-        self, labelled: Labelled, atoms: Atoms, predictor: Predictor, clusters: Clusters | None
+        self, labelled: Labelled, atoms: Atoms, predictor: Predictor, clusters: GroupIds | None
     ) -> None:
         if predictor.n_coefficients > MOST_COEFFICIENTS:
             raise InputError(
@@ -78,7 +78,7 @@ class TableModel:
         pairs_at_most = min(self._clusters.count * self._atoms.count, self._labelled.n_rows)
         if pairs_at_most > MOST_PAIRS:
             buckets = max(LEAST_BUCKETS, MOST_PAIRS // self._atoms.count)
-            frame = add_buckets(frame, self._labelled, self._clusters, buckets)
+            frame = self._clusters.buckets(frame, buckets)
         named = _numbered("g", self._terms().gradient)
         by = ("group", *self._atoms.on)
         summed = sums_by(frame, by, named, weighted=self._labelled.has_weights)

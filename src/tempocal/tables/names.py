@@ -70,6 +70,14 @@ def as_names(given: Any, what: str) -> tuple[str, ...]:
     return names
 
 
+def free_prefix(taken: Sequence[str]) -> str:
+    """Return what no column's name begins with; some engines do not tell capitals apart."""
+    prefix = "tempocal"
+    while any(name.lower().startswith(prefix) for name in taken):
+        prefix += "_"
+    return prefix
+
+
 def _require_count(names: tuple[str, ...], count: int, what: str) -> None:
     if len(names) != count:
         raise InputError(

@@ -8,12 +8,12 @@ import numpy as np
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.tables.atoms import Atoms
-from tempocal.tables.clusters import Clusters, add_buckets
+from tempocal.tables.formulas import with_formulas
 from tempocal.tables.gains import columns_of, loss_of, mapped_by
+from tempocal.tables.group_ids import GroupIds
 from tempocal.tables.labelled import Labelled
 from tempocal.tables.looking import MOST_PAIRS
 from tempocal.tables.small import Columns
-from tempocal.tables.summing import with_formulas
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class ScoredRows:
 
     labelled: Labelled
     atoms: Atoms
-    clusters: Clusters
+    clusters: GroupIds
     form: str
     numbers: list[Array]
 
@@ -30,7 +30,7 @@ class ScoredRows:
         """Sum of the losses of each group, in the order of their ids, and its weight."""
         frame = self.atoms.beside(columns_of(self.numbers))
         if self.clusters.count > MOST_PAIRS:
-            frame = add_buckets(frame, self.labelled, self.clusters, MOST_PAIRS)
+            frame = self.clusters.buckets(frame, MOST_PAIRS)
         loss = loss_of(mapped_by(self.form, self.numbers, self.labelled))
         frame = with_formulas(frame, {"loss": loss}).with_columns(mass=self.labelled.weight)
         frame = frame.with_columns(loss=nw.col("loss") * nw.col("mass"))

@@ -13,10 +13,10 @@ from tempocal.tables.atoms import Atoms
 from tempocal.tables.census import odds_of
 from tempocal.tables.clock import Clock
 from tempocal.tables.counting import Cells, bins_for, count_cells, count_values, fine_bins_for
+from tempocal.tables.formulas import with_formulas
 from tempocal.tables.labelled import Labelled
 from tempocal.tables.open import Frame
 from tempocal.tables.small import Columns
-from tempocal.tables.summing import with_formulas
 from tempocal.tables.terms import odds_of_class
 
 # Rows that are taken for all where there are more than two classes.
@@ -139,13 +139,15 @@ def _atoms(
         times = clock.ends[0] + late * (clock.ends[1] - clock.ends[0])
     elif clock is not None:
         times = clock.times(columns["key"].astype(np.float64))
-    return Atoms(frame, on, columns, totals, times, clock), places, by_label
+    numbers = np.bincount(places, found.get("one", weights), minlength=count).astype(np.float64)
+    return Atoms(frame, on, columns, totals, numbers, times, clock), places, by_label
 
 
 def _sample(labelled: Labelled, frame: Frame, on: tuple[str, ...], clock: Clock | None) -> StandIns:
     """Count by key and label, and take some of the rows, by the digits of their logits."""
     weighed = frame.with_columns(m0=labelled.weight)
-    sums = [nw.col("m0").sum()]
+    weighed = weighed.with_columns(one=nw.lit(1.0))
+    sums = [nw.col("m0").sum(), nw.col("one").sum()]
     if "since" in weighed.columns:
         weighed = weighed.with_columns(late=nw.col("since") * nw.col("m0"))
         sums.append(nw.col("late").sum())

@@ -15,6 +15,7 @@ except ImportError as error:
         'SQL is written with sqlglot, which is not installed: pip install "tempocal[tables]"'
     ) from error
 
+from tempocal.tables.names import free_prefix
 from tempocal.tables.sql_engine import SqlEngine, as_double
 
 # Written out in one piece, larger formulas take databases seconds to read.
@@ -63,7 +64,7 @@ def staged_statement(
     formulas: Mapping[str, Expression], dialect: str, table: Sequence[str], keep: Sequence[str]
 ) -> str:
     """Return nested queries, of which each works out what the next ones share."""
-    prefix = _free_prefix([*keep, *formulas])
+    prefix = free_prefix([*keep, *formulas])
     staged = in_stages(list(formulas.values()), f"{prefix}_s")
     inputs = {name: f"{prefix}_x{k}" for k, name in enumerate(_columns_of(formulas.values()))}
     carried = [_column(name) for name in keep]
@@ -139,10 +140,3 @@ def _columns_of(formulas: Iterable[Expression]) -> list[str]:
             if isinstance(node, Column):
                 found[node.name] = None
     return sorted(found)
-
-
-def _free_prefix(taken: Sequence[str]) -> str:
-    prefix = "tempocal"
-    while any(name.lower().startswith(prefix) for name in taken):
-        prefix += "_"
-    return prefix

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import narwhals as nw
 
-from tempocal.formula import in_stages, interpret
 from tempocal.formula.nodes import Column, Expression
-from tempocal.tables.engine import NarwhalsEngine
+from tempocal.tables.formulas import with_formulas
 from tempocal.tables.open import Frame
 
 
@@ -18,20 +17,3 @@ def sums_by(
     frame = with_formulas(frame, values)
     sums = [nw.col(name).sum() for name in terms]
     return frame.group_by(*by).agg(*sums) if by else frame.select(*sums)
-
-
-def with_formulas(frame: Frame, formulas: dict[str, Expression]) -> Frame:
-    """Add columns, working out first what several of them share."""
-    engine = NarwhalsEngine()
-    staged = in_stages(list(formulas.values()), "tempocal_s")
-    for stage in staged.stages:
-        made = {name: interpret(each, engine, {}) for name, each in stage.items()}
-        frame = frame.with_columns(**made)
-    outputs = zip(formulas, staged.outputs, strict=True)
-    made = {name: interpret(each, engine, {}) for name, each in outputs}
-    return frame.with_columns(**{name: _column(each) for name, each in made.items()})
-
-
-def _column(value: nw.Expr | float) -> nw.Expr:
-    """Return a column, also of what turned out to be a constant."""
-    return value if isinstance(value, nw.Expr) else nw.lit(value)

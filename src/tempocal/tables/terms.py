@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
-from tempocal.formula.links import Expressions, exp, log, log_odds, log_sigmoid
+from tempocal.formula.links import Expressions, log, log_odds, log_sigmoid
 from tempocal.formula.maps import log_features
 from tempocal.formula.nodes import (
     AtMost,
     Column,
+    Exp,
     Expression,
     Largest,
     Number,
@@ -50,7 +51,7 @@ def _terms(predictor: Any, z: Expressions, theta: Sequence[Expression]) -> Terms
 def _(predictor: Sigmoid, z: Expressions, theta: Sequence[Expression]) -> Terms:
     x = _features(predictor, odds_of_class(z, predictor.of_class))
     eta = _combine(theta, x)
-    small = exp(-Largest((eta, -eta)))
+    small = Exp(-Largest((eta, -eta)))
     share = divide(Number(1.0), small + 1.0)
     p = Where(AtMost(Number(0.0), eta), share, small * share)
     target = is_class(predictor.of_class) * (predictor.high - predictor.low) + predictor.low
@@ -67,7 +68,7 @@ def _(predictor: Sigmoid, z: Expressions, theta: Sequence[Expression]) -> Terms:
 def _(predictor: ScaledSoftmax, z: Expressions, theta: Sequence[Expression]) -> Terms:
     top = Largest(z)
     below = [each - top for each in z]
-    shares = [exp(each * theta[0]) for each in below]
+    shares = [Exp(each * theta[0]) for each in below]
     whole = total(shares)
     mean = total(share * each for share, each in zip(shares, below, strict=True)) / whole
     square = total(share * each * each for share, each in zip(shares, below, strict=True)) / whole
@@ -86,7 +87,7 @@ def _(predictor: Softmax, z: Expressions, theta: Sequence[Expression]) -> Terms:
     ]
     eta = [_combine(theta[k * width :][:width], each) for k, each in enumerate(x)]
     top = Largest(tuple(eta))
-    shares = [exp(each - top) for each in eta]
+    shares = [Exp(each - top) for each in eta]
     whole = total(shares)
     p = [share / whole for share in shares]
     residuals = [each - is_class(k) for k, each in enumerate(p)]

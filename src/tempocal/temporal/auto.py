@@ -196,7 +196,8 @@ class AutoTemporalCalibrator(TimedCalibrator):
             sample_weight=sample_weight,
         )
         pairs = given or default_candidates(len(labelled.classes))
-        needs = Needs(tuple(curve for _, curve in pairs), (folds, seed))
+        # The calibration error over time asks for times even if no candidate does.
+        needs = Needs((Spline(), *(curve for _, curve in pairs)), (folds, seed))
         training = table_training(labelled, needs, exact=exact)
         with one_blas_thread():
             fitted = self._choose(pairs, training)

@@ -46,10 +46,8 @@ def score_rows(
     training: Training, fitted: TemporalMap, grid: Grid | None = None, level: float = 0.95
 ) -> Scored:
     """Score rows as they are and mapped, in one pass; ``grid`` is that of these rows."""
-    if isinstance(training, TableTraining) and isinstance(fitted, Curves):
-        return _score_table(training, fitted, level)
     if isinstance(training, TableTraining):
-        training = training.points()
+        return _score_table(training, fitted, level)
     mapped, weights, groups = _map_rows(training, fitted, grid), training.weights, training.groups
     # Sums by group are made of the gains of all rows; else squares are all that is asked of them.
     kept = None if groups is None else np.empty(len(training.labels))
@@ -74,8 +72,14 @@ def score_rows(
     return _scored(float(before), float(mean), error, training, level)
 
 
-def _score_table(training: TableTraining, fitted: Curves, level: float) -> Scored:
-    """Score the rows of a table."""
+def _score_table(training: TableTraining, fitted: TemporalMap, level: float) -> Scored:
+    """Score the rows of a table; without a look at them nothing is known of the groups."""
+    if not training.exact or not isinstance(fitted, Curves):
+        scored = score_rows(training.points(), fitted, level=level)
+        gain = scored.gain
+        if training.groups is not None:
+            gain = Gain(gain.mean, -np.inf, np.inf)
+        return Scored(scored.before, scored.after, gain)
     sums, total = training.gains(fitted), training.total_weight
     mean, count = sums.gain / total, _count(training)
     error = np.inf

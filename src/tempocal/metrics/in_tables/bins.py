@@ -5,15 +5,16 @@ import numpy as np
 
 from tempocal.formula import choose
 from tempocal.metrics.cells import GapMetric
-from tempocal.metrics.edges import equal_mass, equal_width
+from tempocal.metrics.edges import Edges, equal_mass, equal_width
 from tempocal.metrics.events import Events
 from tempocal.metrics.in_tables.scored import MOST_SUMS, Scored, added, flag
 from tempocal.metrics.in_tables.stretches import TableStretches
 from tempocal.tables.engine import NarwhalsEngine
 from tempocal.tables.open import Frame
-from tempocal.tables.small import Columns, join
+from tempocal.tables.small import join
+from tempocal.tables.standins import MOST_VALUES
 
-# Equal-mass bins end at the ends of cells of confidence, at most so many.
+# Of many rows, equal-mass bins end at the ends of cells of confidence, at most so many.
 FINEST = 2**16
 # Above every confidence.
 NEVER = 2.0
@@ -25,12 +26,22 @@ def add_bin(
     """Add the ``bin`` of one event, followed by its number; ``frame`` has its ``sure``."""
     if metric.binning == "equal_width":
         return _equal_width(frame, metric.bins, event)
-    edges = _equal_mass_edges(table, frame, metric.bins, stretches.count, event)
-    names = [name for name in edges if name != "stretch"]
-    if not names:
+    edges = equal_mass_edges(table, frame, metric.bins, stretches.count, event)
+    return place_in_bins(frame, edges, event)
+
+
+def place_in_bins(frame: Frame, edges: list[Edges], event: int) -> Frame:
+    """Add the ``bin`` of one event, by the edges of each stretch."""
+    most = max(each.n_bins for each in edges) - 1
+    if most == 0:
         return frame.with_columns(**{f"bin{event}": nw.lit(0)})
+    names = [f"edge{event}_{k}" for k in range(most)]
+    inner = np.full((len(edges), most), NEVER)
+    for stretch, each in enumerate(edges):
+        inner[stretch, : each.n_bins - 1] = each.values[1:-1]
+    columns = {"stretch": np.arange(len(edges)), **dict(zip(names, inner.T, strict=True))}
     found = added(flag(nw.col(f"sure{event}") > nw.col(name)) for name in names)
-    return join(frame, edges, on=["stretch"]).with_columns(**{f"bin{event}": found})
+    return join(frame, columns, on=["stretch"]).with_columns(**{f"bin{event}": found})
 
 
 def _equal_width(frame: Frame, bins: int, event: int) -> Frame:
@@ -40,22 +51,21 @@ def _equal_width(frame: Frame, bins: int, event: int) -> Frame:
     return frame.with_columns(**{f"bin{event}": found})
 
 
-def _equal_mass_edges(
+def equal_mass_edges(
     table: Scored, frame: Frame, bins: int, n_stretches: int, event: int
-) -> Columns:
-    """Inner edges of each stretch, from the weight in each of many cells of confidence."""
+) -> list[Edges]:
+    """Edges of each stretch, from the weight of each confidence, or in each of many cells."""
     cells = min(FINEST, MOST_SUMS // n_stretches)
     sure = nw.col(f"sure{event}")
-    frame = frame.select("stretch", "weight", top=sure, cell=(sure * float(cells)).ceil())
+    cell = sure if table.rows.n_rows <= MOST_VALUES else (sure * float(cells)).ceil()
+    frame = frame.select("stretch", "weight", top=sure, cell=cell)
     sums = (nw.col("weight").sum(), nw.col("top").max())
     counted = frame.group_by("stretch", "cell").agg(*sums)
     found = table.passes.collect(counted, "looking for bins of equal mass")
-    edges = np.full((n_stretches, bins - 1), NEVER)
+    edges = []
     for stretch in range(n_stretches):
         inside = found["stretch"] == stretch
         nothing = np.zeros(0, dtype=np.bool_)
         events = Events(found["top"][inside], nothing, found["weight"][inside], "", 0)
-        inner = equal_mass(events, bins).values[1:-1]
-        edges[stretch, : len(inner)] = inner
-    columns = {f"edge{event}_{k}": column for k, column in enumerate(edges.T)}
-    return {"stretch": np.arange(n_stretches), **columns}
+        edges.append(equal_mass(events, bins))
+    return edges

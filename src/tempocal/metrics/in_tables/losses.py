@@ -1,16 +1,18 @@
 """Means over the rows of a table: the loss of each row, and the one that is expected of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
+from tempocal.links import Array
 from tempocal.metrics.any_metric import Metric
 from tempocal.metrics.arguments import check_two_classes
 from tempocal.metrics.in_tables.events import confidence, top_class
 from tempocal.metrics.in_tables.scored import MOST_SUMS, Scored, added, flag
-from tempocal.metrics.in_tables.stretches import TableStretches
+from tempocal.metrics.in_tables.stretches import TableStretches, whole
 from tempocal.metrics.in_tables.units import draw_units
 from tempocal.metrics.kinds import unwrap
 from tempocal.metrics.likelihood import nll
@@ -47,6 +49,23 @@ def mean_sums(table: Scored, metric: Metric, stretches: TableStretches) -> MeanS
     return by_unit(table, frame, stretches)
 
 
+def gain_sums(table: Scored, metric: Metric, after: Sequence[str]) -> MeanSums:
+    """Sum what the losses of all rows are less with the probabilities ``after``, also columns."""
+    function, settings = unwrap(metric)
+    loss = _loss(function, settings, table.n_classes)
+    frame = loss.add(table.frame).with_columns(before=nw.col("loss"), lost_before=nw.col("lost"))
+    frame = frame.with_columns(**{f"p{k}": nw.col(name) for k, name in enumerate(after)})
+    # Two infinite losses are as bad as each other.
+    frame = loss.add(frame).with_columns(
+        loss=nw.col("before") - nw.col("loss"),
+        lost=nw.col("lost_before") - nw.col("lost"),
+        expected=nw.lit(0.0),
+    )
+    stretches = whole()
+    by_unit = _by_row if table.groups is None else _by_group
+    return by_unit(table, stretches.locate(frame), stretches)
+
+
 def _by_group(table: Scored, frame: Frame, stretches: TableStretches) -> MeanSums:
     """Sum groups in buckets, whose deviations are those of independent parts."""
     assert table.groups is not None
@@ -62,12 +81,11 @@ def _by_group(table: Scored, frame: Frame, stretches: TableStretches) -> MeanSum
         for name in (*_SUMS, "group")
     )
     totals = weight.sum(axis=0)
-    means = loss.sum(axis=0) / totals
-    infinite = lost.sum(axis=0) > 0.0
+    means, infinite = loss.sum(axis=0) / totals, lost.sum(axis=0)
     return MeanSums(
-        np.where(infinite, np.inf, means),
+        _with_infinite(means, infinite),
         expected.sum(axis=0) / totals,
-        np.where(infinite, 0.0, (loss - means * weight) / totals),
+        np.where(infinite == 0.0, (loss - means * weight) / totals, 0.0),
         groups.sum(axis=0),
         float(table.groups.count),
     )
@@ -83,15 +101,19 @@ def _by_row(table: Scored, frame: Frame, stretches: TableStretches) -> MeanSums:
     found = table.passes.collect(weighed.group_by("stretch").agg(*sums), "adding up")
     order = np.argsort(found["stretch"])
     totals, loss, expected, lost, square = (found[name][order] for name in names)
-    means, infinite = loss / totals, lost > 0.0
+    means = loss / totals
     spread = np.sqrt(np.maximum(square - means * loss, 0.0)) / totals
     return MeanSums(
-        np.where(infinite, np.inf, means),
+        _with_infinite(means, lost),
         expected / totals,
-        np.diag(np.where(infinite, 0.0, spread)),
+        np.diag(np.where(lost == 0.0, spread, 0.0)),
         totals,
         float(totals.sum()),
     )
+
+
+def _with_infinite(means: Array, lost: Array) -> Array:
+    return np.where(lost > 0.0, np.inf, np.where(lost < 0.0, -np.inf, means))
 
 
 def _weighed(frame: Frame) -> Frame:

@@ -1,6 +1,6 @@
 """Rows of a table as metrics need them: the probability of each class, and what it is judged by."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -51,11 +51,9 @@ class Scored:
         return replace(self, frame=self.frame.with_columns(label=1 - nw.col("label")))
 
 
-def read_scored(
-    table: Any, asked: Asked, classes: Any, tell: Callable[[str], None] | None = None
-) -> Scored:
+def read_scored(table: Any, asked: Asked, classes: Any) -> Scored:
     """Look at a table, and find its groups."""
-    rows = read_labelled(table, asked, classes, tell)
+    rows = read_labelled(table, asked, classes)
     if rows.n_columns == 1:
         proba = {"p0": 1.0 - nw.col("x0"), "p1": nw.col("x0")}
     else:
@@ -64,14 +62,16 @@ def read_scored(
     return make_scored(rows, rows.frame.with_columns(**proba), groups)
 
 
-def make_scored(rows: Labelled, frame: Frame, groups: GroupIds | None) -> Scored:
-    """Take what is needed of a frame that has the probability of each class."""
+def make_scored(
+    rows: Labelled, frame: Frame, groups: GroupIds | None, also: Sequence[str] = ()
+) -> Scored:
+    """Take what is needed of a frame that has the probability of each class, and some columns."""
     if rows.has_weights:
         mean = np.float64(rows.total_weight / rows.n_rows)
         warn_of_light_weights(np.broadcast_to(mean, rows.n_rows))
     names = ["label", *(f"p{k}" for k in range(len(rows.classes)))]
     names += ["time"] * (rows.time_ends is not None) + ["group"] * rows.has_groups
-    return Scored(frame.select(*names, weight=rows.weight), rows, groups)
+    return Scored(frame.select(*names, *also, weight=rows.weight), rows, groups)
 
 
 def flag(condition: nw.Expr) -> nw.Expr:

@@ -47,8 +47,13 @@ def whole() -> TableStretches:
 
 def cut_table(table: Scored, bins: Bins) -> TableStretches:
     """Cut time into stretches of about the same weight, or into its steps."""
+    return cut_moments(table, find_moments(table), bins)
+
+
+def cut_moments(table: Scored, moments: tuple[Columns, bool], bins: Bins) -> TableStretches:
+    """Cut the times that `find_moments` found."""
     assert table.rows.time_kind is not None
-    found, is_exact = _moments(table)
+    found, is_exact = moments
     if bins == "steps" and not is_exact:
         raise InputError(
             f'bins is "steps", but there are more than {MOST_TIMES:,} distinct times: bins=20 cuts '
@@ -65,7 +70,7 @@ def cut_table(table: Scored, bins: Bins) -> TableStretches:
     return TableStretches(placed, low[1:], counts.astype(np.intp))
 
 
-def _moments(table: Scored) -> tuple[Columns, bool]:
+def find_moments(table: Scored) -> tuple[Columns, bool]:
     """Weight and number of rows at each time, in order, and whether these are all times."""
     # Minus zero is zero, but not to every engine.
     time = nw.when(nw.col("time") == 0.0).then(nw.lit(0.0)).otherwise(nw.col("time"))

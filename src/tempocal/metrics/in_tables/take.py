@@ -1,5 +1,6 @@
 """A metric of a table that was looked at: which sums it needs, and what they make."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,10 +8,11 @@ import numpy as np
 from tempocal.errors import InputError
 from tempocal.metrics.any_metric import Metric
 from tempocal.metrics.estimates import IntervalEstimate
+from tempocal.metrics.gain import make_gain, mean_loss
 from tempocal.metrics.gap_sums import profile_of_gap_sums
 from tempocal.metrics.in_tables.gaps_by_group import gap_sums_by_group
 from tempocal.metrics.in_tables.gaps_by_row import gap_sums_by_row
-from tempocal.metrics.in_tables.losses import mean_sums
+from tempocal.metrics.in_tables.losses import gain_sums, mean_sums
 from tempocal.metrics.in_tables.scored import Scored
 from tempocal.metrics.in_tables.stretches import TableStretches, cut_table, whole
 from tempocal.metrics.kinds import gap_metric, row_loss
@@ -24,8 +26,14 @@ def take_over_time(
     table: Scored, metric: Metric, *, bins: Bins, level: float, seed: int
 ) -> OverTime:
     """Take a metric on each stretch of time."""
+    return take_along(table, metric, cut_table(table, bins), level=level, seed=seed)
+
+
+def take_along(
+    table: Scored, metric: Metric, stretches: TableStretches, *, level: float, seed: int
+) -> OverTime:
+    """Take a metric on stretches that were cut before."""
     require_sums(metric)
-    stretches = cut_table(table, bins)
     assert stretches.rows is not None
     profile, units = _profile(table, metric, stretches, level, seed)
     sequences = stretches.rows if table.groups is None else units.astype(np.intp)
@@ -40,6 +48,15 @@ def take_whole(table: Scored, metric: Metric, *, level: float, seed: int) -> Int
     require_sums(metric)
     profile, _ = _profile(table, metric, whole(), level, seed)
     return make_estimate(profile.by_stretch[0], profile.estimator, level)
+
+
+def take_gain(
+    table: Scored, metric: Metric, after: Sequence[str], *, level: float
+) -> IntervalEstimate:
+    """Take what the probabilities in the columns ``after`` gain over those of a table."""
+    _, name = mean_loss(metric)
+    profile = profile_of_mean_sums(gain_sums(table, metric, after), name, level)
+    return make_gain(profile.by_stretch[0], name, level)
 
 
 def require_sums(metric: Metric) -> None:

@@ -1,0 +1,101 @@
+"""Rows of a table that are judged, with what each method says of them."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+
+from tempocal.assessment.evidence import EXCHANGED
+from tempocal.assessment.examples import Example
+from tempocal.assessment.in_tables.examples import pick_examples
+from tempocal.assessment.methods import Fitted
+from tempocal.assessment.scores import RELIABILITY_BINS, diagram_of, n_stretches
+from tempocal.fitted import FittedModel
+from tempocal.metrics import IntervalEstimate, OverTime, ReliabilityTable
+from tempocal.metrics.any_metric import Metric
+from tempocal.metrics.in_tables.reliability import reliability_tables
+from tempocal.metrics.in_tables.scored import Scored, make_scored
+from tempocal.metrics.in_tables.stretches import TableStretches, cut_table, whole
+from tempocal.metrics.in_tables.take import take_along, take_gain, take_whole
+from tempocal.tables.formulas import add_probabilities
+from tempocal.tables.group_ids import GroupIds
+from tempocal.tables.labelled import Labelled
+from tempocal.tables.open import Frame
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class JudgedTable:
+    """Rows, and the model of each method."""
+
+    rows: Labelled
+    groups: GroupIds
+    models: dict[str, FittedModel]
+    seed: int
+    known: dict[str, Scored] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rows: Labelled, groups: GroupIds, fitted: Fitted, seed: int) -> "JudgedTable":
+        """Take the models of the methods."""
+        models = {name: one._fitted_model() for name, one in fitted.by_name().items()}
+        return cls(rows, groups, models, seed)
+
+    def whole(self, metric: Metric, name: str) -> IntervalEstimate:
+        """Take a metric of all rows."""
+        return take_whole(self._scored(name), metric, level=LEVEL, seed=self.seed)
+
+    def along(self, metric: Metric, name: str) -> OverTime:
+        """Take a metric along time."""
+        given: Any = {"level": LEVEL, "seed": self.seed}
+        return take_along(self._scored(name), metric, self._stretches, **given)
+
+    def gain(self, metric: Metric, before: str, after: str) -> IntervalEstimate:
+        """Take what one method gains over another."""
+        names = [f"after{k}" for k in range(len(self.rows.classes))]
+        frame = self._with(self.rows.frame, before, "p")
+        if after == EXCHANGED:
+            frame = frame.with_columns(after0=nw.col("p1"), after1=nw.col("p0"))
+        else:
+            frame = self._with(frame, after, "after")
+        scored = make_scored(self.rows, frame, self.groups, also=names)
+        return take_gain(scored, metric, names, level=LEVEL)
+
+    def reliability(self, name: str) -> ReliabilityTable:
+        """Take the reliability curve of all rows."""
+        return self._reliability(name, whole())[0]
+
+    def reliability_over_time(self, name: str) -> tuple[ReliabilityTable, ...]:
+        """Take the reliability curve of each stretch."""
+        return self._reliability(name, self._stretches)
+
+    def examples(self) -> tuple[Example, ...]:
+        """Pick some sequences."""
+        if "sequence" not in self.rows.frame.collect_schema():
+            return ()
+        prefixes = {name: f"m{k}_" for k, name in enumerate(self.models)}
+        frame = self.rows.frame
+        for name, prefix in prefixes.items():
+            frame = self._with(frame, name, prefix)
+        return pick_examples(self.rows, frame, prefixes, self.seed)
+
+    def _reliability(self, name: str, stretches: TableStretches) -> tuple[ReliabilityTable, ...]:
+        of = diagram_of(len(self.rows.classes))
+        return reliability_tables(self._scored(name), stretches, bins=RELIABILITY_BINS, of=of)
+
+    def _scored(self, name: str) -> Scored:
+        if name not in self.known:
+            frame = self._with(self.rows.frame, name, "p")
+            self.known[name] = make_scored(self.rows, frame, self.groups)
+        return self.known[name]
+
+    def _with(self, frame: Frame, name: str, prefix: str) -> Frame:
+        """Add the probabilities of a method."""
+        model = self.models[name]
+        scores = [f"x{k}" for k in range(self.rows.n_columns)]
+        return add_probabilities(frame, model, scores, ["time"] * len(model.time_kinds), prefix)
+
+    @cached_property
+    def _stretches(self) -> TableStretches:
+        return cut_table(self._scored("raw"), n_stretches(self.groups.count))

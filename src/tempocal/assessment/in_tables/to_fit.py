@@ -1,0 +1,61 @@
+"""Rows of a table that calibrators are fitted to."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.assessment.methods import is_along_time
+from tempocal.inputs import Inputs, from_seconds
+from tempocal.metrics.in_tables.scored import Scored
+from tempocal.metrics.in_tables.stretches import cut_moments, find_moments
+from tempocal.tables.asked import Asked
+from tempocal.tables.labelled import Told, read_labelled
+from tempocal.tables.small import Columns
+
+
+@dataclass(frozen=True)
+class TableToFit:
+    """A part of a table."""
+
+    table: Any
+    asked: Asked
+    classes: NDArray[Any]
+    tell: Callable[[str], None]
+
+    @property
+    def inputs(self) -> Inputs:
+        """What the predictions are."""
+        return self.asked.inputs
+
+    def fit(self, calibrator: Any) -> Any:
+        """Fit a calibrator, along time if it is one of those."""
+        named = self.asked.arguments(along_time=is_along_time(calibrator))
+        return calibrator.fit_table(self._told, **named)
+
+    def times(self) -> NDArray[Any]:
+        """Return the distinct times; of more than a million, the first and the last."""
+        found, is_exact = self._moments
+        times = found["low"] if is_exact else np.array([found["low"][0], found["high"][-1]])
+        assert self._rows.rows.time_kind is not None
+        return from_seconds(times, self._rows.rows.time_kind)
+
+    def middles(self, stretches: int) -> NDArray[Any]:
+        """Return the mean time of each stretch."""
+        return cut_moments(self._rows, self._moments, stretches).ends.middle
+
+    @property
+    def _told(self) -> Told:
+        return Told(self.table, self.tell)
+
+    @cached_property
+    def _rows(self) -> Scored:
+        rows = read_labelled(self._told, self.asked, self.classes)
+        return Scored(rows.frame.select("time", weight=rows.weight), rows, None)
+
+    @cached_property
+    def _moments(self) -> tuple[Columns, bool]:
+        return find_moments(self._rows)

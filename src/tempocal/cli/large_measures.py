@@ -1,0 +1,66 @@
+"""Predictions of a large file measured, by passes over its rows."""
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from tempocal.cli.evaluating import Evaluated, model_for
+from tempocal.cli.large import Large
+from tempocal.cli.measures import Measures, measure_table
+from tempocal.errors import InputError
+from tempocal.fitted import FittedModel
+from tempocal.inputs import Times, require_same_kind
+from tempocal.maps import Scale
+from tempocal.metrics.in_tables.scored import flag, make_scored
+from tempocal.tables.formulas import add_probabilities
+from tempocal.tables.group_ids import find_groups
+from tempocal.tables.open import Frame
+
+
+def evaluate_large(large: Large, model: str | None, *, bins: int, seed: int) -> Evaluated:
+    """Measure the predictions as they are, and as a model makes them."""
+    rows = large.labelled
+    k = np.arange(len(rows.classes))
+    models = {"raw": FittedModel("Identity", k, large.inputs, rows.n_columns, Scale(1.0))}
+    if model is not None:
+        models["calibrated"] = _model(large, model)
+    classes = np.unique(large.labels) if large.classes is None else large.classes
+    settings: Any = {"classes": classes, "bins": bins, "seed": seed}
+    groups = find_groups(rows) if rows.has_groups else None
+
+    def measured(name: str, one: FittedModel) -> Measures:
+        return measure_table(name, make_scored(rows, _with(large, one), groups), **settings)
+
+    return Evaluated(large.facts, [measured(name, one) for name, one in models.items()])
+
+
+def _model(large: Large, model: str) -> FittedModel:
+    rows, has_time = large.labelled, large.facts.has_time
+    given: Any = {"columns": rows.n_columns, "has_time": has_time, "classes": large.classes}
+    found = model_for(model, large.named, **given)
+    if found.time_kinds and rows.time_kind is not None:
+        require_same_kind(Times(np.zeros(1), (rows.time_kind,)), found.time_kinds)
+    return found
+
+
+def _with(large: Large, model: FittedModel) -> Frame:
+    """Add the probabilities of a model."""
+    names = [f"x{k}" for k in range(large.labelled.n_columns)]
+    times = ["time"] * len(model.time_kinds)
+    frame = add_probabilities(large.labelled.frame, model, names, times)
+    if times:
+        _require_answers(large, frame)
+    return frame
+
+
+def _require_answers(large: Large, frame: Frame) -> None:
+    """Refuse rows for which the model has no answer, which have NULL instead."""
+    empty = flag(nw.col("p0").is_null())
+    counted = frame.select(empty=empty).select(nw.col("empty").sum())
+    count = int(large.labelled.passes.collect(counted, "calibrating")["empty"][0])
+    if count:
+        raise InputError(
+            f"the model has no answer for {count:,} rows: they are at steps that it was not "
+            'fitted to, and it was told unseen="error"'
+        )

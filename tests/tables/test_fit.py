@@ -1,0 +1,409 @@
+"""Fits to tables of every engine give the answer of fits to arrays."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+
+import tempocal as tc
+from tempocal.errors import InputError, LooksLikeProbabilitiesWarning, MixedLabelsWarning
+from tempocal.tables import counting, group_ids, looking, standins
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.*:ResourceWarning"),
+]
+
+CURVES = [tc.Constant(), tc.PerStep(), tc.ExponentialDecay(), tc.Spline(), tc.RandomWalk()]
+BINARY = [tc.TemperatureScaling(), tc.PlattScaling(), tc.BetaCalibration(), tc.VectorScaling()]
+# Calibrated logits agree to this.
+CLOSE = 1e-9
+
+
+def matches(n=300, seed=1):
+    """Return rows of matches, of two classes and of three, as columns."""
+    m = tc.datasets.simulate_match(n, seed=seed)
+    rng = np.random.default_rng(seed)
+    rows = len(m.label)
+    return {
+        "z": m.logits,
+        "won": m.label,
+        "t": m.time.astype(float),
+        "late": m.time + rng.random(rows),
+        "id": m.sequence,
+        "a": rng.normal(size=rows),
+        "b": m.logits,
+        "c": np.zeros(rows),
+        "kind": np.where(rng.random(rows) < 0.2, 2, m.label),
+        "w": rng.integers(0, 4, rows).astype(float),
+    }
+
+
+ROWS = matches()
+
+
+def from_arrays(cal, rows, *, names="z", label="won", time=None, groups="id", weight=None):
+    x = rows[names] if isinstance(names, str) else np.stack([rows[name] for name in names], 1)
+    given = {} if time is None else {"time": rows[time]}
+    return clone(cal).fit(
+        x,
+        rows[label],
+        groups=None if groups is None else rows[groups],
+        sample_weight=None if weight is None else rows[weight],
+        **given,
+    )
+
+
+def from_table(cal, table, *, names="z", label="won", time=None, groups="id", weight=None, **more):
+    given = {} if time is None else {"time": time}
+    scores = {cal.inputs: names if isinstance(names, str) else list(names)}
+    return clone(cal).fit_table(
+        table, label=label, groups=groups, sample_weight=weight, **scores, **given, **more
+    )
+
+
+def decisions(cal, rows, names="z", time=None):
+    x = rows[names] if isinstance(names, str) else np.stack([rows[name] for name in names], 1)
+    return cal.decision_function(x) if time is None else cal.decision_function(x, time=rows[time])
+
+
+def assert_same(cal, rows, table, **named):
+    one = from_arrays(cal, rows, **named)
+    other = from_table(cal, table, **named)
+    which = {key: named[key] for key in ("names", "time") if key in named}
+    np.testing.assert_allclose(
+        decisions(other, rows, **which), decisions(one, rows, **which), rtol=0, atol=CLOSE
+    )
+    assert other.classes_.tolist() == one.classes_.tolist()
+    assert other.summary_.n_rows == one.summary_.n_rows
+    assert other.summary_.n_groups == one.summary_.n_groups
+    for name in ("nll_before", "nll_after", "total_weight"):
+        difference = getattr(other.summary_, name) - getattr(one.summary_, name)
+        assert abs(difference) < 1e-8 * max(1.0, getattr(one.summary_, name))
+    return one, other
+
+
+def assert_same_bands(one, other, times):
+    for name, band in one.interval_at(times).items():
+        np.testing.assert_allclose(other.interval_at(times)[name].upper, band.upper, atol=1e-7)
+        np.testing.assert_allclose(other.interval_at(times)[name].lower, band.lower, atol=1e-7)
+
+
+class TestEngines:
+    def test_of_all_rows_alike(self, table_of):
+        assert_same(tc.PlattScaling(), ROWS, table_of(ROWS))
+
+    def test_along_time(self, table_of):
+        cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline())
+        one, other = assert_same(cal, ROWS, table_of(ROWS), time="t", weight="w")
+        assert_same_bands(one, other, [0.0, 5.0, 20.0])
+        assert other.summary_.details["passes"] <= 12
+
+    def test_of_several_classes_and_ids_that_are_text(self, table_of):
+        rows = {**ROWS, "id": np.array([f"match {k}" for k in ROWS["id"]])}
+        assert_same(tc.VectorScaling(), rows, table_of(rows), names=("a", "b", "c"), label="kind")
+
+    def test_folds_are_the_same_everywhere(self, table_of):
+        candidates = [(tc.TemperatureScaling(), tc.Constant()), (tc.PlattScaling(), tc.Constant())]
+        auto = tc.AutoTemporalCalibrator(candidates, progress=False)
+        one = from_arrays(auto, ROWS, time="t")
+        other = from_table(auto, table_of(ROWS), time="t")
+        for a, b in zip(one.comparison_, other.comparison_, strict=True):
+            assert a.name == b.name
+            assert abs(a.nll - b.nll) < 1e-9
+            assert abs(a.nll_error - b.nll_error) < 1e-9
+            assert abs(a.ece_over_time - b.ece_over_time) < 1e-9
+
+    def test_missing_numbers_are_refused(self, table_of):
+        rows = {"z": [0.5, None, 1.0], "won": [0, 1, 0]}
+        with pytest.raises(InputError, match=r"logits in 'z' must not be missing.* in 1 row$"):
+            tc.PlattScaling().fit_table(table_of(rows), logits="z", label="won")
+
+
+class TestCalibratorsAndCurves:
+    TABLE = pl.DataFrame(ROWS)
+
+    @pytest.mark.parametrize("curve", CURVES, ids=repr)
+    @pytest.mark.parametrize("calibrator", BINARY, ids=lambda cal: type(cal).__name__)
+    def test_of_two_classes(self, calibrator, curve):
+        cal = tc.TemporalCalibrator(calibrator, curve)
+        one, other = assert_same(cal, ROWS, self.TABLE, time="t")
+        assert_same_bands(one, other, np.arange(20.0))
+        wanted, found = one.summary_.details, other.summary_.details
+        assert found.get("thin_steps") == wanted.get("thin_steps")
+        np.testing.assert_allclose(found["gain_interval"], wanted["gain_interval"], atol=1e-8)
+
+    @pytest.mark.filterwarnings("ignore:the rate of the exponential")
+    @pytest.mark.parametrize("curve", CURVES, ids=repr)
+    @pytest.mark.parametrize("calibrator", [tc.TemperatureScaling(), tc.VectorScaling()])
+    def test_of_three_classes(self, calibrator, curve):
+        cal = tc.TemporalCalibrator(calibrator, curve)
+        three = {"names": ("a", "b", "c"), "label": "kind", "time": "t"}
+        assert_same(cal, ROWS, self.TABLE, **three)
+
+    @pytest.mark.parametrize(
+        "calibrator",
+        [
+            tc.PlattScaling(),
+            tc.BetaCalibration(),
+            tc.MatrixScaling(),
+            tc.DirichletCalibration(),
+            tc.MatrixScaling(shrinkage=1.0),
+        ],
+    )
+    def test_of_three_classes_that_are_alike_at_all_times(self, calibrator):
+        assert_same(calibrator, ROWS, self.TABLE, names=("a", "b", "c"), label="kind")
+
+    @pytest.mark.parametrize("curve", [tc.ExponentialDecay(), tc.Spline(), tc.RandomWalk()])
+    def test_of_times_that_are_continuous(self, curve):
+        cal = tc.TemporalCalibrator(tc.PlattScaling(), curve)
+        # As many cells as there are with arrays, whose rows are scored at their own times.
+        one = from_arrays(cal, ROWS, time="late")
+        other = from_table(cal, self.TABLE, time="late")
+        wanted = decisions(one, ROWS, time="late")
+        np.testing.assert_allclose(decisions(other, ROWS, time="late"), wanted, rtol=0, atol=CLOSE)
+
+    @pytest.mark.parametrize("shrinkage", [0.0, 5.0, (1.0, 20.0)])
+    @pytest.mark.parametrize("curve", CURVES, ids=repr)
+    def test_at_strengths_that_are_given(self, curve, shrinkage):
+        cal = tc.TemporalCalibrator(tc.PlattScaling(), curve, shrinkage=shrinkage)
+        assert_same(cal, ROWS, self.TABLE, time="t")
+
+    @pytest.mark.parametrize(
+        "calibrator", [tc.HistogramBinning(), tc.IsotonicCalibration(), tc.BayesianBinning()]
+    )
+    @pytest.mark.parametrize("time", [None, "t"])
+    def test_without_coefficients(self, calibrator, time):
+        cal = calibrator if time is None else tc.TemporalCalibrator(calibrator, tc.PerStep(bins=3))
+        one = from_arrays(cal, ROWS, time=time)
+        other = from_table(cal, self.TABLE, time=time)
+        which = {} if time is None else {"time": ROWS["t"]}
+        wanted = one.predict_proba(ROWS["z"], **which)
+        np.testing.assert_allclose(other.predict_proba(ROWS["z"], **which), wanted, atol=1e-12)
+        assert abs(one.summary_.nll_after - other.summary_.nll_after) < 1e-10
+
+    def test_bins_stand_for_values_that_are_too_many(self, monkeypatch):
+        monkeypatch.setattr(standins, "MOST_VALUES", 100)
+        one = from_arrays(tc.IsotonicCalibration(), ROWS).predict_proba(ROWS["z"])
+        other = from_table(tc.IsotonicCalibration(), self.TABLE).predict_proba(ROWS["z"])
+        assert np.abs(one - other).mean() < 1e-3
+
+    def test_steps_with_few_rows_are_left_out(self):
+        cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.PerStep(min_rows=250))
+        one, other = assert_same(cal, ROWS, self.TABLE, time="t")
+        assert len(one.map_.bases[0].times) == len(other.map_.bases[0].times) < 25
+
+    def test_auto_takes_the_usual_candidates(self):
+        auto = tc.AutoTemporalCalibrator(progress=False)
+        one, other = from_arrays(auto, ROWS, time="t"), from_table(auto, self.TABLE, time="t")
+        assert one.comparison_.chosen.name == other.comparison_.chosen.name
+        wanted = decisions(one, ROWS, time="t")
+        np.testing.assert_allclose(decisions(other, ROWS, time="t"), wanted, rtol=0, atol=CLOSE)
+
+
+class TestRows:
+    def test_may_come_in_any_order(self):
+        cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline())
+        order = np.random.default_rng(0).permutation(len(ROWS["z"]))
+        shuffled = pd.DataFrame(ROWS).iloc[order]
+        assert_same(cal, ROWS, shuffled, time="t")
+
+    def test_of_weight_two_are_two(self):
+        rows = {name: values[:800] for name, values in ROWS.items()}
+        once = pl.DataFrame({**rows, "w": np.where(np.arange(800) % 2, 2.0, 0.0)})
+        twice = pl.DataFrame(rows).filter(np.arange(800) % 2 == 1)
+        twice = pl.concat([twice, twice])
+        cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.ExponentialDecay())
+        one, other = from_table(cal, once, time="t", weight="w"), from_table(cal, twice, time="t")
+        at = {"z": ROWS["z"], "t": ROWS["t"]}
+        np.testing.assert_allclose(
+            decisions(one, at, time="t"), decisions(other, at, time="t"), atol=CLOSE
+        )
+        assert one.summary_.n_rows == 400
+
+    def test_may_have_labels_of_any_kind(self):
+        named = {**ROWS, "won": np.where(ROWS["won"] == 1, "home", "away")}
+        _, other = assert_same(tc.PlattScaling(), named, pl.DataFrame(named))
+        assert other.classes_.tolist() == ["away", "home"]
+        truth = {**ROWS, "won": ROWS["won"] == 1}
+        assert_same(tc.PlattScaling(), truth, pl.DataFrame(truth))
+        turned = tc.PlattScaling(classes=[1, 0])
+        assert_same(turned, {**ROWS, "z": -ROWS["z"]}, pl.DataFrame({**ROWS, "z": -ROWS["z"]}))
+
+    def test_may_be_probabilities_and_certain(self):
+        p = 1 / (1 + np.exp(-ROWS["z"]))
+        p[:3] = [0.0, 1.0, 0.5]
+        rows = {**ROWS, "z": p}
+        assert_same(tc.BetaCalibration(inputs="proba"), rows, pl.DataFrame(rows))
+        certain = {**ROWS, "z": np.where(np.arange(len(p)) < 2, np.inf, ROWS["z"])}
+        assert_same(tc.PlattScaling(), certain, pl.DataFrame(certain))
+
+    def test_may_go_along_dates(self):
+        days = np.datetime64("2026-01-01") + (ROWS["t"] * 24).astype("m8[h]")
+        rows = {**ROWS, "t": days.astype("M8[us]")}
+        cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline())
+        one, other = assert_same(cal, rows, pl.DataFrame(rows), time="t")
+        assert other.time_kinds_ == one.time_kinds_ == ("datetime",)
+
+    def test_may_be_in_files(self, tmp_path):
+        frame = pl.DataFrame(ROWS)
+        frame[: len(frame) // 2].write_parquet(tmp_path / "a.parquet")
+        frame[len(frame) // 2 :].write_parquet(tmp_path / "b.parquet")
+        assert_same(tc.TemperatureScaling(), ROWS, str(tmp_path / "*.parquet"))
+        frame.write_csv(tmp_path / "all.csv")
+        assert_same(tc.TemperatureScaling(), ROWS, tmp_path / "all.csv")
+
+    def test_of_far_too_large_logits_do_not_spoil_the_bins(self):
+        rows = {**ROWS, "z": np.where(np.arange(len(ROWS["z"])) == 7, 1e6, ROWS["z"])}
+        cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline(), shrinkage=1.0)
+        one, other = from_arrays(cal, rows, time="t"), from_table(cal, pl.DataFrame(rows), time="t")
+        wanted = decisions(one, ROWS, time="t")
+        np.testing.assert_allclose(decisions(other, ROWS, time="t"), wanted, atol=1e-7)
+
+    def test_that_are_predicted_well_already_are_left_alone(self):
+        rng = np.random.default_rng(3)
+        z = rng.normal(size=3000)
+        rows = {"z": z, "won": (rng.random(3000) < 1 / (1 + np.exp(-z))).astype(int)}
+        assert_same(tc.TemperatureScaling(), rows, pl.DataFrame(rows), groups=None)
+
+
+class TestPasses:
+    TABLE = pl.DataFrame(ROWS)
+
+    def test_without_a_second_look_say_how_far_off_they_may_be(self):
+        cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline())
+        exact = from_table(cal, self.TABLE, time="t")
+        quick = from_table(cal, self.TABLE, time="t", exact=False)
+        off = np.abs(decisions(exact, ROWS, time="t") - decisions(quick, ROWS, time="t")).max()
+        assert off < 1e-3
+        assert off <= quick.summary_.details["may_be_off_by"]
+        assert quick.summary_.details["passes"] < exact.summary_.details["passes"]
+
+    def test_of_a_coarse_count_are_put_right(self, monkeypatch):
+        monkeypatch.setattr(counting, "MOST_BINS", 16)
+        cal = tc.TemporalCalibrator(tc.BetaCalibration(), tc.Spline())
+        assert_same(cal, ROWS, self.TABLE, time="t")
+
+    def test_of_a_small_sample_are_put_right(self, monkeypatch):
+        monkeypatch.setattr(standins, "SAMPLE_ROWS", 200)
+        three = {"names": ("a", "b", "c"), "label": "kind", "time": "t"}
+        cal = tc.TemporalCalibrator(tc.VectorScaling(), tc.ExponentialDecay())
+        assert_same(cal, ROWS, self.TABLE, **three)
+
+    def test_of_many_groups_go_in_buckets(self, monkeypatch):
+        cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline())
+        one = from_table(cal, self.TABLE, time="t").interval_at([5.0])["inverse_temperature"]
+        monkeypatch.setattr(looking, "MOST_PAIRS", 25 * 100)
+        for ids in (ROWS["id"], np.array([f"m{k}" for k in ROWS["id"]])):
+            table = pl.DataFrame({**ROWS, "id": ids})
+            other = from_table(cal, table, time="t").interval_at([5.0])["inverse_temperature"]
+            ratio = (other.upper - other.lower) / (one.upper - one.lower)
+            assert 0.7 < float(ratio[0]) < 1.4
+
+    def test_of_many_groups_are_dealt_to_folds_by_their_ids(self, monkeypatch):
+        monkeypatch.setattr(group_ids, "MOST_DEALT", 10)
+        pairs = [(tc.TemperatureScaling(), tc.Constant())]
+        auto = tc.AutoTemporalCalibrator(pairs, progress=False)
+        exact = from_arrays(auto, ROWS, time="t").comparison_[0].nll
+        for ids in (ROWS["id"] - 100, np.array([f"m{k}" for k in ROWS["id"]])):
+            found = from_table(auto, pl.DataFrame({**ROWS, "id": ids}), time="t").comparison_[0]
+            assert abs(found.nll - exact) < 1e-3
+
+
+class TestMistakes:
+    TABLE = pl.DataFrame(ROWS)
+
+    @pytest.mark.parametrize(
+        ("changes", "words"),
+        [
+            ({"logits": "zz"}, "logits names 'zz', but the table's columns are"),
+            ({"label": "zz"}, "label names 'zz'"),
+            ({"groups": "zz"}, "groups names 'zz'"),
+            ({"sample_weight": "zz"}, "sample_weight names 'zz'"),
+            ({"logits": None}, "name the columns of the predictions"),
+            ({"logits": "z", "proba": "z"}, "and only them"),
+            ({"label": ["won", "t"]}, "label must name one column"),
+            ({"label": "z"}, "fractions"),
+            ({"label": "t"}, "holds 25 classes"),
+            ({"logits": ["a", "b", "c"], "label": "won"}, "2 classes"),
+            ({"logits": "name"}, "must hold numbers"),
+        ],
+    )
+    def test_of_names_are_told(self, changes, words):
+        table = self.TABLE.with_columns(name=pl.lit("a"))
+        with pytest.raises(InputError, match=words):
+            tc.PlattScaling().fit_table(table, **{"logits": "z", "label": "won", **changes})
+
+    @pytest.mark.parametrize(
+        ("column", "value", "words"),
+        [
+            ("z", float("nan"), r"logits in 'z': a logit must be a number.* in 1 row$"),
+            ("z", 1e200, "within 2\\*\\*53"),
+            ("w", -1.0, "sample_weight in 'w' must be from 0 to 1e20"),
+            ("w", float("inf"), "sample_weight in 'w'"),
+            ("w", 1e-200, "1e-100"),
+            ("t", float("nan"), "time in 't' must be finite"),
+            ("t", float("inf"), "time in 't' must be finite"),
+            ("id", None, "groups in 'id' must not be missing"),
+            ("won", None, "label 'won' is missing in 1 row"),
+        ],
+    )
+    def test_of_values_are_told(self, column, value, words):
+        first = pl.int_range(pl.len()) == 0
+        changed = pl.when(first).then(pl.lit(value)).otherwise(pl.col(column)).alias(column)
+        with pytest.raises(InputError, match=words):
+            from_table(
+                tc.TemporalCalibrator(), self.TABLE.with_columns(changed), time="t", weight="w"
+            )
+
+    def test_of_the_whole_are_told(self):
+        with pytest.raises(InputError, match="the table is empty"):
+            from_table(tc.PlattScaling(), self.TABLE.head(0))
+        nothing = self.TABLE.with_columns(w=pl.lit(0.0))
+        with pytest.raises(InputError, match="is zero everywhere"):
+            from_table(tc.PlattScaling(), nothing, weight="w")
+        with pytest.raises(InputError, match="which is not among the classes"):
+            from_table(tc.PlattScaling(classes=[0, 5]), self.TABLE)
+        with pytest.raises(InputError, match="1 class"):
+            from_table(tc.PlattScaling(), self.TABLE.filter(pl.col("won") == 1))
+        with pytest.raises(InputError, match="no such file"):
+            from_table(tc.PlattScaling(), "nowhere.parquet")
+        with pytest.raises(InputError, match="it must be a table"):
+            from_table(tc.PlattScaling(), 7)
+
+    def test_of_what_tables_cannot_do_are_told(self):
+        three = {"names": ("a", "b", "c"), "label": "kind"}
+        with pytest.raises(InputError, match="over groups; name the column"):
+            from_table(tc.MatrixScaling(), self.TABLE, groups=None, **three)
+        surface = tc.TemporalCalibrator(curve=tc.Surface(tc.Spline(), tc.Spline()))
+        with pytest.raises(InputError, match="one clock"):
+            from_table(surface, self.TABLE, time="t")
+        with pytest.raises(InputError, match="leave time_column out"):
+            from_table(tc.TemporalCalibrator(time_column=1), self.TABLE, time="t")
+        auto = tc.AutoTemporalCalibrator([(tc.IsotonicCalibration(), tc.PerStep(bins=2))])
+        with pytest.raises(InputError, match="cannot be compared on a table"):
+            from_table(auto, self.TABLE, time="t")
+        wide = {f"x{k}": np.zeros(40) + k for k in range(7)}
+        table = pl.DataFrame({**wide, "kind": np.arange(40) % 7})
+        with pytest.raises(InputError, match="at most 42"):
+            tc.MatrixScaling(shrinkage=1.0).fit_table(table, logits=list(wide), label="kind")
+
+    def test_that_may_be_none_are_warned_of(self):
+        table = pl.DataFrame({"z": np.linspace(0.1, 0.9, 60), "won": np.arange(60) % 2})
+        with pytest.warns(LooksLikeProbabilitiesWarning):
+            tc.PlattScaling().fit_table(table, logits="z", label="won")
+        one_odd = np.where(np.arange(len(ROWS["won"])) == 0, 1 - ROWS["won"], ROWS["won"])
+        with pytest.warns(MixedLabelsWarning, match="within 1 of 300 groups"):
+            from_table(tc.PlattScaling(), self.TABLE.with_columns(won=one_odd))
+
+    def test_too_many_steps_are_told(self):
+        rng = np.random.default_rng(0)
+        n = 70_000
+        table = pl.DataFrame(
+            {"z": rng.normal(size=n), "won": rng.integers(0, 2, n), "t": rng.random(n)}
+        )
+        cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.PerStep())
+        with pytest.raises(InputError, match="more than 65536 distinct values"):
+            cal.fit_table(table, logits="z", label="won", time="t")
