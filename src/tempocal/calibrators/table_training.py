@@ -170,7 +170,8 @@ class TableTraining(Training):
 
     def folds(self, count: int, seed: int = 0) -> Codes:
         """Fold of each row; the rows of a group are in one."""
-        if self.dealt != (count, seed):
+        groups = count if self.groups is None else self.groups.count
+        if self.dealt != (min(count, groups), seed):
             raise InputError(
                 "strengths by cross-validation take 5 folds and seed 0 on tables: say folds=5 and "
                 "seed=0, or give shrinkage"

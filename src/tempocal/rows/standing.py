@@ -26,6 +26,8 @@ CAUTION = 10.0
 LEAST_OFF = 1e-12
 # How much an error of the curvature counts beside one of the gradient.
 OF_CURVATURE = 1e-3
+# More looks than this are never needed; if sums are not the same twice, they would go on for ever.
+MOST_LOOKS = 100
 # Gradients of groups are taken as known within this distance.
 NEAR = 1e-8
 RIDGE, TINY = 1e-9, 1e-300
@@ -94,6 +96,7 @@ class Stand:
         self._short: Sums | None = None
         self._center = np.zeros((few.n_keys, few.n_coefficients))
         self._off = np.inf
+        self._looks = 0
         self._of_groups: tuple[Array, GroupSums] | None = None
         self.n_coefficients = few.n_coefficients
         self.weights = many.weights
@@ -116,7 +119,7 @@ class Stand:
 
     def sharpen(self, theta: Array, counted: NDArray[np.bool_]) -> bool:
         """Look at the many, unless their sums are known well enough; tell if that was news."""
-        if self._expected_off(theta, counted) <= CLOSE:
+        if self._looks >= MOST_LOOKS or self._expected_off(theta, counted) <= CLOSE:
             return False
         expected = self.sums(theta, hessian=False)
         away = np.inf if self._seen is None else self._away(theta - self._center, counted)
@@ -134,6 +137,7 @@ class Stand:
         """Look at the many, and take what the few are short of from there."""
         at = np.where(counted[:, None], theta, self._center)
         seen = self._many.look(at)
+        self._looks += 1
         few = self._few.sums(at)
         assert seen.hessian is not None
         assert few.hessian is not None

@@ -25,6 +25,10 @@ ROUNDING = 1e-9
 RUNAWAY = 1e-3
 TINY = 1e-300
 NOTHING = 1e-12
+# Coefficients this many times as large as those at the start, and as 1, are far away.
+FAR = 10.0
+# What looks at the rows, one after the other, leave of a loss that has no end.
+HARDLY_ANYTHING = 1e-7
 MAX_PASSES = 200
 
 
@@ -35,8 +39,16 @@ def minimize_newton(
     solution = descend_newton(problem, strengths, start, known)
     while not solution.unbounded and problem.rows.sharpen(problem.at_keys(solution.theta)):
         again = descend_newton(problem, strengths, solution.theta)
-        solution = replace(again, passes=solution.passes + again.passes)
+        runs = again.unbounded or _is_far(problem, strengths, again, start)
+        solution = replace(again, passes=solution.passes + again.passes, unbounded=runs)
     return solution
+
+
+def _is_far(problem: Problem, strengths: Strengths, found: Solution, start: Array) -> bool:
+    """Tell coefficients that have run away, step by step, until nothing was left to lose."""
+    nothing_left = found.loss <= HARDLY_ANYTHING * problem.rows.total_weight
+    size = float(np.linalg.norm(loose_part(problem.pull(strengths))(found.theta)))
+    return nothing_left and size > FAR * max(float(np.linalg.norm(start)), 1.0)
 
 
 def descend_newton(

@@ -13,30 +13,31 @@ from numpy.typing import NDArray
 from tempocal.links import Array
 from tempocal.solve.fitting import SAMPLE_ROWS, fit
 from tempocal.solve.linear import solve_blocks
-from tempocal.solve.newton import LAST_STEP, MAX_PASSES, NOTHING, RUNAWAY, TINY
+from tempocal.solve.newton import FAR, LAST_STEP, MAX_PASSES, NOTHING, RUNAWAY, TINY
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 
 Mask = NDArray[np.bool_]
 # Rows of a key in a sample that tell where to start.
 ENOUGH_ROWS = 100
-# Coefficients this many times as large as those at the start, and as 1, are far away.
-FAR = 10.0
 
 
 def fit_separately(problem: Problem, strengths: Strengths, start: Array | None = None) -> Solution:
     """Minimize the penalized loss of each key by itself; every pull must be a diagonal one."""
-    solution = _descend(problem, strengths, _start(problem, strengths) if start is None else start)
+    start = _start(problem, strengths) if start is None else start
+    solution = _descend(problem, strengths, start, start)
     while not solution.unbounded and problem.rows.sharpen(problem.at_keys(solution.theta)):
-        again = _descend(problem, strengths, solution.theta)
+        again = _descend(problem, strengths, solution.theta, start)
         solution = replace(again, passes=solution.passes + again.passes)
     return solution
 
 
-def _descend(problem: Problem, strengths: Strengths, start: Array) -> Solution:
+def _descend(problem: Problem, strengths: Strengths, start: Array, origin: Array) -> Solution:
+    """Minimize by what is known of the rows; ``origin`` is where it all began."""
     newton = _Separate(problem, problem.pull(strengths))
     theta = start.reshape(newton.shape)
-    last = newton.descend(np.maximum(theta, newton.lower))
+    beginning = np.linalg.norm(np.maximum(origin.reshape(newton.shape), newton.lower), axis=1)
+    last = newton.descend(np.maximum(theta, newton.lower), beginning)
     theta = np.maximum(last.point.theta + last.step, newton.lower)
     offset = theta - newton.identity
     promised = newton.promise(last.point, last.step)
@@ -159,10 +160,10 @@ class _Separate:
         bend = np.einsum("tp,tpq,tq->t", step, point.hessian, step)
         return np.asarray(-slope - 0.5 * bend, dtype=np.float64)
 
-    def descend(self, theta: Array) -> _Last:
+    def descend(self, theta: Array, beginning: Array) -> _Last:
         """Go down until every key has ended."""
         point = self.evaluate(theta)
-        first, beginning = point.hessian.copy(), np.linalg.norm(theta, axis=1)
+        first = point.hessian.copy()
         passes, n = 1, self.shape[0]
         damping = np.zeros(n)
         while True:

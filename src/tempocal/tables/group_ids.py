@@ -74,6 +74,9 @@ class GroupIds:
         distinct = with_keys(self.rows.frame).select("group").unique()
         found = self.rows.passes.collect(distinct, "collecting the groups")["group"]
         try:
+            if self.rows.frame.collect_schema()["group"] == nw.UInt64:
+                # Text, for want of wider numbers, but in the order of the numbers.
+                return np.array(sorted(found.tolist(), key=int))
             return np.unique(found)
         except TypeError as error:
             raise InputError(f"groups mixes ids that cannot be ordered: {error}") from error

@@ -17,7 +17,7 @@ from tempocal.tables.asked import Asked
 from tempocal.tables.census import census, require_usable
 from tempocal.tables.engine import NarwhalsEngine
 from tempocal.tables.failing import naming_failures
-from tempocal.tables.open import Frame, open_table
+from tempocal.tables.open import Frame, open_table, with_plain_ids
 from tempocal.tables.seconds import as_number, as_seconds, kind_of
 from tempocal.tables.small import Columns, collect
 
@@ -44,6 +44,10 @@ class Passes:
             found = collect(frame)
         self.count += 1
         return found
+
+
+# Whole numbers beyond this are no longer told apart by double.
+LARGEST_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -115,14 +119,18 @@ class Labelled:
 def read_labelled(table: Any, asked: Asked, classes: Any) -> Labelled:
     """Open a table, which may be a `Told` one, and look at all of it once."""
     told = table if isinstance(table, Told) else None
-    frame = open_table(table if told is None else told.table)
+    deep = len(asked.scores) > 1 or asked.inputs == "proba"
+    frame = open_table(table if told is None else told.table, deep=deep)
+    _require_columns(asked, list(frame.collect_schema()))
+    frame = with_plain_ids(frame, [asked.label, asked.groups, asked.sequence])
     schema = frame.collect_schema()
-    _require_columns(asked, list(schema))
     kind = None if asked.time is None else _time_kind(asked.time, schema[asked.time])
     raw = frame.select(**_raw(asked, schema, kind))
     passes = Passes() if told is None else Passes(tell=told.tell)
     found = passes.collect(census(raw, asked), "looking at all rows")
     require_usable(found, asked)
+    if asked.time is not None and schema[asked.time].is_integer():
+        _require_digits(asked.time, found)
     if schema[asked.label] != nw.Boolean:
         return _labelled(raw, asked, found, classes=classes, kind=kind, passes=passes)
     # Truth values are counted as 0 and 1.
@@ -137,7 +145,8 @@ def _raw(asked: Asked, schema: Any, kind: TimeKind | None) -> dict[str, nw.Expr]
     raw = {f"x{k}": column for k, column in enumerate(scores)}
     raw["label"] = as_label(asked.label, schema[asked.label])
     if asked.time is not None and kind is not None:
-        raw["time"] = as_seconds(asked.time, schema[asked.time], kind)
+        # Some engines tell minus zero from zero.
+        raw["time"] = as_seconds(asked.time, schema[asked.time], kind) + 0.0
     if asked.groups is not None:
         raw["group"] = as_label(asked.groups, schema[asked.groups])
     if asked.sequence is not None:
@@ -152,6 +161,9 @@ def as_label(name: str, dtype: Any) -> nw.Expr:
     column = nw.col(name)
     if dtype == nw.Boolean:
         return column.cast(nw.Int64)
+    if dtype.is_float() or dtype.is_decimal():
+        # Some engines tell minus zero from zero.
+        return column.cast(nw.Float64) + 0.0
     is_plain = dtype.is_numeric() or dtype == nw.String
     return column if is_plain else column.cast(nw.String)
 
@@ -160,6 +172,16 @@ def _require_columns(asked: Asked, columns: list[str]) -> None:
     for role, name in asked.roles():
         if name not in columns:
             raise InputError(f"{role} names {name!r}, but the table's columns are {columns}")
+
+
+def _require_digits(name: str, found: Columns) -> None:
+    """Refuse whole numbers that a double does not tell apart."""
+    largest = max(-float(found["first"].min()), float(found["last"].max()))
+    if largest > LARGEST_WHOLE:
+        raise InputError(
+            f"time in {name!r} goes up to {largest:.6g}, where whole numbers lose digits: subtract "
+            "the first one"
+        )
 
 
 def _time_kind(name: str, dtype: Any) -> TimeKind:

@@ -64,11 +64,12 @@ class TableModel:
         sums = Sums.zeros(self._atoms.count, width, hessian=True)
         assert sums.hessian is not None
         places = self._atoms.places(found)
-        sums.loss[places] = found["loss"]
+        np.add.at(sums.loss, places, found["loss"])
         for p in range(width):
-            sums.gradient[places, p] = found[f"g{p}"]
+            np.add.at(sums.gradient[:, p], places, found[f"g{p}"])
         for k, (p, q) in enumerate(pairs(width)):
-            sums.hessian[places, p, q] = sums.hessian[places, q, p] = found[f"h{k}"]
+            np.add.at(sums.hessian[:, p, q], places, found[f"h{k}"])
+            sums.hessian[:, q, p] = sums.hessian[:, p, q]
         return sums
 
     def look_by_group(self, theta: Array) -> GroupSums:

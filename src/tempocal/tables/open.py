@@ -1,5 +1,7 @@
 """Tables of any kind, as narwhals frames; files are opened with DuckDB."""
 
+from collections.abc import Iterable
+from contextlib import suppress
 from glob import has_magic
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,9 +17,12 @@ _READERS = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
 _PACKED = (".gz", ".zst")
 
 
-def open_table(table: Any) -> Frame:
-    """Return a frame of narwhals around a table, or around a file or a pattern of files."""
-    native = _relation(fspath(table)) if isinstance(table, str | PathLike) else table
+def open_table(table: Any, *, deep: bool = True) -> Frame:
+    """Return a frame of narwhals around a table, or around a file or a pattern of files.
+
+    Files are read somewhat faster if formulas on them will not be ``deep``.
+    """
+    native = _relation(fspath(table), deep=deep) if isinstance(table, str | PathLike) else table
     try:
         frame: Frame = nw.from_native(native)
     except TypeError as error:
@@ -28,7 +33,27 @@ def open_table(table: Any) -> Frame:
     return frame
 
 
-def _relation(path: str) -> Any:
+def with_plain_ids(frame: Frame, names: Iterable[str | None]) -> Frame:
+    """Let labels and ids in a pandas table be what they hold, where their type does not say it."""
+    if not frame.implementation.is_pandas():
+        return frame
+    native = frame.to_native()
+    plain = {}
+    for name in filter(None, names):
+        column = native[name]
+        if column.dtype == object:
+            plain[name] = column.infer_objects()
+        elif hasattr(column.dtype, "categories"):
+            plain[name] = column.astype(column.dtype.categories.dtype)
+    return _wrap(native.assign(**plain)) if plain else frame
+
+
+def _wrap(native: Any) -> Frame:
+    frame: Frame = nw.from_native(native)
+    return frame
+
+
+def _relation(path: str, *, deep: bool) -> Any:
     reader = _READERS.get(_suffix(path))
     if reader is None:
         raise InputError(
@@ -37,8 +62,13 @@ def _relation(path: str) -> Any:
     if not has_magic(path) and "://" not in path and not Path(path).exists():
         raise InputError(f"table is {path!r}, but there is no such file")
     duckdb = _duckdb()
+    connection = duckdb.connect()
+    if deep:
+        # Written into each other, the steps of a formula take minutes to plan above a join.
+        with suppress(duckdb.Error):
+            connection.execute("SET disabled_optimizers = 'cte_inlining'")
     try:
-        return getattr(duckdb.connect(), reader)(path)
+        return getattr(connection, reader)(path)
     except duckdb.Error as error:
         raise InputError(f"table is {path!r}, which cannot be read: {error}") from error
 

@@ -17,8 +17,9 @@ def like(frame: Frame, columns: Columns) -> Frame:
     engine = frame.implementation
     if engine.is_duckdb():
         # DuckDB finds it by its name, in the connection of the relation.
-        small = _arrow(columns)  # noqa: F841
-        native = frame.to_native().query("tempocal_rows", "SELECT * FROM small")
+        tempocal_small_7c1f = _arrow(columns)  # noqa: F841
+        query = "SELECT * FROM tempocal_small_7c1f"
+        native = frame.to_native().query("tempocal_rows_7c1f", query)
         return _wrap(native)
     if engine.is_pyspark():
         return _wrap(frame.to_native().sparkSession.createDataFrame(_arrow(columns)))
