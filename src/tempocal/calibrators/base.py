@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tempocal.calibrators.checking import check_rows, with_shape
 from tempocal.calibrators.document import save
+from tempocal.calibrators.from_table import Needs, of_table, table_training
 from tempocal.calibrators.summary import Summary
-from tempocal.calibrators.table_training import Needs, of_table, table_training
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.errors import InputError
 from tempocal.fitted import FittedModel

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
+from tempocal.calibrators.from_table import Needs
 from tempocal.calibrators.parametric import Family, ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.calibrators.softmax import Regularization, folds_for, full_family
-from tempocal.calibrators.table_training import Needs
 from tempocal.calibrators.training import Training
 from tempocal.inputs import Inputs
 from tempocal.links import Array

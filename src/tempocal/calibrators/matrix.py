@@ -2,6 +2,7 @@
 
 from numpy.typing import ArrayLike
 
+from tempocal.calibrators.from_table import Needs
 from tempocal.calibrators.parametric import Family, ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.calibrators.softmax import (
@@ -12,7 +13,6 @@ from tempocal.calibrators.softmax import (
     one_column_family,
     weights_of,
 )
-from tempocal.calibrators.table_training import Needs
 from tempocal.calibrators.training import Training
 from tempocal.inputs import Inputs
 from tempocal.links import Array

@@ -4,10 +4,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tempocal.calibrators.from_table import Needs
 from tempocal.calibrators.line import biases_of, line_model, slopes_of
 from tempocal.calibrators.parametric import Family, linear_model
 from tempocal.calibrators.shrinkage import check_shrinkage
-from tempocal.calibrators.table_training import Needs
 from tempocal.calibrators.training import Training
 from tempocal.inputs import check_choice
 from tempocal.links import Array

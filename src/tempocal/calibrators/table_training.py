@@ -7,54 +7,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.calibrators.summary import Summary
+from tempocal.calibrators.looks import Looks
 from tempocal.calibrators.training import Training
 from tempocal.curves import Curve, Track
-from tempocal.errors import (
-    InputError,
-    LightWeightsWarning,
-    LooksLikeProbabilitiesWarning,
-    MixedLabelsWarning,
-    warn_user,
-)
-from tempocal.inputs import Codes, Groups, require_scale
-from tempocal.inputs.scores import MANY_ROWS
-from tempocal.inputs.weights import FEW, LIGHT
+from tempocal.errors import InputError
+from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.maps import Affine, Curves, OneVsRest, Scale
-from tempocal.rows import Predictor, Rows, Scores
-from tempocal.rows.standing import Stand, StandingRows
+from tempocal.rows import Predictor, Rows
+from tempocal.rows.standing import StandingRows
 from tempocal.tables.atoms import Atoms
-from tempocal.tables.clock import Clock, clock_of
-from tempocal.tables.counting import Cells
-from tempocal.tables.gains import GainSums, gains_of_form, gains_of_map
-from tempocal.tables.group_ids import GroupIds, find_groups
+from tempocal.tables.gains import GainSums, gains_of_form
+from tempocal.tables.group_ids import GroupIds
 from tempocal.tables.labelled import Labelled
-from tempocal.tables.looking import TableModel
 from tempocal.tables.scoring import ScoredRows
-from tempocal.tables.standins import StandIns, find_cells, find_stand_ins
-
-# Where fewer than this share of the groups have rows with different labels, it may be an accident.
-FEW_MIXED = 0.1
-
-
-@dataclass(frozen=True)
-class Needs:
-    """What a calibrator wants to know of a table.
-
-    Attributes
-    ----------
-    curves : tuple of Curve
-        Curves that are laid along time; none if nothing changes along time.
-    folds : tuple of int or None
-        Number of folds and seed, if groups are to be dealt to folds.
-    of_one_column : bool
-        Whether folds are wanted also where one logit stands for two classes.
-    """
-
-    curves: tuple[Curve, ...] = ()
-    folds: tuple[int, int] | None = None
-    of_one_column: bool = False
+from tempocal.tables.standins import StandIns
 
 
 @dataclass(frozen=True)
@@ -70,7 +37,7 @@ class TableTraining(Training):
     clusters: GroupIds | None = field(kw_only=True)
     exact: bool = field(kw_only=True)
     dealt: tuple[int, int] | None = field(kw_only=True)
-    looks: "_Looks" = field(kw_only=True)
+    looks: Looks = field(kw_only=True)
 
     @property
     def atoms(self) -> Atoms:
@@ -124,7 +91,7 @@ class TableTraining(Training):
             times=None if self.times is None else few.atoms.times[few.atom_of],
             few=few,
             atom_of=few.atom_of,
-            looks=_Looks(self.labelled, self.clusters, exact=False, like=self.looks),
+            looks=Looks(self.labelled, self.clusters, exact=False, like=self.looks),
         )
 
     def part(self, rows: Codes) -> Self:
@@ -232,143 +199,3 @@ class TableTraining(Training):
         places = np.full(self.atoms.count, -1, dtype=np.intp)
         places[self.atom_of] = 0 if keys is None else keys
         return places
-
-
-class _Looks:
-    """What was seen of the table so far, for all fits to it."""
-
-    def __init__(
-        self,
-        labelled: Labelled,
-        clusters: GroupIds | None,
-        *,
-        exact: bool,
-        like: "_Looks | None" = None,
-    ) -> None:
-        self._labelled, self._clusters, self._exact, self._like = labelled, clusters, exact, like
-        self._stands: dict[Predictor, Stand] = {}
-        self._cells: dict[int, tuple[Cells, Codes]] = {}
-
-    def stand(self, predictor: Predictor, few: StandIns) -> Stand:
-        """Return the few rows of a model."""
-        if predictor not in self._stands:
-            model = TableModel(self._labelled, few.atoms, predictor, self._clusters)
-            scores = Scores(few.logits, few.labels, len(self._labelled.classes))
-            common = {"weights": few.weights, "keys": few.atom_of, "n_keys": few.atoms.count}
-            self._stands[predictor] = Stand(
-                predictor.stored(scores, **common),
-                model,
-                exact=self._exact,
-                sampled=few.sampled,
-                groups_of=None if self._like is None else self._like.stand(predictor, few),
-            )
-        return self._stands[predictor]
-
-    def known_cells(self, of_class: int) -> tuple[Cells, Codes] | None:
-        """Return counts in fine bins, if there are any yet."""
-        return self._cells.get(of_class)
-
-    def cells(self, of_class: int, few: StandIns) -> tuple[Cells, Codes]:
-        """Return counts of the log-odds of a class in fine bins, and the atom of each cell."""
-        if of_class not in self._cells:
-            self._cells[of_class] = find_cells(self._labelled, few.atoms, of_class)
-        return self._cells[of_class]
-
-    def groups_by_key(self, places: Codes, n_keys: int) -> Array | None:
-        """How many groups have rows under each key, if a look at groups has shown it."""
-        known = [stand for stand in self._stands.values() if stand.knows_groups]
-        return StandingRows(known[0], places, n_keys).groups_by_key(places, 0) if known else None
-
-    def compare(self, fitted: Any, few: StandIns) -> GainSums:
-        """Compare what a map that does not change along time says with what rows came with."""
-        return gains_of_map(self._labelled, few.atoms, fitted)
-
-
-def table_training(labelled: Labelled, needs: Needs, *, exact: bool) -> TableTraining:
-    """Make the passes that come before a fit."""
-    _check(labelled)
-    clusters = find_groups(labelled) if labelled.has_groups else None
-    if clusters is not None:
-        _warn_of_mixed(clusters)
-    wanted = labelled.n_columns > 1 or needs.curves or needs.of_one_column
-    folds = needs.folds if wanted else None
-    frame = labelled.frame
-    if folds is not None:
-        if clusters is None:
-            raise InputError(
-                "groups is missing: what is chosen by cross-validation is so over groups; name the "
-                "column of the sequence ids with groups="
-            )
-        folds = (min(folds[0], clusters.count), folds[1])
-        frame = clusters.folds(frame, *folds)
-    clock = _clock(labelled, needs.curves)
-    few = find_stand_ins(labelled, frame, clock, n_folds=1 if folds is None else folds[0])
-    return TableTraining(
-        logits=few.logits,
-        labels=few.labels,
-        weights=few.weights,
-        groups=None if clusters is None else Groups(np.zeros(0, dtype=np.intp), clusters.count),
-        n_classes=len(labelled.classes),
-        times=few.atoms.times[few.atom_of] if needs.curves else None,
-        labelled=labelled,
-        few=few,
-        atom_of=few.atom_of,
-        clusters=clusters,
-        exact=exact,
-        dealt=folds,
-        looks=_Looks(labelled, clusters, exact=exact),
-    )
-
-
-def _clock(labelled: Labelled, curves: tuple[Curve, ...]) -> Clock | None:
-    """Key rows by time as finely as any of the curves goes."""
-    for curve in curves:
-        if curve.n_clocks != 1:
-            raise InputError(f"tables go along one clock, but {curve!r} goes along two")
-    most = max((curve.most_times for curve in curves), default=0)
-    if most == 0:
-        return None
-    return clock_of(labelled, most, may_be_cells=all(curve.takes_cells for curve in curves))
-
-
-def _check(labelled: Labelled) -> None:
-    """Refuse and warn as a fit to arrays does."""
-    low, high = labelled.lowest, labelled.highest
-    require_scale(np.array([low.min(), high.max()]))
-    many = labelled.n_columns == 1 and labelled.n_rows >= MANY_ROWS
-    if many and labelled.inputs == "logits" and 0.0 <= low[0] < 0.5 < high[0] <= 1.0:
-        warn_user(
-            f"all {labelled.n_rows} logits lie in [0, 1], as probabilities do: if that is what "
-            'they are, say inputs="proba"',
-            LooksLikeProbabilitiesWarning,
-        )
-    if labelled.n_rows >= FEW and labelled.total_weight < LIGHT * labelled.n_rows:
-        warn_user(
-            f"sample_weight sums to {labelled.total_weight:.3g} over {labelled.n_rows} rows. A "
-            "weight is how often a row was seen, so that is all these rows count for",
-            LightWeightsWarning,
-        )
-
-
-def _warn_of_mixed(clusters: GroupIds) -> None:
-    if 0 < clusters.mixed < FEW_MIXED * clusters.count:
-        warn_user(
-            f"the label changes within {clusters.mixed} of {clusters.count} groups. If groups are "
-            "sequences, each has one outcome: look at those",
-            MixedLabelsWarning,
-        )
-
-
-def of_table(
-    summary: Summary,
-    training: TableTraining,
-    fitted: Callable[..., Array],
-    rough: Callable[..., Array] | None,
-) -> Summary:
-    """Say how many passes were made; and how far a fit to counts may be off, by a rougher one."""
-    facts: dict[str, Any] = {"passes": training.labelled.passes.count}
-    if rough is not None:
-        everything = training._inputs(slice(None))
-        difference = np.abs(fitted(*everything) - rough(*everything))
-        facts["may_be_off_by"] = float(difference.max())
-    return replace(summary, details={**summary.details, **facts})

@@ -1,7 +1,7 @@
 """The times at which rows are summed: each distinct one, or cells of a fine grid.
 
 Continuous time has as many distinct values as rows. It is cut into `CELLS` cells that are narrow at
-the start and widen as time goes on, to a fifth of a percent of the range; a cell stands at the mean
+the start and widen as time goes on, to a sixth of a percent of the range; a cell stands at the mean
 time of its rows. Grids depend on the least and the greatest time and on counts, not on the order of
 the rows; and on square roots, which round alike wherever they are taken.
 """

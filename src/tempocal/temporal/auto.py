@@ -17,8 +17,8 @@ from tempocal.calibrators import (
     VectorScaling,
 )
 from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.from_table import Needs, of_table, table_training
 from tempocal.calibrators.summary import Summary
-from tempocal.calibrators.table_training import Needs, of_table, table_training
 from tempocal.calibrators.training import Training
 from tempocal.curves import Constant, Curve, ExponentialDecay, RandomWalk, Spline
 from tempocal.errors import InputError, warn_user

@@ -8,8 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators import TemperatureScaling
 from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.from_table import Needs, of_table, table_training
 from tempocal.calibrators.shrinkage import Shrinkage
-from tempocal.calibrators.table_training import Needs, of_table, table_training
 from tempocal.curves import Constant, Curve, ExponentialDecay
 from tempocal.errors import InputError
 from tempocal.fitted.entries import TimeColumn
