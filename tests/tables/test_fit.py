@@ -391,7 +391,7 @@ class TestMistakes:
                 tc.TemporalCalibrator(), self.TABLE.with_columns(changed), time="t", weight="w"
             )
 
-    def test_of_the_whole_are_told(self):
+    def test_of_the_whole_are_told(self, tmp_path):
         with pytest.raises(InputError, match="the table is empty"):
             from_table(tc.PlattScaling(), self.TABLE.head(0))
         nothing = self.TABLE.with_columns(w=pl.lit(0.0))
@@ -405,11 +405,15 @@ class TestMistakes:
             from_table(tc.PlattScaling(), "nowhere.parquet")
         with pytest.raises(InputError, match="it must be a table"):
             from_table(tc.PlattScaling(), 7)
+        with pytest.raises(InputError, match=r"a folder: name its files, as in '.*/\*\.parquet'"):
+            from_table(tc.PlattScaling(), tmp_path)
 
     def test_of_what_tables_cannot_do_are_told(self):
         three = {"names": ("a", "b", "c"), "label": "kind"}
         with pytest.raises(InputError, match="over groups; name the column"):
             from_table(tc.MatrixScaling(), self.TABLE, groups=None, **three)
+        with pytest.raises(InputError, match="over groups; name the column"):
+            from_table(tc.AutoTemporalCalibrator(), self.TABLE, time="t", groups=None)
         surface = tc.TemporalCalibrator(curve=tc.Surface(tc.Spline(), tc.Spline()))
         with pytest.raises(InputError, match="one clock"):
             from_table(surface, self.TABLE, time="t")

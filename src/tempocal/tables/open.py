@@ -55,6 +55,8 @@ def _wrap(native: Any) -> Frame:
 
 def _relation(path: str, *, deep: bool) -> Any:
     reader = _READERS.get(_suffix(path))
+    if reader is None and Path(path).is_dir():
+        raise InputError(f"table is {path!r}, a folder: name its files, as in '{path}/*.parquet'")
     if reader is None:
         raise InputError(
             f"table is {path!r}, but only files that end in {', '.join(_READERS)} can be read"

@@ -161,7 +161,7 @@ class AutoTemporalCalibrator(TimedCalibrator):
         *,
         label: str,
         time: str,
-        groups: str,
+        groups: str | None = None,
         logits: Names | None = None,
         proba: Names | None = None,
         sample_weight: str | None = None,
@@ -177,7 +177,7 @@ class AutoTemporalCalibrator(TimedCalibrator):
         table, label, logits, proba, sample_weight, exact
             As in `Calibrator.fit_table`.
         time, groups : str
-            Columns of the times and of the sequence ids.
+            Columns of the times and of the sequence ids, without which there are no folds.
 
         Returns
         -------
