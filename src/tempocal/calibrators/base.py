@@ -119,7 +119,7 @@ class Calibrator(InTables, ClassifierMixin, BaseEstimator):
         >>> rows = pl.DataFrame({"z": m.logits, "won": m.label, "match": m.sequence})
         >>> cal = tc.TemperatureScaling().fit_table(rows, logits="z", label="won", groups="match")
         >>> round(cal.temperature_, 2)
-        1.42
+        1.4
         """
         asked = Asked.of(
             self.inputs,

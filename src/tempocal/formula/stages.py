@@ -9,11 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tempocal.formula.nodes import (
-    Clamp,
     Column,
     Condition,
     Expression,
-    Log,
     Negate,
     Node,
     Null,
@@ -93,9 +91,8 @@ def _count_uses(order: Sequence[Node], outputs: Sequence[Expression]) -> dict[No
     for node in [child for parent in order for child in children(parent)] + list(outputs):
         uses[node] += 1
     for node in order:
-        # Compared with more than one knot or bound; and engines ask where a logarithm has none.
-        if isinstance(node, Piecewise | Clamp | Log):
-            uses[node.operand] += 1
+        if isinstance(node, Piecewise):
+            uses[node.operand] += 1  # it is compared with more than one knot
     return uses
 
 

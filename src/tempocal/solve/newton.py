@@ -134,7 +134,7 @@ def _descend(
         noise = NOTHING * (abs(point.value) + total_weight)
         if trial.value <= point.value - 0.1 * promised + noise:
             point, damping = trial, (0.0 if damping < 1e-6 else damping / 100)
-        elif damping == 0.0 and promised <= ROUNDING * total_weight:
+        elif damping == 0.0 and promised <= ROUNDING * min(total_weight, point.value):
             # A strong pull leaves the value fewer digits: it is as low as it can be told.
             return _Last(point, step, promised, passes, converged=True)
         else:
