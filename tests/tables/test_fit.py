@@ -5,15 +5,18 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import clone
 
 import tempocal as tc
-from tempocal.errors import (
-    InputError,
-    LooksLikeProbabilitiesWarning,
-    MixedLabelsWarning,
-    NoFiniteOptimumError,
+from tables.fits import (
+    CLOSE,
+    ROWS,
+    assert_same,
+    assert_same_bands,
+    decisions,
+    from_arrays,
+    from_table,
 )
+from tempocal.errors import InputError
 from tempocal.tables import counting, group_ids, looking, standins
 
 pytestmark = [
@@ -24,77 +27,6 @@ pytestmark = [
 
 CURVES = [tc.Constant(), tc.PerStep(), tc.ExponentialDecay(), tc.Spline(), tc.RandomWalk()]
 BINARY = [tc.TemperatureScaling(), tc.PlattScaling(), tc.BetaCalibration(), tc.VectorScaling()]
-# Calibrated logits agree to this.
-CLOSE = 1e-9
-
-
-def matches(n=300, seed=1):
-    """Return rows of matches, of two classes and of three, as columns."""
-    m = tc.datasets.simulate_match(n, seed=seed)
-    rng = np.random.default_rng(seed)
-    rows = len(m.label)
-    return {
-        "z": m.logits,
-        "won": m.label,
-        "t": m.time.astype(float),
-        "late": m.time + rng.random(rows),
-        "id": m.sequence,
-        "a": rng.normal(size=rows),
-        "b": m.logits,
-        "c": np.zeros(rows),
-        "kind": np.where(rng.random(rows) < 0.2, 2, m.label),
-        "w": rng.integers(0, 4, rows).astype(float),
-    }
-
-
-ROWS = matches()
-
-
-def from_arrays(cal, rows, *, names="z", label="won", time=None, groups="id", weight=None):
-    x = rows[names] if isinstance(names, str) else np.stack([rows[name] for name in names], 1)
-    given = {} if time is None else {"time": rows[time]}
-    return clone(cal).fit(
-        x,
-        rows[label],
-        groups=None if groups is None else rows[groups],
-        sample_weight=None if weight is None else rows[weight],
-        **given,
-    )
-
-
-def from_table(cal, table, *, names="z", label="won", time=None, groups="id", weight=None, **more):
-    given = {} if time is None else {"time": time}
-    scores = {cal.inputs: names if isinstance(names, str) else list(names)}
-    return clone(cal).fit_table(
-        table, label=label, groups=groups, sample_weight=weight, **scores, **given, **more
-    )
-
-
-def decisions(cal, rows, names="z", time=None):
-    x = rows[names] if isinstance(names, str) else np.stack([rows[name] for name in names], 1)
-    return cal.decision_function(x) if time is None else cal.decision_function(x, time=rows[time])
-
-
-def assert_same(cal, rows, table, **named):
-    one = from_arrays(cal, rows, **named)
-    other = from_table(cal, table, **named)
-    which = {key: named[key] for key in ("names", "time") if key in named}
-    np.testing.assert_allclose(
-        decisions(other, rows, **which), decisions(one, rows, **which), rtol=0, atol=CLOSE
-    )
-    assert other.classes_.tolist() == one.classes_.tolist()
-    assert other.summary_.n_rows == one.summary_.n_rows
-    assert other.summary_.n_groups == one.summary_.n_groups
-    for name in ("nll_before", "nll_after", "total_weight"):
-        difference = getattr(other.summary_, name) - getattr(one.summary_, name)
-        assert abs(difference) < 1e-8 * max(1.0, getattr(one.summary_, name))
-    return one, other
-
-
-def assert_same_bands(one, other, times):
-    for name, band in one.interval_at(times).items():
-        np.testing.assert_allclose(other.interval_at(times)[name].upper, band.upper, atol=1e-7)
-        np.testing.assert_allclose(other.interval_at(times)[name].lower, band.lower, atol=1e-7)
 
 
 class TestEngines:
@@ -343,117 +275,3 @@ class TestPasses:
         for ids in (ROWS["id"] - 100, np.array([f"m{k}" for k in ROWS["id"]])):
             found = from_table(auto, pl.DataFrame({**ROWS, "id": ids}), time="t").comparison_[0]
             assert abs(found.nll - exact) < 5e-3
-
-
-class TestMistakes:
-    TABLE = pl.DataFrame(ROWS)
-
-    @pytest.mark.parametrize(
-        ("changes", "words"),
-        [
-            ({"logits": "zz"}, "logits names 'zz', but the table's columns are"),
-            ({"label": "zz"}, "label names 'zz'"),
-            ({"groups": "zz"}, "groups names 'zz'"),
-            ({"sample_weight": "zz"}, "sample_weight names 'zz'"),
-            ({"logits": None}, "name the columns of the predictions"),
-            ({"logits": "z", "proba": "z"}, "and only them"),
-            ({"label": ["won", "t"]}, "label must name one column"),
-            ({"label": "z"}, "fractions"),
-            ({"label": "t"}, "holds 25 classes"),
-            ({"logits": ["a", "b", "c"], "label": "won"}, "2 classes"),
-            ({"logits": "name"}, "must hold numbers"),
-        ],
-    )
-    def test_of_names_are_told(self, changes, words):
-        table = self.TABLE.with_columns(name=pl.lit("a"))
-        with pytest.raises(InputError, match=words):
-            tc.PlattScaling().fit_table(table, **{"logits": "z", "label": "won", **changes})
-
-    @pytest.mark.parametrize(
-        ("column", "value", "words"),
-        [
-            ("z", float("nan"), r"logits in 'z': a logit must be a number.* in 1 row$"),
-            ("z", 1e200, "within 2\\*\\*53"),
-            ("w", -1.0, "sample_weight in 'w' must be from 0 to 1e20"),
-            ("w", float("inf"), "sample_weight in 'w'"),
-            ("w", 1e-200, "1e-100"),
-            ("t", float("nan"), "time in 't' must be finite"),
-            ("t", float("inf"), "time in 't' must be finite"),
-            ("id", None, "groups in 'id' must not be missing"),
-            ("won", None, "label 'won' is missing in 1 row"),
-        ],
-    )
-    def test_of_values_are_told(self, column, value, words):
-        first = pl.int_range(pl.len()) == 0
-        changed = pl.when(first).then(pl.lit(value)).otherwise(pl.col(column)).alias(column)
-        with pytest.raises(InputError, match=words):
-            from_table(
-                tc.TemporalCalibrator(), self.TABLE.with_columns(changed), time="t", weight="w"
-            )
-
-    def test_of_the_whole_are_told(self, tmp_path):
-        with pytest.raises(InputError, match="the table is empty"):
-            from_table(tc.PlattScaling(), self.TABLE.head(0))
-        nothing = self.TABLE.with_columns(w=pl.lit(0.0))
-        with pytest.raises(InputError, match="is zero everywhere"):
-            from_table(tc.PlattScaling(), nothing, weight="w")
-        with pytest.raises(InputError, match="which is not among the classes"):
-            from_table(tc.PlattScaling(classes=[0, 5]), self.TABLE)
-        with pytest.raises(InputError, match="1 class"):
-            from_table(tc.PlattScaling(), self.TABLE.filter(pl.col("won") == 1))
-        with pytest.raises(InputError, match="no such file"):
-            from_table(tc.PlattScaling(), "nowhere.parquet")
-        with pytest.raises(InputError, match="it must be a table"):
-            from_table(tc.PlattScaling(), 7)
-        with pytest.raises(InputError, match=r"a folder: name its files, as in '.*/\*\.parquet'"):
-            from_table(tc.PlattScaling(), tmp_path)
-
-    def test_of_what_tables_cannot_do_are_told(self):
-        three = {"names": ("a", "b", "c"), "label": "kind"}
-        with pytest.raises(InputError, match="over groups; name the column"):
-            from_table(tc.MatrixScaling(), self.TABLE, groups=None, **three)
-        with pytest.raises(InputError, match="over groups; name the column"):
-            from_table(tc.AutoTemporalCalibrator(), self.TABLE, time="t", groups=None)
-        surface = tc.TemporalCalibrator(curve=tc.Surface(tc.Spline(), tc.Spline()))
-        with pytest.raises(InputError, match="one clock"):
-            from_table(surface, self.TABLE, time="t")
-        with pytest.raises(InputError, match="leave time_column out"):
-            from_table(tc.TemporalCalibrator(time_column=1), self.TABLE, time="t")
-        auto = tc.AutoTemporalCalibrator([(tc.IsotonicCalibration(), tc.PerStep(bins=2))])
-        with pytest.raises(InputError, match="cannot be compared on a table"):
-            from_table(auto, self.TABLE, time="t")
-        wide = {f"x{k}": np.zeros(40) + k for k in range(7)}
-        table = pl.DataFrame({**wide, "kind": np.arange(40) % 7})
-        with pytest.raises(InputError, match="at most 42"):
-            tc.MatrixScaling(shrinkage=1.0).fit_table(table, logits=list(wide), label="kind")
-
-    def test_that_may_be_none_are_warned_of(self):
-        table = pl.DataFrame({"z": np.linspace(0.1, 0.9, 60), "won": np.arange(60) % 2})
-        with pytest.warns(LooksLikeProbabilitiesWarning):
-            tc.PlattScaling().fit_table(table, logits="z", label="won")
-        one_odd = np.where(np.arange(len(ROWS["won"])) == 0, 1 - ROWS["won"], ROWS["won"])
-        with pytest.warns(MixedLabelsWarning, match="within 1 of 300 groups"):
-            from_table(tc.PlattScaling(), self.TABLE.with_columns(won=one_odd))
-
-    def test_rows_that_are_separable_are_told(self):
-        z = np.random.default_rng(0).normal(size=(600, 3))
-        table = pl.DataFrame({"a": z[:, 0], "b": z[:, 1], "c": z[:, 2], "y": z.argmax(axis=1)})
-        three = {"names": ("a", "b", "c"), "label": "y", "groups": None}
-        for cal in (tc.VectorScaling(shrinkage=0), tc.TemperatureScaling(shrinkage=0)):
-            with pytest.raises(NoFiniteOptimumError):
-                from_table(cal, table, **three)
-
-    def test_times_without_digits_are_told(self):
-        late = self.TABLE.with_columns(t=2**53 + 3 * pl.col("t").cast(pl.Int64))
-        with pytest.raises(InputError, match="lose digits"):
-            from_table(tc.TemporalCalibrator(), late, time="t")
-
-    def test_too_many_steps_are_told(self):
-        rng = np.random.default_rng(0)
-        n = 70_000
-        table = pl.DataFrame(
-            {"z": rng.normal(size=n), "won": rng.integers(0, 2, n), "t": rng.random(n)}
-        )
-        cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.PerStep())
-        with pytest.raises(InputError, match="more than 65536 distinct values"):
-            cal.fit_table(table, logits="z", label="won", time="t")
