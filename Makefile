@@ -3,10 +3,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench bench-tables faults validate clean
+.PHONY: help demo test test-slow lint docs bench bench-tables faults validate clean
 
 help:  ## list the commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -29,6 +29,9 @@ demo: $(VENV)/.runtime  ## calibrate simulated matches, globally and along time
 
 test: $(VENV)/.development  ## run the tests and the examples in the docstrings
 	$(BIN)/python -m pytest --numprocesses 2
+
+test-slow: $(VENV)/.development  ## run the tests that take minutes each: a whole assessment on Spark
+	$(BIN)/python -m pytest -m slow tests
 
 lint: $(VENV)/.development  ## style, types and the import contract
 	$(BIN)/ruff check

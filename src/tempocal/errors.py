@@ -7,10 +7,12 @@
     │   ├── NoFiniteOptimumError           the data leave the parameters unbounded
     │   ├── TooManyCoefficientsError       a curve with more coefficients than can be fitted
     │   └── TableError                     a table whose rows cannot all be read
-    └── ModelFileError (ValueError)        a model file is not to be trusted
-        ├── NotAModelFileError             another kind of file
-        ├── DamagedModelFileError          truncated, altered, or not the JSON that was written
-        └── NewerModelFileError            written by a later version
+    ├── ModelFileError (ValueError)        a model file is not to be trusted
+    │   ├── NotAModelFileError             another kind of file
+    │   ├── DamagedModelFileError          truncated, altered, or not the JSON that was written
+    │   └── NewerModelFileError            written by a later version
+    └── DatasetError (ValueError)          the file of a dataset is not what it must be
+        └── DatasetNotFoundError           there is none (FileNotFoundError)
 
     TempocalWarning (UserWarning)
     ├── LooksLikeProbabilitiesWarning      logits that are most likely probabilities
@@ -58,6 +60,14 @@ class DamagedModelFileError(ModelFileError):
 
 class NewerModelFileError(ModelFileError):
     """The file was written by a later version of tempocal than this one."""
+
+
+class DatasetError(TempocalError, ValueError):
+    """The file of a dataset is damaged, or does not hold what it must."""
+
+
+class DatasetNotFoundError(DatasetError, FileNotFoundError):
+    """No file of a dataset is there; the message says where to get one."""
 
 
 class TempocalWarning(UserWarning):

@@ -158,7 +158,7 @@ def test_tables_with_dates_and_text_labels_and_coarser_groups():
     assert found.curve.time.dtype.kind == "M"
 
 
-@pytest.mark.parametrize("n_classes", [3, 10])
+@pytest.mark.parametrize("n_classes", [3, 5])
 def test_several_classes(n_classes):
     random = np.random.default_rng(n_classes)
     sequence, time = np.repeat(np.arange(300), 8), np.tile(np.arange(8), 300)

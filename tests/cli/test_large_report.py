@@ -26,12 +26,11 @@ def assert_same(one, other, name=""):
         assert one == other, name
 
 
-@pytest.mark.parametrize("file", ["predictions.csv", "predictions.parquet"])
-def test_the_page_is_the_same(folder, as_large, run, file):
+def test_the_page_is_the_same(folder, as_large, run):
     shown, numbers = [], []
     for on in (False, True):
         as_large(on)
-        said = run("report", file, *COLUMNS, "--group", "series", "-o", "r.html")
+        said = run("report", "predictions.parquet", *COLUMNS, "--group", "series", "-o", "r.html")
         assert said.out.endswith("Saved to r.html\n")
         page = (folder / "r.html").read_text(encoding="utf-8")
         numbers.append(json.loads(JSON.search(page)[2]))

@@ -133,7 +133,7 @@ def test_it_prints(browser, page):
     context.close()
 
 
-@pytest.mark.parametrize("n_classes", [3, 10])
+@pytest.mark.parametrize("n_classes", [3, 5])
 def test_several_classes(browser, tmp_path, n_classes):
     path = tmp_path / "report.html"
     tc.report.write_report(several_classes(n_classes), path)

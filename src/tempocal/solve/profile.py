@@ -32,7 +32,7 @@ SLOWEST, FASTEST = float(np.log(1e-2)), float(np.log(1e3))
 SCAN = 41
 CLOSE, MAX_CLOSER = 0.01, 6
 # Distance of the points from which derivatives by a rate are taken, and steps by these.
-APART, LAST_STEPS = 2e-3, 2
+APART, LAST_STEPS = 2e-2, 2
 # Changes of the mean objective that are rounding errors.
 ROUNDING = 1e-15
 MAX_STEPS = 60
