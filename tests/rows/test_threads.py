@@ -10,7 +10,8 @@ def test_results_come_in_order_and_threads_are_kept(monkeypatch):
     assert map_on_cores(lambda x: x * x, range(50)) == [x * x for x in range(50)]
     before = threading.active_count()
     map_on_cores(lambda x: x, range(50))
-    assert threading.active_count() == before
+    # Threads of other libraries may end meanwhile.
+    assert threading.active_count() <= before
 
 
 def test_work_within_work_does_not_wait_for_ever(monkeypatch):
