@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint docs bench bench-tables faults validate clean
+.PHONY: help demo test test-slow lint docs reproduce bench bench-tables faults validate clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -18,6 +18,10 @@ $(VENV)/.runtime: pyproject.toml | $(BIN)/python
 
 $(VENV)/.development: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[test,lint,bench]"
+	@touch $@ $(VENV)/.runtime
+
+$(VENV)/.experiments: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[experiments]"
 	@touch $@ $(VENV)/.runtime
 
 $(VENV)/.documentation: pyproject.toml | $(BIN)/python
@@ -41,6 +45,9 @@ lint: $(VENV)/.development  ## style, types and the import contract
 
 docs: $(VENV)/.documentation  ## build the documentation
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+reproduce: $(VENV)/.experiments  ## run the experiments of the paper on the data in TEMPOCAL_DATA (hours; resumes after a kill)
+	$(BIN)/python -m experiments run
 
 bench: $(VENV)/.development  ## time the fits and metrics beside other libraries
 	$(BIN)/python -m benchmarks

@@ -1,0 +1,1 @@
+"""The four models of the paper, a file each."""

@@ -1,0 +1,62 @@
+"""What is committed can be made again without training."""
+
+import numpy as np
+import pytest
+from experiments.catalog import EXPERIMENTS
+from experiments.predictions import read_predictions
+from experiments.results import HERE, PAPER, Result, read_results
+from experiments.scores import score
+from experiments.tables import write_tables
+
+COMMITTED = read_results(HERE)
+
+
+def test_there_are_results():
+    assert COMMITTED
+    assert not any(result.about["made_up"] for result in COMMITTED.values())
+
+
+def test_tables_to_the_byte_from_the_predictions(tmp_path):
+    """Predictions of the first seed are scored anew; those of the others are not committed."""
+    again = {}
+    for name, result in COMMITTED.items():
+        experiment = EXPERIMENTS[name]
+        rows = read_predictions(HERE / "predictions" / f"{name}.parquet")
+        first = score(rows, experiment.methods, steps=experiment.steps)
+        for method, expected in result.seeds[0]["methods"].items():
+            for what in ("nll", "overall_ece", "accuracy", "ece", "floor"):
+                found = first["methods"][method][what]
+                np.testing.assert_allclose(found, expected[what], atol=2e-6)
+        again[name] = Result(experiment, result.about, [first, *result.seeds[1:]])
+    write_tables(again, tmp_path)
+    assert (tmp_path / "tables.md").read_bytes() == (HERE / "tables.md").read_bytes()
+
+
+def test_tables_to_the_byte_from_the_scores(tmp_path):
+    write_tables(COMMITTED, tmp_path)
+    for name in ("tables.md", "tables.json"):
+        assert (tmp_path / name).read_bytes() == (HERE / name).read_bytes()
+
+
+def test_the_files_are_small():
+    sizes = [path.stat().st_size for path in (HERE / "predictions").iterdir()]
+    assert sum(sizes) < 6_000_000
+
+
+# Rows of the paper's tables that its figures do not give.
+DIFFERENT_MEAN = {("amazon-dan", "Temporal temperature")}
+DIFFERENT_SPREAD = DIFFERENT_MEAN | {
+    ("rounds", "No calibration"),
+    ("rounds", "Global temperature"),
+    ("rounds", "Temporal (round)"),
+}
+ROWS = [(name, method) for name, one in PAPER.items() for method in one["table"]]
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_papers_ece_is_the_mean_and_the_spread_over_the_stretches_of_its_figures(row):
+    name, method = row
+    mean, spread = PAPER[name]["table"][method]["ece"]
+    errors = np.array(PAPER[name]["over_length"][method]["ece"])
+    assert (abs(errors.mean() - mean) < 1e-3) != (row in DIFFERENT_MEAN)
+    assert (abs(errors.std() - spread) < 7.5e-4) != (row in DIFFERENT_SPREAD)
