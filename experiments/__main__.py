@@ -24,7 +24,7 @@ from experiments.definitions import write_definitions
 from experiments.figures import draw_all
 from experiments.finding import find_places
 from experiments.inputs import Places
-from experiments.jobs import JobError, cores
+from experiments.jobs import JobError, Workers, cores
 from experiments.results import HERE, Result, read_results, require_better, write_result
 from experiments.runs import finish_experiment, predictions_path, run_of
 from experiments.tables import write_tables
@@ -47,12 +47,14 @@ def run(options: argparse.Namespace) -> None:
     """Run experiments, then write tables and figures."""
     chosen = [EXPERIMENTS[name] for name in options.names or EXPERIMENTS]
     output = Path(options.output or (QUICK_OUTPUT if options.quick else HERE))
-    seeds = min(options.seeds, QUICK_SEEDS) if options.quick else options.seeds
+    if options.quick:
+        options.seeds = min(options.seeds, QUICK_SEEDS)
     for folder in (output / "predictions", Path(options.cache)):
         folder.mkdir(parents=True, exist_ok=True)
     for one in chosen:
-        require_better(one, output, seeds=seeds, made_up=options.quick)
-    missing = [one.name for one in chosen if not _finish(one, output, seeds, options)]
+        require_better(one, output, seeds=options.seeds, made_up=options.quick)
+    with Workers(options.workers) as workers:
+        missing = [one.name for one in chosen if not _finish(one, output, workers, options)]
     show(argparse.Namespace(output=output))
     if missing:
         sys.exit(f"error: not run for want of data: {', '.join(missing)}")
@@ -71,11 +73,11 @@ def show(options: argparse.Namespace) -> None:
     print(f"Tables are in {output}, figures in {output / 'figures'}")
 
 
-def _finish(one: Experiment, output: Path, seeds: int, options: argparse.Namespace) -> bool:
+def _finish(one: Experiment, output: Path, workers: Workers, options: argparse.Namespace) -> bool:
     """Run what is left of an experiment and write its results; tell if there are data for it."""
     try:
         one, places = _found(one, options)
-        scores = finish_experiment(one, places, seeds=seeds, workers=options.workers)
+        scores = finish_experiment(one, places, seeds=options.seeds, workers=workers)
     except DatasetNotFoundError as error:
         print(f"{one.name} is left out: {error}", file=sys.stderr)
         return False

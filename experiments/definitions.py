@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from scipy.special import expit
 
 from experiments.cache import write_text
-from experiments.methods import calibrate
+from experiments.methods import SLOPE_AND_BIAS, calibrate
 from experiments.predictions import read_predictions
 from experiments.results import Result
 from experiments.scores import stretches
@@ -38,10 +39,10 @@ def write_definitions(results: dict[str, Result], predictions: Path, folder: Pat
         rows = read_predictions(predictions / f"{name}.parquet")
         test = rows.part(calibration=False)
         cut = stretches(test, steps=result.experiment.steps)
-        methods = [method for method in result.experiment.methods if method.paper]
+        methods = [m for m in result.experiment.methods if m.paper or m == SLOPE_AND_BIAS]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TempocalWarning)  # the scores have them
-            probabilities = [calibrate(method, rows)[1] for method in methods]
+            probabilities = [expit(calibrate(method, rows)[1]) for method in methods]
         title = f"{result.experiment.data_title}, {result.experiment.model_title}"
         lines = [
             f"| {title} | " + " | ".join(method.name for method in methods) + " |",

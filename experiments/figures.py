@@ -10,6 +10,7 @@ import matplotlib as mpl
 mpl.use("svg")
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.special import expit
 
 from experiments.cache import write_text
 from experiments.methods import BY_ROUND, EXPONENTIAL, NONE, calibrate
@@ -107,7 +108,8 @@ def draw_over_length(results: Sequence[Result], *, paper: bool) -> Any:
         ax.set_ylim(bottom=0)
     axes[0][0].set_ylabel(f"ECE ({results[0].experiment.data_title})")
     handles, labels = axes[0][-1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    columns = 2 if len(results) == 1 else 4
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
     return figure
 
 
@@ -142,13 +144,12 @@ def draw_rounds(result: Result) -> Any:
 
 def draw_reliability(result: Result, rows: Predictions) -> Any:
     """Figure 5: reliability at some rounds, before and after calibration by round."""
-    fitted, proba = calibrate(BY_ROUND, rows)
-    _, raw = calibrate(NONE, rows)
+    (_, raw), (fitted, calibrated) = (calibrate(method, rows) for method in (NONE, BY_ROUND))
     test = rows.part(calibration=False)
     steps = [step for step in ROUNDS_SHOWN if step in test.length]
     display = ReliabilityOverTimeDisplay.from_predictions(
         test.label,
-        {"No calibration": raw, BY_ROUND.name: proba},
+        {NONE.name: expit(raw), BY_ROUND.name: expit(calibrated)},
         test.length,
         steps=steps,
         values=fitted,

@@ -9,10 +9,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 # Seconds after which something is said even if nothing has ended.
 SILENCE = 60.0
+# Jobs that can be given at once.
+MOST_JOBS = 10_000
 
 
 @dataclass(frozen=True)
@@ -31,23 +33,38 @@ class JobError(Exception):
     """A job that failed."""
 
 
-def finish(jobs: Sequence[Job], *, workers: int) -> None:
-    """Run the jobs whose file is not there yet, and tell on stderr how far they are."""
-    left = [job for job in jobs if not job.path.exists()]
-    if not left:
-        return
-    context = multiprocessing.get_context("spawn")
-    shares = context.Array("d", len(left), lock=False)
-    with ProcessPoolExecutor(
-        min(workers, len(left)), mp_context=context, initializer=_prepare, initargs=(shares,)
-    ) as pool:
-        futures = {pool.submit(_run, job, number): number for number, job in enumerate(left)}
+class Workers:
+    """Processes that run jobs side by side, until they are closed.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    """
+
+    def __init__(self, count: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._shares = context.Array("d", MOST_JOBS, lock=False)
+        self._pool = ProcessPoolExecutor(
+            count, mp_context=context, initializer=_prepare, initargs=(self._shares,)
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        # After an error, what waits is not begun, but what runs is waited for.
+        self._pool.shutdown(cancel_futures=True)
+
+    def finish(self, jobs: Sequence[Job]) -> None:
+        """Run the jobs whose file is not there yet, and tell on stderr how far they are."""
+        left = [job for job in jobs if not job.path.exists()]
+        self._shares[: len(left)] = [0.0] * len(left)
+        futures = {self._pool.submit(_run, job, number): number for number, job in enumerate(left)}
         try:
-            _watch(futures, left, shares)
+            _watch(futures, left, self._shares)
         except BaseException as error:
-            # What waits is not begun. Said at once, as what runs is waited for.
             print(f"stopping: {error}", file=sys.stderr, flush=True)
-            pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
@@ -97,7 +114,7 @@ def _watch(futures: dict[Future[None], int], jobs: Sequence[Job], shares: Any) -
         for future in done:
             future.result()
             shares[futures[future]] = 1.0
-        share = sum(shares) / len(jobs)
+        share = sum(shares[: len(jobs)]) / len(jobs)
         passed = time.monotonic() - start
         rest = f"{passed / share * (1 - share) / 60:.0f} min left" if share > 0 else "..."
         line = f"{len(jobs) - len(running)} of {len(jobs)} jobs, {share:.0%}, {rest}"

@@ -89,13 +89,14 @@ ROUNDS = (NONE, GLOBAL, BY_ROUND, BY_SCORE, SPLINE, SLOPE_AND_BIAS, SURFACE, AUT
 
 
 def calibrate(method: Method, predictions: Predictions) -> tuple[Any, Any]:
-    """Fit on the rows for calibration; return the fitted calibrator and probabilities of the test.
+    """Fit on the rows for calibration; return the fitted calibrator and logits of the test rows.
 
-    Without calibration, the first is None.
+    Without calibration, the first is None. Probabilities would be rounded to 0 and 1, where a model
+    is that sure of itself.
     """
     learn, test = (predictions.part(calibration=which) for which in (True, False))
     if method.make is None:
-        return None, tc.Identity().fit(learn.logit, learn.label).predict_proba(test.logit)[:, 1]
+        return None, test.logit.astype(np.float64)
     keywords = {} if method.clock is None else {"time": method.clock(learn)}
     rows = {"groups": learn.groups, **keywords}
     calibrator = method.make()
@@ -107,4 +108,4 @@ def calibrate(method: Method, predictions: Predictions) -> tuple[Any, Any]:
         calibrator.set_params(shrinkage=HARDLY_SHRUNK)
         fitted = calibrator.fit(learn.logit, learn.label, **rows)
     at = {} if method.clock is None else {"time": method.clock(test)}
-    return fitted, fitted.predict_proba(test.logit, **at)[:, 1]
+    return fitted, fitted.decision_function(test.logit, **at)

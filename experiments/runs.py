@@ -26,7 +26,7 @@ from experiments import (
 from experiments.cache import code_of, place, write_text
 from experiments.catalog import EXPERIMENTS, Experiment
 from experiments.inputs import Places, checksum, rounds_of, texts_of, tokens_of, words_of
-from experiments.jobs import Job, finish
+from experiments.jobs import Job, Workers
 from experiments.models import dan, encoder, gru, rounds
 from experiments.predictions import read_predictions, write_predictions
 from experiments.scores import score
@@ -73,18 +73,18 @@ def run_of(experiment: Experiment, places: Places, seed: int) -> Run:
 
 
 def finish_experiment(
-    experiment: Experiment, places: Places, *, seeds: int, workers: int
+    experiment: Experiment, places: Places, *, seeds: int, workers: Workers
 ) -> list[dict[str, Any]]:
     """Run what is left of an experiment, and return the scores of each seed."""
     # Texts become numbers here, and not at the same time in every worker.
     if experiment.model == "encoder":
         tokens_of(places, experiment.dataset)
-        finish(_feature_jobs(experiment, places), workers=workers)
+        workers.finish(_feature_jobs(experiment, places))
     elif experiment.dataset != "rounds":
         words_of(places, experiment.dataset)
     runs = [run_of(experiment, places, seed) for seed in range(seeds)]
-    finish([_training_job(experiment, run, places) for run in runs], workers=workers)
-    finish([_scoring_job(experiment, run, places) for run in runs], workers=workers)
+    workers.finish([_training_job(experiment, run, places) for run in runs])
+    workers.finish([_scoring_job(experiment, run, places) for run in runs])
     return [json.loads(_score_path(experiment, run, places).read_text()) for run in runs]
 
 

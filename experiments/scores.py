@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from experiments.methods import Method, calibrate
 from experiments.predictions import Predictions
 from experiments.training import Report
 from tempocal.errors import TempocalWarning
-from tempocal.metrics import ece, nll, sampling_floor
+from tempocal.metrics import ece, sampling_floor
 
 # The paper does not say which bins are inside its ECE; its diagrams have ten of equal mass.
 ERROR = partial(ece, bins=10, binning="equal_mass", classes=[0, 1])
@@ -60,14 +61,15 @@ def score(
     for number, method in enumerate(methods, start=1):
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", TempocalWarning)
-            fitted, proba = calibrate(method, predictions)
+            fitted, logits = calibrate(method, predictions)
+        proba = expit(logits)
         errors = [ERROR(test.label[s.rows], proba[s.rows]) for s in cut]
         floors = [
             sampling_floor(proba[s.rows], groups=test.sequence[s.rows], metric=ERROR, n_draws=20)
             for s in cut
         ]
         found[method.name] = {
-            "nll": _round(nll(test.label, proba, classes=[0, 1])),
+            "nll": _round(np.logaddexp(0.0, np.where(test.label == 1, -logits, logits)).mean()),
             "overall_ece": _round(ERROR(test.label, proba)),
             "accuracy": _round(np.mean((proba > 0.5) == test.label)),
             "ece": [_round(error) for error in errors],

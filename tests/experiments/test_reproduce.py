@@ -61,7 +61,7 @@ def test_all_experiments(whole):
 
 
 def test_killed_again_and_again(whole, tmp_path):
-    names = ["imdb-encoder", "rounds"]
+    names = ["imdb-encoder"]
     options = ["--quick", "--cache", tmp_path / "cache", "--output", tmp_path / "out"]
     kept = {}
     # Once features are there, once a seed, once a score.

@@ -1,5 +1,7 @@
 """Scores are those of the paper's tables."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from experiments.methods import ROUNDS, TEXT, calibrate
@@ -61,7 +63,8 @@ def test_every_method_is_scored(methods, steps):
     assert list(found["methods"]) == [method.name for method in methods]
     test = rows.part(calibration=False)
     for method in methods:
-        _, proba = calibrate(method, rows)
+        _, logits = calibrate(method, rows)
+        proba = 1 / (1 + np.exp(-logits))
         one = found["methods"][method.name]
         expected = np.where(test.label == 1, proba, 1 - proba)
         assert one["nll"] == pytest.approx(-np.log(expected).mean(), abs=1e-6)
@@ -70,3 +73,10 @@ def test_every_method_is_scored(methods, steps):
     along = found["methods"][methods[2].name]
     assert along["nll"] < found["methods"]["No calibration"]["nll"]
     assert np.mean(along["ece"]) < np.mean(found["methods"]["No calibration"]["ece"])
+
+
+def test_a_model_that_is_too_sure_has_a_finite_loss():
+    rows = predictions()
+    sure = replace(rows, logit=np.where(rows.label == 1, -500, 500).astype(np.float32))
+    raw = score(sure, TEXT[:1], steps=False)["methods"]["No calibration"]
+    assert raw["nll"] == pytest.approx(500)

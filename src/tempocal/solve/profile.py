@@ -31,10 +31,8 @@ SLOWEST, FASTEST = float(np.log(1e-2)), float(np.log(1e3))
 # Rates that are looked at; then the lowest is closed in on, until this close.
 SCAN = 41
 CLOSE, MAX_CLOSER = 0.01, 6
-# Distances of the points from which derivatives by a rate are taken, for one step after the other,
-# and how far each step may go. Far apart they say more of where the lowest place is, unless bounds
-# make the objective bend in between: then they would lead further than a tiny step.
-LAST_STEPS = ((2e-3, 2e-3), (2e-3, 2e-3), (2e-2, 1e-5), (2e-2, 1e-5))
+# Distance of the points from which derivatives by a rate are taken, and steps by these.
+APART, LAST_STEPS = 2e-3, 2
 # Changes of the mean objective that are rounding errors.
 ROUNDING = 1e-15
 MAX_STEPS = 60
@@ -276,26 +274,17 @@ class _Search:
 
     def _closest(self, quadratic: KeyQuadratic, best: _At, noise: float) -> _At:
         """Rates of the lowest place of the quadratic, to as many digits as there are."""
-        for step in LAST_STEPS:
-            for k in range(self.n_rates):
-                best = self._step(quadratic, best, k, step, noise)
-        return best
-
-    def _step(
-        self, quadratic: KeyQuadratic, best: _At, k: int, step: tuple[float, float], noise: float
-    ) -> _At:
-        """Go to the lowest place along a rate, by derivatives from five points."""
-        apart, farthest = step
-        center = best.log_rates[k]
-        points = center + apart * np.arange(-2.0, 3.0)
-        if points[0] < SLOWEST or points[-1] > FASTEST:
-            return best
-        _, values = self._along(quadratic, best, k, points)
-        slope = values @ [1.0, -8.0, 0.0, 8.0, -1.0] / (12.0 * apart)
-        bend = values @ [-1.0, 16.0, -30.0, 16.0, -1.0] / (12.0 * apart**2)
-        # Where all rates are as good, one is as good as the next.
-        if bend * apart**2 > noise and abs(slope) < farthest * bend:
-            best, _ = self._best_of(quadratic, best, k, np.array([center - slope / bend]))
+        for k in [*range(self.n_rates)] * LAST_STEPS:
+            center = best.log_rates[k]
+            points = center + APART * np.arange(-2.0, 3.0)
+            if points[0] < SLOWEST or points[-1] > FASTEST:
+                continue
+            _, values = self._along(quadratic, best, k, points)
+            slope = values @ [1.0, -8.0, 0.0, 8.0, -1.0] / (12.0 * APART)
+            bend = values @ [-1.0, 16.0, -30.0, 16.0, -1.0] / (12.0 * APART**2)
+            # Where all rates are as good, one is as good as the next.
+            if bend * APART**2 > noise and abs(slope) < APART * bend:
+                best, _ = self._best_of(quadratic, best, k, np.array([center - slope / bend]))
         return best
 
     def _best_of(
