@@ -60,6 +60,7 @@ def test_all_experiments(whole):
     }
 
 
+@pytest.mark.slow  # a minute and more, and longer on a machine that does other things
 def test_killed_again_and_again(whole, tmp_path):
     names = ["imdb-encoder"]
     options = ["--quick", "--cache", tmp_path / "cache", "--output", tmp_path / "out"]
