@@ -44,6 +44,11 @@ def by_both(rows: Predictions) -> Any:
     return np.column_stack([rows.length, by_difference(rows)])
 
 
+def per_step() -> Any:
+    """Return the paper's discrete method: a temperature for each step."""
+    return tc.TemporalCalibrator(tc.TemperatureScaling(), tc.PerStep(), shrinkage=0)
+
+
 NONE = Method("No calibration", True, None)
 GLOBAL = Method("Global temperature", True, lambda: tc.TemperatureScaling(shrinkage=0))
 SPLINE = Method(
@@ -65,18 +70,8 @@ EXPONENTIAL = Method(
     lambda: tc.TemporalCalibrator(tc.TemperatureScaling(), tc.ExponentialDecay(), shrinkage=0),
     by_length,
 )
-BY_ROUND = Method(
-    "Temporal (round)",
-    True,
-    lambda: tc.TemporalCalibrator(tc.TemperatureScaling(), tc.PerStep(), shrinkage=0),
-    by_length,
-)
-BY_SCORE = Method(
-    "Temporal (score)",
-    True,
-    lambda: tc.TemporalCalibrator(tc.TemperatureScaling(), tc.PerStep(), shrinkage=0),
-    by_difference,
-)
+BY_ROUND = Method("Temporal (round)", True, per_step, by_length)
+BY_SCORE = Method("Temporal (score)", True, per_step, by_difference)
 SURFACE = Method(
     "Surface (round, score)",
     False,

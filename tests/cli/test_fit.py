@@ -126,6 +126,10 @@ def test_a_name_with_a_comma_in_it_is_a_name(folder, run, frame):
     frame.rename(columns={"z": "z, raw"}).to_parquet("odd.parquet")
     words = ["--logits", "z, raw", "--label", "won", "-o", "m.json"]
     run("fit", "odd.parquet", *words)
+    run("fit", "predictions.csv", "--logits", "z", *words[2:-1], "plain.json")
+    z = frame["z"].to_numpy()
+    odd, plain = (tc.load(name).predict_proba(z) for name in ("m.json", "plain.json"))
+    np.testing.assert_array_equal(odd, plain)
 
 
 def test_standard_input(folder, run):

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import tempocal as tc
+
 COLUMNS = ("--logits", "z", "--label", "won", "--time", "t", "--sequence", "match")
 
 
@@ -212,11 +214,14 @@ def test_text_where_labels_belong_is_a_label(folder, run, frame):
     text = pd.Series(["lost", "won"])[frame["won"]].to_numpy()
     frame.assign(won=text).to_csv("a.csv", index=False)
     run("fit", "a.csv", "--logits", "z", "--label", "won", "-o", "m.json")
+    assert tc.load("m.json").classes_.tolist() == ["lost", "won"]
     words = ["--logits", "z", "--label", "won", "--classes", "won,lost", "-o", "m.json"]
     run("fit", "a.csv", *words)
+    assert tc.load("m.json").classes_.tolist() == ["won", "lost"]
     frame.assign(won=frame["won"] == 1).to_csv("b.csv", index=False)
     words = ["--logits", "z", "--label", "won", "--classes", "false,true", "-o", "m.json"]
     run("fit", "b.csv", *words)
+    assert tc.load("m.json").classes_.tolist() == [False, True]
 
 
 def test_what_should_not_happen_is_a_sentence_too(folder, fit, run, monkeypatch):

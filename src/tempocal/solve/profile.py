@@ -33,6 +33,9 @@ SCAN = 41
 CLOSE, MAX_CLOSER = 0.01, 6
 # Distance of the points from which derivatives by a rate are taken, and steps by these.
 APART, LAST_STEPS = 2e-3, 2
+# Points further apart say more of where the lowest place is, unless bounds make the objective bend
+# between them: then they lead further than a tiny step.
+WIDE_APART, TINY_STEP = 2e-2, 1e-7
 # Changes of the mean objective that are rounding errors.
 ROUNDING = 1e-15
 MAX_STEPS = 60
@@ -70,6 +73,9 @@ def fit_profile_by_evidence(
         passes += chosen.solution.passes + place.solution.passes
         if np.abs(np.subtract(place.log_rates, before)).max() < SETTLED:
             break
+    if not place.solution.unbounded:
+        place = _polished(make, n_rates, strengths, place)
+        passes += place.solution.passes
     solution = replace(place.solution, passes=passes)
     return Profiled(place.log_rates, Shrunk(solution, strengths, effect))
 
@@ -81,6 +87,21 @@ class Place:
     log_rates: tuple[float, ...]
     theta: Array
     solution: Solution
+
+
+def _polished(make: MakeProblem, n_rates: int, strengths: Strengths, place: Place) -> Place:
+    """Settle the last digits of the rates.
+
+    Only at the very end: where strengths follow from the rates, the least change of these may lead
+    to others on few rows.
+    """
+    search = _Search(make, n_rates, strengths, _Shapes(make, strengths))
+    best = search.polish(place)
+    if best.log_rates == place.log_rates:
+        return replace(place, solution=replace(place.solution, passes=search.passes))
+    solution = descend_newton(make(best.log_rates), strengths, best.theta)
+    total = search.passes + solution.passes
+    return Place(best.log_rates, solution.theta, replace(solution, passes=total))
 
 
 class _Shapes:
@@ -275,16 +296,31 @@ class _Search:
     def _closest(self, quadratic: KeyQuadratic, best: _At, noise: float) -> _At:
         """Rates of the lowest place of the quadratic, to as many digits as there are."""
         for k in [*range(self.n_rates)] * LAST_STEPS:
-            center = best.log_rates[k]
-            points = center + APART * np.arange(-2.0, 3.0)
-            if points[0] < SLOWEST or points[-1] > FASTEST:
-                continue
-            _, values = self._along(quadratic, best, k, points)
-            slope = values @ [1.0, -8.0, 0.0, 8.0, -1.0] / (12.0 * APART)
-            bend = values @ [-1.0, 16.0, -30.0, 16.0, -1.0] / (12.0 * APART**2)
-            # Where all rates are as good, one is as good as the next.
-            if bend * APART**2 > noise and abs(slope) < APART * bend:
-                best, _ = self._best_of(quadratic, best, k, np.array([center - slope / bend]))
+            best = self._step(quadratic, best, k, noise, apart=APART, most=APART)
+        return best
+
+    def polish(self, place: Place) -> _At:
+        """Take tiny steps by points that are far apart."""
+        best, quadratic = self._look(place.log_rates, place.theta)
+        noise = ROUNDING * self.make(place.log_rates).rows.total_weight
+        for k in [*range(self.n_rates)] * LAST_STEPS:
+            best = self._step(quadratic, best, k, noise, apart=WIDE_APART, most=TINY_STEP)
+        return best
+
+    def _step(
+        self, quadratic: KeyQuadratic, best: _At, k: int, noise: float, *, apart: float, most: float
+    ) -> _At:
+        """Go to the lowest place along a rate, by derivatives from five points."""
+        center = best.log_rates[k]
+        points = center + apart * np.arange(-2.0, 3.0)
+        if points[0] < SLOWEST or points[-1] > FASTEST:
+            return best
+        _, values = self._along(quadratic, best, k, points)
+        slope = values @ [1.0, -8.0, 0.0, 8.0, -1.0] / (12.0 * apart)
+        bend = values @ [-1.0, 16.0, -30.0, 16.0, -1.0] / (12.0 * apart**2)
+        # Where all rates are as good, one is as good as the next.
+        if bend * APART**2 > noise and abs(slope) < most * bend:
+            best, _ = self._best_of(quadratic, best, k, np.array([center - slope / bend]))
         return best
 
     def _best_of(
