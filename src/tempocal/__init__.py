@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tempocal.version import __version__
 
 if TYPE_CHECKING:
-    from tempocal import clocks, datasets, errors, metrics, plots, report, sequences
+    from tempocal import clocks, datasets, errors, metrics, plots, report, scorer, sequences
     from tempocal.assessment import assess, assess_table
     from tempocal.calibrators import (
         BayesianBinning,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     )
     from tempocal.temporal.loading import load
 
-_MODULES = ("clocks", "datasets", "errors", "metrics", "plots", "report", "sequences")
+_MODULES = ("clocks", "datasets", "errors", "metrics", "plots", "report", "scorer", "sequences")
 _FUNCTIONS = {
     "assess": "tempocal.assessment",
     "assess_table": "tempocal.assessment",
@@ -88,6 +88,7 @@ __all__ = [
     "metrics",
     "plots",
     "report",
+    "scorer",
     "sequences",
 ]
 
