@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 from tempocal.version import __version__
 
 if TYPE_CHECKING:
-    from tempocal import clocks, datasets, errors, metrics, plots, report, scorer, sequences
+    from tempocal import (
+        clocks,
+        datasets,
+        errors,
+        export,
+        metrics,
+        plots,
+        report,
+        scorer,
+        sequences,
+    )
     from tempocal.assessment import assess, assess_table
     from tempocal.calibrators import (
         BayesianBinning,
@@ -41,7 +51,17 @@ if TYPE_CHECKING:
     )
     from tempocal.temporal.loading import load
 
-_MODULES = ("clocks", "datasets", "errors", "metrics", "plots", "report", "scorer", "sequences")
+_MODULES = (
+    "clocks",
+    "datasets",
+    "errors",
+    "export",
+    "metrics",
+    "plots",
+    "report",
+    "scorer",
+    "sequences",
+)
 _FUNCTIONS = {
     "assess": "tempocal.assessment",
     "assess_table": "tempocal.assessment",
@@ -84,6 +104,7 @@ __all__ = [
     "clocks",
     "datasets",
     "errors",
+    "export",
     "load",
     "metrics",
     "plots",

@@ -153,13 +153,15 @@ def names(model: FittedModel) -> tuple[list[str], list[str]]:
     )
 
 
-def assert_same(found: Any, wanted: Any, z: Any) -> None:
-    """Compare to 1e-12, and to a few last digits of the logits where those are large.
+def assert_same(
+    found: Any, wanted: Any, z: Any, relative: float = 1e-12, floor: float = 1e-300
+) -> None:
+    """Compare to 1e-12, or as said, and to a few last digits of the logits where those are large.
 
     Relative in each probability, down to where a double has no more digits for it.
     """
     largest = np.abs(np.where(np.isfinite(z), z, 0.0)).reshape(len(wanted), -1).max(axis=1)
-    tolerance = (1e-12 + 256 * 2.0**-53 * np.minimum(largest, 1e4))[:, None]
+    tolerance = (relative + 256 * 2.0**-53 * np.minimum(largest, 1e4))[:, None]
     worst = np.abs(found - wanted) - tolerance * wanted
     assert np.isfinite(found).all()
-    assert worst.max() <= 1e-300
+    assert worst.max() <= floor

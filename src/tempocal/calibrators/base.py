@@ -14,6 +14,7 @@ from tempocal.calibrators.from_table import Needs, of_table, table_training
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.errors import InputError
+from tempocal.export import Exports
 from tempocal.fitted import FittedModel
 from tempocal.inputs import Inputs, check_scores
 from tempocal.links import Array, log_proba_from_logits, one_column, proba_from_logits
@@ -24,7 +25,7 @@ from tempocal.tables.labelled import read_labelled
 from tempocal.tables.names import Names
 
 
-class Calibrator(InTables, ClassifierMixin, BaseEstimator):
+class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
     """Base of the calibrators: checks its input, fits a map, predicts with it.
 
     A subclass has a constructor that stores its arguments, among them ``inputs`` and ``classes``,

@@ -16,6 +16,7 @@ VERBS = {
     "evaluate": "Measure how far off predictions are, over all and along time.",
     "compare": "Compare calibrators and curves on sequences left out.",
     "report": "Write one HTML page: how far off, when, and what to do.",
+    "export": "Write a model as ONNX, torch or SQL.",
     "demo": "Try it on simulated matches whose truth is known.",
 }
 

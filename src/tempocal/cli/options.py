@@ -115,13 +115,20 @@ def output(metavar: str, what: str, *, dash: bool = False) -> Callable[[Command]
     def check(context: click.Context, option: click.Parameter, path: str) -> str:
         if path == "-" and not dash:
             raise click.UsageError(f"-o -: {what} is written as a whole, so give it a name")
-        folder = os.path.dirname(path)
-        if folder and not os.path.isdir(folder):
-            raise InputError(f"the folder {folder} is not there: make it first")
-        return path
+        return str(folder_is_there(context, option, path))
 
     text = f"{what[0].upper()}{what[1:]} to write" + ('; "-" is standard output.' if dash else ".")
     return click.option("-o", "--output", required=True, metavar=metavar, callback=check, help=text)
+
+
+def folder_is_there(
+    context: click.Context, option: click.Parameter, path: str | None
+) -> str | None:
+    """Refuse a file to write whose folder is not there."""
+    folder = os.path.dirname(path or "")
+    if folder and not os.path.isdir(folder):
+        raise InputError(f"the folder {folder} is not there: make it first")
+    return path
 
 
 def scores_of_file(command: Command) -> Command:

@@ -10,6 +10,8 @@ _FLAGS = {
     "sample_weight": "--weight",
     'inputs="proba"': "--proba",
     'inputs="logits"': "--logits",
+    "logits=": "--logits",
+    "proba=": "--proba",
     "classes=": "--classes",
     "time=": "--time",
     "sequence=": "--sequence",

@@ -7,7 +7,7 @@ from tempocal.fitted import FittedModel
 from tempocal.fitted.model import LARGEST_TIME
 from tempocal.formula.curves import choose_step, curve_along, numbers, seen_by
 from tempocal.formula.links import Expressions
-from tempocal.formula.maps import of_form, probabilities
+from tempocal.formula.maps import logits_of, logits_of_form, of_form, probabilities
 from tempocal.formula.nodes import Column, Condition, Every, Null, Where
 from tempocal.formula.scores import read_scores, within
 from tempocal.maps import Curves, MapPerStep
@@ -45,31 +45,63 @@ def formula_of(model: FittedModel, scores: Sequence[str], time: Sequence[str] = 
     >>> evaluate(positive, {"z": np.array([2.0, np.nan])}).round(3)
     array([0.731,   nan])
     """
+    return _formula(model, scores, time, as_logits=False)
+
+
+def decision_of(model: FittedModel, scores: Sequence[str], time: Sequence[str] = ()) -> Expressions:
+    """Return calibrated logits as formulas: one for two classes, else one for each.
+
+    They may be infinite where the model is certain, so that not every engine can work them out.
+
+    Parameters
+    ----------
+    model, scores, time
+        As in `formula_of`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tempocal.formula import evaluate
+    >>> from tempocal.maps import Scale
+    >>> model = FittedModel("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
+    >>> evaluate(*decision_of(model, ["z"]), {"z": np.array([2.0, np.nan])})
+    array([ 1., nan])
+    """
+    return _formula(model, scores, time, as_logits=True)
+
+
+def _formula(
+    model: FittedModel, scores: Sequence[str], time: Sequence[str], *, as_logits: bool
+) -> Expressions:
     _require_count(scores, model.columns, model.inputs)
     _require_count(time, len(model.time_kinds), "time")
     read = read_scores(scores, model.inputs)
     clocks = tuple(Column(name) for name in time)
     valid = [read.valid, *(within(t, -LARGEST_TIME, LARGEST_TIME) for t in clocks)]
-    proba, seen = _along_time(model.map, read.values, clocks)
+    found, seen = _along_time(model.map, read.values, clocks, as_logits=as_logits)
+    if as_logits and len(found) == len(model.classes) == 2:
+        found = (found[1] - found[0],)
     holds = Every((*valid, *seen)) if len(valid) + len(seen) > 1 else valid[0]
-    return tuple(Where(holds, each, Null()) for each in proba)
+    return tuple(Where(holds, each, Null()) for each in found)
 
 
 def _along_time(
-    fitted: object, z: Expressions, time: Expressions
+    fitted: object, z: Expressions, time: Expressions, *, as_logits: bool
 ) -> tuple[Expressions, list[Condition]]:
-    """Return probabilities, and where there are any."""
+    """Return probabilities or calibrated logits, and where there are any."""
     if isinstance(fitted, Curves):
         curves = [curve_along(basis, time) for basis in fitted.bases]
         pairs = zip(curves, fitted.tables, strict=True)
         models = [[curve(numbers(column)) for column in table.T] for curve, table in pairs]
+        of = logits_of_form if as_logits else of_form
         # All bases are alike but for their rates.
-        return of_form(fitted.form, models, z), _known(seen_by(fitted.bases[0], time))
+        return of(fitted.form, models, z), _known(seen_by(fitted.bases[0], time))
+    of_map = logits_of if as_logits else probabilities
     if isinstance(fitted, MapPerStep):
-        each = [probabilities(one, z) for one in fitted.maps]
+        each = [of_map(one, z) for one in fitted.maps]
         chosen = tuple(choose_step(fitted.basis, time[0], p) for p in zip(*each, strict=True))
         return chosen, _known(seen_by(fitted.basis, time))
-    return probabilities(fitted, z), []  # type: ignore[arg-type]
+    return of_map(fitted, z), []  # type: ignore[arg-type]
 
 
 def _known(seen: Condition | None) -> list[Condition]:

@@ -22,6 +22,7 @@ from tempocal.formula.nodes import (
 
 # PostgreSQL raises where exp overflows or underflows. The double nearest to it is left alone.
 LARGEST_EXPONENT = 700.0
+SMALLEST_DOUBLE = 2.0**-1022
 # Up to so many classes each probability is written out by itself, which makes short formulas; with
 # more the sum of exponentials is worked out once.
 FEW_CLASSES = 8
@@ -83,6 +84,35 @@ def normalized(probabilities: Expressions, logits: Expressions) -> Expressions:
         Where(is_lost, kept, each / divisor)
         for kept, each in zip(softmax(logits), probabilities, strict=True)
     )
+
+
+def logit(probabilities: Expressions) -> Expressions:
+    """Log-odds of probabilities; infinite where they are 0 or 1."""
+    return tuple(
+        Where(AtMost(Number(1.0), each), Number(math.inf), _log(each) - log(_positive(_rest(each))))
+        for each in probabilities
+    )
+
+
+def log_normalized(probabilities: Expressions, logits: Expressions) -> Expressions:
+    """Log-probabilities up to a constant; where all are 0, those of the logits."""
+    is_lost = AtMost(total(probabilities), Number(0.0))
+    return tuple(
+        Where(is_lost, kept, _log(each))
+        for kept, each in zip(log_softmax(logits), probabilities, strict=True)
+    )
+
+
+def _log(probability: Expression) -> Expression:
+    return Where(AtMost(probability, Number(0.0)), Number(-math.inf), log(_positive(probability)))
+
+
+def _positive(probability: Expression) -> Expression:
+    return clamp(probability, low=SMALLEST_DOUBLE)
+
+
+def _rest(probability: Expression) -> Expression:
+    return Number(1.0) - probability
 
 
 def _against_others(logits: Expressions, k: int) -> Expression:

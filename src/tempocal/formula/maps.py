@@ -9,9 +9,11 @@ import numpy as np
 from tempocal.formula.curves import numbers
 from tempocal.formula.links import (
     Expressions,
+    log_normalized,
     log_odds,
     log_sigmoid,
     log_softmax,
+    logit,
     normalized,
     sigmoid,
     softmax,
@@ -27,11 +29,19 @@ Numbers = Sequence[Expression]
 
 def probabilities(fitted: FittedMap, z: Expressions) -> Expressions:
     """Probability of each class, by a map that does not change along time."""
-    return _of_map(fitted, z)
+    if not _is_binned(fitted):
+        return from_logits(logits_of(fitted, z))
+    chances = _chances(fitted, z)
+    return (Number(1.0) - chances[0], chances[0]) if len(chances) == 1 else normalized(chances, z)
 
 
 def of_form(form: str, models: Sequence[Numbers], z: Expressions) -> Expressions:
     """Probability of each class, by a map of a certain form whose numbers are expressions."""
+    return from_logits(logits_of_form(form, models, z))
+
+
+def logits_of_form(form: str, models: Sequence[Numbers], z: Expressions) -> Expressions:
+    """Calibrated logits, by a map of a certain form whose numbers are expressions."""
     return _FORMS[form](models, z)
 
 
@@ -46,34 +56,46 @@ def from_logits(logits: Expressions) -> Expressions:
 
 
 @singledispatch
-def _of_map(fitted: Any, z: Expressions) -> Expressions:
+def logits_of(fitted: Any, z: Expressions) -> Expressions:
+    """Calibrated logits, by a map that does not change along time; they may be infinite."""
     raise TypeError(f"{type(fitted).__name__} has no formula")
 
 
-@_of_map.register
+@logits_of.register
 def _(fitted: Scale, z: Expressions) -> Expressions:
     return _scale([[Number(fitted.inverse_temperature)]], z)
 
 
-@_of_map.register
+@logits_of.register
 def _(fitted: Affine, z: Expressions) -> Expressions:
     x = log_features(z) if fitted.of_log_proba else z
     bias = numbers(fitted.bias)
     if fitted.weights.ndim == 1:
-        return from_logits(_diagonal(numbers(fitted.weights), bias, x))
-    return from_logits(_full([numbers(row) for row in fitted.weights], bias, x))
+        return _diagonal(numbers(fitted.weights), bias, x)
+    return _full([numbers(row) for row in fitted.weights], bias, x)
 
 
-@_of_map.register
+@logits_of.register
 def _(fitted: OneVsRest, z: Expressions) -> Expressions:
+    if _is_binned(fitted):
+        chances = _chances(fitted, z)
+        return logit(chances) if len(chances) == 1 else log_normalized(chances, z)
     odds = _odds_of(z, len(fitted.maps))
-    if all(isinstance(one, Line | Beta) for one in fitted.maps):
-        logits = [_of_odds(one, each) for one, each in zip(fitted.maps, odds, strict=True)]
-        return _one_vs_rest(tuple(logits))
-    chances = tuple(_chance(one, each) for one, each in zip(fitted.maps, odds, strict=True))
-    if len(chances) == 1:
-        return Number(1.0) - chances[0], chances[0]
-    return normalized(chances, z)
+    return _one_vs_rest(
+        tuple(_of_odds(one, each) for one, each in zip(fitted.maps, odds, strict=True))
+    )
+
+
+def _is_binned(fitted: FittedMap) -> bool:
+    """Tell maps that have a probability for some class without a detour by logits."""
+    return isinstance(fitted, OneVsRest) and not all(
+        isinstance(one, Line | Beta) for one in fitted.maps
+    )
+
+
+def _chances(fitted: Any, z: Expressions) -> Expressions:
+    odds = _odds_of(z, len(fitted.maps))
+    return tuple(_chance(one, each) for one, each in zip(fitted.maps, odds, strict=True))
 
 
 # Maps of one class
@@ -119,7 +141,7 @@ def _between(fitted: Knots, odds: Expression) -> Expression:
 
 
 def _scale(models: Sequence[Numbers], z: Expressions) -> Expressions:
-    return from_logits(tuple(each * models[0][0] for each in z))
+    return tuple(each * models[0][0] for each in z)
 
 
 def _lines(models: Sequence[Numbers], z: Expressions) -> Expressions:
@@ -133,14 +155,14 @@ def _betas(models: Sequence[Numbers], z: Expressions) -> Expressions:
 
 
 def _as_diagonal(models: Sequence[Numbers], z: Expressions) -> Expressions:
-    return from_logits(_diagonal(models[0][::2], _centered(models[0][1::2]), z))
+    return _diagonal(models[0][::2], _centered(models[0][1::2]), z)
 
 
 def _as_full(models: Sequence[Numbers], z: Expressions) -> Expressions:
     n_classes = int(np.sqrt(len(models[0])))
     rows = [models[0][k * (n_classes + 1) :][: n_classes + 1] for k in range(n_classes)]
     bias = _centered([row[-1] for row in rows])
-    return from_logits(_full([row[:-1] for row in rows], bias, z))
+    return _full([row[:-1] for row in rows], bias, z)
 
 
 _FORMS: dict[str, Callable[[Sequence[Numbers], Expressions], Expressions]] = {
@@ -175,8 +197,8 @@ def _centered(bias: Numbers) -> list[Expression]:
 
 
 def _one_vs_rest(logits: Expressions) -> Expressions:
-    """Normalize the probabilities of the classes, each against the rest."""
-    return from_logits(logits if len(logits) == 1 else tuple(map(log_sigmoid, logits)))
+    """Logits whose softmax normalizes the probabilities of the classes, each against the rest."""
+    return logits if len(logits) == 1 else tuple(map(log_sigmoid, logits))
 
 
 def _odds_of(z: Expressions, n_maps: int) -> Expressions:

@@ -9,8 +9,8 @@ whichever is taken: engines do, and some of them raise on overflow.
 """
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 Side = Literal["left", "right"]
@@ -189,16 +189,46 @@ class Some(Condition):
 
 
 Node = Expression | Condition
+_NODES = (Expression, Condition)
 
 
 def children(node: Node) -> list[Node]:
     """Return the nodes that a node is made of."""
     found: list[Node] = []
-    for field in fields(node):  # type: ignore[arg-type]
-        value: Any = getattr(node, field.name)
-        parts = value if isinstance(value, tuple) else (value,)
-        found += [part for part in parts if isinstance(part, Expression | Condition)]
+    for value in vars(node).values():
+        if isinstance(value, _NODES):
+            found.append(value)
+        elif isinstance(value, tuple):
+            found += [part for part in value if isinstance(part, _NODES)]
     return found
+
+
+def with_children(node: Node, new: Callable[[Node], Node]) -> Node:
+    """Return a node like another, made of what ``new`` makes of its children."""
+    parts: dict[str, Any] = {}
+    for name, value in vars(node).items():
+        if isinstance(value, Expression | Condition):
+            parts[name] = new(value)
+        elif isinstance(value, tuple):
+            parts[name] = tuple(
+                new(part) if isinstance(part, Expression | Condition) else part for part in value
+            )
+    return replace(node, **parts) if parts else node  # type: ignore[type-var]
+
+
+def children_first(outputs: Iterable[Expression]) -> list[Node]:
+    """Return all nodes of some formulas, each once, after those that it is made of."""
+    order: dict[Node, None] = {}
+
+    def visit(node: Node) -> None:
+        if node not in order:
+            for child in children(node):
+                visit(child)
+            order[node] = None
+
+    for output in outputs:
+        visit(output)
+    return list(order)
 
 
 def as_expression(value: "Expression | float") -> Expression:

@@ -5,12 +5,10 @@ stage can be used in the next. So a stage holds the shared parts that rest on ea
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from tempocal.formula.nodes import (
     Column,
-    Condition,
     Expression,
     Negate,
     Node,
@@ -18,6 +16,8 @@ from tempocal.formula.nodes import (
     Number,
     Piecewise,
     children,
+    children_first,
+    with_children,
 )
 
 _TRIVIAL = (Column, Number, Null, Negate)
@@ -53,13 +53,13 @@ def in_stages(outputs: Sequence[Expression], prefix: str) -> Staged:
     >>> staged.outputs
     (Multiply(left=Column(name='s0'), right=Column(name='s0')),)
     """
-    order = _children_first(outputs)
+    order = children_first(outputs)
     uses = _count_uses(order, outputs)
     new: dict[Node, Node] = {}
     level: dict[Node, int] = {}
     stages: list[dict[str, Expression]] = []
     for node in order:
-        new[node] = _with_new_children(node, new)
+        new[node] = with_children(node, new.__getitem__)
         level[node] = max((level[child] for child in children(node)), default=0)
         if uses[node] > 1 and isinstance(node, Expression) and not isinstance(node, _TRIVIAL):
             if level[node] == len(stages):
@@ -69,21 +69,6 @@ def in_stages(outputs: Sequence[Expression], prefix: str) -> Staged:
             new[node] = Column(name)
             level[node] += 1
     return Staged(tuple(stages), tuple(new[each] for each in outputs))  # type: ignore[misc]
-
-
-def _children_first(outputs: Sequence[Expression]) -> list[Node]:
-    """All nodes, each once, after those that it is made of."""
-    order: dict[Node, None] = {}
-
-    def visit(node: Node) -> None:
-        if node not in order:
-            for child in children(node):
-                visit(child)
-            order[node] = None
-
-    for output in outputs:
-        visit(output)
-    return list(order)
 
 
 def _count_uses(order: Sequence[Node], outputs: Sequence[Expression]) -> dict[Node, int]:
@@ -96,22 +81,6 @@ def _count_uses(order: Sequence[Node], outputs: Sequence[Expression]) -> dict[No
     return uses
 
 
-def _with_new_children(node: Node, new: dict[Node, Node]) -> Node:
-    if not children(node):
-        return node
-    parts: dict[str, Any] = {}
-    for name, value in vars(node).items():
-        if isinstance(value, Expression | Condition):
-            parts[name] = new[value]
-        elif isinstance(value, tuple):
-            parts[name] = tuple(new.get(part, part) if _is_node(part) else part for part in value)
-    return replace(node, **parts)  # type: ignore[type-var]
-
-
-def _is_node(part: Any) -> bool:
-    return isinstance(part, Expression | Condition)
-
-
 def written_size(expression: Expression) -> int:
     """Count the nodes of a formula that is written out, each as often as it is used.
 
@@ -122,7 +91,7 @@ def written_size(expression: Expression) -> int:
     7
     """
     sizes: dict[Node, int] = {}
-    for node in _children_first([expression]):
+    for node in children_first([expression]):
         sizes[node] = 1 + sum(sizes[child] for child in children(node))
         if isinstance(node, Piecewise):  # each comparison has the operand, a knot and a branch
             sizes[node] += (len(node.knots) - 1) * sizes[node.operand] + 3 * len(node.knots)

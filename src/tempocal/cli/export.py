@@ -1,0 +1,169 @@
+"""A model file as a graph, a module or a statement that runs without tempocal."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from tempocal.cli.options import folder_is_there, verb
+
+
+@dataclass(frozen=True)
+class Export:
+    """What a model is to become."""
+
+    model: Any
+    output: str | None
+    dtype: str
+    sql: dict[str, Any]
+
+    @property
+    def file(self) -> str:
+        """The file to write, for those that have to be one."""
+        if self.output is None:
+            raise click.UsageError("this kind is no text: name a file for it with -o")
+        return self.output
+
+
+def _onnx(asked: Export) -> None:
+    from tempocal.export.onnx import to_onnx
+
+    to_onnx(asked.model, asked.file, asked.dtype)  # type: ignore[arg-type]
+
+
+def _torch(asked: Export) -> None:
+    from tempocal.export.torch import save_exported
+
+    save_exported(asked.model, asked.file, asked.dtype)
+
+
+def _sql(asked: Export) -> None:
+    from tempocal.cli.wording import in_words_of_the_command
+    from tempocal.modelfile.replace import replacing
+    from tempocal.tables.sql import to_sql
+
+    named = dict(asked.sql)
+    table, keep = named.pop("table"), named.pop("keep")
+    with in_words_of_the_command():
+        sql = to_sql(asked.model, **named)
+        text = str(sql) if table is None else sql.select(table.split("."), keep)
+    if asked.output is None:
+        click.echo(text)
+        return
+    with replacing(asked.output, "the statement") as file:
+        file.write(f"{text}\n".encode())
+
+
+TARGETS: dict[str, Callable[[Export], None]] = {"onnx": _onnx, "torch": _torch, "sql": _sql}
+
+
+@verb(
+    "tempocal export model.json --to onnx -o model.onnx",
+    "tempocal export model.json --to sql --dialect postgres --time t",
+)
+@click.argument("model", metavar="MODEL")
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(list(TARGETS)),
+    required=True,
+    help="onnx: a graph for ONNX Runtime. torch: a program for torch.export.load (.pt2). sql: an "
+    "expression.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=folder_is_there,
+    help="File to write; sql is printed without it.",
+)
+@click.option(
+    "--dtype",
+    type=click.Choice(["float64", "float32"]),
+    help="onnx, torch: of the logits and the probabilities. Default: float64.",
+)
+@click.option(
+    "--dialect", metavar="NAME", help="sql: duckdb, postgres, snowflake, ... Default: duckdb."
+)
+@click.option(
+    "--logits",
+    multiple=True,
+    metavar="NAME",
+    help="sql: column of logits, one for each that the model takes, comma separated or repeated. "
+    "Default: z, or z0, z1, ...",
+)
+@click.option(
+    "--proba",
+    multiple=True,
+    metavar="NAME",
+    help="sql: column of probabilities, for a model of those. Default: p, or p0, p1, ...",
+)
+@click.option(
+    "--time",
+    metavar="NAME",
+    help="sql: column of times as numbers; two, comma separated, for two clocks. Default: t, or "
+    "t0 and t1.",
+)
+@click.option(
+    "--column",
+    metavar="NAME",
+    help="sql: name of the probability, or with three classes and more what its name begins with. "
+    "Default: calibrated.",
+)
+@click.option(
+    "--table",
+    metavar="NAME",
+    help="sql: write a whole SELECT from this table (schema.table).",
+)
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="NAME",
+    help="sql: columns of the table to go beside the probabilities, comma separated or repeated. "
+    "They make the statement shorter. Default: all.",
+)
+def command(*, model: str, target: str, output: str | None, **options: Any) -> None:
+    """Write a model as ONNX, torch or SQL.
+
+    Probabilities are those of `tempocal apply`; where it would refuse a row, such as one without a
+    time, they are NaN, or NULL in SQL. Times are numbers: seconds since 1970-01-01 UTC where the
+    model was fitted to dates.
+    """
+    from tempocal.cli.saying import say
+    from tempocal.fitted import read_model
+
+    dtype = options.pop("dtype")
+    _refuse_strangers(target, dtype, options)
+    asked = Export(read_model(model), output, dtype or "float64", _named(options))
+    TARGETS[target](asked)
+    if output is not None:
+        say(f"{os.path.getsize(output):,} bytes saved to {output}", err=True)
+
+
+def _refuse_strangers(target: str, dtype: str | None, options: dict[str, Any]) -> None:
+    """Refuse options that would do nothing."""
+    given = [name for name, value in options.items() if value] if target != "sql" else []
+    if dtype and target == "sql":
+        given.append("dtype")
+    if given:
+        raise click.UsageError(f"--{given[0]} says nothing to --to {target}: leave it out")
+    if options["keep"] and not options["table"]:
+        raise click.UsageError("--keep goes with --table: name the table to select from")
+
+
+def _named(options: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "dialect": options["dialect"] or "duckdb",
+        "logits": _split(options["logits"]),
+        "proba": _split(options["proba"]),
+        "time": _split((options["time"],)) if options["time"] else None,
+        "prefix": options["column"] or "calibrated",
+        "table": options["table"],
+        "keep": _split(options["keep"]),
+    }
+
+
+def _split(names: tuple[str, ...]) -> list[str] | None:
+    return [part for name in names for part in name.split(",")] or None
