@@ -1,5 +1,10 @@
 """Model files as graphs, programs and statements."""
 
+import json
+import shutil
+import subprocess
+import sys
+
 import duckdb
 import numpy as np
 import onnx
@@ -33,6 +38,18 @@ def test_torch(folder, run, model, wanted, dtype):
     module = torch.export.load("model.pt2").module()
     found = module(torch.tensor(Z[:, None].astype(dtype)), torch.tensor(TIME))
     np.testing.assert_allclose(found, wanted, rtol=1e-6 if dtype == "float32" else 1e-12)
+
+
+def test_python_is_one_file_that_needs_nothing_else(folder, run, model, wanted):
+    run("export", model, "--to", "python", "-o", "live.py")
+    lone = folder / "elsewhere"
+    lone.mkdir()
+    shutil.move(folder / "live.py", lone)
+    code = "import live, sys; print([live.score(z, t) for z, t in [(1.0, 3), (-2.0, 8), (0, 1e6)]])"
+    # Neither the environment nor the site packages.
+    called = [sys.executable, "-E", "-S", "-c", f"import sys; sys.path.insert(0, '.'); {code}"]
+    done = subprocess.run(called, cwd=lone, capture_output=True, text=True, check=True)
+    np.testing.assert_allclose(json.loads(done.stdout), wanted[:, 1], rtol=1e-12)
 
 
 def in_duckdb(statement):

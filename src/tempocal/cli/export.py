@@ -1,8 +1,9 @@
-"""A model file as a graph, a module or a statement that runs without tempocal."""
+"""A model file as a graph, a program, a statement or a module that runs without tempocal."""
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ from tempocal.cli.options import folder_is_there, verb
 class Export:
     """What a model is to become."""
 
+    path: str
     model: Any
     output: str | None
     dtype: str
@@ -56,12 +58,27 @@ def _sql(asked: Export) -> None:
         file.write(f"{text}\n".encode())
 
 
-TARGETS: dict[str, Callable[[Export], None]] = {"onnx": _onnx, "torch": _torch, "sql": _sql}
+def _python(asked: Export) -> None:
+    from tempocal.export.python import to_python
+    from tempocal.modelfile.replace import replacing
+
+    text = to_python(Path(asked.path).read_bytes())
+    with replacing(asked.file, "the module") as file:
+        file.write(text.encode())
+
+
+TARGETS: dict[str, Callable[[Export], None]] = {
+    "onnx": _onnx,
+    "torch": _torch,
+    "sql": _sql,
+    "python": _python,
+}
 
 
 @verb(
     "tempocal export model.json --to onnx -o model.onnx",
     "tempocal export model.json --to sql --dialect postgres --time t",
+    "tempocal export model.json --to python -o live.py",
 )
 @click.argument("model", metavar="MODEL")
 @click.option(
@@ -70,7 +87,7 @@ TARGETS: dict[str, Callable[[Export], None]] = {"onnx": _onnx, "torch": _torch, 
     type=click.Choice(list(TARGETS)),
     required=True,
     help="onnx: a graph for ONNX Runtime. torch: a program for torch.export.load (.pt2). sql: an "
-    "expression.",
+    "expression. python: a module of one file, with score(logit, time).",
 )
 @click.option(
     "-o",
@@ -125,18 +142,18 @@ TARGETS: dict[str, Callable[[Export], None]] = {"onnx": _onnx, "torch": _torch, 
     "They make the statement shorter. Default: all.",
 )
 def command(*, model: str, target: str, output: str | None, **options: Any) -> None:
-    """Write a model as ONNX, torch or SQL.
+    """Write a model as ONNX, torch, SQL or Python.
 
     Probabilities are those of `tempocal apply`; where it would refuse a row, such as one without a
-    time, they are NaN, or NULL in SQL. Times are numbers: seconds since 1970-01-01 UTC where the
-    model was fitted to dates.
+    time, they are NaN, NULL in SQL and an error in Python. Times are numbers: seconds since
+    1970-01-01 UTC where the model was fitted to dates; in Python they are dates.
     """
     from tempocal.cli.saying import say
     from tempocal.fitted import read_model
 
     dtype = options.pop("dtype")
     _refuse_strangers(target, dtype, options)
-    asked = Export(read_model(model), output, dtype or "float64", _named(options))
+    asked = Export(model, read_model(model), output, dtype or "float64", _named(options))
     TARGETS[target](asked)
     if output is not None:
         say(f"{os.path.getsize(output):,} bytes saved to {output}", err=True)
@@ -145,7 +162,7 @@ def command(*, model: str, target: str, output: str | None, **options: Any) -> N
 def _refuse_strangers(target: str, dtype: str | None, options: dict[str, Any]) -> None:
     """Refuse options that would do nothing."""
     given = [name for name, value in options.items() if value] if target != "sql" else []
-    if dtype and target == "sql":
+    if dtype and target in ("sql", "python"):
         given.append("dtype")
     if given:
         raise click.UsageError(f"--{given[0]} says nothing to --to {target}: leave it out")
