@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tempocal.calibrators.checking import check_rows, with_shape
+from tempocal.calibrators.checking import Checked, check_rows, with_shape
 from tempocal.calibrators.document import save
 from tempocal.calibrators.from_table import Needs, of_table, table_training
+from tempocal.calibrators.learned import Learned
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.errors import InputError
@@ -38,6 +39,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
     map_: FittedMap
     summary_: Summary
     n_features_in_: int
+    _learned: Learned | None = None
 
     def fit(self, logits: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit to labelled predictions.
@@ -58,22 +60,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        checked = check_rows(
-            logits,
-            y,
-            sample_weight=sample_weight,
-            groups=groups,
-            inputs=self.inputs,
-            classes=self.classes,
-        )
-        training = checked.training
-        fitted = self._fit_map(training)
-        # Nothing is kept of a fit that failed.
-        self._remember_columns(checked.logits)
-        self.classes_ = checked.classes
-        self.map_ = fitted.map
-        self.summary_ = self._summarize(training, fitted)
-        return self
+        return self._fit_rows(logits, y, sample_weight, groups, self.classes)
 
     def fit_table(
         self,
@@ -170,6 +157,29 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         """Write the fitted calibrator to a model file, to be read back by `tempocal.load`."""
         check_is_fitted(self, "map_")
         save(self, path)
+
+    def _fit_rows(self, logits: Any, y: Any, sample_weight: Any, groups: Any, classes: Any) -> Self:
+        checked = self._check_rows(logits, y, sample_weight, groups, classes)
+        fitted = self._fit_map(checked.training)
+        # Nothing is kept of a fit that failed.
+        self._remember_columns(checked.logits)
+        self.classes_ = checked.classes
+        self.map_ = fitted.map
+        self.summary_ = self._summarize(checked.training, fitted)
+        self._learned = fitted.learned
+        return self
+
+    def _check_rows(
+        self, logits: Any, y: Any, sample_weight: Any, groups: Any, classes: Any
+    ) -> Checked:
+        return check_rows(
+            logits,
+            y,
+            sample_weight=sample_weight,
+            groups=groups,
+            inputs=self.inputs,
+            classes=classes,
+        )
 
     def _fitted_model(self) -> FittedModel:
         """Return what is needed to predict, and no more."""

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.calibrators.learned_document import learned_to_dict
 from tempocal.calibrators.summary import Summary
 from tempocal.errors import DamagedModelFileError
+from tempocal.fitted.entries import LEARNED
 from tempocal.maps import to_dict
 from tempocal.modelfile import write_document
 from tempocal.modelfile.labels import labels_to_dict
@@ -42,7 +44,10 @@ def save(calibrator: "Calibrator", path: str | PathLike[str]) -> None:
 
 def to_content(calibrator: "Calibrator", parameters: dict[str, Any]) -> dict[str, Any]:
     """Return what the file of any fitted calibrator holds."""
+    learned = calibrator._learned
+    kept = {} if learned is None or not learned.to_save else {LEARNED: learned_to_dict(learned)}
     return {
+        **kept,
         "calibrator": type(calibrator).__name__,
         "written_by": f"tempocal {__version__}",
         "parameters": parameters,

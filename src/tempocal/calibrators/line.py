@@ -19,7 +19,7 @@ def line_model(training: Training, of_class: int, *, smooth: bool = False) -> Li
 def _smoothed(training: Training, of_class: int) -> tuple[float, float]:
     """Targets of the rows that are not of a class and of those that are, with one more of each."""
     positive = float(training.class_weights[of_class])
-    negative = training.total_weight - positive
+    negative = float(training.class_weights.sum()) - positive
     return 1.0 / (negative + 2.0), (positive + 1.0) / (positive + 2.0)
 
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from tempocal import calibrators
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.document import summary_from_dict
+from tempocal.calibrators.learned_document import learned_from_dict
 from tempocal.errors import DamagedModelFileError
-from tempocal.fitted.entries import KEYS, columns_from, inputs_from, require_keys
+from tempocal.fitted.entries import KEYS, LEARNED, columns_from, inputs_from, require_keys
 from tempocal.fitted.whole import require_shape
 from tempocal.maps import FittedMap, from_dict
 from tempocal.modelfile.labels import labels_from_dict, labels_to_dict
@@ -25,7 +26,16 @@ def restore(content: Mapping[str, Any]) -> Calibrator:
     require_same_classes(calibrator, calibrator.classes_)
     calibrator.map_ = from_dict(content["map"])
     check_map(calibrator.map_, calibrator, calibrator.n_features_in_, len(calibrator.classes_))
+    restore_learned(calibrator, content)
     return calibrator
+
+
+def restore_learned(calibrator: Calibrator, content: Mapping[str, Any]) -> None:
+    """Give a calibrator back what it has learned from parts, if it has."""
+    if LEARNED in content:
+        n_classes, fitted = len(calibrator.classes_), calibrator.map_
+        parts = getattr(fitted, "maps", getattr(fitted, "tables", (fitted,)))
+        calibrator._learned = learned_from_dict(content[LEARNED], len(parts), n_classes)
 
 
 def construct(name: Any, parameters: Any) -> Calibrator:

@@ -1,21 +1,43 @@
 """Calibrators that are generalized linear models: their coefficients, and how they are fitted."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, details_of, shrink
+from tempocal.calibrators.learned import (
+    Learned,
+    check_first_classes,
+    check_keep,
+    check_later_classes,
+    check_later_groups,
+    require_learned,
+    saved,
+)
+from tempocal.calibrators.shrinkage import (
+    Shrinkage,
+    check_shrinkage,
+    details_of,
+    report,
+    shrink,
+)
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.maps import FORMS, numbers_by_name
 from tempocal.rows import Rows
-from tempocal.solve import MOST_NEWTON_COEFFICIENTS, N_FOLDS, Problem
+from tempocal.solve import (
+    MOST_NEWTON_COEFFICIENTS,
+    N_FOLDS,
+    Problem,
+    Shrunk,
+    minimize_newton,
+    remember,
+)
 
 # Names and numbers of a map that are shown in a summary.
 MOST_SHOWN = 100
@@ -109,6 +131,65 @@ class ParametricCalibrator(Calibrator):
     def _family(self, training: Training) -> Family:
         """Say what is to be fitted to these rows."""
 
+    def partial_fit(
+        self,
+        logits: Any,
+        y: Any,
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+        classes: Any = None,
+        keep: float = 1.0,
+    ) -> Self:
+        """Learn from more rows, without those that came before.
+
+        The first call is a `fit`, or comes after one. What it learned is kept as a quadratic: the
+        posterior of the coefficients to second order. Each call after it adds the rows that it is
+        given, by Newton's method. The strength of the shrinkage stays until the next `fit`.
+
+        Parameters
+        ----------
+        logits, y, sample_weight
+            As in `fit`.
+        groups : array-like of shape (n,)
+            As in `fit`; in all calls or in none. A sequence belongs in one call, whole.
+        classes : array-like, default=None
+            All classes, in the first call, where its rows may lack some.
+        keep : float, default=1.0
+            How much rows of earlier calls count from now on, beside what they counted before:
+            with 0.99 those of 69 calls ago count half.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import tempocal as tc
+        >>> cal = tc.TemperatureScaling(shrinkage=1.0)
+        >>> cal = cal.partial_fit([-1.0, 2.0, 0.5], [0, 1, 0], classes=[0, 1])
+        >>> cal = cal.partial_fit([3.0], [0])
+        >>> cal.summary().n_rows
+        4
+        """
+        share = check_keep(keep)
+        if not hasattr(self, "map_"):
+            first = check_first_classes(classes, self.classes)
+            self._fit_rows(logits, y, sample_weight, groups, first)
+            self._learned = saved(self._learned)
+            return self
+        known = require_learned(self._learned).faded(share)
+        check_later_classes(classes, self.classes_)
+        checked = self._check_rows(logits, y, sample_weight, groups, self.classes_)
+        self._compare_columns(checked.logits)
+        training = replace(checked.training, earlier=known.class_weights)
+        check_later_groups(training.groups, self.summary_.n_groups)
+        losses = training.before_and_after(self.map_)
+        fitted = update_family(self._family(training), self.shrinkage, known, training)
+        self.map_, self._learned = fitted.map, saved(fitted.learned)
+        self.summary_ = training.added_to(self.summary_, losses, fitted.details)
+        return self
+
     def _fit_map(self, training: Training) -> Fitted:
         return fit_family(self._family(training), self.shrinkage, training)
 
@@ -145,20 +226,7 @@ def fit_family(family: Family, shrinkage: Any, training: Training) -> Fitted:
     fits = [
         shrink(problem, shrinkage, training.groups, choose=family.choose) for problem in problems
     ]
-    thetas = [one.solution.theta for one in fits]
-    plain = strengths is not None and strengths[0] == 0.0
-    thetas = [family.tidy(theta, plain) for theta in thetas]
-    numbers = [model.numbers(theta) for model, theta in zip(family.models, thetas, strict=True)]
-    fitted = FORMS[family.form](numbers)
-    effects = [one.design_effect for one in fits if one.design_effect is not None]
-    parameters = {
-        name: value.tolist()
-        for name, value in numbers_by_name(family.form, numbers).items()
-        if value.size <= MOST_SHOWN
-    }
-    made = Fitted(
-        fitted, {**parameters, **details_of(problems, fits)}, max(effects) if effects else None
-    )
+    made = _made(family, problems, fits, training)
     if not family.loss_is_nll:
         return made
     rows, solution = problems[0].rows, fits[0].solution
@@ -167,4 +235,44 @@ def fit_family(family: Family, shrinkage: Any, training: Training) -> Fitted:
         made,
         nll_before=float(before.sum()) / rows.total_weight,
         nll_after=solution.loss / rows.total_weight,
+    )
+
+
+def update_family(family: Family, shrinkage: Any, known: Learned, training: Training) -> Fitted:
+    """Fit the same coefficients to rows that came later, beside what is known of earlier ones."""
+    problems = [
+        replace(model.problem(), past=before.past)
+        for model, before in zip(family.models, known.models, strict=True)
+    ]
+    fits = [
+        Shrunk(minimize_newton(problem, before.strengths, before.theta), before.strengths)
+        for problem, before in zip(problems, known.models, strict=True)
+    ]
+    for problem, shrunk in zip(problems, fits, strict=True):
+        report(problem, shrunk, shrinkage)
+    return _made(family, problems, fits, training)
+
+
+def _made(
+    family: Family, problems: Sequence[Problem], fits: Sequence[Shrunk], training: Training
+) -> Fitted:
+    """Make the map of fitted coefficients, and what is to be told and to be remembered of them."""
+    thetas = [family.tidy(one.solution.theta, one.strengths[0] == 0.0) for one in fits]
+    numbers = [model.numbers(theta) for model, theta in zip(family.models, thetas, strict=True)]
+    fitted = FORMS[family.form](numbers)
+    effects = [one.design_effect for one in fits if one.design_effect is not None]
+    parameters = {
+        name: value.tolist()
+        for name, value in numbers_by_name(family.form, numbers).items()
+        if value.size <= MOST_SHOWN
+    }
+    learned = None
+    if all(one.solution.hessian is not None for one in fits):
+        models = [remember(*pair) for pair in zip(problems, fits, strict=True)]
+        learned = Learned(tuple(models), training.class_weights)
+    return Fitted(
+        fitted,
+        {**parameters, **details_of(problems, fits)},
+        max(effects) if effects else None,
+        learned=learned,
     )

@@ -1,11 +1,13 @@
 """What a fit did, in numbers and in words."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 # A change of the mean NLL that is as good as none.
 UNCHANGED = 1e-6
+# The detail that says in how many batches the rows came.
+BATCHES = "batches"
 # Entries of a list that are printed.
 MOST_SHOWN = 10
 
@@ -41,10 +43,37 @@ class Summary:
     nll_after: float
     details: Mapping[str, Any]
 
+    def grown(
+        self,
+        n_rows: int,
+        weight: float,
+        n_groups: int | None,
+        *,
+        losses: tuple[float, float],
+        details: Mapping[str, Any],
+    ) -> Self:
+        """Add a batch of rows, of which the mean losses before and after calibration are known."""
+        total = self.total_weight + weight
+        share, effective = weight / total, self.effective_number
+        return replace(
+            self,
+            n_rows=self.n_rows + n_rows,
+            total_weight=total,
+            n_groups=None if n_groups is None else (self.n_groups or 0) + n_groups,
+            # Rows say as much as those of the first batch.
+            effective_number=None if effective is None else effective / (1.0 - share),
+            nll_before=(1.0 - share) * self.nll_before + share * losses[0],
+            nll_after=(1.0 - share) * self.nll_after + share * losses[1],
+            details={**details, BATCHES: self.details.get(BATCHES, 1) + 1},
+        )
+
     def __str__(self) -> str:
+        on = "on the same rows"
+        if BATCHES in self.details:
+            on = "on each batch before it was learned, but for the first"
         lines = [
             f"{self.calibrator} fitted to {self.n_rows} rows ({self._groups()})",
-            f"  NLL before {self.nll_before:.6f}, after {self.nll_after:.6f} (on the same rows)",
+            f"  NLL before {self.nll_before:.6f}, after {self.nll_after:.6f} ({on})",
         ]
         if self.total_weight != self.n_rows:
             lines.append(f"  weight of all rows together: {self.total_weight:.6g}")

@@ -8,6 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.calibrators.learned import Learned
+from tempocal.calibrators.summary import Summary
 from tempocal.curves import Curve, Track
 from tempocal.inputs import Codes, Groups, largest_size
 from tempocal.links import Array, log_features, nll_from_logits
@@ -29,6 +31,7 @@ class Training:
     groups: Groups | None
     n_classes: int
     times: Array | None = None  # (n,) or (n, 2)
+    earlier: Array | None = None  # weight of each class in rows that came before
 
     @property
     def n_rows(self) -> int:
@@ -47,9 +50,9 @@ class Training:
 
     @cached_property
     def class_weights(self) -> Array:
-        """Weight of the rows of each class."""
+        """Weight of the rows of each class, and of those that came before."""
         counts = np.bincount(self.labels, self.weights, minlength=self.n_classes)
-        return counts.astype(np.float64, copy=False)
+        return counts.astype(np.float64) + (0.0 if self.earlier is None else self.earlier)
 
     @cached_property
     def _scores(self) -> Scores:
@@ -130,6 +133,15 @@ class Training:
         """Fold of each row; the rows of a group are in one."""
         return fold_codes(self.n_rows, self.groups, count, seed)
 
+    def added_to(
+        self, summary: Summary, losses: tuple[float, float], details: Mapping[str, Any]
+    ) -> Summary:
+        """Add these rows, of which the mean losses before and after calibration are known."""
+        n_groups = None if self.groups is None else self.groups.count
+        return summary.grown(
+            self.n_rows, self.total_weight, n_groups, losses=losses, details=details
+        )
+
     def before_and_after(self, fitted: Callable[..., Array]) -> tuple[float, float]:
         """Mean negative log likelihood of the rows as they are, and mapped."""
         return self.nll(), self.nll(fitted)
@@ -172,3 +184,5 @@ class Fitted:
     # Known from the fit itself, else computed.
     nll_before: float | None = None
     nll_after: float | None = None
+    # What to go on from when more rows come.
+    learned: Learned | None = None

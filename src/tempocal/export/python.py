@@ -14,7 +14,7 @@ score, log_odds = scorer.score, scorer.log_odds
 
 
 def to_python(model_file: bytes) -> str:
-    """Return a module of ``score(logit, time)``: ``tempocal.scorer`` and the content of a model file.
+    """Return a module with ``score(logit, time)``: ``tempocal.scorer`` and a model file's content.
 
     Raises
     ------

@@ -18,6 +18,8 @@ KEYS = {
     "map",
     "summary",
 }
+# There only in files of calibrators that learn from parts.
+LEARNED = "learned"
 KEYS_ALONG_TIME = KEYS | {"bands", "time_kinds"}
 KEYS_OF_CHOICE = {"calibrator", "written_by", "parameters", "best", "comparison"}
 
@@ -35,7 +37,7 @@ class Columns:
 
 def require_keys(content: Any, keys: set[str]) -> None:
     """Refuse a part of a document that has other entries than these."""
-    if not isinstance(content, Mapping) or set(content) != keys:
+    if not isinstance(content, Mapping) or set(content) - {LEARNED} != keys:
         found = sorted(content) if isinstance(content, Mapping) else shown(content)
         raise DamagedModelFileError(f"the model needs {sorted(keys)}, but the file has {found}")
 

@@ -4,6 +4,8 @@ from tempocal.solve.design import design_effect
 from tempocal.solve.evidence import Shrunk, doubt, fit_by_evidence
 from tempocal.solve.fitting import fit
 from tempocal.solve.folds import N_FOLDS, fit_by_folds, fold_codes
+from tempocal.solve.memory import Memory, Scatter, remember
+from tempocal.solve.newton import minimize_newton
 from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.problem import MOST_NEWTON_COEFFICIENTS, Problem, Solution
 from tempocal.solve.profile import Place, Profiled, fit_profile, fit_profile_by_evidence
@@ -13,10 +15,12 @@ from tempocal.solve.separate import fit_separately
 __all__ = [
     "MOST_NEWTON_COEFFICIENTS",
     "N_FOLDS",
+    "Memory",
     "Penalty",
     "Place",
     "Problem",
     "Profiled",
+    "Scatter",
     "Shrunk",
     "Solution",
     "Strengths",
@@ -30,4 +34,6 @@ __all__ = [
     "fit_profile_by_evidence",
     "fit_separately",
     "fold_codes",
+    "minimize_newton",
+    "remember",
 ]

@@ -212,11 +212,17 @@ class Doubt:
 
 
 def doubt(
-    problem: Problem, solution: Solution, strengths: Strengths, effect: float, wanted: Wanted
+    problem: Problem,
+    solution: Solution,
+    strengths: Strengths,
+    effect: float,
+    *,
+    wanted: Wanted,
+    weakest: Strengths,
 ) -> Doubt:
     """Return the weaker strengths that the data would allow, where they were not given."""
     quadratic = Quadratic.around(problem, solution, strengths, effect, doubtful=True)
-    weaker = quadratic.settle(weakest_prior(problem), wanted)
+    weaker = quadratic.settle(weakest, wanted)
     prior = tuple(s / effect for s in weaker)
     return Doubt(weaker, problem.identity + quadratic.optimum(prior)[1])
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.rows import Rows, Sums
+from tempocal.solve.past import Past
 from tempocal.solve.penalties import Penalty, Strengths, as_matrix, total_pull
 
 # A matrix of weights for 16 classes.
@@ -53,6 +54,8 @@ class Problem:
         With more coefficients than this a Hessian costs too much, and L-BFGS does without.
     left_out : int or None
         A fold whose rows do not count.
+    past : Past or None
+        The loss of earlier rows, which counts as well.
     """
 
     rows: Rows
@@ -64,6 +67,7 @@ class Problem:
     moment: Array
     most_newton: int = MOST_NEWTON_COEFFICIENTS
     left_out: int | None = None
+    past: Past | None = None
 
     @classmethod
     def around(
@@ -152,10 +156,15 @@ class Problem:
         pulled = self.pulled(strengths, offset)
         value = float(sums.loss[self.counted].sum()) + 0.5 * float(offset @ pulled)
         gradient = self._gather(sums.gradient) + pulled
+        if self.past is not None:
+            before, slope = self.past.at(theta)
+            value, gradient = value + float(before[0]), gradient + slope[0]
         if sums.hessian is None:
             return Point(theta, value, gradient, None)
-        pull = as_matrix(self.pull(strengths))
-        return Point(theta, value, gradient, self._gather_square(sums.hessian) + pull)
+        hessian = self._gather_square(sums.hessian) + as_matrix(self.pull(strengths))
+        if self.past is not None:
+            hessian += self.past.curvature[0]
+        return Point(theta, value, gradient, hessian)
 
     @property
     def _places(self) -> Codes:

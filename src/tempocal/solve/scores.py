@@ -19,25 +19,35 @@ def group_scores(problem: Problem, theta: Array, groups: Groups) -> Array:
     return np.stack(parts, axis=2).reshape(len(parts[0]), -1)
 
 
-def score_variance(problem: Problem, solution: Solution, groups: Groups) -> Array:
-    """Variance of the gradient over groups, in the blocks that the Hessian has: (blocks, n, n)."""
+def score_squares(problem: Problem, solution: Solution, groups: Groups) -> Array:
+    """Sum over groups of the squares of their gradients, in the blocks that the Hessian has."""
     assert solution.hessian is not None
     if solution.hessian.ndim == 2:
         scores = group_scores(problem, solution.theta, groups)
-        variance = (scores.T @ scores)[None]
-    else:
-        tables = problem.rows.group_gradients(
-            problem.at_keys(solution.theta), groups.codes, groups.count
-        )
-        # Of each key alone: what is shared between keys no block holds.
-        variance = np.stack(
-            [[np.asarray(a.multiply(b).sum(axis=0)).ravel() for b in tables] for a in tables]
-        ).transpose(2, 0, 1)
-        counts = np.maximum(groups_at_keys(problem, groups), 2)
-        return np.asarray(variance * (counts / (counts - 1))[:, None, None], dtype=np.float64)
-    return np.asarray(variance * (groups.count / max(groups.count - 1, 1)), dtype=np.float64)
+        return (scores.T @ scores)[None]
+    tables = problem.rows.group_gradients(
+        problem.at_keys(solution.theta), groups.codes, groups.count
+    )
+    # Of each key alone: what is shared between keys no block holds.
+    products = [[np.asarray(a.multiply(b).sum(axis=0)).ravel() for b in tables] for a in tables]
+    return np.asarray(np.stack(products).transpose(2, 0, 1), dtype=np.float64)
 
 
-def groups_at_keys(problem: Problem, groups: Groups) -> Array:
-    """How many groups have rows at each key."""
+def groups_in_blocks(problem: Problem, solution: Solution, groups: Groups) -> Array:
+    """How many groups have rows in each block."""
+    assert solution.hessian is not None
+    if solution.hessian.ndim == 2:
+        return np.array([float(groups.count)])
     return problem.rows.groups_by_key(groups.codes, groups.count)
+
+
+def variance_of(squares: Array, counts: Array) -> Array:
+    """Variance of the sum over groups, from the squares of so many of them in each block."""
+    more = np.maximum(counts, 2) / np.maximum(counts - 1, 1)
+    return np.asarray(squares * more[:, None, None], dtype=np.float64)
+
+
+def score_variance(problem: Problem, solution: Solution, groups: Groups) -> Array:
+    """Variance of the gradient over groups, in the blocks that the Hessian has: (blocks, n, n)."""
+    squares = score_squares(problem, solution, groups)
+    return variance_of(squares, groups_in_blocks(problem, solution, groups))

@@ -140,19 +140,25 @@ class _Separate:
         self.pull = pull.reshape(self.shape)
         self.identity = problem.identity.reshape(self.shape)
         self.lower = problem.lower.reshape(self.shape)
+        self.past = problem.past
         self.weights = np.maximum(problem.rows.key_weights, TINY)
+        if self.past is not None:
+            # Keys may have no rows now, but a past.
+            self.weights = self.weights + np.einsum("tpp->t", self.past.curvature)
 
     def evaluate(self, theta: Array) -> _Points:
         """Sum over the rows of each key and add the pull."""
         sums = self.rows.sums(theta)
         assert sums.hessian is not None
         offset = theta - self.identity
-        return _Points(
-            theta,
-            sums.loss + 0.5 * (self.pull * offset**2).sum(axis=1),
-            sums.gradient + self.pull * offset,
-            sums.hessian + self.pull[:, :, None] * np.eye(self.shape[1]),
-        )
+        value = sums.loss + 0.5 * (self.pull * offset**2).sum(axis=1)
+        gradient = sums.gradient + self.pull * offset
+        hessian = sums.hessian + self.pull[:, :, None] * np.eye(self.shape[1])
+        if self.past is not None:
+            before, slope = self.past.at(theta.ravel())
+            value, gradient = value + before, gradient + slope
+            hessian = hessian + self.past.curvature
+        return _Points(theta, value, gradient, hessian)
 
     def promise(self, point: _Points, step: Array) -> Array:
         """Decrease that a step promises at each key."""

@@ -16,7 +16,7 @@ cases. So S has the weaker strengths that the data would allow as well, and the 
 coefficients under these is added to the variance.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +25,11 @@ from tempocal.errors import TooManyCoefficientsError
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.maps import Band, StepBand
-from tempocal.solve import Strengths, design_effect, doubt
-from tempocal.solve.evidence import Doubt
+from tempocal.solve import Memory, Scatter, Strengths, design_effect, doubt, remember
+from tempocal.solve.evidence import Doubt, weakest_prior
 from tempocal.solve.linear import invert_blocks
 from tempocal.solve.penalties import as_matrix
 from tempocal.solve.profile import FASTEST, SLOWEST
-from tempocal.solve.scores import groups_at_keys, score_variance
 from tempocal.temporal.models import FittedModel
 
 # Change of a log rate by which derivatives are taken.
@@ -56,41 +55,65 @@ class Inference:
         How many rows say as much as one independent row.
     n_determined : float
         Effective number of coefficients.
+    memory : Memory
+        What the bands were made of, to which further rows can be added.
     """
 
     band: Band | StepBand
     optimism: float
     design_effect: float
     n_determined: float
+    memory: Memory
 
 
-def infer(fitted: FittedModel, groups: Groups | None) -> Inference:
-    """Work out how sure a fit is."""
-    solution = fitted.shrunk.solution
-    effect = fitted.shrunk.design_effect
+def infer(fitted: FittedModel, groups: Groups | None, before: Memory | None = None) -> Inference:
+    """Work out how sure a fit is; ``before`` is what was known without its rows."""
+    memory = _remember(fitted, groups, before)
+    hessian = fitted.shrunk.solution.hessian
+    by_step = hessian is not None and hessian.ndim == 3
+    return _of_steps(fitted, memory) if by_step else _of_curve(fitted, memory)
+
+
+def _remember(fitted: FittedModel, groups: Groups | None, before: Memory | None) -> Memory:
+    """Collect what bands are made of."""
+    if fitted.shrunk.solution.hessian is None:
+        raise TooManyCoefficientsError(
+            f"with {len(fitted.shrunk.solution.theta)} coefficients a band is too much to ask: "
+            "take Spline() or fewer classes"
+        )
+    problem, shrunk = fitted.problem, fitted.shrunk
+    memory = remember(problem, shrunk, fitted.wanted)
+    effect = shrunk.design_effect if before is None else before.effect
     if effect is None:
-        effect = design_effect(fitted.problem, solution, groups, fitted.shrunk.strengths)
-    if solution.hessian is not None and solution.hessian.ndim == 3:
-        return _of_steps(fitted, groups, effect)
-    return _of_curve(fitted, groups, effect)
+        effect = design_effect(problem, shrunk.solution, groups, shrunk.strengths)
+    tangent = _Tangent(fitted)
+    curvature, scatter = memory.curvature, None
+    if tangent.above:
+        curvature, scatter = tangent.curvatures(groups)
+        curvature = curvature if before is None else curvature + before.curvature
+    elif groups is not None:
+        scatter = Scatter.of(problem, shrunk.solution, groups)
+    if scatter is not None and before is not None and before.scatter is not None:
+        scatter = scatter + before.scatter
+    return replace(
+        memory,
+        curvature=curvature,
+        scatter=scatter,
+        log_rates=fitted.log_rates,
+        effect=effect,
+        weakest=weakest_prior(problem) if before is None else before.weakest,
+    )
 
 
-def _of_steps(fitted: FittedModel, groups: Groups | None, effect: float) -> Inference:
-    solution, problem = fitted.shrunk.solution, fitted.problem
-    hessian = solution.hessian
-    assert hessian is not None
-    free = (solution.theta > problem.lower).reshape(hessian.shape[:2])
-    sure = invert_blocks(hessian + _diagonal_blocks(fitted, fitted.shrunk.strengths), free)
+def _of_steps(fitted: FittedModel, memory: Memory) -> Inference:
+    hessian, effect = memory.curvature, memory.effect
+    free = (memory.theta > fitted.problem.lower).reshape(hessian.shape[:2])
+    sure = invert_blocks(hessian + _diagonal_blocks(fitted, memory.strengths), free)
     determined = np.einsum("tpq,tqp->t", sure, hessian)
-    noise = hessian
-    if groups is not None:
-        counts = groups_at_keys(problem, groups)
-        more = _few_groups(determined, counts)[:, None, None]
-        noise = more * score_variance(problem, solution, groups)
-    doubted = _doubt(fitted, effect)
+    noise, doubted = _noise(memory, determined), _doubt(fitted, memory)
     pulls = _diagonal_blocks(fitted, doubted.strengths)
     inverse = invert_blocks(hessian + pulls, free)
-    shift = (doubted.theta - solution.theta).reshape(free.shape)
+    shift = (doubted.theta - memory.theta).reshape(free.shape)
     covariance = inverse @ (noise + effect * pulls) @ inverse
     covariance += shift[:, :, None] * shift[:, None, :]
     covariance += _nothing_known(np.einsum("tpp->tp", hessian + pulls), free)
@@ -102,6 +125,7 @@ def _of_steps(fitted: FittedModel, groups: Groups | None, effect: float) -> Infe
         optimism=float(np.einsum("tpq,tqp->", sure, noise)),
         design_effect=effect,
         n_determined=float(determined.sum()),
+        memory=memory,
     )
 
 
@@ -111,29 +135,31 @@ def _diagonal_blocks(fitted: FittedModel, strengths: Strengths) -> Array:
     return np.asarray(pull[:, :, None] * np.eye(width), dtype=np.float64)
 
 
-def _doubt(fitted: FittedModel, effect: float) -> Doubt:
+def _doubt(fitted: FittedModel, memory: Memory) -> Doubt:
     """Strengths that the data would allow, where they chose them."""
-    solution, strengths = fitted.shrunk.solution, fitted.shrunk.strengths
-    if None not in fitted.wanted or solution.hessian is None:
-        return Doubt(strengths, solution.theta)
-    return doubt(fitted.problem, solution, strengths, effect, fitted.wanted)
+    if None not in memory.wanted:
+        return Doubt(memory.strengths, memory.theta)
+    return doubt(
+        fitted.problem,
+        fitted.shrunk.solution,
+        memory.strengths,
+        memory.effect,
+        wanted=memory.wanted,
+        weakest=memory.weakest,
+    )
 
 
-def _of_curve(fitted: FittedModel, groups: Groups | None, effect: float) -> Inference:
-    tangent = _Tangent(fitted)
-    loss, noise = tangent.curvatures(groups) if tangent.above else _curvatures(fitted, groups)
+def _of_curve(fitted: FittedModel, memory: Memory) -> Inference:
+    tangent, loss, effect = _Tangent(fitted), memory.curvature[0], memory.effect
     free = tangent.free
-    sure = invert_blocks((loss + tangent.pull(fitted.shrunk.strengths, effect))[None], free[None])[
-        0
-    ]
+    sure = invert_blocks((loss + tangent.pull(memory.strengths, effect))[None], free[None])[0]
     n_determined = float(np.einsum("pq,qp->", sure, loss))
-    if groups is not None:
-        noise = noise * _few_groups(np.array(n_determined), np.array(groups.count))
-    doubted = _doubt(fitted, effect)
+    noise = _noise(memory, np.array([n_determined]))[0]
+    doubted = _doubt(fitted, memory)
     pull = tangent.pull(doubted.strengths, effect)
     inverse = invert_blocks((loss + pull)[None], free[None])[0]
     shift = np.zeros(len(free))
-    shift[: len(doubted.theta)] = doubted.theta - fitted.shrunk.solution.theta
+    shift[: len(doubted.theta)] = doubted.theta - memory.theta
     covariance = inverse @ (noise + effect * pull) @ inverse + np.outer(shift, shift)
     covariance += _nothing_known(np.diag(loss + pull)[None], free[None])[0]
     covariance += _held(fitted, free[None], effect)[0]
@@ -149,7 +175,16 @@ def _of_curve(fitted: FittedModel, groups: Groups | None, effect: float) -> Infe
         optimism=float(np.einsum("pq,qp->", sure, noise)),
         design_effect=effect,
         n_determined=n_determined,
+        memory=memory,
     )
+
+
+def _noise(memory: Memory, n_determined: Array) -> Array:
+    """Variance of the gradient, in blocks."""
+    if memory.scatter is None:
+        return memory.curvature
+    more = _few_groups(n_determined, memory.scatter.counts)[:, None, None]
+    return np.asarray(more * memory.scatter.variance, dtype=np.float64)
 
 
 def _few_groups(n_determined: Array, counts: Array) -> Array:
@@ -177,19 +212,6 @@ def _held(fitted: FittedModel, free: NDArray[np.bool_], effect: float) -> Array:
     held = ~free.ravel() & (np.arange(free.size) < len(gradient))
     variances = np.where(held, 1.0 / sizes**2, 0.0).reshape(free.shape)
     return np.asarray(variances[:, :, None] * np.eye(free.shape[1]), dtype=np.float64)
-
-
-def _curvatures(fitted: FittedModel, groups: Groups | None) -> tuple[Array, Array]:
-    """Curvature of the loss and variance of its gradient, where there are no rates."""
-    solution = fitted.shrunk.solution
-    if solution.hessian is None:
-        raise TooManyCoefficientsError(
-            f"with {len(solution.theta)} coefficients a band is too much to ask: take Spline() or "
-            "fewer classes"
-        )
-    if groups is None:
-        return solution.hessian, solution.hessian
-    return solution.hessian, score_variance(fitted.problem, solution, groups)[0]
 
 
 def _by_number(covariance: Array, fitted: FittedModel) -> Array:
@@ -224,8 +246,8 @@ class _Tangent:
         usable = np.array([SLOWEST < rate < FASTEST for rate in rates], dtype=bool)
         self.free = np.append(theta > fitted.problem.lower, usable)
 
-    def curvatures(self, groups: Groups | None) -> tuple[Array, Array]:
-        """Curvature of the loss and variance of its gradient, rates included."""
+    def curvatures(self, groups: Groups | None) -> tuple[Array, Scatter | None]:
+        """Curvature of the loss and scatter of its gradient over groups, rates included."""
         problem, solution = self.problem, self.fitted.shrunk.solution
         at_keys = problem.at_keys(solution.theta)
         sums = solution.sums or problem.rows.sums(at_keys)
@@ -236,11 +258,10 @@ class _Tangent:
         # curve is nearly flat, that made the curvature in the rate negative.
         loss = np.einsum("tqi,tqj->ij", seen, jacobian, optimize=True)
         if groups is None:
-            return loss, loss
+            return loss[None], None
         tables = problem.rows.group_gradients(at_keys, groups.codes, groups.count)
         scores = np.sum([table @ jacobian[:, p] for p, table in enumerate(tables)], axis=0)
-        correction = groups.count / max(groups.count - 1, 1)
-        return loss, np.asarray(correction * (scores.T @ scores), dtype=np.float64)
+        return loss[None], Scatter((scores.T @ scores)[None], np.array([float(groups.count)]))
 
     def pull(self, strengths: Strengths, effect: float) -> Array:
         """Return the pull; on a log rate, that of the range in which it is searched for."""

@@ -4,20 +4,41 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators import TemperatureScaling
 from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.checking import Checked, with_shape
 from tempocal.calibrators.from_table import Needs, of_table, table_training
+from tempocal.calibrators.learned import (
+    check_first_classes,
+    check_keep,
+    check_later_classes,
+    check_later_groups,
+    require_learned,
+    saved,
+)
+from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.curves import Constant, Curve, ExponentialDecay
 from tempocal.errors import InputError
 from tempocal.fitted.entries import TimeColumn
+from tempocal.inputs import Times, require_same_kind
 from tempocal.tables.names import Names
 from tempocal.temporal.blas import one_blas_thread
 from tempocal.temporal.document import save
 from tempocal.temporal.fitting import fit_along_time, with_shrinkage
+from tempocal.temporal.learning import learn_along_time
 from tempocal.temporal.timed import TimedCalibrator
+
+
+def _learns(calibrator: "TemporalCalibrator") -> bool:
+    """Tell whether there is a `partial_fit`."""
+    own = calibrator._parts()[0]
+    if isinstance(own, ParametricCalibrator):
+        return True
+    raise AttributeError(f"{own!r} cannot learn from parts: fit it to all rows at once")
 
 
 class TemporalCalibrator(TimedCalibrator):
@@ -100,21 +121,107 @@ class TemporalCalibrator(TimedCalibrator):
         -------
         self
         """
+        given = {"time": time, "groups": groups, "sample_weight": sample_weight}
+        return self._fit_timed(logits, y, self._parts()[0].classes, given)
+
+    @available_if(_learns)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self,
+        logits: Any,
+        y: Any,
+        *,
+        time: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+        classes: Any = None,
+        keep: float = 1.0,
+    ) -> Self:
+        """Learn from more rows, without those that came before.
+
+        The first call is a `fit`, or comes after one. What it learned is kept as a quadratic: the
+        posterior of the coefficients to second order. Each call after it adds the rows that it is
+        given, by Newton's method, and updates the bands. The rates of an exponential, the strengths
+        of the shrinkage, the knots of a spline and the range of time stay as they are until the
+        next `fit`; steps that `PerStep` had not seen get coefficients of their own.
+
+        Parameters
+        ----------
+        logits, y, time, sample_weight
+            As in `fit`.
+        groups : array-like of shape (n,)
+            As in `fit`; in all calls or in none. A sequence belongs in one call, whole.
+        classes : array-like, default=None
+            All classes, in the first call, where its rows may lack some.
+        keep : float, default=1.0
+            How much rows of earlier calls count from now on, beside what they counted before:
+            with 0.99 those of 69 calls ago count half.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        ``summary()`` counts all rows. Its NLL after calibration is of the rows of each call as they
+        were calibrated before it, but for the first call.
+
+        Examples
+        --------
+        >>> import tempocal as tc
+        >>> m = tc.datasets.simulate_match(600)
+        >>> cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.ExponentialDecay())
+        >>> for day in range(3):  # 200 matches a day
+        ...     d = m.sequence // 200 == day
+        ...     cal = cal.partial_fit(
+        ...         m.logits[d], m.label[d], time=m.time[d], groups=m.sequence[d], classes=[0, 1]
+        ...     )
+        >>> cal.summary().n_groups
+        600
+        """
+        given = {"time": time, "groups": groups, "sample_weight": sample_weight}
+        share, own = check_keep(keep), self._parts()[0]
+        if not hasattr(self, "map_"):
+            self._fit_timed(logits, y, check_first_classes(classes, own.classes), given)
+            self._learned = saved(self._learned)
+            return self
+        if self.time_column is not None:
+            self._compare_columns(with_shape(logits, "X"))
+        known = require_learned(self._learned).faded(share)
+        check_later_classes(classes, self.classes_)
+        checked, times = self._check_timed(logits, y, self.classes_, given)
+        require_same_kind(times, self.time_kinds_)
+        if self.time_column is None:
+            self._compare_columns(checked.logits)
+        check_later_groups(checked.training.groups, self.summary_.n_groups)
+        calibrator, curve = with_shrinkage(own, self.shrinkage), self._parts()[1]
+        with one_blas_thread():
+            learned = learn_along_time(
+                calibrator,
+                curve,
+                known=known,
+                fitted=self.map_,
+                summary=self.summary_,
+                training=checked.training,
+            )
+        self._store(learned, self.classes_, self.time_kinds_)
+        self._learned = saved(self._learned)
+        return self
+
+    def _fit_timed(self, logits: Any, y: Any, classes: Any, given: dict[str, Any]) -> Self:
         calibrator, curve = self._parts()
-        checked, times = self._checked(
-            logits,
-            y,
-            clocks=curve.n_clocks,
-            inputs=calibrator.inputs,
-            classes=calibrator.classes,
-            time=time,
-            groups=groups,
-            sample_weight=sample_weight,
-        )
+        checked, times = self._check_timed(logits, y, classes, given)
         with one_blas_thread():
             fitted = fit_along_time(calibrator, curve, self.shrinkage, checked.training)
         self._keep(fitted, checked, times.kinds, logits)
         return self
+
+    def _check_timed(
+        self, logits: Any, y: Any, classes: Any, given: dict[str, Any]
+    ) -> tuple[Checked, Times]:
+        calibrator, curve = self._parts()
+        return self._checked(
+            logits, y, clocks=curve.n_clocks, inputs=calibrator.inputs, classes=classes, **given
+        )
 
     def fit_table(  # type: ignore[override]
         self,

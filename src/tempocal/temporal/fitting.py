@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from tempocal.calibrators import Identity
 from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.learned import Learned
 from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, details_of
 from tempocal.calibrators.summary import Summary
@@ -40,6 +41,7 @@ class FittedAlongTime:
     n_determined: float | None
     track: Track
     models: tuple[FittedModel, ...]
+    learned: Learned | None = None
 
 
 def fit_along_time(
@@ -65,7 +67,7 @@ def fit_along_time(
         curve,
         kept,
         curves,
-        details={**_steps(track, kept), **_details(models, inferences)},
+        details={**_steps(track, kept), **details_along_time(models, inferences)},
         inferences=inferences,
         grid=track.grid,
     )
@@ -76,6 +78,12 @@ def fit_along_time(
         sum(one.n_determined for one in inferences),
         track,
         tuple(models),
+        Learned(
+            tuple(one.memory for one in inferences),
+            kept.class_weights,
+            track.grid.times,
+            track.grid.weights,
+        ),
     )
 
 
@@ -116,7 +124,10 @@ def _do_nothing(
     return FittedAlongTime(fitted, (band,), summary, 0.0, track, ())
 
 
-def _details(models: Sequence[FittedModel], inferences: Sequence[Inference]) -> dict[str, Any]:
+def details_along_time(
+    models: Sequence[FittedModel], inferences: Sequence[Inference]
+) -> dict[str, Any]:
+    """Collect what a summary tells about the models; warn of rates at their ends."""
     _warn_of_ends(models)
     return {
         **details_of([one.problem for one in models], [one.shrunk for one in models]),

@@ -16,6 +16,7 @@ from tempocal.links import Array
 from tempocal.maps import Basis, BinBasis, ConstantBasis, Curves, StepBasis
 from tempocal.solve import (
     N_FOLDS,
+    Memory,
     Penalty,
     Place,
     Problem,
@@ -27,6 +28,7 @@ from tempocal.solve import (
     fit_profile,
     fit_profile_by_evidence,
     fit_separately,
+    minimize_newton,
 )
 
 # With a curve there are several times as many coefficients, most of which see few of the keys.
@@ -81,6 +83,17 @@ def refit_models(family: Family, track: Track, fitted: Sequence[FittedModel]) ->
     if any(one.shrunk.solution.unbounded for one in again):
         raise NoFiniteOptimumError("without some of the groups the best coefficients are infinite")
     return again
+
+
+def update_models(
+    family: Family, track: Track, known: Sequence[Memory], shrinkage: Shrinkage
+) -> list[FittedModel]:
+    """Fit the same models to rows that came later, beside what is known of the earlier ones.
+
+    Rates and strengths stay as they were; the track is that of the new rows.
+    """
+    pairs = zip(family.models, known, strict=True)
+    return [_update(model, family, track, before, shrinkage) for model, before in pairs]
 
 
 def to_curves(family: Family, fitted: Sequence[FittedModel]) -> Curves:
@@ -152,6 +165,18 @@ def _refit(model: LinearModel, track: Track, before: FittedModel) -> FittedModel
     solution = fit_separately(problem, strengths) if shape.separate else None
     shrunk = Shrunk(solution or fit(problem, strengths, start), strengths)
     return replace(before, model=model, track=track, problem=problem, shrunk=shrunk)
+
+
+def _update(
+    model: LinearModel, family: Family, track: Track, before: Memory, shrinkage: Shrinkage
+) -> FittedModel:
+    shape = track.shape(np.exp(before.log_rates).tolist())
+    problem = _with_shape(model.problem(track.grid.keys, track.grid.n_keys), model, track, shape)
+    problem = replace(problem, past=before.past)
+    method = fit_separately if shape.separate else minimize_newton
+    shrunk = Shrunk(method(problem, before.strengths, before.theta), before.strengths)
+    report(problem, shrunk, shrinkage, track.grid.times)
+    return FittedModel(model, track, problem, shrunk, before.log_rates, before.wanted, family.tidy)
 
 
 def _fit_constant(

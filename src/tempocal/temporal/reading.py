@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tempocal.calibrators.loading import construct, restore_facts
+from tempocal.calibrators.loading import construct, restore_facts, restore_learned
 from tempocal.calibrators.shrinkage import check_shrinkage
 from tempocal.errors import DamagedModelFileError, InputError
 from tempocal.fitted.entries import (
@@ -32,6 +32,7 @@ def from_content(content: Mapping[str, Any]) -> TemporalCalibrator:
     calibrator.bands_ = tuple(map(band_from_dict, list_from(content["bands"], "bands")))
     calibrator.time_kinds_ = time_kinds_from(content["time_kinds"])
     require_whole(calibrator)
+    restore_learned(calibrator, content)
     return calibrator
 
 

@@ -207,6 +207,7 @@ class TimedCalibrator(Calibrator):
         self.bands_ = fitted.bands
         self.summary_ = fitted.summary
         self.time_kinds_ = kinds
+        self._learned = fitted.learned
 
     def _calibrate(self, logits: Any, time: Any = None) -> Array:
         check_is_fitted(self, "map_")

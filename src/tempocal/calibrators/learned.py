@@ -1,0 +1,90 @@
+"""What a fitted calibrator remembers, to go on when more rows come."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.errors import InputError
+from tempocal.inputs import Groups
+from tempocal.links import Array
+from tempocal.solve import Memory
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The models of a calibrator, without their rows.
+
+    Attributes
+    ----------
+    models : tuple of Memory
+        One, or one for each class against the rest.
+    class_weights : ndarray of shape (classes,)
+        Weight of the rows of each class.
+    times, weights : ndarray
+        Times along which the curve was laid, and the weight of the rows there; empty without one.
+    to_save : bool
+        Whether it belongs in the model file: where rows come in parts.
+    """
+
+    models: tuple[Memory, ...]
+    class_weights: Array
+    times: Array = field(default_factory=lambda: np.zeros(0))
+    weights: Array = field(default_factory=lambda: np.zeros(0))
+    to_save: bool = False
+
+    def faded(self, keep: float) -> Self:
+        """Let all rows so far count less."""
+        return replace(
+            self,
+            models=tuple(one.faded(keep) for one in self.models),
+            class_weights=keep * self.class_weights,
+        )
+
+
+def require_learned(learned: Learned | None) -> Learned:
+    """Refuse to go on from a fit that has kept nothing to go on from."""
+    if learned is None:
+        raise InputError(
+            "there is nothing to go on from: the model was saved after fit, which keeps nothing "
+            "of its rows, or has too many coefficients. Begin with partial_fit"
+        )
+    return learned
+
+
+def saved(learned: Learned | None) -> Learned | None:
+    """Let it be part of the model file."""
+    return None if learned is None else replace(learned, to_save=True)
+
+
+def check_keep(keep: Any) -> float:
+    """Return the share of the past that is kept."""
+    number = float(keep) if isinstance(keep, int | float) and keep is not True else np.nan
+    if not 0.0 < number <= 1.0:
+        raise InputError(f"keep must be a number above 0 and at most 1, but it is {keep!r}")
+    return number
+
+
+def check_first_classes(given: Any, own: Any) -> Any:
+    """Return the classes that a first call is told, by ``classes`` or when it was constructed."""
+    if given is None or own is None:
+        return own if given is None else given
+    if np.array_equal(np.asarray(given), np.asarray(own)):
+        return own
+    raise InputError(f"classes are {given!r}, but the calibrator was made with {own!r}")
+
+
+def check_later_classes(given: Any, known: NDArray[Any]) -> None:
+    """Refuse other classes than those of the first call."""
+    if given is not None and not np.array_equal(np.asarray(given), known):
+        raise InputError(f"classes are {given!r}, but they were {known.tolist()} in the first call")
+
+
+def check_later_groups(groups: Groups | None, known: int | None) -> None:
+    """Refuse rows in groups where they were independent, and the other way round."""
+    if (groups is None) != (known is None):
+        now, before = ("missing", "were") if groups is None else ("given", "were not")
+        raise InputError(
+            f"groups are {now}, but {before} given before: give them in all calls or in none"
+        )

@@ -1,0 +1,131 @@
+"""What a fit remembers of its rows: enough to go on without them."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.inputs import Groups
+from tempocal.links import Array
+from tempocal.solve.evidence import Shrunk
+from tempocal.solve.past import Past
+from tempocal.solve.penalties import Strengths
+from tempocal.solve.problem import Problem, Solution
+from tempocal.solve.quadratic import Wanted, derivatives_of
+from tempocal.solve.scores import groups_in_blocks, score_squares, variance_of
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """How gradients differ between groups.
+
+    Attributes
+    ----------
+    squares : ndarray of shape (blocks, n, n)
+        Sum over groups of the squares of their gradients.
+    counts : ndarray of shape (blocks,)
+        How many groups had rows in each block.
+    """
+
+    squares: Array
+    counts: Array
+
+    @classmethod
+    def of(cls, problem: Problem, solution: Solution, groups: Groups) -> Self:
+        """Look at the rows of a fit."""
+        squares = score_squares(problem, solution, groups)
+        return cls(squares, groups_in_blocks(problem, solution, groups))
+
+    @property
+    def variance(self) -> Array:
+        """Variance of the gradient over groups, in blocks."""
+        return variance_of(self.squares, self.counts)
+
+    def __add__(self, other: "Scatter") -> "Scatter":
+        return Scatter(self.squares + other.squares, self.counts + other.counts)
+
+    def faded(self, keep: float) -> Self:
+        """Let groups count less; a variance is made of squares."""
+        return replace(self, squares=keep**2 * self.squares, counts=keep * self.counts)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """One model after all rows that it has seen.
+
+    Attributes
+    ----------
+    theta : ndarray of shape (coefficients,)
+        The coefficients.
+    gradient : ndarray of shape (coefficients,)
+        Gradient of the summed loss there, without pulls.
+    curvature : ndarray of shape (blocks, n, n)
+        Its Hessian: one block of all coefficients and rates, or one for each step.
+    strengths, wanted, weakest : tuple
+        The strengths of its penalties, which stay as they are, those that the user gave, and the
+        weakest that data may choose.
+    log_rates : tuple of float
+        The rates of its curve, which stay as well.
+    scatter : Scatter or None
+        How gradients differ between groups, in the same blocks; None where rows are independent.
+    effect : float
+        How many rows say as much as one independent row.
+    """
+
+    theta: Array
+    gradient: Array
+    curvature: Array
+    strengths: Strengths
+    wanted: Wanted = ()
+    weakest: Strengths = ()
+    log_rates: tuple[float, ...] = ()
+    scatter: Scatter | None = None
+    effect: float = 1.0
+
+    @property
+    def past(self) -> Past:
+        """The loss of all rows as a quadratic of the coefficients."""
+        n = len(self.theta) // len(self.curvature)
+        return Past(self.theta, self.gradient, self.curvature[:, :n, :n])
+
+    def faded(self, keep: float) -> Self:
+        """Let everything count less."""
+        return replace(
+            self,
+            gradient=keep * self.gradient,
+            curvature=keep * self.curvature,
+            scatter=None if self.scatter is None else self.scatter.faded(keep),
+        )
+
+    def among(self, places: NDArray[np.intp], count: int) -> Self:
+        """Put the steps at some places among ``count`` of them; of the others nothing is known."""
+        width = self.curvature.shape[1]
+
+        def spread(values: Array) -> Array:
+            onto = np.zeros((count, *values.shape[1:]))
+            onto[places] = values
+            return onto
+
+        known = self.theta.reshape(-1, width)
+        # Others start in the midst of those that are known.
+        theta = np.tile(known.mean(axis=0), (count, 1))
+        theta[places] = known
+        scatter = self.scatter
+        if scatter is not None:
+            scatter = Scatter(spread(scatter.squares), spread(scatter.counts))
+        return replace(
+            self,
+            theta=theta.ravel(),
+            gradient=spread(self.gradient.reshape(-1, width)).ravel(),
+            curvature=spread(self.curvature),
+            scatter=scatter,
+        )
+
+
+def remember(problem: Problem, shrunk: Shrunk, wanted: Wanted = ()) -> Memory:
+    """Return what a fit knows of its rows, and of the past that its problem had."""
+    solution, strengths = shrunk.solution, shrunk.strengths
+    curvature, gradient = derivatives_of(solution)
+    pulled = problem.pulled(strengths, solution.theta - problem.identity)
+    return Memory(solution.theta, gradient - pulled, curvature, strengths, wanted)

@@ -1,0 +1,229 @@
+"""Learning along time from rows that come in parts."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import tempocal as tc
+from tempocal.errors import InputError, ModelFileError
+from tempocal.modelfile import read_document, write_document
+
+MATCHES = tc.datasets.simulate_match(1040)
+CURVES = [
+    tc.Constant(),
+    tc.ExponentialDecay(),
+    tc.PerStep(),
+    tc.PerStep(bins=5),
+    tc.Spline(),
+    tc.RandomWalk(),
+]
+PAIRS = [
+    *((tc.PlattScaling(), curve) for curve in CURVES),
+    (tc.TemperatureScaling(), tc.ExponentialDecay()),
+    (tc.BetaCalibration(), tc.Spline()),
+]
+
+
+def part(which, matches=MATCHES):
+    return {
+        "logits": matches.logits[which],
+        "y": matches.label[which],
+        "time": matches.time[which],
+        "groups": matches.sequence[which],
+    }
+
+
+def in_batches(cal, batches, first=240, size=8, **more):
+    cal = clone(cal).partial_fit(**part(MATCHES.sequence < first), classes=[0, 1], **more)
+    for start in range(first, first + batches * size, size):
+        which = (MATCHES.sequence >= start) & (MATCHES.sequence < start + size)
+        cal.partial_fit(**part(which), **more)
+    return cal
+
+
+def nll(cal):
+    return tc.metrics.nll(MATCHES.label, cal.predict_proba(MATCHES.logits, time=MATCHES.time))
+
+
+@pytest.mark.parametrize(("calibrator", "curve"), PAIRS, ids=repr)
+def test_a_hundred_batches_are_as_good_as_a_refit(calibrator, curve):
+    """At the strengths and the rate of the first call, which stay."""
+    cal = tc.TemporalCalibrator(calibrator, curve)
+    learned = in_batches(cal, 100)
+    again = clone(cal).partial_fit(**part(MATCHES.sequence < 240))
+    again.partial_fit(**part(MATCHES.sequence >= 240))
+    assert learned.summary().n_groups == again.summary().n_groups == 1040
+    assert abs(nll(learned) - nll(again)) < 1e-4
+    if isinstance(curve, tc.ExponentialDecay):
+        np.testing.assert_array_equal(learned.beta_, again.beta_)
+
+
+@pytest.mark.parametrize("curve", [tc.PerStep(), tc.Spline(smoothness=3.0)], ids=repr)
+def test_coefficients_and_bands_are_those_of_a_fit(curve):
+    cal = tc.TemporalCalibrator(tc.PlattScaling(), curve, shrinkage=(2.0, 5.0))
+    learned, fitted = in_batches(cal, 100), clone(cal).fit(**part(MATCHES.sequence >= 0))
+    assert abs(nll(learned) - nll(fitted)) < 1e-4
+    times = np.arange(0, 24, 4)
+    bands, wanted = learned.interval_at(times), fitted.interval_at(times)
+    for name, value in fitted.parameters_at(times).items():
+        width = wanted[name].upper - wanted[name].lower
+        off = np.abs(learned.parameters_at(times)[name] - value)
+        assert (off < 0.1 * width).all()
+        np.testing.assert_allclose(bands[name].upper - bands[name].lower, width, rtol=0.1)
+
+
+def test_bands_of_a_rate_narrow_as_rows_come():
+    few, many = in_batches(tc.TemporalCalibrator(), 0), in_batches(tc.TemporalCalibrator(), 100)
+
+    def width(cal):
+        band = cal.interval_at([4.0])["inverse_temperature"]
+        return (band.upper - band.lower).item()
+
+    # Four times as many matches.
+    assert 0.4 < width(many) / width(few) < 0.65
+
+
+def test_the_first_call_is_a_fit():
+    which = MATCHES.sequence < 300
+    fitted = tc.TemporalCalibrator().fit(**part(which))
+    learned = tc.TemporalCalibrator().partial_fit(**part(which))
+    np.testing.assert_array_equal(
+        learned.decision_function(MATCHES.logits, time=MATCHES.time),
+        fitted.decision_function(MATCHES.logits, time=MATCHES.time),
+    )
+    # It can also come after one.
+    fitted.partial_fit(**part(~which))
+    learned.partial_fit(**part(~which))
+    assert nll(fitted) == nll(learned)
+
+
+def test_what_is_kept_of_the_past_fades():
+    """The logits of the second half are three times as large as they should be."""
+    cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Constant(), shrinkage=0)
+    slopes = []
+    for keep in (1.0, 0.8):
+        learning = clone(cal)
+        for start in range(0, 1040, 40):
+            rows = part((MATCHES.sequence >= start) & (MATCHES.sequence < start + 40))
+            rows["logits"] = rows["logits"] * (3.0 if start >= 520 else 1.0)
+            learning.partial_fit(**rows, keep=keep)
+        slopes.append(learning.parameters_at([0.0])["inverse_temperature"].item())
+    last = clone(cal).fit(**part(MATCHES.sequence >= 520))
+    wanted = last.parameters_at([0.0])["inverse_temperature"].item() / 3.0
+    assert abs(slopes[1] - wanted) < 0.1 * wanted < abs(slopes[0] - wanted)
+
+
+class TestSteps:
+    def test_that_were_not_seen_get_their_own(self):
+        early = MATCHES.time < 10
+        cal = tc.TemporalCalibrator(
+            tc.TemperatureScaling(), tc.PerStep(unseen="error"), shrinkage=1.0
+        )
+        learned = clone(cal).partial_fit(**part(early))
+        with pytest.raises(InputError, match="seen"):
+            learned.parameters_at([20])
+        learned.partial_fit(**part(~early))
+        fitted = clone(cal).fit(**part(early | ~early))
+        steps = np.unique(MATCHES.time)
+        np.testing.assert_allclose(
+            learned.parameters_at(steps)["inverse_temperature"],
+            fitted.parameters_at(steps)["inverse_temperature"],
+            rtol=1e-6,
+        )
+
+    def test_with_too_few_rows_are_left_out(self):
+        cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.PerStep(min_rows=30))
+        cal.partial_fit(**part(MATCHES.time < 10))
+        before = cal.parameters_at([9])["inverse_temperature"]
+        late = np.flatnonzero(MATCHES.time == 12)[:20]
+        cal.partial_fit(**part(np.append(late, np.flatnonzero(MATCHES.time == 3))))
+        # Step 12 is still not seen, so that the nearest one stands for it.
+        np.testing.assert_array_equal(cal.parameters_at([12])["inverse_temperature"], before)
+
+
+@pytest.mark.parametrize("curve", CURVES, ids=repr)
+def test_it_goes_on_from_a_file(curve, tmp_path):
+    cal = tc.TemporalCalibrator(tc.PlattScaling(), curve)
+    cal.partial_fit(**part(MATCHES.sequence < 300), classes=[0, 1])
+    cal.partial_fit(**part(MATCHES.sequence // 100 == 3))
+    cal.save(tmp_path / "model.json")
+    other = tc.load(tmp_path / "model.json")
+    for one in (cal, other):
+        one.partial_fit(**part(MATCHES.sequence // 100 == 4), keep=0.9)
+    assert str(cal.summary()) == str(other.summary())
+    times = np.array([0.0, 7.0, 22.0])
+    for name, band in cal.interval_at(times).items():
+        np.testing.assert_allclose(other.interval_at(times)[name].upper, band.upper, rtol=1e-12)
+    assert tc.scorer.load(tmp_path / "model.json").time_kinds == ("number",)
+
+
+def test_a_fit_is_saved_without_what_it_learned(tmp_path):
+    tc.TemporalCalibrator().fit(**part(MATCHES.sequence < 300)).save(tmp_path / "model.json")
+    with pytest.raises(InputError, match="nothing to go on from"):
+        tc.load(tmp_path / "model.json").partial_fit(**part(MATCHES.sequence > 900))
+
+
+def test_two_clocks():
+    clocks = np.stack([MATCHES.time, np.abs(MATCHES.logits)], axis=1)
+    surface = tc.Surface(tc.ExponentialDecay(), tc.Spline(intervals=3))
+    cal = tc.TemporalCalibrator(tc.TemperatureScaling(), surface)
+    for start in (0, 400, 700):
+        which = (MATCHES.sequence >= start) & (MATCHES.sequence < start + 300)
+        cal.partial_fit(**{**part(which), "time": clocks[which]})
+    assert cal.summary().n_groups == 900
+    proba = cal.predict_proba(MATCHES.logits, time=clocks)
+    raw = tc.metrics.nll(MATCHES.label, 1.0 / (1.0 + np.exp(-MATCHES.logits)))
+    assert tc.metrics.nll(MATCHES.label, proba) < raw - 0.01
+
+
+class TestRefusals:
+    @pytest.fixture
+    def cal(self):
+        return tc.TemporalCalibrator().partial_fit(**part(MATCHES.sequence < 200), classes=[0, 1])
+
+    @pytest.mark.parametrize(
+        ("changed", "said"),
+        [
+            ({"groups": None}, "groups are missing, but were given before"),
+            ({"classes": [0, 1, 2]}, r"classes are \[0, 1, 2\], but they were \[0, 1\]"),
+            ({"y": np.full(5, 7)}, "7"),
+            ({"keep": 0.0}, "keep must be a number above 0"),
+            ({"keep": 1.5}, "keep must be a number above 0"),
+            ({"logits": np.full(5, np.nan)}, "NaN"),
+            ({"logits": np.zeros((5, 2))}, "2 features"),
+            ({"time": np.full(5, "2026-01-01", dtype="datetime64[s]")}, "time was number"),
+            ({"time": None}, "time"),
+        ],
+    )
+    def test_leave_the_model_as_it_was(self, cal, changed, said):
+        before = cal.predict_proba([1.0], time=[3])
+        rows = part(np.arange(5))
+        with pytest.raises(ValueError, match=said):
+            cal.partial_fit(**{**rows, **changed})
+        np.testing.assert_array_equal(cal.predict_proba([1.0], time=[3]), before)
+        assert cal.summary().n_groups == 200
+
+    def test_calibrators_without_coefficients(self):
+        cal = tc.TemporalCalibrator(tc.IsotonicCalibration(), tc.PerStep())
+        with pytest.raises(AttributeError) as found:
+            cal.partial_fit(**part(MATCHES.sequence < 200))
+        assert "cannot learn from parts" in str(found.value.__cause__)
+
+    @pytest.mark.parametrize("name", ["models", "class_weights"])
+    def test_damaged_files(self, cal, tmp_path, name):
+        cal.save(tmp_path / "model.json")
+        content = dict(read_document(tmp_path / "model.json"))
+        content["learned"] = {**content["learned"], name: ["x"]}
+        write_document(tmp_path / "forged.json", content)
+        with pytest.raises(ModelFileError):
+            tc.load(tmp_path / "forged.json")
+
+
+def test_one_sequence_at_a_time():
+    cal = tc.TemporalCalibrator().partial_fit(**part(MATCHES.sequence < 200), classes=[0, 1])
+    for k in range(200, 230):
+        cal.partial_fit(**part(MATCHES.sequence == k))
+    at_once = tc.TemporalCalibrator().partial_fit(**part(MATCHES.sequence < 200))
+    at_once.partial_fit(**part((MATCHES.sequence >= 200) & (MATCHES.sequence < 230)))
+    assert abs(nll(cal) - nll(at_once)) < 1e-5
+    assert cal.summary().details["batches"] == 31
