@@ -62,6 +62,11 @@ _FORMAT = click.option(
     metavar="[csv|jsonl|parquet]",
     help='Format of "-" and of files whose name does not tell. "-" is CSV by default.',
 )
+_CLASSES = click.option(
+    "--classes",
+    metavar="A,B,...",
+    help="The class of each column, in order. Default: the labels, sorted.",
+)
 _LABELLED = (
     click.option("--label", required=True, metavar="NAME", help="Column of true classes."),
     click.option(
@@ -83,11 +88,7 @@ _LABELLED = (
     click.option(
         "--weight", metavar="NAME", help="Column of weights: how often each row was seen."
     ),
-    click.option(
-        "--classes",
-        metavar="A,B,...",
-        help="The class of each column, in order. Default: the labels, sorted.",
-    ),
+    _CLASSES,
     click.option(
         "--label-varies",
         is_flag=True,
@@ -145,6 +146,29 @@ def scores_of_file(command: Command) -> Command:
 def rows_of_file(command: Command) -> Command:
     """Add FILE and the options that name labelled predictions."""
     return _with(command, (*_SCORES, *_LABELLED, _FORMAT))
+
+
+def forecasts_of_file(command: Command) -> Command:
+    """Add FILE and the options that name forecasts in the order in which they were made."""
+    names = (
+        click.option(
+            "--proba",
+            multiple=True,
+            required=True,
+            metavar="NAME",
+            help="Column of probabilities: one (that of the second class), or one for each class, "
+            "comma separated or repeated.",
+        ),
+        click.option(
+            "--label",
+            metavar="NAME",
+            help="Column of true classes, empty while a sequence is under way. Without it, "
+            "predictions only.",
+        ),
+        click.option("--time", required=True, metavar="NAME", help="Column of times."),
+        click.option("--sequence", required=True, metavar="NAME", help="Column of sequence ids."),
+    )
+    return _with(command, (*names, _CLASSES, _FORMAT))
 
 
 def _with(command: Command, options: tuple[Any, ...]) -> Command:

@@ -69,9 +69,9 @@ class Monitor:
 
     Notes
     -----
-    *Forecasts are right* if each is calibrated given all that was known when it was made: the chance
-    of class k is p_k, whatever came before. What is bet on is fixed from the start: that forecasts
-    are too sure, too timid, too high or too low for a class, from some moment on.
+    *Forecasts are right* if each is calibrated given all that was known when it was made: the
+    chance of class k is p_k, whatever came before. What is bet on is fixed from the start: that
+    forecasts are too sure, too timid, too high or too low for a class, from some moment on.
 
     *The order of settling.* Number the bets of a line j = 1, 2, ... in the order of the calls of
     `predict`. Let G_j be all that is known when the forecast p_j has been made, and y_j what it is
@@ -267,12 +267,12 @@ class Monitor:
         """Return what has been found so far."""
         book, classes = self._book, self._classes.tolist()
         named = zip(self._names(), book.stretches, strict=True)
-        moves = book.movement
+        steps = book.movement
         return Status(
             alpha=self._alpha,
             threshold=len(book.lines) / self._alpha,
             stretches=tuple(line_status(*one, classes, moves=False) for one in named),
-            movement=moves and line_status("movement", moves, classes, moves=True),
+            movement=None if steps is None else line_status("movement", steps, classes, moves=True),
             finished=book.finished,
             abandoned=book.abandoned,
             under_way=book.under_way,
