@@ -36,9 +36,9 @@ class Forecasts:
     columns: list[str]
     proba: Array  # (n,) or (n, K)
     time: NDArray[Any]
-    sequence: list[Any]
+    sequence: list[str]
     label: list[Any]  # None where it is empty
-    outcomes: list[tuple[Any, Any]]  # sequence and label
+    outcomes: list[tuple[str, Any]]  # sequence and label
     labels: NDArray[Any]  # all that are there
 
 
@@ -110,7 +110,8 @@ def _read(named: Named, source: Any) -> Forecasts:
     flags = flags_of(named, scores)
     with naming_flags(flags):
         table = pa.table(read_columns(source, list(flags)))
-        ids = as_ids(table[named.sequence], str(named.sequence)).ids().tolist()
+        # As text, for whole numbers in one file may be text in the next.
+        ids = list(map(str, as_ids(table[named.sequence], str(named.sequence)).ids()))
         labels = _labels(table, named.label)
         alone = _without_proba(table, scores, labels)
         kept = table.filter(pa.array(~alone))
