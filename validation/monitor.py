@@ -87,6 +87,15 @@ def _slow_bad_news(random: np.random.Generator, sequences: int) -> dict[str, Any
     return {"alarm": status.alarm, "naive": _naively(*_pairs(proba, order))}
 
 
+def _common_fate(random: np.random.Generator, sequences: int) -> dict[str, Any]:
+    """Forecast ten sequences at once that share one outcome, which nobody knows of."""
+    proba = np.repeat(sigmoid(random.normal(size=sequences // 10)), 10)
+    label = np.repeat(random.random(sequences // 10) < proba[::10], 10)
+    monitor = Monitor(alpha=ALPHA, movement=False)
+    where: Any = {"time": np.zeros(sequences), "sequence": np.arange(sequences)}
+    return {"alarm": monitor.replay(proba, label, **where).status().alarm}
+
+
 def _pairs(proba: Array, order: Any) -> tuple[Array, Array]:
     return proba[:, :-1].ravel()[order], proba[:, 1:].ravel()[order]
 
@@ -121,6 +130,7 @@ RIGHT: dict[str, tuple[Callable[[np.random.Generator, int], dict[str, Any]], int
     "losses take twice as long": (_slow_losses(2.0), 1000),
     "losses take 8 times as long": (_slow_losses(8.0), 1000),
     "four rows, bad news take 8 times as long": (_slow_bad_news, 500),
+    "ten at once share one outcome (not promised)": (_common_fate, 1000),
 }
 
 

@@ -31,6 +31,13 @@ def test_a_file_is_watched_as_its_rows_are(folder, run, frame, ending):
     assert status == json.loads(json.dumps(monitor.status().to_dict()))
 
 
+def test_logits_are_watched_as_their_probabilities(folder, run):
+    logits = found(run, "predictions.csv", "--logits", "z", *COLUMNS[2:])
+    proba = found(run, "predictions.csv", *COLUMNS)
+    assert logits["movement"]["e_value"] == pytest.approx(proba["movement"]["e_value"])
+    assert logits["stretches"][0]["e_value"] == pytest.approx(proba["stretches"][0]["e_value"])
+
+
 def test_the_table_says_what_the_status_says(folder, run):
     out = run("monitor", "predictions.csv", *COLUMNS, "--edges", "3", "--no-movement").out
     assert out.startswith("no alarm: anytime-valid p = ")
@@ -46,9 +53,9 @@ def test_an_alarm_is_an_exit_code_if_asked_for(folder, run, refused, frame):
     assert out.startswith("ALARM: ")
     assert "ALARM at" in out.split("all times")[1]
     said = refused("monitor", "wrong.csv", *COLUMNS, "--fail", "--state", "m.json", code=4)
-    assert said == "the forecasts are not calibrated: there is an alarm"
+    assert said == "the forecasts are not right: there is an alarm"
     assert Monitor.load("m.json").status().alarm  # saved all the same
-    run("monitor", "predictions.csv", *COLUMNS, "--fail")
+    run("monitor", "predictions.csv", *COLUMNS, "--fail", "--no-movement")
 
 
 def test_files_one_after_another_are_one_file(folder, run, by_clock):
@@ -97,16 +104,18 @@ def test_classes_may_be_words_before_there_is_a_label(folder, run):
     ("words", "said"),
     [
         (["--edges", "3,x"], "--edges 3,x must be numbers with commas between them"),
-        (["--edges", "6,3"], "edges must increase"),
+        (["--edges", "6,3"], "--edges must increase"),
         (["--time", "note"], "--time: column 'note' must be numbers"),
         (["--sequence", "gone"], "--sequence: "),
-        (["--proba", "z"], "--proba z: probabilities must lie in [0, 1]"),
+        (["--proba", "z"], "--proba p,z: probabilities must lie in [0, 1]"),
+        (["--logits", "z"], "either with --logits or with --proba"),
         (["--state", "no/m.json"], "the folder no is not there"),
         (["--label", "t"], "--time and --label both name the column 't'"),
     ],
 )
 def test_what_cannot_be_is_refused(folder, refused, words, said):
-    assert said in refused("monitor", "predictions.csv", *COLUMNS, *words)
+    code = 2 if words[0] == "--logits" else 1
+    assert said in refused("monitor", "predictions.csv", *COLUMNS, *words, code=code)
 
 
 def test_a_refused_file_leaves_the_state_as_it_was(folder, run, refused, frame):

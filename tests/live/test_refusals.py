@@ -95,6 +95,7 @@ def test_a_refusal_changes_nothing(monitor, tmp_path, call, said):
         ({"classes": [1, 1]}, "lists a class twice"),
         ({"alpha": 0.0}, "alpha must be a number between 0 and 1"),
         ({"alpha": "5 %"}, "alpha must be a number between 0 and 1"),
+        ({"movement": "no"}, "movement must be True or False, but it is 'no'"),
         ({"max_waiting": 0}, "max_waiting must be a whole number"),
         (
             {"edges": [5], "movement_until": np.datetime64("2026-05-01")},

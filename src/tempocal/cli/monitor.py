@@ -64,7 +64,7 @@ def command(
     if state is not None:
         say(f"saved to {state}", err=True)
     if fail and status.alarm:
-        raise Alarm("the forecasts are not calibrated: there is an alarm")
+        raise Alarm("the forecasts are not right: there is an alarm")
 
 
 def _print(status: Any) -> None:

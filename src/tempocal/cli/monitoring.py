@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tempocal.cli.checks import check_classes, check_label, check_scale
 from tempocal.cli.options import Named
-from tempocal.cli.predictions import flags_of, naming_flags, split_names, stacked
+from tempocal.cli.predictions import flags_of, inputs_of, naming_flags, split_names, stacked
 from tempocal.cli.waiting import waiting
 from tempocal.cli.wording import in_words_of_the_command
 from tempocal.errors import InputError
@@ -25,7 +25,8 @@ from tempocal.files import (
     open_source,
     read_columns,
 )
-from tempocal.links import Array
+from tempocal.inputs import check_scores
+from tempocal.links import Array, proba_from_logits
 from tempocal.live import Monitor, Status
 
 
@@ -49,8 +50,8 @@ def watch(named: Named, state: str | None, settings: dict[str, Any]) -> Status:
         _refuse_settings({**settings, "classes": named.classes}, saved)
     with open_source(named.file, named.format) as source, waiting(f"Reading {named.file}"):
         rows = _read(named, source)
-    monitor = _begin(named, rows, settings) if saved is None else Monitor.load(saved)
     with waiting("Watching"), in_words_of_the_command():
+        monitor = _begin(named, rows, settings) if saved is None else Monitor.load(saved)
         if len(rows.proba):
             monitor.replay(rows.proba, rows.label, time=rows.time, sequence=rows.sequence)
         for sequence, label in rows.outcomes:
@@ -106,7 +107,7 @@ def _edges(text: str | None) -> list[float]:
 
 
 def _read(named: Named, source: Any) -> Forecasts:
-    scores = split_names(named.proba, column_names(source))
+    scores = split_names(named.logits or named.proba, column_names(source))
     flags = flags_of(named, scores)
     with naming_flags(flags):
         table = pa.table(read_columns(source, list(flags)))
@@ -115,13 +116,14 @@ def _read(named: Named, source: Any) -> Forecasts:
         labels = _labels(table, named.label)
         alone = _without_proba(table, scores, labels)
         kept = table.filter(pa.array(~alone))
-        proba = stacked([as_numbers(kept[name], name) for name in scores])
+        given = stacked([as_numbers(kept[name], name) for name in scores])
         time = as_times(kept[named.time], str(named.time))
-    check_scale(proba, "proba", ",".join(scores))
+    if len(given) and not named.really_logits:
+        check_scale(given, inputs_of(named), ",".join(scores))
     pairs = list(zip(ids, labels, strict=True))
     return Forecasts(
         columns=scores,
-        proba=proba,
+        proba=proba_from_logits(check_scores(given)) if named.logits and len(given) else given,
         time=time,
         sequence=[pairs[row][0] for row in np.flatnonzero(~alone)],
         label=[pairs[row][1] for row in np.flatnonzero(~alone)],

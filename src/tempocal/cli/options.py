@@ -67,6 +67,11 @@ _CLASSES = click.option(
     metavar="A,B,...",
     help="The class of each column, in order. Default: the labels, sorted.",
 )
+_REALLY_LOGITS = click.option(
+    "--really-logits",
+    is_flag=True,
+    help="The logits are logits, though all of them lie in [0, 1].",
+)
 _LABELLED = (
     click.option("--label", required=True, metavar="NAME", help="Column of true classes."),
     click.option(
@@ -94,11 +99,7 @@ _LABELLED = (
         is_flag=True,
         help="The label may change within a sequence.",
     ),
-    click.option(
-        "--really-logits",
-        is_flag=True,
-        help="The logits are logits, though all of them lie in [0, 1].",
-    ),
+    _REALLY_LOGITS,
 )
 seed = click.option(
     "--seed",
@@ -152,14 +153,6 @@ def forecasts_of_file(command: Command) -> Command:
     """Add FILE and the options that name forecasts in the order in which they were made."""
     names = (
         click.option(
-            "--proba",
-            multiple=True,
-            required=True,
-            metavar="NAME",
-            help="Column of probabilities: one (that of the second class), or one for each class, "
-            "comma separated or repeated.",
-        ),
-        click.option(
             "--label",
             metavar="NAME",
             help="Column of true classes, empty while a sequence is under way. Without it, "
@@ -168,7 +161,7 @@ def forecasts_of_file(command: Command) -> Command:
         click.option("--time", required=True, metavar="NAME", help="Column of times."),
         click.option("--sequence", required=True, metavar="NAME", help="Column of sequence ids."),
     )
-    return _with(command, (*names, _CLASSES, _FORMAT))
+    return _with(command, (*_SCORES, *names, _CLASSES, _REALLY_LOGITS, _FORMAT))
 
 
 def _with(command: Command, options: tuple[Any, ...]) -> Command:

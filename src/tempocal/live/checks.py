@@ -92,7 +92,7 @@ def check_edges(edges: Any) -> tuple[Array, TimeKind | None]:
         return np.empty(0), None
     times = check_time(edges, len(edges), name="edges")
     if (np.diff(times.values) <= 0.0).any():
-        raise InputError(f"edges must increase, but they are {np.asarray(edges).tolist()}")
+        raise InputError(f"edges must increase, but it is {np.asarray(edges).tolist()}")
     return times.values, times.kinds[0]
 
 
@@ -101,6 +101,13 @@ def check_alpha(alpha: Any) -> float:
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0.0 < alpha < 1.0:
         raise InputError(f"alpha must be a number between 0 and 1, but it is {alpha!r}")
     return float(alpha)
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Return True or False."""
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be True or False, but it is {value!r}")
+    return value
 
 
 def stretches_of(times: NDArray[np.float64], edges: Array) -> Codes:

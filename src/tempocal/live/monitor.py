@@ -26,6 +26,7 @@ from tempocal.live.book import Book
 from tempocal.live.checks import (
     check_alpha,
     check_edges,
+    check_flag,
     check_forecast,
     check_id,
     check_label,
@@ -89,7 +90,8 @@ class Monitor:
 
     *The second assumption* holds if sequences are independent, or follow one another. It fails if
     two of them under way at once have a common fate that the forecasts do not know, such as two
-    bets on one match. Then nothing is promised; watch one of them.
+    questions about one match. Then nothing is promised; watch one of them. In movement y_j is the
+    next forecast, and a model that is replaced while sequences run moves all of theirs at once.
 
     *Across lines* an alarm takes the evidence ``lines / alpha``, so that the promise holds for all
     of them together, and for those whose forecasts are right whatever the others are.
@@ -141,7 +143,9 @@ class Monitor:
         self._codes = {value: code for code, value in enumerate(self._classes.tolist())}
         self._alpha = check_alpha(alpha)
         self._book = self._empty_book(
-            movement, self._check_until(movement_until), check_whole(max_waiting, "max_waiting")
+            check_flag(movement, "movement"),
+            self._check_until(movement_until),
+            check_whole(max_waiting, "max_waiting"),
         )
 
     @classmethod

@@ -8,6 +8,8 @@ from tempocal.live.line import Line
 
 # Above this a double is infinite.
 _LARGEST_LOG = 709.0
+# Evidence below this points at nothing yet.
+_WORTH_A_WORD = 10.0
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class LineStatus:
     waiting : int
         Bets that wait, for their own outcome or for those of earlier ones.
     suspicion : str
-        The fault that the evidence points at most; empty while there is none.
+        The fault that the evidence points at most; empty while it is below 10 and no alarm.
     alarm : bool
         Whether it ever reached the threshold.
     since_settled : int or None
@@ -95,7 +97,7 @@ class Status:
 
     @property
     def p_value(self) -> float:
-        """Anytime-valid p-value over all lines: at most ``alpha`` if and only if there is an alarm.
+        """Anytime-valid p-value over all lines: at most ``alpha`` once there is an alarm.
 
         While nothing is wrong the chance that it ever falls to x is at most x.
         """
@@ -131,13 +133,14 @@ class Status:
 def line_status(name: str, line: Line, classes: list[Any], *, moves: bool) -> LineStatus:
     """Say how a line stands."""
     settled, sequence = line.crossing or (None, None)
+    tells = line.crossing is not None or line.log_value >= math.log(_WORTH_A_WORD)
     return LineStatus(
         name,
         _exp(line.log_value),
         _exp(line.log_highest),
         line.settled,
         len(line.waiting),
-        _suspicion(line, classes, moves=moves) if line.log_value > 0.0 else "",
+        _suspicion(line, classes, moves=moves) if tells else "",
         line.crossing is not None,
         settled,
         sequence,
