@@ -89,6 +89,8 @@ def test_a_refusal_changes_nothing(monitor, tmp_path, call, said):
     ("settings", "said"),
     [
         ({"edges": [5, 5]}, "edges must increase"),
+        ({"edges": 5}, "edges must be one-dimensional"),
+        ({"classes": 5}, "classes must list"),
         ({"edges": [5, float("nan")]}, "edges contains NaN"),
         ({"edges": ["a"]}, "edges must be numbers"),
         ({"classes": [1]}, "classes must be two or more"),

@@ -88,9 +88,10 @@ def _outcomes(y: Any, names: list[SequenceId], codes: dict[Any, int]) -> dict[Se
 
 def check_edges(edges: Any) -> tuple[Array, TimeKind | None]:
     """Return inner edges of stretches in seconds, and what kind of time they are."""
-    if len(as_array(edges, "edges")) == 0:
+    count = as_array(edges, "edges").size
+    if count == 0:
         return np.empty(0), None
-    times = check_time(edges, len(edges), name="edges")
+    times = check_time(edges, count, name="edges")
     if (np.diff(times.values) <= 0.0).any():
         raise InputError(f"edges must increase, but it is {np.asarray(edges).tolist()}")
     return times.values, times.kinds[0]

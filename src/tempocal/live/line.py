@@ -1,7 +1,6 @@
 """Bets in the order of prediction, each settled when it and all before it have their outcome."""
 
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -65,7 +64,7 @@ class Line:
 
     def _count(self, ready: list[Bet]) -> None:
         proba = np.stack([bet.proba for bet in ready])
-        outcome = np.stack(_outcomes(ready))
+        outcome = np.stack([bet.outcome for bet in ready if bet.outcome is not None])
         factors = self.alternatives.log_factors(proba, outcome)
         trace = log_running_after(self.log_running, self.settled, factors)
         values = log_values(trace, self.settled, self.alternatives.log_weights)
@@ -76,7 +75,3 @@ class Line:
         self.log_running, self.log_value = trace[-1], float(values[-1])
         self.log_highest = max(self.log_highest, float(values.max()))
         self.settled += len(ready)
-
-
-def _outcomes(ready: Iterable[Bet]) -> list[Array]:
-    return [bet.outcome for bet in ready if bet.outcome is not None]

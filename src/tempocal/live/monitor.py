@@ -137,7 +137,7 @@ class Monitor:
         max_waiting: int = 100_000,
     ) -> None:
         self._edges, self._time_kind = check_edges(edges)
-        self._classes = check_classes(classes, len(as_array(classes, "classes")))
+        self._classes = check_classes(classes, as_array(classes, "classes").size)
         if len(self._classes) < 2:
             raise InputError(f"classes must be two or more, but they are {classes!r}")
         self._codes = {value: code for code, value in enumerate(self._classes.tolist())}
@@ -167,7 +167,7 @@ class Monitor:
         >>> tc.live.Monitor.for_times([0, 1, 2, 3, 4, 5], stretches=3).edges.tolist()
         [2.0, 4.0]
         """
-        checked = check_time(times, len(as_array(times, "times")), name="times")
+        checked = check_time(times, as_array(times, "times").size, name="times")
         edges = equal_mass_edges(
             distinct(checked.values, None), check_whole(stretches, "stretches")
         )
