@@ -48,8 +48,8 @@ def command(
     the order of their start, will do if they are independent. While the forecasts are right the
     chance that there is ever an alarm is at most --alpha, however often one looks.
 
-    A file may hold sequences that are still under way: their label is empty. It may come later,
-    with the next predictions or in a row without a probability. Do not wait until sequences are
+    A label ends its sequence. While a sequence is under way its label is empty; it may come in a
+    later file, with predictions or in a row without a probability. Do not wait until sequences are
     over to pass them on, for then those that end early come first, and nothing is promised.
     """
     from tempocal.cli.monitoring import watch

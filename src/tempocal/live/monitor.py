@@ -106,7 +106,7 @@ class Monitor:
     ----------
     Ville (1939). Etude critique de la notion de collectif.
     Shafer (2021). Testing by betting. Journal of the Royal Statistical Society A.
-    Henzi and Ziegel (2022). Valid sequential inference on probability forecast performance.
+    Arnold, Henzi and Ziegel (2023). Sequentially valid tests for forecast calibration.
     Shin, Ramdas and Rinaldo (2024). E-detectors: a nonparametric framework for sequential change
     detection.
 
