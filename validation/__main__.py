@@ -89,7 +89,7 @@ KINDS = {
     "errors": Kind(500, error_tasks, errors.run, errors.table),
     "alarms": Kind(400, alarm_tasks, alarms.run, alarms.table),
     "monitor": Kind(1000, monitor_tasks, monitor.run, monitor.table),
-    "changes": Kind(200, change_tasks, monitor.run_change, monitor.change_table),
+    "changes": Kind(100, change_tasks, monitor.run_change, monitor.change_table),
 }
 
 
