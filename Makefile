@@ -61,7 +61,7 @@ bench-exports: $(VENV)/.development  ## how far ONNX, torch and SQL are from pre
 faults: $(VENV)/.development  ## kill a saving process 1,000 times
 	$(BIN)/python tests/faults/kill_during_save.py --runs 1000
 
-validate: $(VENV)/.runtime  ## coverage and excess by simulation, resumes after a kill (about an hour)
+validate: $(VENV)/.runtime  ## coverage, excess and false alarms by simulation, resumes after a kill (two hours)
 	$(BIN)/python -m validation
 
 clean:  ## remove what the commands above made

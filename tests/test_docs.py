@@ -15,7 +15,9 @@ import tempocal as tc
 from tempocal.cli.group import tempocal
 
 DOCS = Path(__file__).parent.parent / "docs"
-GUIDES = [DOCS / f"{name}.md" for name in ("getting-started", "concepts", "scorer", "exports")]
+GUIDES = [
+    DOCS / f"{name}.md" for name in ("getting-started", "concepts", "scorer", "exports", "monitor")
+]
 PAGES = [*GUIDES, *sorted(DOCS.glob("how-to/*.md"))]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
@@ -136,6 +138,15 @@ def test_links_between_pages_lead_to_files(page):
 
 def test_the_api_page_has_every_public_name():
     page = (DOCS / "api.md").read_text(encoding="utf-8")
-    modules = [tc.metrics, tc.plots, tc.report, tc.scorer, tc.sequences, tc.datasets, tc.export]
+    modules = [
+        tc.metrics,
+        tc.plots,
+        tc.report,
+        tc.scorer,
+        tc.sequences,
+        tc.datasets,
+        tc.export,
+        tc.live,
+    ]
     names = {name for module in [tc, *modules] for name in module.__all__} - {"__version__"}
     assert {name for name in names if not re.search(rf"\b{name}\b", page)} == set()

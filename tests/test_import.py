@@ -24,6 +24,11 @@ def test_metrics_load_neither_scipy_nor_scikit_learn():
     assert loaded.isdisjoint({"sklearn", "scipy"})
 
 
+def test_a_monitor_loads_neither_scipy_nor_scikit_learn():
+    loaded = modules_after("import tempocal; tempocal.live.Monitor().predict('a', 0.5, 0)")
+    assert loaded.isdisjoint({"sklearn", "scipy"})
+
+
 def test_a_calibrator_loads_scikit_learn():
     """So that the two tests above can fail."""
     assert "sklearn" in modules_after("import tempocal; tempocal.TemperatureScaling")

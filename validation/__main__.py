@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from typing import Any
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-from validation import alarms, coverage, errors, excess  # noqa: E402 - threads are counted when NumPy is imported
+from validation import alarms, coverage, errors, excess, monitor  # noqa: E402 - threads are counted when NumPy is imported
 
 Run = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -57,12 +58,38 @@ def alarm_tasks(sets: int) -> list[dict[str, Any]]:
     ]
 
 
-# What there is: how many sets, which tasks, and the module that runs them.
-KINDS: dict[str, tuple[int, Callable[[int], list[dict[str, Any]]], Any]] = {
-    "coverage": (2000, coverage_tasks, coverage),
-    "excess": (200, excess_tasks, excess),
-    "errors": (500, error_tasks, errors),
-    "alarms": (400, alarm_tasks, alarms),
+def monitor_tasks(sets: int) -> list[dict[str, Any]]:
+    """Make sets of forecasts that are right."""
+    return [{"forecasts": name, "seed": seed} for name in monitor.RIGHT for seed in range(sets)]
+
+
+def change_tasks(sets: int) -> list[dict[str, Any]]:
+    """Make matches with a change after some time."""
+    return [
+        {"change": name, "movement": movement, "seed": seed}
+        for name in monitor.CHANGES
+        for movement in (True, False)
+        for seed in range(sets)
+    ]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A simulation: how many sets, which tasks, what runs one and what prints all."""
+
+    sets: int
+    tasks: Callable[[int], list[dict[str, Any]]]
+    run: Run
+    table: Callable[[list[dict[str, Any]]], str]
+
+
+KINDS = {
+    "coverage": Kind(2000, coverage_tasks, coverage.run, coverage.table),
+    "excess": Kind(200, excess_tasks, excess.run, excess.table),
+    "errors": Kind(500, error_tasks, errors.run, errors.table),
+    "alarms": Kind(400, alarm_tasks, alarms.run, alarms.table),
+    "monitor": Kind(1000, monitor_tasks, monitor.run, monitor.table),
+    "changes": Kind(100, change_tasks, monitor.run_change, monitor.change_table),
 }
 
 
@@ -74,15 +101,16 @@ def main() -> None:
         epilog="Example: python -m validation coverage --sets 100",
     )
     parser.add_argument("what", nargs="?", choices=("all", *KINDS), default="all")
-    parser.add_argument("--sets", type=int, help="simulated sets (2000, 200, 500, 400)")
+    sizes = ", ".join(str(kind.sets) for kind in KINDS.values())
+    parser.add_argument("--sets", type=int, help=f"simulated sets ({sizes})")
     parser.add_argument("--output", default="validation-output", help="where results are kept")
     options = parser.parse_args()
     folder = Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (sets, tasks, module) in KINDS.items():
+    for name, kind in KINDS.items():
         if options.what in ("all", name):
             path = folder / f"{name}.jsonl"
-            print(module.table(_finish(tasks(options.sets or sets), module.run, path)))
+            print(kind.table(_finish(kind.tasks(options.sets or kind.sets), kind.run, path)))
 
 
 def _finish(tasks: list[dict[str, Any]], run: Run, path: Path) -> list[dict[str, Any]]:

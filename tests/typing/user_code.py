@@ -28,8 +28,20 @@ def judge(labels: list[int], proba: NDArray[np.float64]) -> float:
     return error + tc.metrics.nll(labels, proba)
 
 
+def watch(forecasts: list[float]) -> bool:
+    """Predict, finish, look."""
+    monitor = tc.live.Monitor([6, 12], alpha=0.01)
+    for name, proba in enumerate(forecasts):
+        monitor.predict(name, proba, time=0)
+        monitor.finish(name, 1)
+    assert_type(monitor.status(), tc.live.Status)
+    assert_type(monitor.status().stretches[0].e_value, float)
+    return monitor.status().alarm
+
+
 def mistaken() -> None:
     """What mypy must object to."""
     tc.TemperatureScaling(shrinkage="strong")  # type: ignore[arg-type]
     tc.PlattScaling(inputs="odds")  # type: ignore[arg-type]
+    tc.live.Monitor().finish(1.5, 0)  # type: ignore[arg-type]
     tc.metrics.ece([0], [0.5], binning="wide")  # type: ignore[arg-type]

@@ -41,6 +41,12 @@ class AboveLimit(Failure):
     exit_code = 4
 
 
+class Alarm(Failure):
+    """A monitor has raised an alarm."""
+
+    exit_code = 4
+
+
 @contextmanager
 def in_a_sentence(*, traceback: bool = False) -> Iterator[None]:
     """Turn errors into a sentence and warnings into lines, both on standard error."""

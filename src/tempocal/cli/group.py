@@ -16,6 +16,7 @@ VERBS = {
     "evaluate": "Measure how far off predictions are, over all and along time.",
     "compare": "Compare calibrators and curves on sequences left out.",
     "report": "Write one HTML page: how far off, when, and what to do.",
+    "monitor": "Watch forecasts for an alarm that holds however long one watches.",
     "export": "Write a model as ONNX, torch or SQL.",
     "demo": "Try it on simulated matches whose truth is known.",
 }
@@ -56,7 +57,7 @@ EXIT_CODES = (
     "1  the data, a file or the machine: the message says what to do",
     "2  the command was not understood",
     "3  the model file is damaged, of another kind or from a later version",
-    "4  evaluate: the error is surely above --max-ece",
+    "4  evaluate: the error is surely above --max-ece; monitor: an alarm, with --fail",
 )
 EXAMPLES = (
     "tempocal fit predictions.csv --logits z --label won --time t --sequence match -o model.json",

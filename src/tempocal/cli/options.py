@@ -62,6 +62,16 @@ _FORMAT = click.option(
     metavar="[csv|jsonl|parquet]",
     help='Format of "-" and of files whose name does not tell. "-" is CSV by default.',
 )
+_CLASSES = click.option(
+    "--classes",
+    metavar="A,B,...",
+    help="The class of each column, in order. Default: the labels, sorted.",
+)
+_REALLY_LOGITS = click.option(
+    "--really-logits",
+    is_flag=True,
+    help="The logits are logits, though all of them lie in [0, 1].",
+)
 _LABELLED = (
     click.option("--label", required=True, metavar="NAME", help="Column of true classes."),
     click.option(
@@ -83,21 +93,13 @@ _LABELLED = (
     click.option(
         "--weight", metavar="NAME", help="Column of weights: how often each row was seen."
     ),
-    click.option(
-        "--classes",
-        metavar="A,B,...",
-        help="The class of each column, in order. Default: the labels, sorted.",
-    ),
+    _CLASSES,
     click.option(
         "--label-varies",
         is_flag=True,
         help="The label may change within a sequence.",
     ),
-    click.option(
-        "--really-logits",
-        is_flag=True,
-        help="The logits are logits, though all of them lie in [0, 1].",
-    ),
+    _REALLY_LOGITS,
 )
 seed = click.option(
     "--seed",
@@ -145,6 +147,21 @@ def scores_of_file(command: Command) -> Command:
 def rows_of_file(command: Command) -> Command:
     """Add FILE and the options that name labelled predictions."""
     return _with(command, (*_SCORES, *_LABELLED, _FORMAT))
+
+
+def forecasts_of_file(command: Command) -> Command:
+    """Add FILE and the options that name forecasts in the order in which they were made."""
+    names = (
+        click.option(
+            "--label",
+            metavar="NAME",
+            help="Column of true classes, empty while a sequence is under way. Without it, "
+            "predictions only.",
+        ),
+        click.option("--time", required=True, metavar="NAME", help="Column of times."),
+        click.option("--sequence", required=True, metavar="NAME", help="Column of sequence ids."),
+    )
+    return _with(command, (*_SCORES, *names, _CLASSES, _REALLY_LOGITS, _FORMAT))
 
 
 def _with(command: Command, options: tuple[Any, ...]) -> Command:

@@ -20,7 +20,7 @@ _FLAGS = {
 # What a sentence is about: words that elsewhere are only words.
 _SUBJECTS = {
     "y": "--label",
-    **{name: f"--{name}" for name in ("time", "classes", "sequence", "logits", "proba")},
+    **{name: f"--{name}" for name in ("time", "classes", "sequence", "logits", "proba", "edges")},
 }
 _VERBS = "is|has|must|contains|holds|lists|was|mixes|at"
 _SUBJECT = re.compile(rf"(^|: )(?:Input )?({'|'.join(_SUBJECTS)})(?= (?:{_VERBS}|\(clock)\b)")

@@ -87,12 +87,17 @@ def largest_size(logits: Array) -> float:
     return max(float(logits.max()), -float(logits.min()))
 
 
-def check_proba(proba: Any, name: str = "proba") -> Array:
-    """Return probabilities of shape (n, K); one column is taken as that of the second class."""
+def check_proba(
+    proba: Any,
+    name: str = "proba",
+    hint: str = "metrics take probabilities, after the labels: metric(y, proba)",
+) -> Array:
+    """Return probabilities of shape (n, K); one column is taken as that of the second class.
+
+    ``hint`` ends the error about numbers that are no probabilities.
+    """
     array = _check_columns(as_float64(proba, name), name)
-    _require_probabilities(
-        array, name, "metrics take probabilities, after the labels: metric(y, proba)"
-    )
+    _require_probabilities(array, name, hint)
     if array.ndim == 1:
         return np.stack([1.0 - array, array], axis=1)
     return array

@@ -1,0 +1,153 @@
+"""From the rows of a file to the status of a monitor."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from tempocal.cli.checks import check_classes, check_label, check_scale
+from tempocal.cli.options import Named
+from tempocal.cli.predictions import flags_of, inputs_of, naming_flags, split_names, stacked
+from tempocal.cli.waiting import waiting
+from tempocal.cli.wording import in_words_of_the_command
+from tempocal.errors import InputError
+from tempocal.files import (
+    as_ids,
+    as_labels,
+    as_numbers,
+    as_times,
+    column_names,
+    open_source,
+    read_columns,
+)
+from tempocal.inputs import check_scores
+from tempocal.links import Array, proba_from_logits
+from tempocal.live import Monitor, Status
+
+
+@dataclass(frozen=True)
+class Forecasts:
+    """Predictions of a file in its order, and outcomes that came without one."""
+
+    columns: list[str]
+    proba: Array  # (n,) or (n, K)
+    time: NDArray[Any]
+    sequence: list[str]
+    label: list[Any]  # None where it is empty
+    outcomes: list[tuple[str, Any]]  # sequence and label
+    labels: NDArray[Any]  # all that are there
+
+
+def watch(named: Named, state: str | None, settings: dict[str, Any]) -> Status:
+    """Let a monitor see a file, and save it."""
+    saved = state if state is not None and os.path.exists(state) else None
+    if saved is not None:
+        _refuse_settings({**settings, "classes": named.classes}, saved)
+    with open_source(named.file, named.format) as source, waiting(f"Reading {named.file}"):
+        rows = _read(named, source)
+    with waiting("Watching"), in_words_of_the_command():
+        monitor = _begin(named, rows, settings) if saved is None else Monitor.load(saved)
+        if len(rows.proba):
+            monitor.replay(rows.proba, rows.label, time=rows.time, sequence=rows.sequence)
+        for sequence, label in rows.outcomes:
+            monitor.finish(sequence, label)
+    if state is not None:
+        monitor.save(state)
+    return monitor.status()
+
+
+def _refuse_settings(settings: dict[str, Any], saved: str) -> None:
+    given = [name for name, value in settings.items() if value not in (None, False)]
+    if given:
+        raise click.UsageError(
+            f"--{given[0].replace('_', '-')} was settled when {saved} was begun: leave it out"
+        )
+
+
+def _begin(named: Named, rows: Forecasts, settings: dict[str, Any]) -> Monitor:
+    return Monitor(
+        _edges(settings["edges"]),
+        classes=_classes(named, rows),
+        alpha=settings["alpha"] or 0.05,
+        movement=not settings["no_movement"],
+    )
+
+
+def _classes(named: Named, rows: Forecasts) -> Any:
+    """Return the classes that were listed, else those of the labels."""
+    n_columns = len(rows.columns)
+    if not len(rows.labels):
+        if named.classes is None:
+            raise InputError("no label is there yet: say what the classes are with --classes")
+        return check_classes(named.classes, _example(named.classes), n_columns)
+    classes = check_classes(named.classes, rows.labels, n_columns)
+    check_label(rows.labels, classes, str(named.label), max(n_columns, 2), n_columns)
+    return np.unique(rows.labels) if classes is None else classes
+
+
+def _example(classes: str) -> NDArray[Any]:
+    """Return what labels will most likely be: whole numbers if the classes are, else text."""
+    words = classes.split(",")
+    try:
+        return np.array([int(word) for word in words])
+    except ValueError:
+        return np.array(words)
+
+
+def _edges(text: str | None) -> list[float]:
+    try:
+        return [float(word) for word in text.split(",")] if text else []
+    except ValueError as error:
+        raise InputError(f"--edges {text} must be numbers with commas between them") from error
+
+
+def _read(named: Named, source: Any) -> Forecasts:
+    scores = split_names(named.logits or named.proba, column_names(source))
+    flags = flags_of(named, scores)
+    with naming_flags(flags):
+        table = pa.table(read_columns(source, list(flags)))
+        # As text, for whole numbers in one file may be text in the next.
+        ids = list(map(str, as_ids(table[named.sequence], str(named.sequence)).ids()))
+        labels = _labels(table, named.label)
+        alone = _without_proba(table, scores, labels)
+        kept = table.filter(pa.array(~alone))
+        given = stacked([as_numbers(kept[name], name) for name in scores])
+        time = as_times(kept[named.time], str(named.time))
+    if len(given) and not named.really_logits:
+        check_scale(given, inputs_of(named), ",".join(scores))
+    pairs = list(zip(ids, labels, strict=True))
+    return Forecasts(
+        columns=scores,
+        proba=proba_from_logits(check_scores(given)) if named.logits and len(given) else given,
+        time=time,
+        sequence=[pairs[row][0] for row in np.flatnonzero(~alone)],
+        label=[pairs[row][1] for row in np.flatnonzero(~alone)],
+        outcomes=list(dict.fromkeys(pairs[row] for row in np.flatnonzero(alone))),
+        labels=np.array([label for label in labels if label is not None]),
+    )
+
+
+def _labels(table: Any, name: str | None) -> list[Any]:
+    """Return the label of each row, None where it is empty."""
+    labels: list[Any] = [None] * table.num_rows
+    if name is None:
+        return labels
+    there = np.flatnonzero(pc.is_valid(table[name]).to_numpy())
+    if len(there):
+        values = as_labels(table[name].drop_null(), name)
+        for row, label in zip(there.tolist(), values.tolist(), strict=True):
+            labels[row] = label
+    return labels
+
+
+def _without_proba(table: Any, scores: list[str], labels: list[Any]) -> NDArray[np.bool_]:
+    """Tell rows that hold an outcome alone: a label, and none of the probabilities."""
+    empty = np.array([label is not None for label in labels])
+    for name in scores:
+        empty &= pc.is_null(table[name]).to_numpy()
+    return empty

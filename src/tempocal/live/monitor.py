@@ -1,0 +1,373 @@
+"""Watching forecasts as they are made and their outcomes as they come in."""
+
+import math
+from collections import Counter
+from copy import deepcopy
+from itertools import pairwise
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tempocal.curves.grid import distinct, equal_mass_edges
+from tempocal.errors import DamagedModelFileError, InputError, NotAModelFileError
+from tempocal.inputs import (
+    Times,
+    as_array,
+    check_classes,
+    check_time,
+    check_whole,
+    from_seconds,
+    time_text,
+)
+from tempocal.links import Array
+from tempocal.live.book import Book
+from tempocal.live.checks import (
+    check_alpha,
+    check_edges,
+    check_flag,
+    check_forecast,
+    check_id,
+    check_label,
+    check_rows,
+    stretches_of,
+)
+from tempocal.live.evalues import Alternatives
+from tempocal.live.line import Line
+from tempocal.live.state import book_to_dict, fill_book
+from tempocal.live.status import Status, line_status
+from tempocal.modelfile import read_document, write_document
+from tempocal.modelfile.labels import labels_from_dict, labels_to_dict
+
+_KIND = "Monitor"
+
+
+class Monitor:
+    """Raise an alarm when forecasts along sequences are no longer calibrated.
+
+    Each stretch of time has its own line of bets against the forecasts, in which every sequence
+    bets once, on its first forecast there; one more line bets on how forecasts move within
+    sequences, for which no labels are needed. While the forecasts are right, the chance that any
+    line ever raises an alarm is at most ``alpha``, however long one watches and whenever one looks.
+
+    Parameters
+    ----------
+    edges : array-like of shape (S - 1,), default=()
+        Times at which one stretch ends and the next begins, each of them in the later one: numbers,
+        datetimes or timedeltas. None of them makes one stretch. Choose them before you watch.
+    classes : array-like of shape (K,), default=(0, 1)
+        The classes, in the order of the probabilities.
+    alpha : float, default=0.05
+        Most that the chance of a false alarm is, in all lines together and forever.
+    movement : bool, default=True
+        Whether to watch how forecasts move.
+    movement_until : number, datetime or timedelta, optional
+        A step is watched if it begins before this time. By default the last edge, and with no edges
+        the end of each sequence. Movement needs the label only of sequences that end before it.
+    max_waiting : int, default=100_000
+        Most bets that may wait for outcomes: a bound on memory.
+
+    Notes
+    -----
+    *Forecasts are right* if each is calibrated given all that was known when it was made: the
+    chance of class k is p_k, whatever came before. What is bet on is fixed from the start: that
+    forecasts are too sure, too timid, too high or too low for a class, from some moment on.
+
+    *The order of settling.* Number the bets of a line j = 1, 2, ... in the order of the calls of
+    `predict`. Let G_j be all that is known when the forecast p_j has been made, and y_j what it is
+    about. The assumptions are ::
+
+        E[y_j | G_j] = p_j                        the forecast is right
+        E[y_j | G_j, y_1, ..., y_{j-1}] = p_j     and outcomes that are still open say no more
+
+    The factor f_j of a bet depends on p_j and y_j and has mean 1 given (G_j, y_1, ..., y_{j-1}). So
+    the values after bets 1, 2, ... are a nonnegative martingale that starts at 1, and by Ville's
+    inequality the chance that they ever reach c is at most 1/c. What `status` shows at any moment
+    is one of these values, for a bet is settled only when all bets before it are. Nothing is said
+    about when outcomes come: durations may depend on them. Settled as they finish, the next factor
+    is that of an outcome that comes early, whose mean is not 1: fast wins raise an alarm.
+
+    *The second assumption* holds if sequences are independent, or follow one another. It fails if
+    two of them under way at once have a common fate that the forecasts do not know, such as two
+    questions about one match. Then nothing is promised; watch one of them. In movement y_j is the
+    next forecast, and a model that is replaced while sequences run moves all of theirs at once.
+
+    *Across lines* an alarm takes the evidence ``lines / alpha``, so that the promise holds for all
+    of them together, and for those whose forecasts are right whatever the others are.
+
+    *The evidence at a moment of the clock* need not have a mean of 1 if durations depend on the
+    outcomes: until the slow ones are in, only the fast ones count. What is promised is about its
+    highest value: the alarm and `Status.p_value`.
+
+    *An id is forgotten* when its sequence is settled; a later prediction for it starts a new one.
+
+    References
+    ----------
+    Ville (1939). Etude critique de la notion de collectif.
+    Shafer (2021). Testing by betting. Journal of the Royal Statistical Society A.
+    Arnold, Henzi and Ziegel (2023). Sequentially valid tests for forecast calibration.
+    Shin, Ramdas and Rinaldo (2024). E-detectors: a nonparametric framework for sequential change
+    detection.
+
+    Examples
+    --------
+    >>> import tempocal as tc
+    >>> monitor = tc.live.Monitor(edges=[10], movement=False)
+    >>> monitor.predict("match 1", 0.7, time=0)
+    >>> monitor.predict("match 2", 0.4, time=0)
+    >>> monitor.predict("match 1", 0.8, time=12)
+    >>> monitor.finish("match 2", 0)  # waits for match 1
+    >>> monitor.finish("match 1", 1)
+    >>> print(monitor.status())
+    no alarm: anytime-valid p = 1, alarm at 0.05 (evidence of 40 in a line)
+    2 sequences finished, 0 under way
+    before 10: evidence 0.991, highest 1; 2 settled, 0 waiting
+    from 10 on: evidence 0.995, highest 1; 1 settled, 0 waiting
+    """
+
+    def __init__(
+        self,
+        edges: ArrayLike = (),
+        *,
+        classes: ArrayLike = (0, 1),
+        alpha: float = 0.05,
+        movement: bool = True,
+        movement_until: Any = None,
+        max_waiting: int = 100_000,
+    ) -> None:
+        self._edges, self._time_kind = check_edges(edges)
+        self._classes = check_classes(classes, as_array(classes, "classes").size)
+        if len(self._classes) < 2:
+            raise InputError(f"classes must be two or more, but they are {classes!r}")
+        self._codes = {value: code for code, value in enumerate(self._classes.tolist())}
+        self._alpha = check_alpha(alpha)
+        self._book = self._empty_book(
+            check_flag(movement, "movement"),
+            self._check_until(movement_until),
+            check_whole(max_waiting, "max_waiting"),
+        )
+
+    @classmethod
+    def for_times(cls, times: ArrayLike, stretches: int = 5, **settings: Any) -> Self:
+        """Make a monitor whose stretches hold about as many of some past times each.
+
+        Parameters
+        ----------
+        times : array-like of shape (n,)
+            Times of past predictions.
+        stretches : int
+            How many; fewer where times are equal.
+        **settings
+            As for `Monitor`.
+
+        Examples
+        --------
+        >>> import tempocal as tc
+        >>> tc.live.Monitor.for_times([0, 1, 2, 3, 4, 5], stretches=3).edges.tolist()
+        [2.0, 4.0]
+        """
+        checked = check_time(times, as_array(times, "times").size, name="times")
+        edges = equal_mass_edges(
+            distinct(checked.values, None), check_whole(stretches, "stretches")
+        )
+        return cls(from_seconds(edges, checked.kinds[0]), **settings)
+
+    @property
+    def edges(self) -> Any:
+        """Times at which one stretch ends and the next begins."""
+        return from_seconds(self._edges, self._time_kind or "number")
+
+    def predict(self, sequence: str | int, proba: ArrayLike, time: Any) -> None:
+        """Take a forecast, in the order in which forecasts are made.
+
+        Parameters
+        ----------
+        sequence : str or int
+            Id of the sequence.
+        proba : float or array-like of shape (K,)
+            Probabilities of the classes; with two classes a number is that of the second.
+        time : number, datetime or timedelta
+            How far the sequence has come; it does not run backwards.
+        """
+        name = check_id(sequence)
+        forecast = check_forecast(proba, len(self._classes))
+        times = self._check_time([time], 1, "time")
+        stretch = int(stretches_of(times.values, self._edges)[0])
+        self._book.predict(name, forecast, float(times.values[0]), stretch)
+        self._time_kind = times.kinds[0]
+        self._book.settle()
+
+    def finish(self, sequence: str | int, label: Any) -> None:
+        """Say how a sequence ended; it is settled when all bets before its own are.
+
+        Parameters
+        ----------
+        sequence : str or int
+            Id of the sequence.
+        label : one of the classes
+            What came true.
+        """
+        name, code = check_id(sequence), check_label(label, self._codes)
+        self._book.finish(name, self._outcome(code))
+        self._book.settle()
+
+    def abandon(self, sequence: str | int) -> None:
+        """Give up a sequence whose label will never be known, so that it holds up no other.
+
+        Its open bets count for nothing. The promise holds if the reason has nothing to do with how
+        the sequence would have ended.
+
+        Parameters
+        ----------
+        sequence : str or int
+            Id of the sequence.
+        """
+        self._book.abandon(check_id(sequence))
+        self._book.settle()
+
+    def replay(
+        self, proba: ArrayLike, y: ArrayLike | None, *, time: ArrayLike, sequence: ArrayLike
+    ) -> Self:
+        """Take many forecasts at once, and the labels of their sequences.
+
+        It is the same as `predict` for each row and then `finish` for each sequence with a label.
+        If a row is refused, none is taken.
+
+        Parameters
+        ----------
+        proba : array-like of shape (n,), (n, 1) or (n, K)
+            Probabilities, rows in the order in which the forecasts were made.
+        y : array-like of shape (n,) or None
+            Label of the sequence of each row; None or NaN where it is not known yet.
+        time, sequence : array-like of shape (n,)
+            Time and sequence of each row.
+
+        Examples
+        --------
+        >>> import tempocal as tc
+        >>> m = tc.datasets.simulate_match(500)
+        >>> p = 1 / (1 + 2.718281828 ** -m.logits)  # far too sure early
+        >>> monitor = tc.live.Monitor(edges=[6, 12, 18])
+        >>> monitor.replay(p, m.label, time=m.time, sequence=m.sequence).status().alarm
+        True
+        """
+        rows = check_rows(proba, y, sequence, self._codes)
+        times = self._check_time(time, len(rows.proba), "time")
+        book = deepcopy(self._book)
+        stretches = stretches_of(times.values, self._edges).tolist()
+        columns = (rows.sequence, rows.proba, times.values.tolist(), stretches)
+        left = Counter(rows.sequence)
+        for name, forecast, seconds, stretch in zip(*columns, strict=True):
+            book.predict(name, forecast, seconds, stretch)
+            left[name] -= 1
+            if not left[name] and name in rows.outcome:
+                book.finish(name, self._outcome(rows.outcome[name]))
+        book.settle()
+        self._book, self._time_kind = book, times.kinds[0]
+        return self
+
+    def status(self) -> Status:
+        """Return what has been found so far."""
+        book, classes = self._book, self._classes.tolist()
+        named = zip(self._names(), book.stretches, strict=True)
+        steps = book.movement
+        return Status(
+            alpha=self._alpha,
+            threshold=len(book.lines) / self._alpha,
+            stretches=tuple(line_status(*one, classes, moves=False) for one in named),
+            movement=None if steps is None else line_status("movement", steps, classes, moves=True),
+            finished=book.finished,
+            abandoned=book.abandoned,
+            under_way=book.under_way,
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all of it to a small JSON file, which is replaced in one step or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to.
+        """
+        book = self._book
+        settings = {
+            "edges": self._edges.tolist(),
+            "time_kind": self._time_kind,
+            "classes": labels_to_dict(self._classes),
+            "alpha": self._alpha,
+            "movement": book.movement is not None,
+            "movement_until": book.movement_until if math.isfinite(book.movement_until) else None,
+            "max_waiting": book.max_waiting,
+        }
+        content = {"kind": _KIND, "settings": settings, "book": book_to_dict(book)}
+        write_document(path, content)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a monitor that goes on where the saved one stopped, to the last bit.
+
+        Parameters
+        ----------
+        path : path-like
+            A file that `save` wrote.
+
+        Raises
+        ------
+        ModelFileError
+            If the file is damaged, of another kind, or written by a later version.
+        """
+        content = read_document(path)
+        if content.get("kind") != _KIND:
+            raise NotAModelFileError(f"{path} holds no monitor, but a model")
+        try:
+            return cls._from_content(content["settings"], content["book"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DamagedModelFileError(f"{path} is damaged: {error!r}") from error
+
+    @classmethod
+    def _from_content(cls, settings: dict[str, Any], book: dict[str, Any]) -> Self:
+        monitor = cls(
+            np.array(settings["edges"], dtype=np.float64),
+            classes=labels_from_dict(settings["classes"]),
+            alpha=settings["alpha"],
+            movement=settings["movement"],
+            movement_until=settings["movement_until"],
+            max_waiting=settings["max_waiting"],
+        )
+        monitor._time_kind = settings["time_kind"]  # the times are in seconds already
+        fill_book(monitor._book, book)
+        return monitor
+
+    def _empty_book(self, movement: bool, until: float, max_waiting: int) -> Book:
+        alternatives = Alternatives(len(self._classes))
+        n_stretches = len(self._edges) + 1
+        log_threshold = math.log((n_stretches + movement) / self._alpha)
+        lines = [Line(alternatives, log_threshold) for _ in range(n_stretches + movement)]
+        return Book(lines[:n_stretches], lines[-1] if movement else None, until, max_waiting)
+
+    def _check_until(self, movement_until: Any) -> float:
+        if movement_until is None:
+            return float(self._edges[-1]) if len(self._edges) else math.inf
+        times = self._check_time([movement_until], 1, "movement_until")
+        self._time_kind = times.kinds[0]
+        return float(times.values[0])
+
+    def _check_time(self, time: Any, n_rows: int, name: str) -> Times:
+        times = check_time(time, n_rows, name=name)
+        if self._time_kind not in (None, times.kinds[0]):
+            raise InputError(
+                f"{name} is {times.kinds[0]} and was {self._time_kind} before: all times of a "
+                "monitor are of one kind"
+            )
+        return times
+
+    def _outcome(self, code: int) -> Array:
+        return np.asarray(np.eye(len(self._classes))[code])
+
+    def _names(self) -> list[str]:
+        ends = [time_text(edge) for edge in self.edges]
+        if not ends:
+            return ["all times"]
+        between = [f"from {one} to {other}" for one, other in pairwise(ends)]
+        return [f"before {ends[0]}", *between, f"from {ends[-1]} on"]

@@ -1,0 +1,144 @@
+"""Forecasts in files, watched one after another."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from tempocal.live import Monitor
+
+COLUMNS = ("--proba", "p", "--label", "won", "--time", "t", "--sequence", "match")
+NEXT = (*COLUMNS, "--state", "monitor.json")
+
+
+@pytest.fixture
+def by_clock(frame):
+    """Rows in the order of prediction: a match starts every round."""
+    order = (frame["match"] + frame["t"]).sort_values(kind="stable").index
+    return frame.loc[order].reset_index(drop=True)
+
+
+def found(run, *words):
+    return json.loads(run("monitor", *words, "--json").out)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_a_file_is_watched_as_its_rows_are(folder, run, frame, ending):
+    status = found(run, f"predictions.{ending}", *COLUMNS, "--edges", "3,6", "--alpha", "0.1")
+    monitor = Monitor([3, 6], alpha=0.1).replay(
+        frame["p"], frame["won"], time=frame["t"], sequence=frame["match"].astype(str)
+    )
+    assert status == json.loads(json.dumps(monitor.status().to_dict()))
+
+
+def test_logits_are_watched_as_their_probabilities(folder, run):
+    logits = found(run, "predictions.csv", "--logits", "z", *COLUMNS[2:])
+    proba = found(run, "predictions.csv", *COLUMNS)
+    assert logits["movement"]["e_value"] == pytest.approx(proba["movement"]["e_value"])
+    assert logits["stretches"][0]["e_value"] == pytest.approx(proba["stretches"][0]["e_value"])
+
+
+def test_the_table_says_what_the_status_says(folder, run):
+    out = run("monitor", "predictions.csv", *COLUMNS, "--edges", "3", "--no-movement").out
+    assert out.startswith("no alarm: anytime-valid p = ")
+    assert "60 sequences finished, 0 under way" in out
+    assert "before 3" in out
+    assert "from 3 on" in out
+    assert "movement" not in out
+
+
+def test_an_alarm_is_an_exit_code_if_asked_for(folder, run, refused, frame):
+    frame.assign(p=1.0 - frame["p"]).to_csv("wrong.csv", index=False)
+    out = run("monitor", "wrong.csv", *COLUMNS).out
+    assert out.startswith("ALARM: ")
+    assert "ALARM at" in out.split("all times")[1]
+    said = refused("monitor", "wrong.csv", *COLUMNS, "--fail", "--state", "m.json", code=4)
+    assert said == "the forecasts are not right: there is an alarm"
+    assert Monitor.load("m.json").status().alarm  # saved all the same
+    run("monitor", "predictions.csv", *COLUMNS, "--fail", "--no-movement")
+
+
+def test_files_one_after_another_are_one_file(folder, run, by_clock):
+    """Labels come with later predictions, or alone, in rows without a probability."""
+    by_clock.to_csv("all.csv", index=False)
+    whole = found(run, "all.csv", *COLUMNS, "--edges", "3,6")
+    half = len(by_clock) // 2
+    over = by_clock["match"].isin(by_clock["match"][half:])
+    first = by_clock[:half].assign(won=by_clock["won"][:half].where(~over[:half]).astype("Int64"))
+    first.to_csv("first.csv", index=False)
+    by_clock[half:].drop(columns="won").to_csv("second.csv", index=False)
+    ends = by_clock[half:].drop_duplicates("match")[["match", "won"]]
+    ends.assign(p=None, t=None).to_csv("ends.csv", index=False)
+
+    run("monitor", "first.csv", *NEXT, "--edges", "3,6")
+    under_way = found(run, "second.csv", *(word for word in NEXT if word not in ("--label", "won")))
+    assert under_way["under_way"] == len(ends)
+    assert under_way["movement"]["settled"] > 0
+    assert found(run, "ends.csv", *NEXT) == whole
+
+
+def test_ids_are_text_in_every_file(folder, run):
+    rows = {"p": [0.5], "t": [0]}
+    pd.DataFrame({**rows, "match": [7], "won": [None]}).to_csv("a.csv", index=False)
+    pd.DataFrame({**rows, "match": [7], "won": [1]}).to_json(
+        "b.jsonl", orient="records", lines=True
+    )
+    pd.DataFrame({**rows, "match": ["7"], "won": [1]}).to_parquet("c.parquet", index=False)
+    for file in ("b.jsonl", "c.parquet"):
+        (folder / "monitor.json").unlink(missing_ok=True)
+        run("monitor", "a.csv", *NEXT, "--classes", "0,1")
+        status = found(run, file, *NEXT)
+        assert (status["finished"], status["under_way"]) == (1, 0)
+
+
+def test_classes_may_be_words_before_there_is_a_label(folder, run):
+    rows = pd.DataFrame({"match": [7], "t": [0], "a": [0.2], "b": [0.3], "c": [0.5], "won": [None]})
+    rows.to_csv("a.csv", index=False)
+    rows.assign(won="draw", a=None, b=None, c=None).to_csv("b.csv", index=False)
+    words = ["--proba", "a,b,c", *NEXT[2:]]
+    run("monitor", "a.csv", *words, "--classes", "home,draw,away")
+    assert found(run, "b.csv", *words)["finished"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--edges", "3,x"], "--edges 3,x must be numbers with commas between them"),
+        (["--edges", "6,3"], "--edges must increase"),
+        (["--time", "note"], "--time: column 'note' must be numbers"),
+        (["--sequence", "gone"], "--sequence: "),
+        (["--proba", "z"], "--proba p,z: probabilities must lie in [0, 1]"),
+        (["--logits", "z"], "either with --logits or with --proba"),
+        (["--state", "no/m.json"], "the folder no is not there"),
+        (["--label", "t"], "--time and --label both name the column 't'"),
+    ],
+)
+def test_what_cannot_be_is_refused(folder, refused, words, said):
+    code = 2 if words[0] == "--logits" else 1
+    assert said in refused("monitor", "predictions.csv", *COLUMNS, *words, code=code)
+
+
+def test_a_refused_file_leaves_the_state_as_it_was(folder, run, refused, frame):
+    run("monitor", "predictions.csv", *NEXT)
+    before = (folder / "monitor.json").read_bytes()
+    frame[frame["match"] == 1].iloc[::-1].to_csv("backwards.csv", index=False)
+    assert "time runs backwards in the sequence '1'" in refused("monitor", "backwards.csv", *NEXT)
+    frame.assign(won=frame["won"] + 1).to_csv("strange.csv", index=False)
+    assert "is not among the classes" in refused("monitor", "strange.csv", *NEXT)
+    assert (folder / "monitor.json").read_bytes() == before
+
+
+def test_settings_are_those_of_the_state(folder, run, refused):
+    run("monitor", "predictions.csv", *NEXT)
+    for words in (["--edges", "3"], ["--alpha", "0.1"], ["--no-movement"], ["--classes", "0,1"]):
+        said = refused("monitor", "new.csv", *NEXT, *words, code=2)
+        assert said.startswith(f"{words[0]} was settled when monitor.json was begun")
+
+
+def test_a_damaged_state_and_a_first_file_without_labels(folder, run, refused, frame):
+    (folder / "monitor.json").write_text("{}")
+    refused("monitor", "predictions.csv", *NEXT, code=3)
+    (folder / "monitor.json").unlink()
+    frame.assign(won=None).to_csv("open.csv", index=False)
+    said = refused("monitor", "open.csv", *COLUMNS)
+    assert said == "no label is there yet: say what the classes are with --classes"
