@@ -11,6 +11,7 @@
     │   ├── NotAModelFileError             another kind of file
     │   ├── DamagedModelFileError          truncated, altered, or not the JSON that was written
     │   └── NewerModelFileError            written by a later version
+    ├── LogError (ValueError)              the log of a tracker is damaged
     └── DatasetError (ValueError)          the file of a dataset is not what it must be
         └── DatasetNotFoundError           there is none (FileNotFoundError)
 
@@ -60,6 +61,10 @@ class DamagedModelFileError(ModelFileError):
 
 class NewerModelFileError(ModelFileError):
     """The file was written by a later version of tempocal than this one."""
+
+
+class LogError(TempocalError, ValueError):
+    """The log of a tracker cannot be followed, or does not go with its model."""
 
 
 class DatasetError(TempocalError, ValueError):

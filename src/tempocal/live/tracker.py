@@ -1,0 +1,327 @@
+"""Sequences under way: predictions as they come, learning when they end."""
+
+from contextlib import suppress
+from copy import deepcopy
+from os import PathLike
+from pathlib import Path
+from threading import RLock
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from tempocal.calibrators.learned import require_learned, saved
+from tempocal.errors import InputError, LogError, TempocalError
+from tempocal.inputs import check_time, from_seconds, require_same_kind
+from tempocal.links import Array
+from tempocal.live.checks import check_id, check_label
+from tempocal.live.line import SequenceId
+from tempocal.live.log import Log
+from tempocal.live.story import ABANDON, BEGIN, FAIL, FINISH, OBSERVE, Sequence, Story
+from tempocal.temporal.loading import load
+
+_MODEL, _LOG = "model.json", "sequences.log"
+
+
+class SequenceTracker:
+    """Hold the predictions of sequences under way, and learn from each sequence when it ends.
+
+    Everything goes into an append-only log before it counts. A process that is killed at any moment
+    can be started again: no finished sequence is lost, and none is learned twice.
+
+    Parameters
+    ----------
+    folder : path-like
+        Where the log and the model are; it is made if it is not there.
+    calibrator : calibrator, default=None
+        A fitted one that has a ``partial_fit``, to begin with. Leave it out to go on where the
+        tracker of this folder was.
+    save_every : int, default=100
+        After so many finished sequences the model file is replaced. It is a cache of what the log
+        says, and what `tempocal serve` can watch.
+
+    Attributes
+    ----------
+    calibrator : calibrator
+        What has been learned so far.
+
+    Notes
+    -----
+    `observe` hands its record to the system, which a killed process does not take back; `finish`
+    waits until it is on the disk, and with it all records before it. If a call of `finish` does not
+    return, it may have counted or not: call it again after the restart, and an `InputError` says
+    that the sequence is finished.
+
+    The rate of an exponential and the strengths of shrinkage stay as the calibrator had them; see
+    ``partial_fit``. To choose them anew, fit a calibrator to your data and `history`, and begin
+    another folder. The log and the ids of finished sequences, which stay in memory, grow without
+    limit.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import tempocal as tc
+    >>> m = tc.datasets.simulate_match(300)
+    >>> cal = tc.TemporalCalibrator().fit(m.logits, m.label, time=m.time, groups=m.sequence)
+    >>> folder = tempfile.mkdtemp()
+    >>> with tc.live.SequenceTracker(folder, cal) as tracker:
+    ...     p = tracker.observe("match 1", 1.5, time=3)
+    ...     p = tracker.observe("match 1", 2.0, time=4)
+    >>> with tc.live.SequenceTracker(folder) as tracker:  # after a restart
+    ...     tracker.finish("match 1", 1)
+    ...     tracker.n_finished, tracker.under_way
+    (1, [])
+    """
+
+    def __init__(
+        self,
+        folder: str | PathLike[str],
+        calibrator: Any = None,
+        *,
+        save_every: int = 100,
+    ) -> None:
+        if type(save_every) is not int or save_every < 1:
+            raise InputError(f"save_every must be a whole number above 0, but it is {save_every!r}")
+        self.folder = Path(folder)
+        self._save_every = save_every
+        self._lock = RLock()
+        self._sequences: dict[SequenceId, Sequence] = {}
+        self._finished: set[SequenceId] = set()
+        if calibrator is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        elif not (self.folder / _LOG).exists():
+            raise InputError(f"{self.folder} has no tracker: pass a fitted calibrator to begin one")
+        self._log = Log(self.folder / _LOG)
+        try:
+            self._start(calibrator)
+        except BaseException:
+            self._log.close()
+            raise
+
+    def observe(self, sequence_id: Any, logit: Any, time: Any = None) -> Array:
+        """Take a prediction as it is made.
+
+        Parameters
+        ----------
+        sequence_id : str or int
+            The sequence; a new one begins with its first prediction.
+        logit : float, or sequence of K floats
+            What the classifier gave, of the kind that the calibrator takes.
+        time : number, datetime or timedelta, or a pair of them
+            How far the sequence has come; not before its last prediction. None for a calibrator
+            that does not change along time.
+
+        Returns
+        -------
+        ndarray of shape (K,)
+            Calibrated probability of each class, by what has been learned so far.
+        """
+        with self._lock:
+            name = check_id(sequence_id)
+            self._refuse_finished(name)
+            proba = self._predict(logit, time)
+            seconds = self._seconds(time)
+            known = self._sequences.get(name)
+            if known is not None and seconds is not None and _is_before(seconds, known.times[-1]):
+                raise InputError(
+                    f"time of the sequence {name!r} runs backwards, to {time!r}: a prediction must "
+                    "not come before the one before it"
+                )
+            plain = np.asarray(logit, dtype=np.float64).tolist()
+            self._log.append([OBSERVE, name, plain, seconds])
+            self._sequences.setdefault(name, Sequence()).add(plain, seconds)
+            return proba
+
+    def finish(self, sequence_id: Any, label: Any) -> None:
+        """Learn from a sequence whose outcome is known.
+
+        Parameters
+        ----------
+        sequence_id : str or int
+            A sequence under way.
+        label : object
+            Its class.
+        """
+        with self._lock:
+            name, code = check_id(sequence_id), check_label(label, self._codes)
+            self._require_under_way(name)
+            self._log.append([FINISH, name, code], sync=True)
+            self._finished.add(name)
+            self._learn(name, self._sequences.pop(name), code)
+            if len(self._finished) % self._save_every == 0:
+                self.save()
+
+    def abandon(self, sequence_id: Any) -> None:
+        """Forget a sequence that will have no outcome; nothing is learned from it.
+
+        Whether a sequence is abandoned must not depend on what its outcome would have been.
+        """
+        with self._lock:
+            name = check_id(sequence_id)
+            self._require_under_way(name)
+            self._log.append([ABANDON, name])
+            del self._sequences[name]
+
+    @property
+    def under_way(self) -> list[SequenceId]:
+        """Sequences that have not ended, in the order in which they began."""
+        return list(self._sequences)
+
+    def n_observed(self, sequence_id: Any) -> int:
+        """How many predictions of a sequence under way were taken; 0 for one that is not."""
+        sequence = self._sequences.get(check_id(sequence_id))
+        return 0 if sequence is None else len(sequence.logits)
+
+    @property
+    def n_finished(self) -> int:
+        """How many sequences have ended."""
+        return len(self._finished)
+
+    def history(self) -> dict[str, Any]:
+        """Return the rows of all finished sequences, as the arguments of a ``fit``."""
+        with self._lock:
+            if not self._finished:
+                raise InputError("no sequence has ended: there is no history yet")
+            return self._rows(list(Story.of(self._log.read(), self._log.path).ended.values()))
+
+    def save(self) -> None:
+        """Replace the model file by what has been learned so far."""
+        with self._lock:
+            self.calibrator.save(self.folder / _MODEL)
+
+    def close(self) -> None:
+        """Save the model and let go of the folder."""
+        with self._lock:
+            if self._log.is_open:
+                self.save()
+                self._log.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _start(self, calibrator: Any) -> None:
+        records = self._log.read()
+        if bool(records) == (calibrator is not None):
+            raise InputError(
+                f"{self.folder} has a tracker: leave calibrator out to go on with it, or begin in "
+                "another folder"
+                if records
+                else f"{self.folder} has no tracker: pass a fitted calibrator to begin one"
+            )
+        if records:
+            self._go_on(Story.of(records, self._log.path))
+        else:
+            self._begin(calibrator)
+
+    def _begin(self, calibrator: Any) -> None:
+        self._take(_able_to_learn(calibrator))
+        # The model first: a log that has begun has a model.
+        self.save()
+        self._log.append([BEGIN, self._batches], sync=True)
+
+    def _go_on(self, story: Story) -> None:
+        """Learn what the model file does not have yet."""
+        self._take(load(self.folder / _MODEL))
+        self._sequences, self._finished = story.under_way, set(story.ended)
+        learned = [name for name in story.ended if name not in story.failed]
+        known = self._batches - story.batches
+        if not 0 <= known <= len(learned):
+            raise LogError(f"{self.folder / _MODEL} and {self._log.path} do not go together")
+        for name in learned[known:]:
+            # What failed when it was learned first fails again, and has been told.
+            with suppress(TempocalError):
+                self._learn(name, *story.ended[name])
+        if known < len(learned):
+            self.save()
+
+    def _take(self, calibrator: Any) -> None:
+        self.calibrator = calibrator
+        self._kinds = tuple(getattr(calibrator, "time_kinds_", ()))
+        self._codes = {label: code for code, label in enumerate(calibrator.classes_.tolist())}
+
+    @property
+    def _batches(self) -> int:
+        """How many times the calibrator has learned."""
+        return int(self.calibrator.summary().details.get("batches", 1))
+
+    def _learn(self, name: SequenceId, sequence: Sequence, code: int) -> None:
+        """Learn from a finished sequence; one that cannot be learned from is marked as such."""
+        rows = self._rows([(sequence, code)])
+        try:
+            self.calibrator.partial_fit(**rows)
+        except TempocalError:
+            self._log.append([FAIL, name], sync=True)
+            raise
+
+    def _rows(self, ended: list[tuple[Sequence, int]]) -> dict[str, Any]:
+        """Return finished sequences as the arguments of a fit."""
+        lengths = [len(sequence.logits) for sequence, _ in ended]
+        codes = np.repeat([code for _, code in ended], lengths)
+        rows = {
+            "logits": np.array([row for one, _ in ended for row in one.logits], dtype=np.float64),
+            "y": self.calibrator.classes_[codes],
+            "groups": np.repeat(np.arange(len(ended)), lengths),
+        }
+        if self._kinds:
+            rows["time"] = self._times([time for one, _ in ended for time in one.times])
+        return rows
+
+    def _predict(self, logit: Any, time: Any) -> Array:
+        """Check a prediction, and calibrate it."""
+        if not self._kinds and time is not None:
+            raise InputError("the calibrator does not change along time: leave time out")
+        given = {"time": [time]} if self._kinds else {}
+        return np.asarray(self.calibrator.predict_proba([logit], **given)[0])
+
+    def _seconds(self, time: Any) -> Any:
+        """Return a time that has been checked as what the log can hold."""
+        if not self._kinds:
+            return None
+        times = check_time([time], 1, clocks=len(self._kinds))
+        require_same_kind(times, self._kinds)
+        return times.values[0].tolist()
+
+    def _times(self, seconds: list[Any]) -> Any:
+        values = np.array(seconds, dtype=np.float64)
+        if len(self._kinds) == 1:
+            return from_seconds(values, self._kinds[0])
+        return tuple(from_seconds(v, kind) for v, kind in zip(values.T, self._kinds, strict=True))
+
+    def _refuse_finished(self, name: SequenceId) -> None:
+        if name in self._finished:
+            raise InputError(f"the sequence {name!r} is finished: it can have no more predictions")
+
+    def _require_under_way(self, name: SequenceId) -> None:
+        if name in self._finished:
+            raise InputError(f"the sequence {name!r} is finished already, which counts once")
+        if name not in self._sequences:
+            raise InputError(f"the sequence {name!r} is not known: no prediction of it was taken")
+
+
+def _able_to_learn(calibrator: Any) -> Any:
+    """Return a copy of a fitted calibrator that remembers what it needs to learn on."""
+    if not hasattr(calibrator, "partial_fit") or not hasattr(calibrator, "classes_"):
+        raise InputError(
+            f"calibrator must be fitted and have a partial_fit, but it is {calibrator!r:.80}"
+        )
+    if calibrator.summary().n_groups is None:
+        raise InputError(
+            "calibrator was fitted without groups: a tracker learns from whole sequences, so fit "
+            "it with groups= as well"
+        )
+    own = deepcopy(calibrator)
+    own._learned = saved(require_learned(own._learned))
+    return own
+
+
+def _is_before(time: Any, other: Any) -> bool:
+    """Tell whether a time, on any of its clocks, is before another."""
+    return bool(np.any(np.less(time, other)))

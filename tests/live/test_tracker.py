@@ -1,0 +1,226 @@
+"""Sequences as they come: what is held, learned, refused and found again after a restart."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import tempocal as tc
+from tempocal.errors import InputError, LogError, ModelFileError
+
+M = tc.datasets.simulate_match(340, seed=2)
+FIRST = M.sequence < 300
+
+
+def rows(which):
+    return {
+        "logits": M.logits[which],
+        "y": M.label[which],
+        "time": M.time[which],
+        "groups": M.sequence[which],
+    }
+
+
+CAL = tc.TemporalCalibrator(shrinkage=1.0).fit(**rows(FIRST))
+
+
+@pytest.fixture
+def tracker(tmp_path):
+    with tc.live.SequenceTracker(tmp_path / "live", CAL) as tracker:
+        yield tracker
+
+
+def play(tracker, k):
+    """Take a whole match."""
+    own = np.flatnonzero(M.sequence == k)
+    for row in own:
+        tracker.observe(int(k), M.logits[row], time=M.time[row])
+    tracker.finish(int(k), M.label[own[0]])
+
+
+def test_it_learns_what_partial_fit_would(tracker):
+    wanted = clone(CAL).fit(**rows(FIRST))
+    for k in range(300, 310):
+        play(tracker, k)
+        wanted.partial_fit(**rows(M.sequence == k))
+    np.testing.assert_array_equal(
+        tracker.calibrator.decision_function(M.logits, time=M.time),
+        wanted.decision_function(M.logits, time=M.time),
+    )
+    assert tracker.calibrator.summary().n_groups == 310
+    # The one that was passed is as it was.
+    assert CAL.summary().n_groups == 300
+
+
+def test_it_calibrates_as_it_goes(tracker):
+    found = tracker.observe("a", 1.5, time=3)
+    np.testing.assert_array_equal(found, CAL.predict_proba([1.5], time=[3])[0])
+
+
+def test_it_goes_on_after_a_restart(tmp_path, tracker):
+    for k in range(300, 305):
+        play(tracker, k)
+    tracker.observe("a", 1.5, time=3)
+    tracker.observe("b", -0.5, time=1)
+    tracker.abandon("b")
+    tracker.close()
+    with tc.live.SequenceTracker(tmp_path / "live") as again:
+        assert again.under_way == ["a"]
+        assert (again.n_observed("a"), again.n_observed("b"), again.n_finished) == (1, 0, 5)
+        again.finish("a", 0)
+        history = again.history()
+    assert history["groups"].max() == 5
+    assert history["logits"][-1] == 1.5
+    own = np.isin(M.sequence, range(300, 305))
+    for name, values in rows(own).items():
+        if name != "groups":
+            np.testing.assert_array_equal(history[name][:-1], values)
+
+
+def test_a_line_that_was_being_written_is_cut_off(tmp_path, tracker):
+    tracker.observe("a", 1.5, time=3)
+    tracker.close()
+    log = tmp_path / "live" / "sequences.log"
+    whole = log.read_bytes()
+    for rest in (b"1234", b'0bad0bad ["observe","a",2.0,4.0]\n'):
+        log.write_bytes(whole + rest)
+        with tc.live.SequenceTracker(tmp_path / "live") as again:
+            assert again.n_observed("a") == 1
+        assert log.read_bytes() == whole
+
+
+def test_damage_before_the_end_is_an_error(tmp_path, tracker):
+    for time in (3, 4, 5):
+        tracker.observe("a", 1.5, time=time)
+    tracker.close()
+    log = tmp_path / "live" / "sequences.log"
+    log.write_bytes(log.read_bytes().replace(b"1.5,4.0", b"1.6,4.0"))
+    with pytest.raises(LogError, match="damaged in line 3"):
+        tc.live.SequenceTracker(tmp_path / "live")
+
+
+def test_a_model_of_another_log_is_an_error(tmp_path, tracker):
+    play(tracker, 300)
+    tracker.close()
+    log = tmp_path / "live" / "sequences.log"
+    log.write_bytes(log.read_bytes().splitlines(keepends=True)[0])
+    with pytest.raises(LogError, match="do not go together"):
+        tc.live.SequenceTracker(tmp_path / "live")
+
+
+def test_a_damaged_model_is_an_error(tmp_path, tracker):
+    tracker.close()
+    (tmp_path / "live" / "model.json").write_bytes(b"{}")
+    with pytest.raises(ModelFileError):
+        tc.live.SequenceTracker(tmp_path / "live")
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("call", "said"),
+        [
+            (lambda t: t.finish("z", 1), "'z' is not known"),
+            (lambda t: t.abandon("z"), "'z' is not known"),
+            (lambda t: t.finish("a", 7), "label is 7"),
+            (lambda t: t.finish("done", 1), "'done' is finished already"),
+            (lambda t: t.observe("done", 1.0, time=5), "'done' is finished"),
+            (lambda t: t.observe("a", 1.0, time=2), "runs backwards"),
+            (lambda t: t.observe("a", float("nan"), time=5), "NaN"),
+            (lambda t: t.observe("a", "much", time=5), "logits"),
+            (lambda t: t.observe("a", [1.0, 2.0], time=5), "logits"),
+            (lambda t: t.observe("a", 1.0), "time"),
+            (lambda t: t.observe("a", 1.0, time=float("inf")), "time"),
+            (lambda t: t.observe("a", 1.0, time=datetime(2026, 1, 1, tzinfo=UTC)), "time was"),
+            (lambda t: t.observe(1.5, 1.0, time=5), "sequence must be text"),
+            (lambda t: t.observe(None, 1.0, time=5), "sequence must be text"),
+        ],
+    )
+    def test_change_nothing(self, tracker, call, said):
+        tracker.observe("a", 1.5, time=3)
+        tracker.observe("done", 1.5, time=3)
+        tracker.finish("done", 1)
+        size = (tracker.folder / "sequences.log").stat().st_size
+        before = tracker.calibrator.summary()
+        with pytest.raises(ValueError, match=said):
+            call(tracker)
+        assert (tracker.folder / "sequences.log").stat().st_size == size
+        assert tracker.calibrator.summary() == before
+        assert tracker.under_way == ["a"]
+
+    def test_of_two_trackers_in_one_folder(self, tracker):
+        with pytest.raises(InputError, match="in use by another tracker"):
+            tc.live.SequenceTracker(tracker.folder)
+
+    def test_to_begin_twice(self, tracker):
+        tracker.close()
+        with pytest.raises(InputError, match="has a tracker: leave calibrator out"):
+            tc.live.SequenceTracker(tracker.folder, CAL)
+
+    def test_to_go_on_from_nothing(self, tmp_path):
+        with pytest.raises(InputError, match="has no tracker: pass a fitted calibrator"):
+            tc.live.SequenceTracker(tmp_path / "nowhere")
+        assert not (tmp_path / "nowhere").exists()
+
+    def test_once_closed(self, tracker):
+        tracker.close()
+        with pytest.raises(InputError, match="is closed"):
+            tracker.observe("a", 1.0, time=3)
+
+    @pytest.mark.parametrize(
+        ("cal", "said"),
+        [
+            (tc.TemporalCalibrator(), "must be fitted"),
+            (tc.IsotonicCalibration().fit(M.logits, M.label, groups=M.sequence), "partial_fit"),
+            (tc.TemperatureScaling().fit(M.logits, M.label), "without groups"),
+        ],
+    )
+    def test_of_calibrators_that_cannot_learn(self, tmp_path, cal, said):
+        with pytest.raises(InputError, match=said):
+            tc.live.SequenceTracker(tmp_path / "live", cal)
+
+    def test_of_a_senseless_interval_of_saving(self, tmp_path):
+        with pytest.raises(InputError, match="save_every"):
+            tc.live.SequenceTracker(tmp_path / "live", CAL, save_every=0)
+
+
+def test_the_model_file_follows(tmp_path):
+    with tc.live.SequenceTracker(tmp_path, CAL, save_every=2) as tracker:
+        for k in (300, 301, 302):
+            play(tracker, k)
+        assert tc.load(tmp_path / "model.json").summary().n_groups == 302
+    assert tc.load(tmp_path / "model.json").summary().n_groups == 303
+    assert tc.scorer.load(tmp_path / "model.json").classes == (0, 1)
+
+
+def test_without_time_and_with_certain_predictions(tmp_path):
+    cal = tc.PlattScaling(shrinkage=1.0).fit(M.logits, M.label, groups=M.sequence)
+    with tc.live.SequenceTracker(tmp_path, cal) as tracker:
+        tracker.observe(1, np.inf)
+        tracker.observe(1, np.float32(0.5))
+        with pytest.raises(InputError, match="leave time out"):
+            tracker.observe(1, 0.5, time=3)
+    with tc.live.SequenceTracker(tmp_path) as tracker:
+        tracker.finish(1, True)
+        assert tracker.history()["logits"].tolist() == [np.inf, 0.5]
+
+
+def test_moments_and_three_classes(tmp_path):
+    start = datetime(2026, 11, 1, tzinfo=UTC)
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(600, 3))
+    y = np.array(["a", "b", "c"])[(z + rng.gumbel(size=z.shape)).argmax(axis=1)]
+    moments = [start + timedelta(seconds=int(s)) for s in rng.integers(0, 900, size=600)]
+    cal = tc.TemporalCalibrator(tc.VectorScaling(), tc.Spline(intervals=3))
+    cal.fit(z, y, time=moments, groups=np.arange(600))
+    with tc.live.SequenceTracker(tmp_path, cal) as tracker:
+        for second in (5, 9):
+            tracker.observe("x", [0.1, 0.2, -0.4], time=start + timedelta(seconds=second))
+        tracker.finish("x", "b")
+        wanted = clone(cal).fit(z, y, time=moments, groups=np.arange(600))
+        own = [start + timedelta(seconds=second) for second in (5, 9)]
+        wanted.partial_fit([[0.1, 0.2, -0.4]] * 2, ["b", "b"], time=own, groups=[0, 0])
+        np.testing.assert_array_equal(
+            tracker.calibrator.predict_proba(z, time=moments), wanted.predict_proba(z, time=moments)
+        )
+        assert tracker.history()["y"].tolist() == ["b", "b"]
