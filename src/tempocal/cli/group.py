@@ -17,6 +17,7 @@ VERBS = {
     "compare": "Compare calibrators and curves on sequences left out.",
     "report": "Write one HTML page: how far off, when, and what to do.",
     "export": "Write a model as ONNX, torch or SQL.",
+    "serve": "Answer requests for calibrated probabilities over HTTP.",
     "demo": "Try it on simulated matches whose truth is known.",
 }
 
