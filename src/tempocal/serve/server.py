@@ -133,10 +133,16 @@ def _calling(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> A
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.create_server(address[:2], family=family, backlog=BACKLOG)
+        # With the number of TCP in it, for asyncio to send small answers without delay.
+        family, kind, proto, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
+        )[0]
+        listener = socket.socket(family, kind, proto)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
     except OSError as error:
         raise InputError(f"cannot listen at {host}, port {port}: {error.strerror}") from error
+    listener.listen(BACKLOG)
     listener.setblocking(False)
     return listener
 
