@@ -65,6 +65,7 @@ def _routes(service: Service) -> FastAPI:
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(HTTPException, _refused_by_path)
+    app.add_exception_handler(Exception, _failed)
 
     @app.post(SCORE)
     async def score(request: Request) -> Response:
@@ -115,3 +116,8 @@ async def _refused_by_path(request: Request, error: Exception) -> Response:
     return await _refused(
         request, RefusedError(error.status_code, code, message, headers=error.headers)
     )
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    message = "this should not have happened: the log of the service says what did"
+    return await _refused(request, RefusedError(500, "internal", message))

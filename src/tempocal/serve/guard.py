@@ -1,4 +1,4 @@
-"""What lies around the application: every request is counted and answered, whatever happens."""
+"""What lies around the application: every request is counted, and what fails is said."""
 
 import logging
 from collections.abc import Iterable, MutableMapping
@@ -8,14 +8,13 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tempocal.serve.metrics import Metrics
-from tempocal.serve.refusals import RefusedError
 
 SCORE = "/v1/score"
 _log = logging.getLogger("tempocal.serve")
 
 
 class Guard:
-    """Counts requests, and turns what nobody expected into an answer.
+    """Counts requests, says what nobody expected, and asks to close when the service stops.
 
     Parameters
     ----------
@@ -38,6 +37,9 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
+        if scope["type"] != "http":  # such as the start and the end, which need nothing here
+            await self._app(scope, receive, send)
+            return
         start, status = perf_counter(), 0
 
         async def watched(message: Message) -> None:
@@ -51,9 +53,7 @@ class Guard:
             await self._app(scope, receive, watched)
         except Exception as error:
             # Its words might hold input, and so they are not said.
-            _log.exception("a request failed: %s", type(error).__name__, exc_info=False)
-            if not status:
-                await _send(RefusedError(500, "internal", "this should not have happened"), watched)
+            _log.error("a request failed: %s", type(error).__name__)
         finally:
             path = scope.get("path")
             self._metrics.answered(path if path in self._paths else "other", status)
@@ -63,13 +63,3 @@ class Guard:
     def _ask_to_close(self, message: MutableMapping[str, Any]) -> None:
         if self.stopping:
             message["headers"] = [*message.get("headers", ()), (b"connection", b"close")]
-
-
-async def _send(refusal: RefusedError, send: Send) -> None:
-    body = refusal.body()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-    ]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -4,15 +4,14 @@ from typing import Any
 
 from tempocal.serve.model import ServedModel
 from tempocal.serve.settings import Settings
+from tempocal.serve.times import LARGEST_TIME, LONGEST_DURATION
 from tempocal.version import __version__
 
-_LARGEST = {"logits": 2.0**53, "time": 8e307}
 _TIMES: dict[str, dict[str, Any]] = {
-    # Whole numbers lose digits from 2**53 on; JSON cannot tell 1e300 from such a number.
     "number": {
         "type": "number",
-        "minimum": 1 - _LARGEST["logits"],
-        "maximum": _LARGEST["logits"] - 1,
+        "exclusiveMinimum": -LARGEST_TIME,
+        "exclusiveMaximum": LARGEST_TIME,
     },
     "datetime": {
         "type": "string",
@@ -21,8 +20,8 @@ _TIMES: dict[str, dict[str, Any]] = {
     },
     "timedelta": {
         "type": "number",
-        "minimum": -8e13,
-        "maximum": 8e13,
+        "minimum": -LONGEST_DURATION,
+        "maximum": LONGEST_DURATION,
         "description": "Seconds.",
     },
 }
@@ -30,9 +29,9 @@ _REFUSALS = {
     400: "The body is not JSON.",
     401: "The token is missing or another one.",
     408: "The request did not come in as a whole in time.",
-    413: "The body is too large, or there are too many rows.",
+    413: "The body is too large.",
     415: "The body does not say that it is plain JSON.",
-    422: "A row is not as the model needs it.",
+    422: "A row is not as the model needs it, or there are too many rows.",
     500: "The model gives no number for a row.",
     503: "Too many requests are under way; try again after Retry-After seconds.",
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 from tempocal.serve.refusals import RefusedError
 
-# The longest integers that are read digit by digit; longer ones take their time, squared.
+# Longer integers are no number that a model takes, and reading them takes their length squared.
 _DIGITS = 40
 
 
@@ -15,7 +15,7 @@ class NoNumber:
     """What stands where JSON has no number, such as ``NaN``, for the row to be named later."""
 
     def __init__(self, text: str) -> None:
-        self._text = text[:20]
+        self._text = text if len(text) <= 20 else f"{text[:20]}..."
 
     def __repr__(self) -> str:
         return self._text
@@ -62,7 +62,7 @@ def _float(digits: str) -> Any:
 
 
 def _integer(digits: str) -> Any:
-    return int(digits) if len(digits) <= _DIGITS else _float(digits)
+    return int(digits) if len(digits) <= _DIGITS else NoNumber(digits)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def _rows_of(content: dict[str, Any], max_rows: int) -> list[Any]:
         raise _invalid("rows is empty: it must have at least one row", "rows")
     if len(rows) > max_rows:
         raise RefusedError(
-            413,
+            422,
             "too_many_rows",
             f"rows has {len(rows)} rows, but a request may have {max_rows}: send them in parts",
             "rows",

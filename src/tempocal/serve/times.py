@@ -12,6 +12,13 @@ _MOMENT = re.compile(
 )
 
 
+LARGEST_TIME = 2.0**53
+"""From here on whole numbers lose digits, and JSON does not tell them from others."""
+
+LONGEST_DURATION = 8.6e13
+"""Seconds, which are almost a thousand million days."""
+
+
 def time_reader(kinds: tuple[str, ...]) -> Callable[[Any], Any]:
     """Return what turns the time of a row into one that the scorer takes, or a `ValueError`.
 
@@ -39,9 +46,13 @@ def _as_it_is(time: Any) -> Any:
 
 
 def _number(time: Any) -> Any:
-    if type(time) in (int, float) or time is None:
-        return time
-    raise ValueError(f"time must be a number, but it is {shown(time)}")
+    if time is None:
+        return None
+    if type(time) not in (int, float):
+        raise ValueError(f"time must be a number, but it is {shown(time)}")
+    if abs(time) >= LARGEST_TIME:
+        raise ValueError(f"time must lie within 2**53 of zero, but it is {shown(time)}")
+    return time
 
 
 def _moment(time: Any) -> Any:
@@ -62,10 +73,9 @@ def _duration(time: Any) -> Any:
         return None
     if type(time) not in (int, float):
         raise ValueError(f"time must be a number of seconds, but it is {shown(time)}")
-    try:
-        return timedelta(seconds=time)
-    except OverflowError as error:
-        raise ValueError(f"time is {time:g} seconds, which is too long a duration") from error
+    if abs(time) > LONGEST_DURATION:
+        raise ValueError(f"time must lie within {LONGEST_DURATION:g} seconds, but it is {time:g}")
+    return timedelta(seconds=time)
 
 
 _READERS: dict[str, Callable[[Any], Any]] = {
