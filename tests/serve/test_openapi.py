@@ -1,11 +1,13 @@
 """The description is true: what it allows is answered, and what it does not allow is refused."""
 
+import asyncio
+
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
 
-from serve.asking import ask, model_of, refused, service_of
+from serve.asking import ask, model_of, refused, save, service_of
 
 MODELS = {
     "one column": model_of(),
@@ -24,7 +26,7 @@ def test_the_service_is_as_described(tmp_path, model, mode):
     described = schemathesis.openapi.from_asgi("/openapi.json", service.asgi)
     operation = described["/v1/score"]["POST"]
 
-    @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
     @given(operation.as_strategy(generation_mode=mode))
     def try_it(case):
         case.call_and_validate()
@@ -36,3 +38,31 @@ def test_the_service_is_as_described(tmp_path, model, mode):
 def test_the_other_paths_are_as_described(along_time, path):
     described = schemathesis.openapi.from_asgi("/openapi.json", along_time.asgi)
     described[path]["GET"].Case().call_and_validate()
+
+
+def test_a_token_is_described(tmp_path):
+    service = service_of(model_of(), tmp_path / "model.json", token="s3cret")
+    assert refused(service, 401, path="/openapi.json")["code"] == "unauthorized"
+    described = ask(
+        service, path="/openapi.json", headers={"authorization": "Bearer s3cret"}
+    ).json()
+    assert described["components"]["securitySchemes"] == {
+        "token": {"type": "http", "scheme": "bearer"}
+    }
+    closed = {
+        path
+        for path, methods in described["paths"].items()
+        for operation in methods.values()
+        if "security" in operation and "401" in operation["responses"]
+    }
+    assert closed == {"/v1/score", "/metrics", "/openapi.json"}
+
+
+def test_the_description_is_that_of_the_model_at_present(tmp_path):
+    path = tmp_path / "model.json"
+    service = service_of(model_of(), path)
+    save(model_of(3, ("away", "draw", "home")), path)
+    asyncio.run(service.keeper.reload())
+    schemas = ask(service, path="/openapi.json").json()["components"]["schemas"]
+    assert schemas["Row"]["properties"]["logits"]["minItems"] == 3
+    assert schemas["Scores"]["properties"]["classes"] == {"const": ["away", "draw", "home"]}

@@ -57,6 +57,13 @@ from tempocal.cli.options import verb
     help="Time in which a request must have come in. Default: 10.",
 )
 @click.option(
+    "--idle",
+    type=click.IntRange(min=1),
+    default=65,
+    metavar="SECONDS",
+    help="Time for which a connection is kept between requests. Default: 65.",
+)
+@click.option(
     "--grace",
     type=click.IntRange(min=0),
     default=10,
@@ -80,14 +87,18 @@ def command(*, model: str, token_file: str | None, **options: Any) -> None:
     from tempocal.serve.token import find_token
 
     settings = Settings(model, token=find_token(token_file), **options)
-    if settings.token is None and not _is_loopback(settings.host):
-        say(
-            f"Warning: anybody who reaches {settings.host} may ask, for there is no token: set one "
-            "with --token-file or TEMPOCAL_TOKEN",
-            err=True,
-        )
+
+    def listening(address: str) -> None:
+        if settings.token is None and not _is_loopback(settings.host):
+            say(
+                f"Warning: anybody who reaches {settings.host} may ask, for there is no token: set "
+                "one with --token-file or TEMPOCAL_TOKEN",
+                err=True,
+            )
+        say(f"Listening on {address}")
+
     _log_to_standard_error()
-    serve(settings, listening=lambda address: say(f"Listening on {address}"))
+    serve(settings, listening)
 
 
 def _is_loopback(host: str) -> bool:
@@ -102,16 +113,16 @@ def _is_loopback(host: str) -> bool:
 def _log_to_standard_error() -> None:
     import logging
 
-    from tempocal.cli.saying import plain
+    from tempocal.cli.saying import say
 
-    class Plain(logging.Formatter):
-        """Times and sentences, in characters that a terminal shows and does not obey."""
+    class Said(logging.Handler):
+        """Says what is logged, in characters that a terminal shows and does not obey."""
 
-        def format(self, record: logging.LogRecord) -> str:
-            return plain(super().format(record))
+        def emit(self, record: logging.LogRecord) -> None:
+            say(self.format(record), err=True)
 
-    handler = logging.StreamHandler()
-    handler.setFormatter(Plain("%(asctime)s %(message)s"))
+    handler = Said()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     log = logging.getLogger("tempocal.serve")
     log.handlers = [handler]
     log.setLevel(logging.INFO)

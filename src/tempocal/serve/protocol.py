@@ -53,6 +53,12 @@ class PatientProtocol(H11Protocol):
         elif self._clock is None:
             self._start_clock()
 
+    def on_response_complete(self) -> None:
+        """Start the clock if half of another request came with the one that is answered."""
+        super().on_response_complete()
+        if self.waits and self.conn.trailing_data[0]:
+            self._start_clock()
+
     @property
     def waits(self) -> bool:
         """Whether no request is being answered."""

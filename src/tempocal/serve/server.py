@@ -5,7 +5,7 @@ import logging
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import uvicorn
@@ -75,6 +75,7 @@ class Server(uvicorn.Server):
                 proxy_headers=False,
                 server_header=False,
                 backlog=BACKLOG,
+                timeout_keep_alive=settings.idle,
                 timeout_graceful_shutdown=settings.grace,
             )
         )
@@ -132,18 +133,20 @@ def _calling(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> A
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    try:
-        # With the number of TCP in it, for asyncio to send small answers without delay.
-        family, kind, proto, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
-        )[0]
-        listener = socket.socket(family, kind, proto)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-    except OSError as error:
-        raise InputError(f"cannot listen at {host}, port {port}: {error.strerror}") from error
-    listener.listen(BACKLOG)
-    listener.setblocking(False)
+    with ExitStack() as undo:
+        try:
+            # With the number of TCP in it, for asyncio to send small answers without delay.
+            family, kind, proto, _, address = socket.getaddrinfo(
+                host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
+            )[0]
+            listener = undo.enter_context(socket.socket(family, kind, proto))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+        except OSError as error:
+            raise InputError(f"cannot listen at {host}, port {port}: {error.strerror}") from error
+        listener.listen(BACKLOG)
+        listener.setblocking(False)
+        undo.pop_all()
     return listener
 
 

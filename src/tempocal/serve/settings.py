@@ -23,6 +23,9 @@ class Settings:
         Requests for scores that are answered at a time.
     timeout : float
         Seconds in which a request must have come in: its head, and then its body.
+    idle : int
+        Seconds for which a connection is kept between requests: more than the minute after which
+        proxies give theirs up.
     grace : int
         Seconds in which requests are finished when the service stops.
     watch : bool
@@ -37,5 +40,6 @@ class Settings:
     max_rows: int = 10_000
     max_concurrent: int = 64
     timeout: float = 10.0
+    idle: int = 65
     grace: int = 10
     watch: bool = True
