@@ -76,6 +76,10 @@ class Running:
         assert found is not None
         return int(found[1]) / 1024
 
+    def open_files(self) -> int:
+        """Return how many files and connections it has open."""
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
     def close(self) -> None:
         """End it, whatever it is doing."""
         self._process.kill()

@@ -23,16 +23,17 @@ def protocol_of(metrics: Metrics, seconds: float) -> type[H11Protocol]:
 
 
 class PatientProtocol(H11Protocol):
-    """Uvicorn's protocol, which times bodies and idle connections, not heads.
+    """Uvicorn's protocol, which has patience with heads and answers without end, with less of it.
 
     A connection waits for a head when there was no request yet, or the last one is answered. Bytes
     that then come without completing a head, or that are the rest of a body that was refused, start
-    a clock.
+    a clock, and so does an answer that is not read.
     """
 
     _metrics: Metrics
     _seconds: float
     _clock: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle
 
     def connection_made(self, transport: Any) -> None:
         """Start the clock: a connection without a request is half a request."""
@@ -74,10 +75,15 @@ class PatientProtocol(H11Protocol):
         """Answer what is not HTTP, in our words."""
         self._answer_and_close(RefusedError(400, "not_http", "this is not a request of HTTP/1.1"))
 
-    def timeout_keep_alive_handler(self) -> None:
-        """Close an idle connection, also one whose client does not read its answer."""
-        super().timeout_keep_alive_handler()
-        self.loop.call_later(self._seconds, self.transport.abort)
+    def pause_writing(self) -> None:
+        """Start a clock: the client does not read its answer."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(self._seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Stop it: the client has read enough."""
+        super().resume_writing()
+        self._unread.cancel()
 
     def _has_unread(self) -> bool:
         if self.transport.is_closing():
