@@ -53,7 +53,8 @@ def main() -> None:
 
 def _say_held(held: Held) -> bool:
     print(
-        f"{held.asked} requests, {held.malformed} of them malformed: {len(held.wrong)} wrong; "
+        f"{held.asked} requests, {held.asked / len(held.memory):.0f} a second, {held.malformed} of "
+        f"them malformed: {len(held.wrong)} wrong; "
         f"p50 {held.quantile(0.5):.1f} ms, p99 {held.quantile(0.99):.1f} ms; memory "
         f"{held.memory[0]:.1f} to {held.memory[-1]:.1f} MB, {held.growth():+.1f} MB since the "
         "second tenth"

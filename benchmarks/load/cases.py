@@ -114,3 +114,6 @@ def _flat(numbers: Any) -> list[float]:
 
 def _is_refused(status: int, body: bytes) -> bool:
     return 400 <= status < 500 and set(json.loads(body)["error"]) == {"code", "message", "where"}
+
+
+HALF = Case("half a request", request_of(b'{"logits": 1.5}')[:-5], lambda status, _: status == 408)

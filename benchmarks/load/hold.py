@@ -6,11 +6,13 @@ from collections import deque
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from benchmarks.load.cases import Case
+from benchmarks.load.cases import HALF, Case
 from benchmarks.load.client import Answer, Connection
 from benchmarks.load.service import Running
 
-CONNECTIONS = 32
+CONNECTIONS, HALVES = 32, 4
+"""Connections that ask, and those beside them that send half a request and wait."""
+
 SHARE_OF_MALFORMED = 0.2
 TICK = 0.002
 
@@ -36,6 +38,11 @@ class Held:
     wrong: list[str] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     memory: list[float] = field(default_factory=list)
+
+    def check(self, case: Case, answer: Answer) -> None:
+        """Keep an answer that is not what it must be."""
+        if not case.is_right(answer.status, answer.body) and len(self.wrong) < 20:
+            self.wrong.append(f"{case.name}: {answer.status} {answer.body[:200]!r}")
 
     def quantile(self, share: float) -> float:
         """Return the latency that a share of the requests did not exceed, in milliseconds."""
@@ -89,6 +96,7 @@ async def hold(service: Running, draw: Draw, rate: float, seconds: float) -> Hel
     workers = [
         asyncio.create_task(_work(service.port, draw, due, more, held)) for _ in range(CONNECTIONS)
     ]
+    workers += [asyncio.create_task(_wait_with_half(service.port, held)) for _ in range(HALVES)]
     start = perf_counter()
     for second in range(int(seconds)):
         while (now := perf_counter() - start) < second + 1:
@@ -119,5 +127,11 @@ async def _work(
         except ConnectionError as error:
             answer = Answer(0, str(error).encode(), closes=True)
         held.seconds.append(perf_counter() - when)
-        if not case.is_right(answer.status, answer.body) and len(held.wrong) < 20:
-            held.wrong.append(f"{case.name}: {answer.status} {answer.body[:200]!r}")
+        held.check(case, answer)
+
+
+async def _wait_with_half(port: int, held: Held) -> None:
+    """Send half a request, again and again: it must be given up."""
+    while True:
+        connection = await Connection.open(port)
+        held.check(HALF, await connection.ask(HALF.request))

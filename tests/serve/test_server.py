@@ -297,6 +297,16 @@ def test_a_client_that_hangs_does_not_hold_up_the_end(model, number):
         assert "Traceback" not in service.log()
 
 
+def test_a_second_signal_ends_it_at_once(model):
+    with running(model, "--grace", "60") as service, socket.socket() as connection:
+        connection.connect(("127.0.0.1", service.port))
+        connection.sendall(request_of(b"{}")[:-1])
+        time.sleep(0.3)
+        service.send(signal.SIGTERM)
+        time.sleep(1.5)
+        assert service.stop() == 0
+
+
 @pytest.fixture
 def refused(monkeypatch):
     monkeypatch.delenv("TEMPOCAL_TOKEN", raising=False)

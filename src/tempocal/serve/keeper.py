@@ -42,11 +42,8 @@ class Keeper:
                 model = await asyncio.to_thread(read_served, self._path)
             except (OSError, ModelFileError) as error:
                 self._metrics.reloads["failed"] += 1
-                why = (
-                    error
-                    if isinstance(error, ModelFileError)
-                    else f"{self._path}: {error.strerror}"
-                )
+                # An error of the system names its number and a path in quotes: its words do.
+                why = f"{self._path}: {error.strerror}" if isinstance(error, OSError) else error
                 _log.error("%s; model %s goes on answering", why, self.model.id)
                 return
             self._metrics.reloads["ok"] += 1

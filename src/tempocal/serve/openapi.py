@@ -7,6 +7,7 @@ from tempocal.serve.settings import Settings
 from tempocal.serve.times import LARGEST_TIME, LONGEST_DURATION
 from tempocal.version import __version__
 
+_TEXT = {"type": "string"}
 _TIMES: dict[str, dict[str, Any]] = {
     "number": {
         "type": "number",
@@ -86,9 +87,6 @@ def _paths(settings: Settings) -> dict[str, Any]:
     return paths
 
 
-_TEXT = {"type": "string"}
-
-
 def _get(name: str, summary: str, responses: dict[str, Any]) -> dict[str, Any]:
     return {"operationId": name, "summary": summary, "responses": responses}
 
@@ -139,6 +137,8 @@ def _row(model: ServedModel) -> dict[str, Any]:
         else {"type": "number", "minimum": 0, "maximum": 1}
     )
     fields = {one.inputs: number if one.columns == 1 else _list_of(number, one.columns)}
+    if one.inputs == "proba" and one.columns > 1:
+        fields["proba"]["description"] = "They sum to 1."
     clocks = [_TIMES[kind] for kind in one.time_kinds]
     if clocks:
         fields["time"] = clocks[0] if len(clocks) == 1 else _pair(clocks)

@@ -91,7 +91,9 @@ class Server(uvicorn.Server):
             self.force_exit, self.should_exit = self.should_exit, True
 
         def reload() -> None:
-            tasks.add(loop.create_task(keeper.reload()))
+            task = loop.create_task(keeper.reload())
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
 
         wanted = {signal.SIGTERM: stop, signal.SIGINT: stop, signal.SIGHUP: reload}
         before = {number: signal.signal(number, _calling(loop, f)) for number, f in wanted.items()}
@@ -100,7 +102,7 @@ class Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-            for task in tasks:
+            for task in list(tasks):
                 task.cancel()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -112,8 +114,10 @@ class Server(uvicorn.Server):
         late = [one for listener in sockets or [] for one in _accepted(listener)]
         for server in self.servers:
             server.close()
+        loop = asyncio.get_running_loop()
         for connection in late:
-            await asyncio.get_running_loop().connect_accepted_socket(self._protocol, connection)
+            with suppress(OSError):  # it is gone already
+                await loop.connect_accepted_socket(self._protocol, connection)
         with suppress(TimeoutError):
             async with asyncio.timeout(LINGER):
                 while self.server_state.connections and not self.force_exit:
@@ -152,7 +156,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _accepted(listener: socket.socket) -> Iterator[socket.socket]:
     """Yield the connections that wait to be accepted: closing the listener would reset them."""
-    with suppress(BlockingIOError):
+    with suppress(OSError):  # most likely that there are no more
         while True:
             connection, _ = listener.accept()
             connection.setblocking(False)

@@ -11,7 +11,6 @@ _MOMENT = re.compile(
     r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?([Zz]|[+-]\d\d:\d\d)?", re.ASCII
 )
 
-
 LARGEST_TIME = 2.0**53
 """From here on whole numbers lose digits, and JSON does not tell them from others."""
 

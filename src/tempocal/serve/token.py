@@ -17,7 +17,7 @@ def find_token(file: str | None) -> str | None:
     """Return the token that a file has, or else the environment, or None where neither is."""
     if file is not None:
         with open(file, encoding="utf-8", errors="replace") as lines:
-            return _checked(lines.read(10_000).strip(), file)
+            return _checked(lines.read().strip(), file)
     found = os.environ.get(VARIABLE)
     return None if found is None else _checked(found, VARIABLE)
 
