@@ -1,4 +1,4 @@
-"""The service as a process: sockets, signals, slow clients, its end."""
+"""The life of the service as a process: its start, new models, its end."""
 
 import json
 import os
@@ -11,177 +11,18 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from http.client import HTTPResponse
 
 import httpx
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.load.cases import Case, request_of
+from benchmarks.load.cases import Case
 from benchmarks.load.service import running
 from benchmarks.load.stops import stop_under_load
-from serve.asking import model_of, save
+from serve.asking import save
+from serve.sockets import GOOD, NEW, OLD, REQUEST, answered, until, wanted_of
 from tempocal.cli.group import tempocal
 from tempocal.serve.model import read_served
-
-GOOD = {"logits": 1.5, "time": 3}
-OLD, NEW = model_of(slope=0.5), model_of(slope=0.7)
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    return save(OLD, tmp_path_factory.mktemp("served") / "model.json")
-
-
-@pytest.fixture(scope="module")
-def quick(model):
-    """A service that waits half a second for a request to come in."""
-    with running(model, "--timeout", "0.5") as service:
-        yield service
-
-
-def wanted_of(model):
-    return model.predict_proba([1.5], [3.0])[0].tolist()
-
-
-def send(port, data):
-    """Send bytes and return what comes back until the other side closes."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-        connection.sendall(data)
-        return received(connection)
-
-
-def received(connection):
-    return b"".join(iter(lambda: connection.recv(65_536), b""))
-
-
-def answered(connection):
-    """Return the status of an answer that is whole, and whether it asks to close."""
-    answer = HTTPResponse(connection)
-    answer.begin()
-    answer.read()
-    return answer.status, answer.getheader("connection") == "close"
-
-
-def until(holds):
-    """Wait until something holds, ten seconds at most."""
-    deadline = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
-def error_of(answer):
-    head, _, body = answer.partition(b"\r\n\r\n")
-    assert b"\r\nconnection: close" in head.lower()
-    return int(head.split()[1]), json.loads(body)["error"]
-
-
-def test_it_answers_at_the_address_that_it_prints(quick):
-    answer = httpx.post(f"{quick.url}/v1/score", json=GOOD)
-    assert answer.json()["probabilities"] == pytest.approx(wanted_of(OLD), rel=1e-12)
-    assert "server" not in answer.headers
-    assert quick.url.startswith("http://127.0.0.1:")
-
-
-def test_small_answers_are_not_held_back(quick):
-    """Head and body are two writes: with Nagle's algorithm the second would wait for 40 ms."""
-    with httpx.Client() as client:
-        client.post(f"{quick.url}/v1/score", json=GOOD)
-        start = time.perf_counter()
-        for _ in range(50):
-            client.post(f"{quick.url}/v1/score", json=GOOD)
-        assert time.perf_counter() - start < 50 * 0.035
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"POST /v1/sc",
-        b"POST /v1/score HTTP/1.1\r\nhost: here\r\n",
-        request_of(b'{"logits": 1.5, "time": 3}')[:-5],
-        b"POST /v1/score HTTP/1.1\r\nhost: here\r\ncontent-type: application/json\r\n"
-        b"transfer-encoding: chunked\r\n\r\n5\r\n{",
-    ],
-    ids=["nothing", "half a line", "half a head", "half a body", "half a chunk"],
-)
-def test_half_a_request_is_given_up(quick, data):
-    start = time.perf_counter()
-    status, error = error_of(send(quick.port, data))
-    assert 0.4 < time.perf_counter() - start < 5
-    assert (status, error["code"]) == (408, "timeout")
-
-
-@pytest.mark.parametrize("pause", [0.0, 0.2], ids=["at once", "later"])
-def test_half_a_second_request_is_given_up_too(quick, pause):
-    with socket.create_connection(("127.0.0.1", quick.port), timeout=10) as connection:
-        connection.sendall(request_of(json.dumps(GOOD).encode()) + b"POST /v1" * (not pause))
-        time.sleep(pause)
-        if pause:
-            connection.sendall(b"POST /v1")
-        found = received(connection)
-    assert found.startswith(b"HTTP/1.1 200")
-    assert found.count(b"HTTP/1.1 408") == 1
-
-
-def seconds_until_cut(connection, piece):
-    """Send a piece again and again, until the other side does not take it."""
-    start = time.perf_counter()
-    while time.perf_counter() - start < 10:
-        try:
-            connection.sendall(piece)
-        except OSError:
-            break
-        time.sleep(0.01)
-    return time.perf_counter() - start
-
-
-def test_a_head_in_single_bytes_is_given_up(quick):
-    with socket.create_connection(("127.0.0.1", quick.port), timeout=10) as connection:
-        assert seconds_until_cut(connection, b"x") < 5
-
-
-@pytest.mark.parametrize("data", [b"GARBAGE\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\r\n\r\n"])
-def test_what_is_not_http(quick, data):
-    status, error = error_of(send(quick.port, data))
-    assert (status, error["code"]) == (400, "not_http")
-
-
-def test_a_body_without_end_is_refused_and_left(quick):
-    head = request_of(b"").replace(b"content-length: 0", b"transfer-encoding: chunked")
-    piece = b"10000\r\n" + b" " * 65_536 + b"\r\n"
-    with socket.create_connection(("127.0.0.1", quick.port), timeout=10) as connection:
-        connection.sendall(head)
-        for _ in range(17):
-            connection.sendall(piece)
-        assert answered(connection) == (413, False)
-        assert seconds_until_cut(connection, piece) < 5
-    assert httpx.get(f"{quick.url}/healthz").status_code == 200
-
-
-def test_a_refused_body_leaves_the_connection_to_the_next_request(quick):
-    large, good = request_of(b" " * (2**20 + 1)), request_of(json.dumps(GOOD).encode())
-    with socket.create_connection(("127.0.0.1", quick.port), timeout=10) as connection:
-        connection.sendall(large)
-        assert answered(connection) == (413, False)
-        connection.sendall(good)
-        assert answered(connection) == (200, False)
-
-
-def test_an_answer_that_nobody_reads_is_given_up(tmp_path):
-    """It is larger than what the system takes from the service by itself."""
-    path = save(model_of(1000, tuple(range(1000)), kinds=()), tmp_path / "model.json")
-    body = json.dumps({"rows": [{"logits": [0, 1] * 500}] * 320}).encode()
-    with running(path, "--timeout", "1") as service, socket.socket() as connection:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        assert httpx.get(f"{service.url}/healthz").status_code == 200
-        time.sleep(0.3)
-        before = service.open_files()  # all that stays is open, and that connection is not
-        connection.connect(("127.0.0.1", service.port))
-        connection.sendall(request_of(body))
-        until(lambda: service.open_files() > before)
-        until(lambda: service.open_files() == before)
 
 
 def watched(service, seconds):
@@ -250,7 +91,7 @@ def test_no_accepted_request_is_lost_when_it_stops_under_load(model):
     def is_right(status, body):
         return status == 200 and json.loads(body)["probabilities"] == wanted
 
-    cases = [Case("one row", request_of(json.dumps(GOOD).encode()), is_right)]
+    cases = [Case("one row", REQUEST, is_right)]
     moments = random.Random(0)
     for _ in range(4):
         seen = stop_under_load(model, cases, moments)
@@ -260,27 +101,25 @@ def test_no_accepted_request_is_lost_when_it_stops_under_load(model):
 
 
 def test_a_request_that_is_half_there_when_it_stops_is_finished(model):
-    request = request_of(json.dumps(GOOD).encode())
     with running(model) as service:
         with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
-            connection.sendall(request[:-5])
+            connection.sendall(REQUEST[:-5])
             time.sleep(0.3)
             service.send(signal.SIGTERM)
             time.sleep(1.5)
-            connection.sendall(request[-5:])
+            connection.sendall(REQUEST[-5:])
             assert answered(connection) == (200, True)
         assert service.wait() == 0
 
 
 def test_a_request_on_an_open_connection_while_it_stops_is_answered(model):
-    request = request_of(json.dumps(GOOD).encode())
     with running(model) as service:
         with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
-            connection.sendall(request)
+            connection.sendall(REQUEST)
             assert answered(connection) == (200, False)
             service.send(signal.SIGTERM)
             time.sleep(0.5)
-            connection.sendall(request)
+            connection.sendall(REQUEST)
             assert answered(connection) == (200, True)
         assert service.wait() == 0
 
@@ -289,7 +128,7 @@ def test_a_request_on_an_open_connection_while_it_stops_is_answered(model):
 def test_a_client_that_hangs_does_not_hold_up_the_end(model, number):
     with running(model, "--grace", "1") as service:
         with socket.create_connection(("127.0.0.1", service.port)) as connection:
-            connection.sendall(request_of(b"{}")[:-1])
+            connection.sendall(REQUEST[:-1])
             time.sleep(0.3)
             start = time.perf_counter()
             assert service.stop(number) == 0
@@ -300,7 +139,7 @@ def test_a_client_that_hangs_does_not_hold_up_the_end(model, number):
 def test_a_second_signal_ends_it_at_once(model):
     with running(model, "--grace", "60") as service, socket.socket() as connection:
         connection.connect(("127.0.0.1", service.port))
-        connection.sendall(request_of(b"{}")[:-1])
+        connection.sendall(REQUEST[:-1])
         time.sleep(0.3)
         service.send(signal.SIGTERM)
         time.sleep(1.5)
