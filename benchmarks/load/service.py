@@ -41,7 +41,9 @@ class Running:
         found = re.match(r"Listening on (\S+)\n", self._process.stdout.readline())
         if found is None:
             self._process.wait(PATIENCE)
-            raise RuntimeError(f"the service did not start: {self.log()}")
+            said = self.log()
+            self.close()
+            raise RuntimeError(f"the service did not start: {said}")
         self.url, self.pid = found[1], self._process.pid
         self.port = urlsplit(self.url).port or 0
 

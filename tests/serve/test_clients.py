@@ -97,16 +97,23 @@ def test_what_is_not_http(quick, data):
     assert (status, error["code"]) == (400, "not_http")
 
 
-def test_a_body_without_end_is_refused_and_left(quick):
+def test_a_body_without_end_is_refused_and_left(model):
     head = request_of(b"").replace(b"content-length: 0", b"transfer-encoding: chunked")
-    piece = b"10000\r\n" + b" " * 65_536 + b"\r\n"
-    with socket.create_connection(("127.0.0.1", quick.port), timeout=10) as connection:
-        connection.sendall(head)
-        for _ in range(17):
-            connection.sendall(piece)
-        assert answered(connection) == (413, False)
-        assert seconds_until_cut(connection, piece) < 5
-    assert httpx.get(f"{quick.url}/healthz").status_code == 200
+    piece = b"1000\r\n" + b" " * 4096 + b"\r\n"
+    with running(model, "--max-body", "10000", "--timeout", "1") as service:
+        with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
+            connection.sendall(head + 11 * piece)
+            assert answered(connection) == (413, False)
+            assert seconds_until_cut(connection, piece) < 5
+        assert httpx.get(f"{service.url}/healthz").status_code == 200
+
+
+def test_a_client_that_closes_is_told_that_its_body_is_too_large(quick):
+    """A connection that is closed while bytes come in is reset, and the answer is lost."""
+    large = request_of(b" " * (2**20 + 1), "connection: close")
+    for _ in range(5):
+        status, error = error_of(send(quick.port, large))
+        assert (status, error["code"]) == (413, "body_too_large")
 
 
 def test_a_refused_body_leaves_the_connection_to_the_next_request(quick):

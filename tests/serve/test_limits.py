@@ -37,15 +37,28 @@ def test_bodies_up_to_a_limit(tmp_path, pieces):
     assert "100 bytes" in error["message"]
 
 
-def test_a_length_that_is_too_large_is_refused_before_the_body_is_read(tmp_path):
+def test_a_length_that_is_far_too_large_is_refused_before_the_body_is_read(tmp_path):
     service = service_of(model_of(), tmp_path / "model.json", max_body=100)
 
     async def never():
         yield b"{"
         raise AssertionError("the body was read")
 
-    headers = JSON | {"content-length": "101"}
+    headers = JSON | {"content-length": "401"}
     assert refused(service, 413, body=never(), headers=headers)["code"] == "body_too_large"
+
+
+def test_a_body_without_end_is_not_read_for_ever(tmp_path):
+    service = service_of(model_of(), tmp_path / "model.json", max_body=100)
+    read = []
+
+    async def endless():
+        while True:
+            read.append(b" " * 50)
+            yield read[-1]
+
+    assert refused(service, 413, body=endless())["code"] == "body_too_large"
+    assert len(read) <= 10
 
 
 def test_rows_up_to_a_limit(tmp_path):

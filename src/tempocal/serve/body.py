@@ -6,6 +6,9 @@ from starlette.requests import ClientDisconnect, Request
 
 from tempocal.serve.refusals import RefusedError
 
+DROPPED = 4
+"""How many times as large as it may be a body is read, if only to be dropped."""
+
 
 def require_json(request: Request) -> None:
     """Refuse a body that does not say that it is JSON, or is packed."""
@@ -21,21 +24,29 @@ def require_json(request: Request) -> None:
 
 
 async def read_body(request: Request, max_bytes: int, seconds: float) -> bytes:
-    """Return the body, if it comes in time and is not too large, said beforehand or not."""
+    """Return the body, if it comes in time and is not too large, said beforehand or not.
+
+    One that is a little too large is read to its end before it is refused: a client that sends it
+    may not look for an answer earlier, and would be reset where it asked to close.
+    """
     length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length) > max_bytes:
+    if length.isdigit() and int(length) > DROPPED * max_bytes:
         raise _too_large(max_bytes)
-    body = bytearray()
+    body, size = bytearray(), 0
     try:
         async with asyncio.timeout(seconds):
             async for piece in request.stream():
-                body += piece
-                if len(body) > max_bytes:
-                    raise _too_large(max_bytes)
+                size += len(piece)
+                if size <= max_bytes:
+                    body += piece
+                elif size > DROPPED * max_bytes:
+                    break
     except TimeoutError as error:
         raise too_slow(seconds) from error
     except ClientDisconnect as error:
         raise RefusedError(400, "incomplete", "the connection was closed half way") from error
+    if size > max_bytes:
+        raise _too_large(max_bytes)
     return bytes(body)
 
 
