@@ -35,12 +35,15 @@ def test_it_answers_at_the_address_that_it_prints(quick):
 
 def test_small_answers_are_not_held_back(quick):
     """Head and body are two writes: with Nagle's algorithm the second would wait for 40 ms."""
-    with httpx.Client() as client:
-        client.post(f"{quick.url}/v1/score", json=GOOD)
-        start = time.perf_counter()
-        for _ in range(50):
-            client.post(f"{quick.url}/v1/score", json=GOOD)
-        assert time.perf_counter() - start < 50 * 0.035
+    seconds = []
+    with socket.create_connection(("127.0.0.1", quick.port), timeout=10) as connection:
+        for _ in range(60):
+            start = time.perf_counter()
+            connection.sendall(REQUEST)
+            assert answered(connection) == (200, False)
+            seconds.append(time.perf_counter() - start)
+    # The system is quick with the first ones in any case.
+    assert sorted(seconds[40:])[5] < 0.03
 
 
 @pytest.mark.parametrize(
