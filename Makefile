@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint docs reproduce bench bench-tables bench-exports faults validate clean
+.PHONY: help demo test test-slow lint docs reproduce bench bench-tables bench-exports load faults validate clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -57,6 +57,9 @@ bench-tables: $(VENV)/.development  ## time fits to 100 million rows of Parquet,
 
 bench-exports: $(VENV)/.development  ## how far ONNX, torch and SQL are from predict_proba
 	$(BIN)/python -m benchmarks.exports
+
+load: $(VENV)/.development  ## hold the service under load for five minutes, then stop it 100 times
+	$(BIN)/python -m benchmarks.load
 
 faults: $(VENV)/.development  ## kill a saving process 1,000 times
 	$(BIN)/python tests/faults/kill_during_save.py --runs 1000

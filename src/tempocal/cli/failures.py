@@ -19,6 +19,8 @@ _EXTRAS = {
     "pyarrow": "cli",
     "matplotlib": "plots",
     "jinja2": "report",
+    "fastapi": "serve",
+    "uvicorn": "serve",
 }
 
 

@@ -18,6 +18,7 @@ VERBS = {
     "report": "Write one HTML page: how far off, when, and what to do.",
     "monitor": "Watch forecasts for an alarm that holds however long one watches.",
     "export": "Write a model as ONNX, torch or SQL.",
+    "serve": "Answer requests for calibrated probabilities over HTTP.",
     "demo": "Try it on simulated matches whose truth is known.",
 }
 

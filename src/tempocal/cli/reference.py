@@ -64,7 +64,7 @@ def _paragraphs(text: str) -> list[str]:
 
 def _spelled(option: click.Option) -> str:
     value = "" if option.is_flag else f" {option.metavar}".replace("|", "\\|")
-    return ", ".join(f"`{name}`" for name in option.opts) + value
+    return ", ".join(f"`{name}`" for name in option.opts + option.secondary_opts) + value
 
 
 def _meaning(option: Any) -> str:

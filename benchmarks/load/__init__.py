@@ -1,0 +1,1 @@
+"""The service under load: ``python -m benchmarks.load``, which is ``make load``."""

@@ -1,0 +1,128 @@
+"""Answer requests for calibrated probabilities over HTTP."""
+
+from typing import Any
+
+import click
+
+from tempocal.cli.options import verb
+
+
+@verb("tempocal serve model.json --port 8000")
+@click.argument("model", metavar="MODEL")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    metavar="ADDRESS",
+    help="Address to listen at. Default: 127.0.0.1, this machine alone.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=8000,
+    metavar="N",
+    help="Port to listen at; 0 is any that is free. Default: 8000.",
+)
+@click.option(
+    "--token-file",
+    metavar="FILE",
+    help="File with the token that requests must bear. Default: the variable TEMPOCAL_TOKEN, if it "
+    "is set; else no token is asked for.",
+)
+@click.option(
+    "--max-body",
+    type=click.IntRange(min=1),
+    default=2**20,
+    metavar="BYTES",
+    help="Largest body of a request. Default: 1048576.",
+)
+@click.option(
+    "--max-rows",
+    type=click.IntRange(min=1),
+    default=10_000,
+    metavar="N",
+    help="Most rows of a request. Default: 10000.",
+)
+@click.option(
+    "--max-concurrent",
+    type=click.IntRange(min=1),
+    default=64,
+    metavar="N",
+    help="Most requests for scores under way at a time. Default: 64.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    metavar="SECONDS",
+    help="Time in which a request must have come in. Default: 10.",
+)
+@click.option(
+    "--idle",
+    type=click.IntRange(min=1),
+    default=65,
+    metavar="SECONDS",
+    help="Time for which a connection is kept between requests. Default: 65.",
+)
+@click.option(
+    "--grace",
+    type=click.IntRange(min=0),
+    default=10,
+    metavar="SECONDS",
+    help="Time to finish requests when stopping. Default: 10.",
+)
+@click.option(
+    "--watch/--no-watch",
+    default=True,
+    help="Take up a new model file as it comes, or only at SIGHUP. Default: --watch.",
+)
+def command(*, model: str, token_file: str | None, **options: Any) -> None:
+    """Answer requests for calibrated probabilities over HTTP.
+
+    POST /v1/score takes one row or many as JSON. The address is printed when the service listens,
+    and it stops at SIGTERM or Ctrl-C, after the requests that have come are answered. A new model
+    file is taken up without a pause; while it is no good, the old model goes on answering.
+    """
+    from tempocal.cli.saying import say
+    from tempocal.serve import Settings, serve
+    from tempocal.serve.token import find_token
+
+    settings = Settings(model, token=find_token(token_file), **options)
+
+    def listening(address: str) -> None:
+        if settings.token is None and not _is_loopback(settings.host):
+            say(
+                f"Warning: anybody who reaches {settings.host} may ask, for there is no token: set "
+                "one with --token-file or TEMPOCAL_TOKEN",
+                err=True,
+            )
+        say(f"Listening on {address}")
+
+    _log_to_standard_error()
+    serve(settings, listening)
+
+
+def _is_loopback(host: str) -> bool:
+    from ipaddress import ip_address
+
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _log_to_standard_error() -> None:
+    import logging
+
+    from tempocal.cli.saying import say
+
+    class Said(logging.Handler):
+        """Says what is logged, in characters that a terminal shows and does not obey."""
+
+        def emit(self, record: logging.LogRecord) -> None:
+            say(self.format(record), err=True)
+
+    handler = Said()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    log = logging.getLogger("tempocal.serve")
+    log.handlers = [handler]
+    log.setLevel(logging.INFO)

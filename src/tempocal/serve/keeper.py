@@ -1,0 +1,79 @@
+"""The model that answers, and the next one from the same file."""
+
+import asyncio
+import logging
+import os
+
+from tempocal.errors import ModelFileError
+from tempocal.serve.metrics import Metrics
+from tempocal.serve.model import ServedModel, read_served
+
+LOOKS = 0.5
+"""Seconds between two looks at the file."""
+
+_log = logging.getLogger("tempocal.serve")
+
+
+class Keeper:
+    """Holds one model, whole, until there is another that is whole.
+
+    A request takes `model` once and keeps it to its end, so that a change in between is none to it.
+
+    Parameters
+    ----------
+    path : str
+        The model file, which must be good at the start.
+    metrics : Metrics
+        Where reloads are counted.
+    """
+
+    def __init__(self, path: str, metrics: Metrics) -> None:
+        self._path, self._metrics = path, metrics
+        self._seen = self._look()
+        self._one_at_a_time = asyncio.Lock()
+        self.model = read_served(path)
+
+    async def reload(self) -> None:
+        """Take up what the file has now; keep the old model where it is no good."""
+        async with self._one_at_a_time:
+            # Looked at before it is read: what is written meanwhile is seen as new.
+            self._seen = self._look()
+            try:
+                model = await asyncio.to_thread(read_served, self._path)
+            except (OSError, ModelFileError) as error:
+                self._metrics.reloads["failed"] += 1
+                # An error of the system names its number and a path in quotes: its words do.
+                why = f"{self._path}: {error.strerror}" if isinstance(error, OSError) else error
+                _log.error("%s; model %s goes on answering", why, self.model.id)
+                return
+            self._metrics.reloads["ok"] += 1
+            _log.info(_in_words(self.model, model))
+            self.model = model
+
+    async def watch(self) -> None:
+        """Reload when the file is another, and has been the same for two looks."""
+        before = self._seen
+        while True:
+            await asyncio.sleep(LOOKS)
+            now = self._look()
+            if now == before and now != self._seen:
+                await self.reload()
+            before = now
+
+    def _look(self) -> tuple[int, ...] | None:
+        try:
+            found = os.stat(self._path)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _in_words(old: ServedModel, new: ServedModel) -> str:
+    if new.id == old.id:
+        return f"model {new.id} was read again: it is the same"
+    said = f"model {new.id} ({new.scorer.name}) answers in place of {old.id}"
+    if new.takes() != old.takes():
+        return f"{said}; it takes {new.takes()}, the one before took {old.takes()}"
+    if new.scorer.classes != old.scorer.classes:
+        return f"{said}; its classes are others than before"
+    return said
