@@ -112,6 +112,7 @@ def _is_loopback(host: str) -> bool:
 
 def _log_to_standard_error() -> None:
     import logging
+    from contextlib import suppress
 
     from tempocal.cli.saying import say
 
@@ -119,7 +120,8 @@ def _log_to_standard_error() -> None:
         """Says what is logged, in characters that a terminal shows and does not obey."""
 
         def emit(self, record: logging.LogRecord) -> None:
-            say(self.format(record), err=True)
+            with suppress(OSError):  # nobody listens: the service goes on
+                say(self.format(record), err=True)
 
     handler = Said()
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
