@@ -61,8 +61,9 @@ bench-exports: $(VENV)/.development  ## how far ONNX, torch and SQL are from pre
 load: $(VENV)/.development  ## hold the service under load for five minutes, then stop it 100 times
 	$(BIN)/python -m benchmarks.load
 
-faults: $(VENV)/.development  ## kill a saving process 1,000 times
+faults: $(VENV)/.development  ## kill a process that saves, and one that tracks sequences, 1,000 times each
 	$(BIN)/python tests/faults/kill_during_save.py --runs 1000
+	$(BIN)/python tests/faults/kill_during_tracking.py --runs 1000
 
 validate: $(VENV)/.runtime  ## coverage, excess and false alarms by simulation, resumes after a kill (two hours)
 	$(BIN)/python -m validation

@@ -39,6 +39,7 @@ autodoc_default_options = {
             for method in (
                 "decision_function",
                 "fit",
+                "partial_fit",
                 "predict",
                 "predict_log_proba",
                 "predict_proba",

@@ -15,9 +15,8 @@ import tempocal as tc
 from tempocal.cli.group import tempocal
 
 DOCS = Path(__file__).parent.parent / "docs"
-GUIDES = [
-    DOCS / f"{name}.md" for name in ("getting-started", "concepts", "scorer", "exports", "monitor")
-]
+RUN = ("getting-started", "concepts", "scorer", "learning", "exports", "monitor")
+GUIDES = [DOCS / f"{name}.md" for name in RUN]
 PAGES = [*GUIDES, *sorted(DOCS.glob("how-to/*.md"))]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")

@@ -17,7 +17,7 @@ VERBS = {
     "compare": "Compare calibrators and curves on sequences left out.",
     "report": "Write one HTML page: how far off, when, and what to do.",
     "monitor": "Watch forecasts for an alarm that holds however long one watches.",
-    "export": "Write a model as ONNX, torch or SQL.",
+    "export": "Write a model as ONNX, torch, SQL or Python.",
     "serve": "Answer requests for calibrated probabilities over HTTP.",
     "demo": "Try it on simulated matches whose truth is known.",
 }

@@ -63,8 +63,14 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _spelled(option: click.Option) -> str:
-    value = "" if option.is_flag else f" {option.metavar}".replace("|", "\\|")
+    value = "" if option.is_flag else f" {_value(option)}".replace("|", "\\|")
     return ", ".join(f"`{name}`" for name in option.opts + option.secondary_opts) + value
+
+
+def _value(option: click.Option) -> str:
+    if option.metavar is None and isinstance(option.type, click.Choice):
+        return f"[{'|'.join(option.type.choices)}]"
+    return str(option.metavar)
 
 
 def _meaning(option: Any) -> str:

@@ -40,13 +40,10 @@ class SequenceTracker:
         After so many finished sequences the model file is replaced. It is a cache of what the log
         says, and what `tempocal serve` can watch.
 
-    Attributes
-    ----------
-    calibrator : calibrator
-        What has been learned so far.
-
     Notes
     -----
+    ``tracker.calibrator`` is what has been learned so far.
+
     `observe` hands its record to the system, which a killed process does not take back; `finish`
     waits until it is on the disk, and with it all records before it. If a call of `finish` does not
     return, it may have counted or not: call it again after the restart, and an `InputError` says
