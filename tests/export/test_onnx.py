@@ -126,9 +126,9 @@ MANY = {
 
 @pytest.mark.parametrize("name", MANY)
 def test_thousands_of_steps_are_a_small_graph(name):
-    """Between 1,024 and 2,047 knots, or 256 and 511, it takes as many comparisons to find one."""
+    """Between 1,024 and 2,047 knots, or 128 and 255, it takes as many comparisons to find one."""
     sizes = []
-    for n in (300, 500) if name in ("histogram", "isotonic") else (1100, 2000):
+    for n in (1100, 2000) if name in ("nearest", "stretches") else (130, 250):
         clocks = ("number",) * (2 if name == "surface" else 1)
         model = FittedModel("", np.arange(3), "logits", 3, MANY[name](n), clocks)
         sizes.append(len(to_onnx(model).graph.node))

@@ -116,6 +116,27 @@ def test_a_damaged_model_is_an_error(tmp_path, tracker):
         tc.live.SequenceTracker(tmp_path / "live")
 
 
+def test_a_sequence_that_cannot_be_learned_is_told_once_and_does_no_harm(tmp_path, tracker):
+    play(tracker, 300)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tc.TemporalCalibrator, "partial_fit", refuse)
+        with pytest.raises(InputError, match="not today"):
+            play(tracker, 301)
+    play(tracker, 302)
+    wanted = tracker.calibrator.predict_proba([1.5], time=[3])
+    tracker.close()
+    with tc.live.SequenceTracker(tmp_path / "live") as again:
+        np.testing.assert_array_equal(again.calibrator.predict_proba([1.5], time=[3]), wanted)
+        assert again.n_finished == 3
+        assert again.calibrator.summary().n_groups == 302
+        with pytest.raises(InputError, match="is finished already"):
+            again.finish(301, 1)
+
+
+def refuse(self, *args, **keywords):
+    raise InputError("not today")
+
+
 class TestRefusals:
     @pytest.mark.parametrize(
         ("call", "said"),

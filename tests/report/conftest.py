@@ -5,7 +5,8 @@ import pytest
 from playwright import sync_api
 
 
-@pytest.fixture(scope="session")
+# An event loop runs in this thread as long as there is a browser, and other tests need their own.
+@pytest.fixture(scope="module")
 def browser():
     """Give a real Chromium; where there is none the tests are skipped, but never in CI."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
