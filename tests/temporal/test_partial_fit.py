@@ -138,6 +138,8 @@ class TestSteps:
         late = np.flatnonzero(MATCHES.time == 12)[:20]
         cal.partial_fit(**part(np.append(late, np.flatnonzero(MATCHES.time == 3))))
         # Step 12 is still not seen, so that the nearest one stands for it.
+        with pytest.raises(InputError, match="min_rows is 30, but no step of these rows"):
+            cal.partial_fit(**part(late))
         np.testing.assert_array_equal(cal.parameters_at([12])["inverse_temperature"], before)
 
 

@@ -307,7 +307,8 @@ def _able_to_learn(calibrator: Any) -> Any:
     """Return a copy of a fitted calibrator that remembers what it needs to learn on."""
     if not hasattr(calibrator, "partial_fit") or not hasattr(calibrator, "classes_"):
         raise InputError(
-            f"calibrator must be fitted and have a partial_fit, but it is {calibrator!r:.80}"
+            "calibrator must be fitted and have a partial_fit (that of an AutoTemporalCalibrator "
+            f"is its best_), but it is {calibrator!r:.80}"
         )
     if calibrator.summary().n_groups is None:
         raise InputError(

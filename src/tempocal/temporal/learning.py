@@ -11,6 +11,7 @@ from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.training import Training
 from tempocal.curves import Curve, PerStep, Shape, Track
 from tempocal.curves.grid import Grid, distinct, fine, pairs
+from tempocal.errors import InputError
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.maps import BinBasis, Curves, StepBasis, TemporalMap
@@ -95,6 +96,11 @@ def _with_new_steps(curve: PerStep, known: Learned, training: Training) -> tuple
     places = np.searchsorted(steps, known.times)
     models = tuple(one.among(places, len(steps)) for one in known.models)
     kept = np.isin(times, steps)
+    if not kept.any():
+        raise InputError(
+            f"min_rows is {curve.min_rows}, but no step of these rows was seen before or has as "
+            "many of them: there is nothing to learn from"
+        )
     own = training.weights if training.weights is None else training.weights[kept]
     grid = _at_steps(np.searchsorted(steps, times[kept]), steps, own)
     track = Track(grid, lambda _: shape, kept=None if kept.all() else kept)
