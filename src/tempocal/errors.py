@@ -20,7 +20,8 @@
     ├── LightWeightsWarning                weights that make the rows count for almost nothing
     ├── NotConvergedWarning                the solver stopped short of the optimum
     ├── AtBoundWarning                     the optimum stands at the edge of what is allowed
-    └── MixedLabelsWarning                 a few groups whose rows differ in their label
+    ├── MixedLabelsWarning                 a few groups whose rows differ in their label
+    └── NotSavedWarning                    a tracker's model could not be saved, and will be later
 """
 
 import sys
@@ -97,6 +98,10 @@ class AtBoundWarning(TempocalWarning):
 
 class MixedLabelsWarning(TempocalWarning):
     """A few groups have rows with different labels."""
+
+
+class NotSavedWarning(TempocalWarning):
+    """The model of a tracker could not be saved this time; nothing is lost."""
 
 
 def warn_user(message: str, category: type[TempocalWarning]) -> None:

@@ -1,5 +1,6 @@
 """Sequences as they come: what is held, learned, refused and found again after a restart."""
 
+import os
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 import tempocal as tc
-from tempocal.errors import InputError, LogError, ModelFileError
+from tempocal.errors import InputError, LogError, ModelFileError, NotSavedWarning
 
 M = tc.datasets.simulate_match(340, seed=2)
 FIRST = M.sequence < 300
@@ -83,7 +84,7 @@ def test_a_line_that_was_being_written_is_cut_off(tmp_path, tracker):
     tracker.close()
     log = tmp_path / "live" / "sequences.log"
     whole = log.read_bytes()
-    for rest in (b"1234", b'0bad0bad ["observe","a",2.0,4.0]\n'):
+    for rest in (b"1234", b'0bad0bad ["observe","a",2.0,4.0]\n', b"\0" * 40 + b"\n" + b"x\n"):
         log.write_bytes(whole + rest)
         with tc.live.SequenceTracker(tmp_path / "live") as again:
             assert again.n_observed("a") == 1
@@ -93,6 +94,7 @@ def test_a_line_that_was_being_written_is_cut_off(tmp_path, tracker):
 def test_damage_before_the_end_is_an_error(tmp_path, tracker):
     for time in (3, 4, 5):
         tracker.observe("a", 1.5, time=time)
+    tracker.finish("a", 1)
     tracker.close()
     log = tmp_path / "live" / "sequences.log"
     log.write_bytes(log.read_bytes().replace(b"1.5,4.0", b"1.6,4.0"))
@@ -135,6 +137,67 @@ def test_a_sequence_that_cannot_be_learned_is_told_once_and_does_no_harm(tmp_pat
 
 def refuse(self, *args, **keywords):
     raise InputError("not today")
+
+
+class TestInterrupted:
+    """What was not told as done is not there; what was is learned once, in its turn."""
+
+    def learned(self, tmp_path, ids):
+        with tc.live.SequenceTracker(tmp_path / "wanted", CAL) as wanted:
+            for k in ids:
+                play(wanted, k)
+            return wanted.calibrator.predict_proba([1.5], time=[3])
+
+    @pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt])
+    def test_while_it_learns(self, tmp_path, tracker, error):
+        def fail(self, *args, **keywords):
+            raise error
+
+        play(tracker, 300)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tc.TemporalCalibrator, "partial_fit", fail)
+            with pytest.raises(error):
+                play(tracker, 301)
+        # It must not go on as if 301 had been learned.
+        with pytest.raises(InputError, match="is closed"):
+            play(tracker, 302)
+        with tc.live.SequenceTracker(tmp_path / "live") as again:
+            play(again, 302)
+            found = again.calibrator.predict_proba([1.5], time=[3])
+        np.testing.assert_array_equal(found, self.learned(tmp_path, [300, 301, 302]))
+
+    def test_while_it_waits_for_the_disk(self, tmp_path, tracker):
+        def fail(file):
+            raise KeyboardInterrupt
+
+        tracker.observe("a", 1.5, time=3)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(os, "fsync", fail)
+            with pytest.raises(KeyboardInterrupt):
+                tracker.finish("a", 1)
+        tracker.finish("a", 1)
+        tracker.close()
+        with tc.live.SequenceTracker(tmp_path / "live") as again:
+            assert again.n_finished == 1
+            assert again.calibrator.summary().n_groups == 301
+
+    def test_while_it_saves(self, tmp_path, tracker):
+        tracker._save_every = 1
+        (tmp_path / "live" / "model.json").unlink()
+        (tmp_path / "live" / "model.json").mkdir()
+        with pytest.warns(NotSavedWarning, match="tried again"):
+            play(tracker, 300)
+        (tmp_path / "live" / "model.json").rmdir()
+        play(tracker, 301)
+        assert tc.load(tmp_path / "live" / "model.json").summary().n_groups == 302
+
+
+def test_one_number_may_come_as_a_list_of_one(tracker):
+    tracker.observe("a", 1.5, time=3)
+    tracker.observe("a", np.array(1.5), time=4)
+    tracker.observe("a", np.array([1.5]), time=5)
+    tracker.finish("a", 1)
+    assert tracker.history()["logits"].tolist() == [1.5, 1.5, 1.5]
 
 
 class TestRefusals:
@@ -194,6 +257,12 @@ class TestRefusals:
             (tc.TemporalCalibrator(), "must be fitted"),
             (tc.IsotonicCalibration().fit(M.logits, M.label, groups=M.sequence), "partial_fit"),
             (tc.TemperatureScaling().fit(M.logits, M.label), "without groups"),
+            (
+                tc.TemporalCalibrator(time_column=1).fit(
+                    np.stack([M.logits, M.time], axis=1), M.label, groups=M.sequence
+                ),
+                "time_column",
+            ),
         ],
     )
     def test_of_calibrators_that_cannot_learn(self, tmp_path, cal, said):

@@ -124,6 +124,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         self._remember_count(labelled.n_columns)
         self.classes_ = labelled.classes
         self.map_ = fitted.map
+        self._learned = fitted.learned
         rough = None if exact else self._fit_map(training.rougher()).map
         self.summary_ = of_table(self._summarize(training, fitted), training, fitted.map, rough)
         return self

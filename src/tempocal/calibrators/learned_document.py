@@ -14,7 +14,7 @@ from tempocal.solve import Memory, Scatter
 _KEYS = {"class_weights", "times", "weights", "models"}
 _ARRAYS = ("theta", "gradient", "curvature")
 _NUMBERS = ("strengths", "wanted", "weakest", "log_rates")
-_KEYS_OF_A_MODEL = {*_ARRAYS, *_NUMBERS, "scatter", "effect"}
+_KEYS_OF_A_MODEL = {*_ARRAYS, *_NUMBERS, "scatter", "effect", "noise"}
 
 
 def learned_to_dict(learned: Learned) -> dict[str, Any]:
@@ -51,6 +51,7 @@ def _memory_to_dict(memory: Memory) -> dict[str, Any]:
         **{name: list(getattr(memory, name)) for name in _NUMBERS},
         "scatter": scatter and [scatter.squares.tolist(), scatter.counts.tolist()],
         "effect": memory.effect,
+        "noise": None if memory.noise is None else memory.noise.tolist(),
     }
 
 
@@ -62,7 +63,13 @@ def _memory_from_dict(content: Any) -> Memory:
     if content["scatter"] is not None:
         parts = list_from(content["scatter"], "scatter")
         scatter = Scatter(*(_array(part, "scatter") for part in parts[:2]))
-    memory = Memory(**values, scatter=scatter, effect=float(_array(content["effect"], "effect")))
+    noise = content["noise"]
+    memory = Memory(
+        **values,
+        scatter=scatter,
+        effect=float(_array(content["effect"], "effect")),
+        noise=None if noise is None else _array(noise, "noise"),
+    )
     _require_shapes(memory)
     return memory
 
@@ -83,6 +90,8 @@ def _require_shapes(memory: Memory) -> None:
     if scatter is not None:
         fits = fits and scatter.squares.shape == curvature.shape
         fits = fits and scatter.counts.shape == curvature.shape[:1]
+    if memory.noise is not None:
+        fits = fits and memory.noise.shape == curvature.shape
     if not fits or memory.gradient.shape != theta.shape or not memory.effect > 0:
         raise DamagedModelFileError("the parts of what was learned do not go together")
 

@@ -35,6 +35,7 @@ from tempocal.solve import (
     N_FOLDS,
     Problem,
     Shrunk,
+    Wanted,
     minimize_newton,
     remember,
 )
@@ -226,7 +227,9 @@ def fit_family(family: Family, shrinkage: Any, training: Training) -> Fitted:
     fits = [
         shrink(problem, shrinkage, training.groups, choose=family.choose) for problem in problems
     ]
-    made = _made(family, problems, fits, training)
+    # Strengths that were chosen by folds are as good as given.
+    wanted: Wanted = (None, None) if strengths is None and not by_folds else fits[0].strengths
+    made = _made(family, problems, fits, training, wanted=wanted)
     if not family.loss_is_nll:
         return made
     rows, solution = problems[0].rows, fits[0].solution
@@ -250,11 +253,17 @@ def update_family(family: Family, shrinkage: Any, known: Learned, training: Trai
     ]
     for problem, shrunk in zip(problems, fits, strict=True):
         report(problem, shrunk, shrinkage)
-    return _made(family, problems, fits, training)
+    return _made(family, problems, fits, training, wanted=known.models[0].wanted, before=known)
 
 
 def _made(
-    family: Family, problems: Sequence[Problem], fits: Sequence[Shrunk], training: Training
+    family: Family,
+    problems: Sequence[Problem],
+    fits: Sequence[Shrunk],
+    training: Training,
+    *,
+    wanted: Wanted,
+    before: Learned | None = None,
 ) -> Fitted:
     """Make the map of fitted coefficients, and what is to be told and to be remembered of them."""
     thetas = [family.tidy(one.solution.theta, one.strengths[0] == 0.0) for one in fits]
@@ -268,7 +277,11 @@ def _made(
     }
     learned = None
     if all(one.solution.hessian is not None for one in fits):
-        models = [remember(*pair) for pair in zip(problems, fits, strict=True)]
+        known = [None] * len(fits) if before is None else before.models
+        models = [
+            remember(problem, fit, wanted, fit.design_effect or 1.0, one)[0]
+            for problem, fit, one in zip(problems, fits, known, strict=True)
+        ]
         learned = Learned(tuple(models), training.class_weights)
     return Fitted(
         fitted,

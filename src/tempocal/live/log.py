@@ -1,8 +1,10 @@
 """An append-only file of records that a killed process leaves readable.
 
-A record is a line: the checksum of a JSON list, and the list. A process that is killed while it
-writes leaves at most one line that is not whole, at the end, which nobody was told was written; it
-is cut off when the file is opened again. A line that is damaged before the end is an error.
+A record is a line: the checksum of a JSON list, a mark, and the list. Records marked ``*`` were on
+the disk, with all before them, when whoever wrote them was told so. A process that is killed while
+it writes leaves at most one line that is not whole; when the power fails several may be damaged,
+but none before the last ``*``. So what comes after a line that is damaged is cut off when the file
+is opened again, unless there is a ``*`` among it: that is an error.
 """
 
 import errno
@@ -10,9 +12,10 @@ import json
 import os
 import zlib
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 from tempocal.errors import InputError, LogError
 
@@ -38,22 +41,18 @@ class Log:
             raise
 
     def read(self) -> list[Record]:
-        """Return all records; a last one that is not whole is cut off."""
+        """Return all records; damaged ones at the end are cut off."""
         data = self.path.read_bytes()
-        *lines, rest = data.split(b"\n")
-        records = [_record(line) for line in lines]
-        whole = len(records)
-        if whole and records[-1] is None:
-            # Pages of a file may reach the disk out of order when the power fails.
-            whole -= 1
-        for number, record in enumerate(records[:whole]):
-            if record is None:
-                raise LogError(f"{self.path} is damaged in line {number + 1}")
-        kept = sum(len(line) + 1 for line in lines[:whole])
-        if rest or kept < len(data):
-            os.truncate(self._file, kept)
-            self._size = kept
-        return [record for record in records[:whole] if record is not None]
+        lines = [_Line.of(line) for line in data.split(b"\n")[:-1]]
+        good = next((k for k, line in enumerate(lines) if line is None), len(lines))
+        if any(line is not None and line.synced for line in lines[good:]):
+            raise LogError(f"{self.path} is damaged in line {good + 1}")
+        kept = [line for line in lines[:good] if line is not None]
+        size = sum(line.size for line in kept)
+        if size < len(data):
+            os.truncate(self._file, size)
+        self._size = size
+        return [line.record for line in kept]
 
     @property
     def is_open(self) -> bool:
@@ -65,17 +64,22 @@ class Log:
         if not self.is_open:
             raise InputError(f"the tracker of {self.path.parent} is closed")
         text = json.dumps(record, separators=(",", ":")).encode()
-        line = b"%08x %s\n" % (zlib.crc32(text), text)
+        line = b"%08x%s%s\n" % (zlib.crc32(text), b"*" if sync else b" ", text)
         try:
             self._write(line)
             if sync:
                 os.fsync(self._file)
-        except OSError:
-            # What is half written must not run into the next record.
-            with suppress(OSError):
-                os.truncate(self._file, self._size)
+        except BaseException:
+            # Nobody was told that it was written, so that it must not be there.
+            self._cut()
             raise
         self._size += len(line)
+
+    def _cut(self) -> None:
+        try:
+            os.truncate(self._file, self._size)
+        except OSError:
+            self.close()
 
     def _write(self, line: bytes) -> None:
         if os.write(self._file, line) < len(line):
@@ -96,10 +100,18 @@ class Log:
             raise InputError(f"{self.path.parent} is in use by another tracker") from error
 
 
-def _record(line: bytes) -> Record | None:
-    """Return the record of a line, None if it is not whole."""
-    checksum, _, text = line.partition(b" ")
-    if checksum != b"%08x" % zlib.crc32(text):
-        return None
-    record: Record = json.loads(text)
-    return record
+@dataclass(frozen=True)
+class _Line:
+    """A line that is whole."""
+
+    record: Record
+    synced: bool
+    size: int
+
+    @classmethod
+    def of(cls, line: bytes) -> Self | None:
+        """Return None for a line that is not."""
+        checksum, mark, text = line[:8], line[8:9], line[9:]
+        if mark not in (b" ", b"*") or checksum != b"%08x" % zlib.crc32(text):
+            return None
+        return cls(json.loads(text), mark == b"*", len(line) + 1)

@@ -50,8 +50,9 @@ class Story:
     def of(cls, records: list[Record], path: Path) -> Self:
         """Follow the records from the first to the last."""
         try:
-            story = cls(int(records[0][1]))
-            for record in records[1:]:
+            (_begin, batches), *rest = records
+            story = cls(int({BEGIN: batches}[_begin]))
+            for record in rest:
                 story._follow(*record)
         except (LookupError, TypeError, ValueError) as error:
             raise LogError(f"{path} is not the log of a tracker ({error!r:.80})") from error

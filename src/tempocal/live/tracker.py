@@ -11,7 +11,14 @@ from typing import Any, Self
 import numpy as np
 
 from tempocal.calibrators.learned import require_learned, saved
-from tempocal.errors import InputError, LogError, TempocalError
+from tempocal.errors import (
+    InputError,
+    LogError,
+    NotSavedWarning,
+    TempocalError,
+    TempocalWarning,
+    warn_user,
+)
 from tempocal.inputs import check_time, from_seconds, require_same_kind
 from tempocal.links import Array
 from tempocal.live.checks import check_id, check_label
@@ -124,7 +131,9 @@ class SequenceTracker:
                     f"time of the sequence {name!r} runs backwards, to {time!r}: a prediction must "
                     "not come before the one before it"
                 )
-            plain = np.asarray(logit, dtype=np.float64).tolist()
+            # One column may come as a number, or as a list of one.
+            numbers = np.asarray(logit, dtype=np.float64).reshape(-1).tolist()
+            plain = numbers[0] if len(numbers) == 1 else numbers
             self._log.append([OBSERVE, name, plain, seconds])
             self._sequences.setdefault(name, Sequence()).add(plain, seconds)
             return proba
@@ -146,7 +155,7 @@ class SequenceTracker:
             self._finished.add(name)
             self._learn(name, self._sequences.pop(name), code)
             if len(self._finished) % self._save_every == 0:
-                self.save()
+                self._try_to_save()
 
     def abandon(self, sequence_id: Any) -> None:
         """Forget a sequence that will have no outcome; nothing is learned from it.
@@ -189,8 +198,10 @@ class SequenceTracker:
     def close(self) -> None:
         """Save the model and let go of the folder."""
         with self._lock:
-            if self._log.is_open:
-                self.save()
+            try:
+                if self._log.is_open:
+                    self.save()
+            finally:
                 self._log.close()
 
     def __enter__(self) -> Self:
@@ -234,7 +245,7 @@ class SequenceTracker:
             raise LogError(f"{self.folder / _MODEL} and {self._log.path} do not go together")
         for name in learned[known:]:
             # What failed when it was learned first fails again, and has been told.
-            with suppress(TempocalError):
+            with suppress(TempocalError, TempocalWarning):
                 self._learn(name, *story.ended[name])
         if known < len(learned):
             self.save()
@@ -251,12 +262,29 @@ class SequenceTracker:
 
     def _learn(self, name: SequenceId, sequence: Sequence, code: int) -> None:
         """Learn from a finished sequence; one that cannot be learned from is marked as such."""
-        rows = self._rows([(sequence, code)])
         try:
-            self.calibrator.partial_fit(**rows)
-        except TempocalError:
-            self._log.append([FAIL, name], sync=True)
+            self.calibrator.partial_fit(**self._rows([(sequence, code)]))
+        except (TempocalError, TempocalWarning):
+            self._mark_failed(name)
             raise
+        except BaseException:
+            # Not the sequence's fault: whoever opens the folder again learns it, in its turn.
+            self._log.close()
+            raise
+
+    def _mark_failed(self, name: SequenceId) -> None:
+        try:
+            self._log.append([FAIL, name], sync=True)
+        except BaseException:
+            self._log.close()
+            raise
+
+    def _try_to_save(self) -> None:
+        """Save, but go on if it fails: everything is in the log."""
+        try:
+            self.save()
+        except OSError as error:
+            warn_user(f"{error}: it will be tried again", NotSavedWarning)
 
     def _rows(self, ended: list[tuple[Sequence, int]]) -> dict[str, Any]:
         """Return finished sequences as the arguments of a fit."""
@@ -314,6 +342,10 @@ def _able_to_learn(calibrator: Any) -> Any:
         raise InputError(
             "calibrator was fitted without groups: a tracker learns from whole sequences, so fit "
             "it with groups= as well"
+        )
+    if getattr(calibrator, "time_column", None) is not None:
+        raise InputError(
+            "calibrator has a time_column, but a tracker is told the time: set it to None"
         )
     own = deepcopy(calibrator)
     own._learned = saved(require_learned(own._learned))

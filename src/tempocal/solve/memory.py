@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.solve.evidence import Shrunk
+from tempocal.solve.evidence import Doubt, Shrunk, doubt, weakest_prior
 from tempocal.solve.past import Past
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
@@ -63,7 +63,7 @@ class Memory:
     curvature : ndarray of shape (blocks, n, n)
         Its Hessian: one block of all coefficients and rates, or one for each step.
     strengths, wanted, weakest : tuple
-        The strengths of its penalties, which stay as they are, those that the user gave, and the
+        The strengths of its penalties under which it goes on, those that the user gave, and the
         weakest that data may choose.
     log_rates : tuple of float
         The rates of its curve, which stay as well.
@@ -71,17 +71,20 @@ class Memory:
         How gradients differ between groups, in the same blocks; None where rows are independent.
     effect : float
         How many rows say as much as one independent row.
+    noise : ndarray of shape (blocks, n, n) or None
+        Variance of the gradient of independent rows, where it is no longer their curvature.
     """
 
     theta: Array
     gradient: Array
     curvature: Array
     strengths: Strengths
-    wanted: Wanted = ()
-    weakest: Strengths = ()
+    wanted: Wanted
+    weakest: Strengths
     log_rates: tuple[float, ...] = ()
     scatter: Scatter | None = None
     effect: float = 1.0
+    noise: Array | None = None
 
     @property
     def past(self) -> Past:
@@ -90,13 +93,31 @@ class Memory:
         return Past(self.theta, self.gradient, self.curvature[:, :n, :n])
 
     def faded(self, keep: float) -> Self:
-        """Let everything count less."""
+        """Let everything count less, and strengths that come from it as well."""
+        if keep == 1.0:
+            return self
+        noise = self.curvature if self.noise is None else self.noise
+        strengths = [
+            max(keep * strength, least) if wanted is None else strength
+            for strength, wanted, least in zip(
+                self.strengths, self.wanted, self.weakest, strict=True
+            )
+        ]
         return replace(
             self,
             gradient=keep * self.gradient,
             curvature=keep * self.curvature,
             scatter=None if self.scatter is None else self.scatter.faded(keep),
+            noise=keep**2 * noise,
+            strengths=tuple(strengths),
         )
+
+    def more_noise(self, curvature: Array) -> Array | None:
+        """Noise of independent rows once there are more of them, and so more curvature."""
+        if self.noise is None:
+            return None
+        n = curvature.shape[1]
+        return self.noise[:, :n, :n] + curvature - self.curvature[:, :n, :n]
 
     def among(self, places: NDArray[np.intp], count: int) -> Self:
         """Put the steps at some places among ``count`` of them; of the others nothing is known."""
@@ -114,18 +135,40 @@ class Memory:
         scatter = self.scatter
         if scatter is not None:
             scatter = Scatter(spread(scatter.squares), spread(scatter.counts))
+        noise = None if self.noise is None else spread(self.noise)
         return replace(
             self,
             theta=theta.ravel(),
             gradient=spread(self.gradient.reshape(-1, width)).ravel(),
             curvature=spread(self.curvature),
             scatter=scatter,
+            noise=noise,
         )
 
 
-def remember(problem: Problem, shrunk: Shrunk, wanted: Wanted = ()) -> Memory:
-    """Return what a fit knows of its rows, and of the past that its problem had."""
-    solution, strengths = shrunk.solution, shrunk.strengths
+def remember(
+    problem: Problem, shrunk: Shrunk, wanted: Wanted, effect: float, before: Memory | None = None
+) -> tuple[Memory, Doubt]:
+    """Return what a fit knows, with the past that its problem had ``before``; and what it doubts.
+
+    Strengths from the data of a first fit can leave little but the identity, whatever comes later.
+    So it goes on with the weaker ones that the data would allow as well.
+    """
+    solution = shrunk.solution
     curvature, gradient = derivatives_of(solution)
-    pulled = problem.pulled(strengths, solution.theta - problem.identity)
-    return Memory(solution.theta, gradient - pulled, curvature, strengths, wanted)
+    weakest = weakest_prior(problem) if before is None else before.weakest
+    doubted = Doubt(shrunk.strengths, solution.theta)
+    if None in wanted:
+        doubted = doubt(problem, solution, shrunk.strengths, effect, wanted=wanted, weakest=weakest)
+    pulled = problem.pulled(shrunk.strengths, solution.theta - problem.identity)
+    memory = Memory(
+        solution.theta,
+        gradient - pulled,
+        curvature,
+        strengths=doubted.strengths if before is None else before.strengths,
+        wanted=wanted,
+        weakest=weakest,
+        effect=effect,
+        noise=None if before is None else before.more_noise(curvature),
+    )
+    return memory, doubted

@@ -25,8 +25,8 @@ from tempocal.errors import TooManyCoefficientsError
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.maps import Band, StepBand
-from tempocal.solve import Memory, Scatter, Strengths, design_effect, doubt, remember
-from tempocal.solve.evidence import Doubt, weakest_prior
+from tempocal.solve import Memory, Scatter, Strengths, design_effect, remember
+from tempocal.solve.evidence import Doubt
 from tempocal.solve.linear import invert_blocks
 from tempocal.solve.penalties import as_matrix
 from tempocal.solve.profile import FASTEST, SLOWEST
@@ -68,24 +68,26 @@ class Inference:
 
 def infer(fitted: FittedModel, groups: Groups | None, before: Memory | None = None) -> Inference:
     """Work out how sure a fit is; ``before`` is what was known without its rows."""
-    memory = _remember(fitted, groups, before)
+    memory, doubted = _remember(fitted, groups, before)
     hessian = fitted.shrunk.solution.hessian
     by_step = hessian is not None and hessian.ndim == 3
-    return _of_steps(fitted, memory) if by_step else _of_curve(fitted, memory)
+    return (_of_steps if by_step else _of_curve)(fitted, memory, doubted)
 
 
-def _remember(fitted: FittedModel, groups: Groups | None, before: Memory | None) -> Memory:
-    """Collect what bands are made of."""
+def _remember(
+    fitted: FittedModel, groups: Groups | None, before: Memory | None
+) -> tuple[Memory, Doubt]:
+    """Collect what bands are made of, and the strengths that the data would allow."""
     if fitted.shrunk.solution.hessian is None:
         raise TooManyCoefficientsError(
             f"with {len(fitted.shrunk.solution.theta)} coefficients a band is too much to ask: "
             "take Spline() or fewer classes"
         )
     problem, shrunk = fitted.problem, fitted.shrunk
-    memory = remember(problem, shrunk, fitted.wanted)
     effect = shrunk.design_effect if before is None else before.effect
     if effect is None:
         effect = design_effect(problem, shrunk.solution, groups, shrunk.strengths)
+    memory, doubted = remember(problem, shrunk, fitted.wanted, effect, before)
     tangent = _Tangent(fitted)
     curvature, scatter = memory.curvature, None
     if tangent.above:
@@ -95,22 +97,19 @@ def _remember(fitted: FittedModel, groups: Groups | None, before: Memory | None)
         scatter = Scatter.of(problem, shrunk.solution, groups)
     if scatter is not None and before is not None and before.scatter is not None:
         scatter = scatter + before.scatter
-    return replace(
-        memory,
-        curvature=curvature,
-        scatter=scatter,
-        log_rates=fitted.log_rates,
-        effect=effect,
-        weakest=weakest_prior(problem) if before is None else before.weakest,
+    noise = None if before is None else before.more_noise(curvature)
+    known = replace(
+        memory, curvature=curvature, scatter=scatter, log_rates=fitted.log_rates, noise=noise
     )
+    return known, doubted
 
 
-def _of_steps(fitted: FittedModel, memory: Memory) -> Inference:
+def _of_steps(fitted: FittedModel, memory: Memory, doubted: Doubt) -> Inference:
     hessian, effect = memory.curvature, memory.effect
     free = (memory.theta > fitted.problem.lower).reshape(hessian.shape[:2])
-    sure = invert_blocks(hessian + _diagonal_blocks(fitted, memory.strengths), free)
+    sure = invert_blocks(hessian + _diagonal_blocks(fitted, fitted.shrunk.strengths), free)
     determined = np.einsum("tpq,tqp->t", sure, hessian)
-    noise, doubted = _noise(memory, determined), _doubt(fitted, memory)
+    noise = _noise(memory, determined)
     pulls = _diagonal_blocks(fitted, doubted.strengths)
     inverse = invert_blocks(hessian + pulls, free)
     shift = (doubted.theta - memory.theta).reshape(free.shape)
@@ -135,27 +134,13 @@ def _diagonal_blocks(fitted: FittedModel, strengths: Strengths) -> Array:
     return np.asarray(pull[:, :, None] * np.eye(width), dtype=np.float64)
 
 
-def _doubt(fitted: FittedModel, memory: Memory) -> Doubt:
-    """Strengths that the data would allow, where they chose them."""
-    if None not in memory.wanted:
-        return Doubt(memory.strengths, memory.theta)
-    return doubt(
-        fitted.problem,
-        fitted.shrunk.solution,
-        memory.strengths,
-        memory.effect,
-        wanted=memory.wanted,
-        weakest=memory.weakest,
-    )
-
-
-def _of_curve(fitted: FittedModel, memory: Memory) -> Inference:
+def _of_curve(fitted: FittedModel, memory: Memory, doubted: Doubt) -> Inference:
     tangent, loss, effect = _Tangent(fitted), memory.curvature[0], memory.effect
     free = tangent.free
-    sure = invert_blocks((loss + tangent.pull(memory.strengths, effect))[None], free[None])[0]
+    pull = tangent.pull(fitted.shrunk.strengths, effect)
+    sure = invert_blocks((loss + pull)[None], free[None])[0]
     n_determined = float(np.einsum("pq,qp->", sure, loss))
     noise = _noise(memory, np.array([n_determined]))[0]
-    doubted = _doubt(fitted, memory)
     pull = tangent.pull(doubted.strengths, effect)
     inverse = invert_blocks((loss + pull)[None], free[None])[0]
     shift = np.zeros(len(free))
@@ -182,7 +167,7 @@ def _of_curve(fitted: FittedModel, memory: Memory) -> Inference:
 def _noise(memory: Memory, n_determined: Array) -> Array:
     """Variance of the gradient, in blocks."""
     if memory.scatter is None:
-        return memory.curvature
+        return memory.curvature if memory.noise is None else memory.noise
     more = _few_groups(n_determined, memory.scatter.counts)[:, None, None]
     return np.asarray(more * memory.scatter.variance, dtype=np.float64)
 

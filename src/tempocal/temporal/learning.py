@@ -9,12 +9,12 @@ from tempocal.calibrators.learned import Learned
 from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.training import Training
-from tempocal.curves import Curve, PerStep, Shape, Track
-from tempocal.curves.grid import Grid, distinct, fine, pairs
+from tempocal.curves import Constant, Curve, PerStep, Shape, Track
+from tempocal.curves.grid import Grid, fine, pairs
 from tempocal.errors import InputError
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.maps import BinBasis, Curves, StepBasis, TemporalMap
+from tempocal.maps import BinBasis, ConstantBasis, Curves, StepBasis, TemporalMap
 from tempocal.temporal.bands import infer
 from tempocal.temporal.fitting import FittedAlongTime, details_along_time
 from tempocal.temporal.gain import score_rows
@@ -35,18 +35,19 @@ def learn_along_time(
     assert isinstance(fitted, Curves)
     scored = score_rows(training, _lenient(fitted))
     known, track = _laid(curve, known, fitted, training)
-    kept = training if track.kept is None else training.take(track.kept)
-    kept = replace(kept, earlier=known.class_weights)
-    family = calibrator._family(kept)
+    training = replace(training, earlier=known.class_weights)
+    family = calibrator._family(training)
+    if family.form != fitted.form:
+        raise InputError("the calibrator is not the one of the first call: fit again to change it")
     models = update_models(family, track, known.models, calibrator.shrinkage)
     inferences = [
-        infer(model, kept.groups, before)
+        infer(model, training.groups, before)
         for model, before in zip(models, known.models, strict=True)
     ]
     learned = replace(
         known,
         models=tuple(one.memory for one in inferences),
-        class_weights=kept.class_weights,
+        class_weights=training.class_weights,
     )
     return FittedAlongTime(
         to_curves(family, models),
@@ -64,7 +65,9 @@ def learn_along_time(
 def _lenient(fitted: Curves) -> Curves:
     """Let the nearest step stand for one that has not been seen."""
     bases = [
-        replace(basis, unseen="nearest") if isinstance(basis, StepBasis) else basis
+        replace(basis, unseen="nearest")
+        if isinstance(basis, StepBasis) and basis.unseen == "error"
+        else basis
         for basis in fitted.bases
     ]
     return replace(fitted, bases=tuple(bases))
@@ -76,35 +79,42 @@ def _laid(
     """Lay the curve as it was laid along the first rows, with these rows on it."""
     times, weights, basis = training.times, training.weights, fitted.bases[0]
     assert times is not None
-    if isinstance(basis, BinBasis):
+    if isinstance(curve, PerStep) and isinstance(basis, BinBasis):
         shape = Shape(basis, np.ones(len(known.times)), separate=True)
         return known, Track(_at_steps(basis.codes(times), known.times, weights), lambda _: shape)
-    if isinstance(curve, PerStep):
+    if isinstance(curve, PerStep) and isinstance(basis, StepBasis):
         return _with_new_steps(curve, known, training)
     track = curve.track(known.times, known.weights)
+    _require_same(track, known, fitted)
+    if isinstance(basis, ConstantBasis) and not isinstance(curve, Constant):
+        raise InputError(
+            f"there was one time only in the first call, along which {curve!r} could not be laid: "
+            "fit again, to rows of several times"
+        )
     grid = fine(times, weights) if times.ndim == 1 else _of_two_clocks(times, weights)
     return known, replace(track, grid=grid)
 
 
+def _require_same(track: Track, known: Learned, fitted: Curves) -> None:
+    """Refuse a curve that was changed after the first call."""
+    before = fitted.bases[0]
+    basis = track.shape(np.exp(known.models[0].log_rates).tolist()).basis
+    same = type(basis) is type(before) and basis.n_functions == before.n_functions
+    if not same or not np.allclose(basis(known.times), before(known.times)):
+        raise InputError("the curve is not the one of the first call: fit again to change it")
+
+
 def _with_new_steps(curve: PerStep, known: Learned, training: Training) -> tuple[Learned, Track]:
-    """Let steps that were not there before have coefficients, once they have enough rows."""
+    """Let steps that were not there before have coefficients, from their first row on."""
     times = training.times
     assert times is not None
-    here = distinct(times, training.weights)
-    steps = np.union1d(known.times, here.times[here.weights >= curve.min_rows])
+    steps = np.union1d(known.times, times)
     shape = replace(curve, min_rows=1).track(steps, None).shape(())
     places = np.searchsorted(steps, known.times)
     models = tuple(one.among(places, len(steps)) for one in known.models)
-    kept = np.isin(times, steps)
-    if not kept.any():
-        raise InputError(
-            f"min_rows is {curve.min_rows}, but no step of these rows was seen before or has as "
-            "many of them: there is nothing to learn from"
-        )
-    own = training.weights if training.weights is None else training.weights[kept]
-    grid = _at_steps(np.searchsorted(steps, times[kept]), steps, own)
-    track = Track(grid, lambda _: shape, kept=None if kept.all() else kept)
-    return replace(known, models=models, times=steps, weights=np.ones(len(steps))), track
+    grid = _at_steps(np.searchsorted(steps, times), steps, training.weights)
+    grown = replace(known, models=models, times=steps, weights=np.ones(len(steps)))
+    return grown, Track(grid, lambda _: shape)
 
 
 def _of_two_clocks(times: Array, weights: Array | None) -> Grid:

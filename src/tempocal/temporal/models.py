@@ -173,6 +173,9 @@ def _update(
     shape = track.shape(np.exp(before.log_rates).tolist())
     problem = _with_shape(model.problem(track.grid.keys, track.grid.n_keys), model, track, shape)
     problem = replace(problem, past=before.past)
+    if not shape.separate:
+        # The keys are those of the new rows, not the steps that the curve was laid along.
+        problem = replace(problem, basis=shape.basis(track.grid.times))
     method = fit_separately if shape.separate else minimize_newton
     shrunk = Shrunk(method(problem, before.strengths, before.theta), before.strengths)
     report(problem, shrunk, shrinkage, track.grid.times)
