@@ -121,8 +121,11 @@ def test_what_cannot_be_is_refused(folder, refused, words, said):
 def test_a_refused_file_leaves_the_state_as_it_was(folder, run, refused, frame):
     run("monitor", "predictions.csv", *NEXT)
     before = (folder / "monitor.json").read_bytes()
-    frame[frame["match"] == 1].iloc[::-1].to_csv("backwards.csv", index=False)
-    assert "time runs backwards in the sequence '1'" in refused("monitor", "backwards.csv", *NEXT)
+    frame = frame.assign(match=frame["match"] + 1000)
+    frame[frame["match"] == 1001].iloc[::-1].to_csv("backwards.csv", index=False)
+    assert "time runs backwards in the sequence '1001'" in refused(
+        "monitor", "backwards.csv", *NEXT
+    )
     frame.assign(won=frame["won"] + 1).to_csv("strange.csv", index=False)
     assert "is not among the classes" in refused("monitor", "strange.csv", *NEXT)
     assert (folder / "monitor.json").read_bytes() == before
@@ -142,3 +145,34 @@ def test_a_damaged_state_and_a_first_file_without_labels(folder, run, refused, f
     frame.assign(won=None).to_csv("open.csv", index=False)
     said = refused("monitor", "open.csv", *COLUMNS)
     assert said == "no label is there yet: say what the classes are with --classes"
+
+
+def test_a_file_that_comes_again_is_refused(folder, run, refused, frame):
+    run("monitor", "predictions.csv", *NEXT)
+    before = (folder / "monitor.json").read_bytes()
+    n = len(frame)
+    assert refused("monitor", "predictions.csv", *NEXT) == (
+        f"{n} of the {n} rows are of sequences that are finished already (60, the first of them "
+        "'0') and would count twice: leave them out with --skip-finished"
+    )
+    ends = pd.DataFrame({"match": [3, 3, 4], "t": None, "p": None, "won": [0, 0, 1]})
+    ends.to_csv("ends.csv", index=False)
+    assert refused("monitor", "ends.csv", *NEXT).startswith("3 of the 3 rows are of sequences")
+    assert (folder / "monitor.json").read_bytes() == before
+
+
+def test_of_a_file_that_grows_only_what_is_new_counts(folder, run, frame):
+    whole = found(run, "predictions.csv", *COLUMNS)
+    old = frame[frame["match"] < 40]
+    old.to_csv("old.csv", index=False)
+    first = run("monitor", "old.csv", *NEXT, "--skip-finished")
+    assert "left out 0 rows of sequences that are finished already" in first.err
+    for _ in range(2):
+        again = run("monitor", "predictions.csv", *NEXT, "--skip-finished", "--json")
+        assert json.loads(again.out)["finished"] == whole["finished"]
+        assert json.loads(again.out)["movement"]["settled"] == whole["movement"]["settled"]
+    assert f"left out {len(frame)} rows of sequences that are finished" in again.err
+    ends = old.drop_duplicates("match").assign(p=None, t=None)
+    ends.to_csv("ends.csv", index=False)
+    said = run("monitor", "ends.csv", *NEXT, "--skip-finished").err
+    assert "left out 40 rows of sequences that are finished already" in said

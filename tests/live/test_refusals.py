@@ -27,14 +27,11 @@ def bytes_of(monitor, folder):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (
-            lambda m: m.finish("c", 1),
-            "'c' is not known: nothing was predicted for it, or it is over",
-        ),
-        (lambda m: m.finish("b", 1), "'b' is over: it has its label"),
-        (lambda m: m.abandon("b"), "'b' is over"),
+        (lambda m: m.finish("c", 1), "'c' is not known: nothing was predicted for it"),
+        (lambda m: m.finish("b", 1), "'b' is finished: it has its label"),
+        (lambda m: m.abandon("b"), "'b' is finished"),
         (lambda m: m.abandon("c"), "'c' is not known"),
-        (lambda m: m.predict("b", 0.5, 3), "'b' is over"),
+        (lambda m: m.predict("b", 0.5, 3), "'b' is finished"),
         (
             lambda m: m.predict("a", 0.5, 1.5),
             "runs backwards in the sequence 'a': 1.5 comes after 2",
@@ -74,7 +71,18 @@ def bytes_of(monitor, folder):
             "y differs within",
         ),
         (lambda m: m.replay([0.5, 0.4], None, time=[3, 0], sequence=["x", "x"]), "runs backwards"),
-        (lambda m: m.replay([0.5, 0.4], [0, 1], time=[3, 3], sequence=["x", "b"]), "'b' is over"),
+        (
+            lambda m: m.replay([0.5] * 3, None, time=[3, 3, 4], sequence=["x", "b", "b"]),
+            r"2 of the rows are of sequences that are finished .* \(1, the first of them 'b'\)",
+        ),
+        (lambda m: m.predict("a" * 1001, 0.5, 3), "sequence is a text of 1,001 characters"),
+        (lambda m: m.predict(10**640, 0.5, 3), "sequence is a number of more than 640 digits"),
+        (lambda m: m.predict(-(10**5000), 0.5, 3), "a number of more than 640 digits"),
+        (lambda m: m.finish(10**5000, 1), "a number of more than 640 digits"),
+        (
+            lambda m: m.replay([0.5], None, time=[3], sequence=[10**5000]),
+            "a number of more than 640 digits",
+        ),
         (lambda m: m.replay([0.5, 0.4], None, **ROWS), "max_waiting is 6.*'a' holds up"),
     ],
 )
@@ -117,12 +125,57 @@ def test_a_refused_first_prediction_does_not_settle_the_kind_of_time():
     monitor.predict("a", 0.5, 3)
 
 
-def test_an_id_whose_sequence_is_settled_may_come_again():
+@pytest.mark.parametrize("is_loaded", [False, True])
+@pytest.mark.parametrize("ended", ["settled", "given up"])
+def test_a_sequence_that_is_done_with_takes_nothing_more(tmp_path, ended, is_loaded):
     monitor = Monitor()
-    for _ in range(2):
-        monitor.predict("a", 0.5, 0)
-        monitor.finish("a", 1)
-    assert monitor.status().finished == 2
+    for name in ("settled", "given up"):
+        monitor.predict(name, 0.5, 0)
+    monitor.finish("settled", 1)
+    monitor.abandon("given up")
+    before = bytes_of(monitor, tmp_path)
+    if is_loaded:
+        monitor = Monitor.load(tmp_path / "m.json")
+    for call in (
+        lambda: monitor.predict(ended, 0.5, 1),
+        lambda: monitor.finish(ended, 1),
+        lambda: monitor.abandon(ended),
+    ):
+        with pytest.raises(InputError, match=f"the sequence '{ended}' is finished"):
+            call()
+    with pytest.raises(InputError, match="1 of the rows are of sequences that are finished"):
+        monitor.replay([0.5, 0.5], [1, 1], time=[0, 0], sequence=["new", ended])
+    assert bytes_of(monitor, tmp_path) == before
+    assert monitor.status().under_way == 0
+
+
+def test_rows_that_come_again_do_not_count_again():
+    rows = {"time": np.zeros(50), "sequence": np.arange(50)}
+    monitor = Monitor().replay(np.full(50, 0.5), np.zeros(50), **rows)
+    before = monitor.status()
+    with pytest.raises(InputError, match=r"50 of the rows .* \(50, the first of them 0\)"):
+        monitor.replay(np.full(50, 0.5), np.zeros(50), **rows)
+    assert monitor.status() == before
+
+
+def test_what_is_finished_can_be_asked():
+    monitor = Monitor()
+    monitor.predict("first", 0.5, 0)
+    monitor.predict(7, 0.5, 0)
+    monitor.finish(7, 1)  # and waits for the first
+    asked = ("first", 7, "7", "unheard of")
+    assert [monitor.is_finished(name) for name in asked] == [False, True, False, False]
+    monitor.finish("first", 0)
+    assert [monitor.is_finished(name) for name in asked] == [True, True, False, False]
+    monitor.predict("7", 0.5, 0)  # text is no number
+
+
+def test_the_longest_ids_are_saved(tmp_path):
+    monitor = Monitor()
+    for name in ("a" * 1000, 10**640 - 1, 1 - 10**640):
+        monitor.predict(name, 0.5, 0)
+    monitor.save(tmp_path / "m.json")
+    assert Monitor.load(tmp_path / "m.json").status() == monitor.status()
 
 
 def test_numpy_values_are_taken():

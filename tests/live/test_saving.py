@@ -83,7 +83,19 @@ def test_a_file_is_small_once_all_is_settled(tmp_path):
     monitor = Monitor([6, 12, 18])
     monitor.replay(m.true_probability, m.label, time=m.time, sequence=m.sequence)
     monitor.save(tmp_path / "m.json")
-    assert (tmp_path / "m.json").stat().st_size < 4000
+    assert (tmp_path / "m.json").stat().st_size < 4000 + 16 * 100  # and the ids
+
+
+def test_the_file_grows_little_with_sequences_that_are_over(tmp_path):
+    sizes = []
+    for n in (0, 1000):
+        names = [f"{name:0>500}" for name in range(n)]
+        monitor = Monitor(movement=False)
+        if n:
+            monitor.replay(np.full(n, 0.5), np.zeros(n), time=np.zeros(n), sequence=names)
+        monitor.save(tmp_path / "m.json")
+        sizes.append((tmp_path / "m.json").stat().st_size)
+    assert 16 * 1000 <= sizes[1] - sizes[0] < 17 * 1000
 
 
 def test_every_change_of_the_file_is_noticed(tmp_path):
@@ -124,6 +136,9 @@ def spoiled(content, place, value):
         (("book", "lines", 0, "waiting", "proba"), [[0.1, 0.2, 0.7]]),
         (("book", "lines", 0, "log_running"), [1.0]),
         (("book", "sequences"), {}),
+        (("book", "ended"), "12345"),
+        (("book", "ended"), "1234"),
+        (("book", "ended"), [1]),
     ],
 )
 def test_content_that_cannot_be_is_damage(tmp_path, place, value):

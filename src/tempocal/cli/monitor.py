@@ -32,12 +32,18 @@ from tempocal.cli.saying import say
     callback=folder_is_there,
     help="File to go on from, if it is there, and to save to.",
 )
+@click.option(
+    "--skip-finished",
+    is_flag=True,
+    help="Leave out rows of sequences that ended in an earlier file, as in files that grow.",
+)
 @click.option("--fail", is_flag=True, help="Exit with code 4 if there is an alarm.")
 @as_json
 def command(
     named: Named,
     *,
     state: str | None,
+    skip_finished: bool,
     fail: bool,
     as_json: bool,
     **settings: Any,
@@ -51,16 +57,22 @@ def command(
     A label ends its sequence. While a sequence is under way its label is empty; it may come in a
     later file, with predictions or in a row without a probability. Do not wait until sequences are
     over to pass them on, for then those that end early come first, and nothing is promised.
+
+    A sequence counts once. Rows of sequences that ended in an earlier file, such as the same file
+    again, are an error and nothing is saved; --skip-finished leaves them out. Of sequences under
+    way pass new rows only.
     """
     from tempocal.cli.monitoring import watch
 
-    status = watch(named, state, settings)
+    status, left_out = watch(named, state, settings, skip_finished=skip_finished)
     if as_json:
         from tempocal.cli.tables import show_json
 
         show_json(status.to_dict())
     else:
         _print(status)
+    if skip_finished:
+        say(f"left out {left_out:,} rows of sequences that are finished already", err=True)
     if state is not None:
         say(f"saved to {state}", err=True)
     if fail and status.alarm:

@@ -1,7 +1,7 @@
 """From the rows of a file to the status of a monitor."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -42,9 +42,16 @@ class Forecasts:
     outcomes: list[tuple[str, Any]]  # sequence and label
     labels: NDArray[Any]  # all that are there
 
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self.sequence) + len(self.outcomes)
 
-def watch(named: Named, state: str | None, settings: dict[str, Any]) -> Status:
-    """Let a monitor see a file, and save it."""
+
+def watch(
+    named: Named, state: str | None, settings: dict[str, Any], *, skip_finished: bool
+) -> tuple[Status, int]:
+    """Let a monitor see a file, and save it; return its status and how many rows were left out."""
     saved = state if state is not None and os.path.exists(state) else None
     if saved is not None:
         _refuse_settings({**settings, "classes": named.classes}, saved)
@@ -52,13 +59,39 @@ def watch(named: Named, state: str | None, settings: dict[str, Any]) -> Status:
         rows = _read(named, source)
     with waiting("Watching"), in_words_of_the_command():
         monitor = _begin(named, rows, settings) if saved is None else Monitor.load(saved)
+        n_rows = rows.count
+        rows = _without_finished(rows, monitor, skip_finished)
         if len(rows.proba):
             monitor.replay(rows.proba, rows.label, time=rows.time, sequence=rows.sequence)
-        for sequence, label in rows.outcomes:
+        for sequence, label in dict.fromkeys(rows.outcomes):
             monitor.finish(sequence, label)
     if state is not None:
         monitor.save(state)
-    return monitor.status()
+    return monitor.status(), n_rows - rows.count
+
+
+def _without_finished(rows: Forecasts, monitor: Monitor, skip: bool) -> Forecasts:
+    """Leave out rows of sequences that ended in earlier files, or refuse them."""
+    ids = dict.fromkeys([*rows.sequence, *(sequence for sequence, _ in rows.outcomes)])
+    finished = dict.fromkeys(one for one in ids if monitor.is_finished(one))
+    if not finished:
+        return rows
+    kept = np.array([one not in finished for one in rows.sequence], dtype=bool)
+    left = replace(
+        rows,
+        proba=rows.proba[kept],
+        time=rows.time[kept],
+        sequence=[rows.sequence[row] for row in np.flatnonzero(kept)],
+        label=[rows.label[row] for row in np.flatnonzero(kept)],
+        outcomes=[pair for pair in rows.outcomes if pair[0] not in finished],
+    )
+    if not skip:
+        raise InputError(
+            f"{rows.count - left.count:,} of the {rows.count:,} rows are of sequences that are "
+            f"finished already ({len(finished):,}, the first of them {next(iter(finished))!r}) and "
+            "would count twice: leave them out with --skip-finished"
+        )
+    return left
 
 
 def _refuse_settings(settings: dict[str, Any], saved: str) -> None:
@@ -127,7 +160,7 @@ def _read(named: Named, source: Any) -> Forecasts:
         time=time,
         sequence=[pairs[row][0] for row in np.flatnonzero(~alone)],
         label=[pairs[row][1] for row in np.flatnonzero(~alone)],
-        outcomes=list(dict.fromkeys(pairs[row] for row in np.flatnonzero(alone))),
+        outcomes=[pairs[row] for row in np.flatnonzero(alone)],
         labels=np.array([label for label in labels if label is not None]),
     )
 

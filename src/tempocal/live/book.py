@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from tempocal.errors import InputError
 from tempocal.links import Array
+from tempocal.live.ended import Ended
 from tempocal.live.line import Bet, Line, SequenceId
 
 
@@ -51,6 +52,7 @@ class Book:
         self.movement_until = movement_until
         self.max_waiting = max_waiting
         self.sequences: dict[SequenceId, Sequence] = {}
+        self.ended = Ended()
         self.finished = 0
         self.abandoned = 0
 
@@ -69,10 +71,15 @@ class Book:
         """Sequences without a label."""
         return sum(not one.is_over for one in self.sequences.values())
 
+    def is_finished(self, name: SequenceId) -> bool:
+        """Tell whether a sequence has its label or was abandoned."""
+        known = self.sequences.get(name)
+        return name in self.ended if known is None else known.is_over
+
     def predict(self, name: SequenceId, proba: Array, time: float, stretch: int) -> None:
         """Take a forecast: it ends the last step of its sequence and makes new bets."""
-        known = self.sequences.get(name)
-        _require_going_on(name, known, time)
+        self._refuse_finished(name)
+        _require_forwards(name, self.sequences.get(name), time)
         self._require_room()
         one = self.sequences.setdefault(name, Sequence(time))
         one.time = time
@@ -89,7 +96,7 @@ class Book:
         one = self._going_on(name)
         for bet in _open_bets(one):
             bet.outcome = outcome
-        self._end(one)
+        self._end(name, one)
         self.finished += 1
 
     def abandon(self, name: SequenceId) -> None:
@@ -99,13 +106,13 @@ class Book:
         for line in self.lines:
             line.waiting = deque(bet for bet in line.waiting if bet not in opened)
         one.queued -= len(opened)
-        self._end(one)
+        self._end(name, one)
         self.abandoned += 1
         if not one.queued:
             del self.sequences[name]
 
     def settle(self) -> None:
-        """Settle what is ready, and forget sequences that are done with."""
+        """Settle what is ready, and keep only the ids of sequences that are done with."""
         for line in self.lines:
             for bet in line.settle():
                 one = self.sequences[bet.sequence]
@@ -120,13 +127,18 @@ class Book:
         return bet
 
     def _going_on(self, name: SequenceId) -> Sequence:
+        self._refuse_finished(name)
         one = self.sequences.get(name)
         if one is None:
-            raise InputError(
-                f"the sequence {name!r} is not known: nothing was predicted for it, or it is over"
-            )
-        _require_going_on(name, one, one.time)
+            raise InputError(f"the sequence {name!r} is not known: nothing was predicted for it")
         return one
+
+    def _refuse_finished(self, name: SequenceId) -> None:
+        if self.is_finished(name):
+            raise InputError(
+                f"the sequence {name!r} is finished: it has its label, or was abandoned, and "
+                "counts once"
+            )
 
     def _require_room(self) -> None:
         if self.waiting < self.max_waiting:
@@ -140,9 +152,9 @@ class Book:
                 "abandon it"
             )
 
-    @staticmethod
-    def _end(one: Sequence) -> None:
+    def _end(self, name: SequenceId, one: Sequence) -> None:
         one.bets, one.step, one.is_over = [], None, True
+        self.ended.add(name)
 
 
 def _open_bets(one: Sequence) -> Iterator[Bet]:
@@ -151,12 +163,8 @@ def _open_bets(one: Sequence) -> Iterator[Bet]:
         yield one.step
 
 
-def _require_going_on(name: SequenceId, known: Sequence | None, time: float) -> None:
-    if known is None:
-        return
-    if known.is_over:
-        raise InputError(f"the sequence {name!r} is over: it has its label, or was abandoned")
-    if time < known.time:
+def _require_forwards(name: SequenceId, known: Sequence | None, time: float) -> None:
+    if known is not None and time < known.time:
         raise InputError(
             f"time runs backwards in the sequence {name!r}: {time:g} comes after {known.time:g}"
         )

@@ -12,7 +12,10 @@ from tempocal.inputs.arrays import require_same_length
 from tempocal.links import Array
 from tempocal.live.evalues import inside
 from tempocal.live.line import SequenceId
+from tempocal.modelfile.limits import MAX_DIGITS
 
+_LONGEST = 1_000
+_TOO_LARGE = 10**MAX_DIGITS
 _HINT = "a monitor takes probabilities, not logits"
 
 
@@ -29,9 +32,16 @@ def check_id(sequence: Any) -> SequenceId:
     """Return an id that a file can hold."""
     if isinstance(sequence, np.generic):
         sequence = sequence.item()
-    if isinstance(sequence, str | int) and not isinstance(sequence, bool):
-        return sequence
-    raise InputError(f"sequence must be text or a whole number, but it is {sequence!r:.80}")
+    if not isinstance(sequence, str | int) or isinstance(sequence, bool):
+        raise InputError(f"sequence must be text or a whole number, but it is {sequence!r:.80}")
+    if isinstance(sequence, int) and abs(sequence) >= _TOO_LARGE:
+        raise InputError(f"sequence is a number of more than {MAX_DIGITS} digits: use shorter ids")
+    if isinstance(sequence, str) and len(sequence) > _LONGEST:
+        raise InputError(
+            f"sequence is a text of {len(sequence):,} characters, and an id has at most "
+            f"{_LONGEST:,}: {sequence[:40]!r}..."
+        )
+    return sequence
 
 
 def check_forecast(proba: Any, n_classes: int) -> Array:

@@ -5,6 +5,7 @@ from collections import Counter
 from copy import deepcopy
 from itertools import pairwise
 from os import PathLike
+from threading import RLock
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ from tempocal.inputs import (
 from tempocal.links import Array
 from tempocal.live.book import Book
 from tempocal.live.checks import (
+    Rows,
     check_alpha,
     check_edges,
     check_flag,
@@ -34,7 +36,7 @@ from tempocal.live.checks import (
     stretches_of,
 )
 from tempocal.live.evalues import Alternatives
-from tempocal.live.line import Line
+from tempocal.live.line import Line, SequenceId
 from tempocal.live.state import book_to_dict, fill_book
 from tempocal.live.status import Status, line_status
 from tempocal.modelfile import read_document, write_document
@@ -100,7 +102,12 @@ class Monitor:
     outcomes: until the slow ones are in, only the fast ones count. What is promised is about its
     highest value: the alarm and `Status.p_value`.
 
-    *An id is forgotten* when its sequence is settled; a later prediction for it starts a new one.
+    *A sequence counts once.* The ids of sequences that have ended are kept, as digests of 8 bytes,
+    and whatever comes for them later is refused: rows that count twice are no new evidence. So
+    memory grows by about 100 bytes with each sequence, and the file of `save` by 16.
+
+    *Threads.* Calls may come from several threads and are taken one at a time. Forecasts then count
+    in the order in which they get here.
 
     References
     ----------
@@ -142,11 +149,21 @@ class Monitor:
             raise InputError(f"classes must be two or more, but they are {classes!r}")
         self._codes = {value: code for code, value in enumerate(self._classes.tolist())}
         self._alpha = check_alpha(alpha)
+        self._lock = RLock()
         self._book = self._empty_book(
             check_flag(movement, "movement"),
             self._check_until(movement_until),
             check_whole(max_waiting, "max_waiting"),
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the lock: copies and pickles have their own."""
+        with self._lock:
+            state = {name: value for name, value in vars(self).items() if name != "_lock"}
+            return {**state, "_book": deepcopy(self._book)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=RLock())
 
     @classmethod
     def for_times(cls, times: ArrayLike, stretches: int = 5, **settings: Any) -> Self:
@@ -192,11 +209,12 @@ class Monitor:
         """
         name = check_id(sequence)
         forecast = check_forecast(proba, len(self._classes))
-        times = self._check_time([time], 1, "time")
-        stretch = int(stretches_of(times.values, self._edges)[0])
-        self._book.predict(name, forecast, float(times.values[0]), stretch)
-        self._time_kind = times.kinds[0]
-        self._book.settle()
+        with self._lock:
+            times = self._check_time([time], 1, "time")
+            stretch = int(stretches_of(times.values, self._edges)[0])
+            self._book.predict(name, forecast, float(times.values[0]), stretch)
+            self._time_kind = times.kinds[0]
+            self._book.settle()
 
     def finish(self, sequence: str | int, label: Any) -> None:
         """Say how a sequence ended; it is settled when all bets before its own are.
@@ -209,8 +227,9 @@ class Monitor:
             What came true.
         """
         name, code = check_id(sequence), check_label(label, self._codes)
-        self._book.finish(name, self._outcome(code))
-        self._book.settle()
+        with self._lock:
+            self._book.finish(name, self._outcome(code))
+            self._book.settle()
 
     def abandon(self, sequence: str | int) -> None:
         """Give up a sequence whose label will never be known, so that it holds up no other.
@@ -223,8 +242,22 @@ class Monitor:
         sequence : str or int
             Id of the sequence.
         """
-        self._book.abandon(check_id(sequence))
-        self._book.settle()
+        name = check_id(sequence)
+        with self._lock:
+            self._book.abandon(name)
+            self._book.settle()
+
+    def is_finished(self, sequence: str | int) -> bool:
+        """Tell whether a sequence has its label or was abandoned, so that it takes no more rows.
+
+        Parameters
+        ----------
+        sequence : str or int
+            Id of the sequence.
+        """
+        name = check_id(sequence)
+        with self._lock:
+            return self._book.is_finished(name)
 
     def replay(
         self, proba: ArrayLike, y: ArrayLike | None, *, time: ArrayLike, sequence: ArrayLike
@@ -232,7 +265,8 @@ class Monitor:
         """Take many forecasts at once, and the labels of their sequences.
 
         It is the same as `predict` for each row and then `finish` for each sequence with a label.
-        If a row is refused, none is taken.
+        If a row is refused, none is taken; rows of sequences that are finished already are refused,
+        for they would count twice. `is_finished` tells which they are.
 
         Parameters
         ----------
@@ -253,55 +287,26 @@ class Monitor:
         True
         """
         rows = check_rows(proba, y, sequence, self._codes)
-        times = self._check_time(time, len(rows.proba), "time")
-        book = deepcopy(self._book)
-        stretches = stretches_of(times.values, self._edges).tolist()
-        columns = (rows.sequence, rows.proba, times.values.tolist(), stretches)
-        left = Counter(rows.sequence)
-        for name, forecast, seconds, stretch in zip(*columns, strict=True):
-            book.predict(name, forecast, seconds, stretch)
-            left[name] -= 1
-            if not left[name] and name in rows.outcome:
-                book.finish(name, self._outcome(rows.outcome[name]))
-        book.settle()
-        self._book, self._time_kind = book, times.kinds[0]
+        with self._lock:
+            times = self._check_time(time, len(rows.proba), "time")
+            self._book, self._time_kind = self._book_after(rows, times), times.kinds[0]
         return self
 
     def status(self) -> Status:
         """Return what has been found so far."""
-        book, classes = self._book, self._classes.tolist()
-        named = zip(self._names(), book.stretches, strict=True)
-        steps = book.movement
-        return Status(
-            alpha=self._alpha,
-            threshold=len(book.lines) / self._alpha,
-            stretches=tuple(line_status(*one, classes, moves=False) for one in named),
-            movement=None if steps is None else line_status("movement", steps, classes, moves=True),
-            finished=book.finished,
-            abandoned=book.abandoned,
-            under_way=book.under_way,
-        )
+        with self._lock:
+            return self._status(self._book)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write all of it to a small JSON file, which is replaced in one step or not at all.
+        """Write all of it to a JSON file, which is replaced in one step or not at all.
 
         Parameters
         ----------
         path : path-like
             Where to.
         """
-        book = self._book
-        settings = {
-            "edges": self._edges.tolist(),
-            "time_kind": self._time_kind,
-            "classes": labels_to_dict(self._classes),
-            "alpha": self._alpha,
-            "movement": book.movement is not None,
-            "movement_until": book.movement_until if math.isfinite(book.movement_until) else None,
-            "max_waiting": book.max_waiting,
-        }
-        content = {"kind": _KIND, "settings": settings, "book": book_to_dict(book)}
-        write_document(path, content)
+        with self._lock:
+            write_document(path, self._content(self._book))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -325,6 +330,32 @@ class Monitor:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DamagedModelFileError(f"{path} is damaged: {error!r}") from error
 
+    def _status(self, book: Book) -> Status:
+        classes = self._classes.tolist()
+        named = zip(self._names(), book.stretches, strict=True)
+        steps = book.movement
+        return Status(
+            alpha=self._alpha,
+            threshold=len(book.lines) / self._alpha,
+            stretches=tuple(line_status(*one, classes, moves=False) for one in named),
+            movement=None if steps is None else line_status("movement", steps, classes, moves=True),
+            finished=book.finished,
+            abandoned=book.abandoned,
+            under_way=book.under_way,
+        )
+
+    def _content(self, book: Book) -> dict[str, Any]:
+        settings = {
+            "edges": self._edges.tolist(),
+            "time_kind": self._time_kind,
+            "classes": labels_to_dict(self._classes),
+            "alpha": self._alpha,
+            "movement": book.movement is not None,
+            "movement_until": book.movement_until if math.isfinite(book.movement_until) else None,
+            "max_waiting": book.max_waiting,
+        }
+        return {"kind": _KIND, "settings": settings, "book": book_to_dict(book)}
+
     @classmethod
     def _from_content(cls, settings: dict[str, Any], book: dict[str, Any]) -> Self:
         monitor = cls(
@@ -345,6 +376,20 @@ class Monitor:
         log_threshold = math.log((n_stretches + movement) / self._alpha)
         lines = [Line(alternatives, log_threshold) for _ in range(n_stretches + movement)]
         return Book(lines[:n_stretches], lines[-1] if movement else None, until, max_waiting)
+
+    def _book_after(self, rows: Rows, times: Times) -> Book:
+        """Return a copy of the book that has taken rows too."""
+        book, left = deepcopy(self._book), Counter(rows.sequence)
+        _refuse_finished(book, left)
+        stretches = stretches_of(times.values, self._edges).tolist()
+        columns = (rows.sequence, rows.proba, times.values.tolist(), stretches)
+        for name, forecast, seconds, stretch in zip(*columns, strict=True):
+            book.predict(name, forecast, seconds, stretch)
+            left[name] -= 1
+            if not left[name] and name in rows.outcome:
+                book.finish(name, self._outcome(rows.outcome[name]))
+        book.settle()
+        return book
 
     def _check_until(self, movement_until: Any) -> float:
         if movement_until is None:
@@ -371,3 +416,15 @@ class Monitor:
             return ["all times"]
         between = [f"from {one} to {other}" for one, other in pairwise(ends)]
         return [f"before {ends[0]}", *between, f"from {ends[-1]} on"]
+
+
+def _refuse_finished(book: Book, rows: Counter[SequenceId]) -> None:
+    """Refuse rows, so many of each sequence, if a sequence among them has ended."""
+    finished = [name for name in rows if book.is_finished(name)]
+    if finished:
+        n_rows = sum(rows[name] for name in finished)
+        raise InputError(
+            f"{n_rows:,} of the rows are of sequences that are finished already "
+            f"({len(finished):,}, the first of them {finished[0]!r}) and would count twice: leave "
+            "them out"
+        )

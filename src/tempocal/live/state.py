@@ -7,6 +7,7 @@ import numpy as np
 
 from tempocal.links import Array
 from tempocal.live.book import Book, Sequence
+from tempocal.live.ended import Ended
 from tempocal.live.line import Bet, Crossing, Line
 
 
@@ -16,6 +17,7 @@ def book_to_dict(book: Book) -> dict[str, Any]:
     return {
         "finished": book.finished,
         "abandoned": book.abandoned,
+        "ended": book.ended.to_text(),
         "lines": [_line_to_dict(line) for line in book.lines],
         "sequences": {
             "name": list(sequences),
@@ -29,6 +31,7 @@ def book_to_dict(book: Book) -> dict[str, Any]:
 def fill_book(book: Book, content: dict[str, Any]) -> None:
     """Bring a new book to where another one was."""
     book.finished, book.abandoned = content["finished"], content["abandoned"]
+    book.ended = Ended.from_text(content["ended"])
     columns = content["sequences"]
     keys = ("name", "time", "stretch", "is_over")
     for name, time, stretch, is_over in zip(*(columns[key] for key in keys), strict=True):
