@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 import tempocal as tc
-from tempocal.errors import InputError, LogError, ModelFileError, NotSavedWarning
+from tempocal.errors import InputError, LogError, NotSavedWarning
 
 M = tc.datasets.simulate_match(340, seed=2)
 FIRST = M.sequence < 300
@@ -102,20 +102,43 @@ def test_damage_before_the_end_is_an_error(tmp_path, tracker):
         tc.live.SequenceTracker(tmp_path / "live")
 
 
-def test_a_model_of_another_log_is_an_error(tmp_path, tracker):
+@pytest.mark.parametrize("other", [b"{}", None])
+def test_a_model_of_somebody_else_is_an_error(tmp_path, tracker, other):
     play(tracker, 300)
     tracker.close()
-    log = tmp_path / "live" / "sequences.log"
-    log.write_bytes(log.read_bytes().splitlines(keepends=True)[0])
-    with pytest.raises(LogError, match="do not go together"):
+    model = tmp_path / "live" / "model.json"
+    if other is None:
+        clone(CAL).partial_fit(**rows(FIRST)).save(model)
+    else:
+        model.write_bytes(other)
+    with pytest.raises(LogError, match="is not a model that this tracker saved"):
+        tc.live.SequenceTracker(tmp_path / "live")
+    model.unlink()
+    with pytest.raises(LogError, match="is gone"):
         tc.live.SequenceTracker(tmp_path / "live")
 
 
-def test_a_damaged_model_is_an_error(tmp_path, tracker):
+def test_an_older_model_of_its_own_will_do(tmp_path, tracker):
+    older = (tmp_path / "live" / "model.json").read_bytes()
+    for k in (300, 301):
+        play(tracker, k)
     tracker.close()
-    (tmp_path / "live" / "model.json").write_bytes(b"{}")
-    with pytest.raises(ModelFileError):
-        tc.live.SequenceTracker(tmp_path / "live")
+    newest = (tmp_path / "live" / "model.json").read_bytes()
+    (tmp_path / "live" / "model.json").write_bytes(older)
+    tc.live.SequenceTracker(tmp_path / "live").close()
+    assert (tmp_path / "live" / "model.json").read_bytes() == newest
+
+
+def test_a_kill_before_the_new_model_takes_the_place_of_the_old(tmp_path, tracker):
+    play(tracker, 300)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "replace", refuse)
+        with pytest.raises(InputError, match="not today"):
+            tracker.save()
+    tracker._log.close()
+    (tmp_path / "live" / "model.json").unlink()
+    with tc.live.SequenceTracker(tmp_path / "live") as again:
+        assert again.calibrator.summary().n_groups == 301
 
 
 def test_a_sequence_that_cannot_be_learned_is_told_once_and_does_no_harm(tmp_path, tracker):
@@ -135,7 +158,7 @@ def test_a_sequence_that_cannot_be_learned_is_told_once_and_does_no_harm(tmp_pat
             again.finish(301, 1)
 
 
-def refuse(self, *args, **keywords):
+def refuse(*args, **keywords):
     raise InputError("not today")
 
 

@@ -9,7 +9,7 @@ from tempocal.live.line import SequenceId
 from tempocal.live.log import Record
 
 # The first word of a record.
-BEGIN, OBSERVE, FINISH, ABANDON, FAIL = "begin", "observe", "finish", "abandon", "fail"
+OBSERVE, FINISH, ABANDON, FAIL, SAVE = "observe", "finish", "abandon", "fail", "save"
 
 
 @dataclass
@@ -31,28 +31,27 @@ class Story:
 
     Attributes
     ----------
-    batches : int
-        How many batches the model had learned before.
     under_way : dict
         Sequences that have not ended.
     ended : dict
         Those that have, in the order in which they did, and the code of their label.
     failed : set
         Those of them that the model could not learn from.
+    saved : dict
+        How many sequences each model file knew that was saved, by its checksum.
     """
 
-    batches: int
     under_way: dict[SequenceId, Sequence] = field(default_factory=dict)
     ended: dict[SequenceId, tuple[Sequence, int]] = field(default_factory=dict)
     failed: set[SequenceId] = field(default_factory=set)
+    saved: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, records: list[Record], path: Path) -> Self:
         """Follow the records from the first to the last."""
+        story = cls()
         try:
-            (_begin, batches), *rest = records
-            story = cls(int({BEGIN: batches}[_begin]))
-            for record in rest:
+            for record in records:
                 story._follow(*record)
         except (LookupError, TypeError, ValueError) as error:
             raise LogError(f"{path} is not the log of a tracker ({error!r:.80})") from error
@@ -68,5 +67,7 @@ class Story:
                 del self.under_way[name]
             case "fail":
                 self.failed.add(name)
+            case "save":
+                self.saved[str(name)] = len(self.ended) - len(self.failed)
             case _:
                 raise ValueError(kind)

@@ -1,5 +1,7 @@
 """Sequences under way: predictions as they come, learning when they end."""
 
+import hashlib
+import os
 from contextlib import suppress
 from copy import deepcopy
 from os import PathLike
@@ -24,10 +26,10 @@ from tempocal.links import Array
 from tempocal.live.checks import check_id, check_label
 from tempocal.live.line import SequenceId
 from tempocal.live.log import Log
-from tempocal.live.story import ABANDON, BEGIN, FAIL, FINISH, OBSERVE, Sequence, Story
+from tempocal.live.story import ABANDON, FAIL, FINISH, OBSERVE, SAVE, Sequence, Story
 from tempocal.temporal.loading import load
 
-_MODEL, _LOG = "model.json", "sequences.log"
+_MODEL, _NEW, _LOG = "model.json", ".model.json.new", "sequences.log"
 
 
 class SequenceTracker:
@@ -44,8 +46,8 @@ class SequenceTracker:
         A fitted one that has a ``partial_fit``, to begin with. Leave it out to go on where the
         tracker of this folder was.
     save_every : int, default=100
-        After so many finished sequences the model file is replaced. It is a cache of what the log
-        says, and what `tempocal serve` can watch.
+        After so many finished sequences the model file is replaced, which `tempocal serve` can
+        watch. To be said again when the folder is opened again.
 
     Notes
     -----
@@ -193,7 +195,11 @@ class SequenceTracker:
     def save(self) -> None:
         """Replace the model file by what has been learned so far."""
         with self._lock:
-            self.calibrator.save(self.folder / _MODEL)
+            new = self.folder / _NEW
+            self.calibrator.save(new)
+            # The log says what a model file knows before there is one.
+            self._log.append([SAVE, _checksum(new)], sync=True)
+            os.replace(new, self.folder / _MODEL)
 
     def close(self) -> None:
         """Save the model and let go of the folder."""
@@ -231,34 +237,46 @@ class SequenceTracker:
 
     def _begin(self, calibrator: Any) -> None:
         self._take(_able_to_learn(calibrator))
-        # The model first: a log that has begun has a model.
         self.save()
-        self._log.append([BEGIN, self._batches], sync=True)
 
     def _go_on(self, story: Story) -> None:
         """Learn what the model file does not have yet."""
-        self._take(load(self.folder / _MODEL))
+        known = self._known_by_model(story)
+        calibrator = load(self.folder / _MODEL)
+        require_learned(calibrator._learned)
+        self._take(calibrator)
         self._sequences, self._finished = story.under_way, set(story.ended)
-        learned = [name for name in story.ended if name not in story.failed]
-        known = self._batches - story.batches
-        if not 0 <= known <= len(learned):
-            raise LogError(f"{self.folder / _MODEL} and {self._log.path} do not go together")
-        for name in learned[known:]:
+        rest = [name for name in story.ended if name not in story.failed][known:]
+        for name in rest:
             # What failed when it was learned first fails again, and has been told.
             with suppress(TempocalError, TempocalWarning):
                 self._learn(name, *story.ended[name])
-        if known < len(learned):
+        if rest:
             self.save()
+
+    def _known_by_model(self, story: Story) -> int:
+        """How many sequences the model file knows, by what the log says of it."""
+        model, new = self.folder / _MODEL, self.folder / _NEW
+        # Killed before the new file took the place of the old one.
+        if new.exists() and story.saved and _checksum(new) == list(story.saved)[-1]:
+            os.replace(new, model)
+        if not model.exists():
+            raise LogError(
+                f"{model} is gone: the log does not have what the calibrator knew when it began. "
+                "Put it back from a copy of the folder, or begin in another one"
+            )
+        checksum = _checksum(model)
+        if checksum not in story.saved:
+            raise LogError(
+                f"{model} is not a model that this tracker saved: put its own back, or begin with "
+                "this one in another folder"
+            )
+        return story.saved[checksum]
 
     def _take(self, calibrator: Any) -> None:
         self.calibrator = calibrator
         self._kinds = tuple(getattr(calibrator, "time_kinds_", ()))
         self._codes = {label: code for code, label in enumerate(calibrator.classes_.tolist())}
-
-    @property
-    def _batches(self) -> int:
-        """How many times the calibrator has learned."""
-        return int(self.calibrator.summary().details.get("batches", 1))
 
     def _learn(self, name: SequenceId, sequence: Sequence, code: int) -> None:
         """Learn from a finished sequence; one that cannot be learned from is marked as such."""
@@ -350,6 +368,10 @@ def _able_to_learn(calibrator: Any) -> Any:
     own = deepcopy(calibrator)
     own._learned = saved(require_learned(own._learned))
     return own
+
+
+def _checksum(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def _is_before(time: Any, other: Any) -> bool:
