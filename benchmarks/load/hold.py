@@ -90,24 +90,31 @@ async def _ask_until(end: float, port: int, draw: Draw) -> int:
 
 
 async def hold(service: Running, draw: Draw, rate: float, seconds: float) -> Held:
-    """Ask at a rate, whatever the answers take, and check all of them."""
+    """Ask at a rate, whatever the answers take, and check all of them.
+
+    Raises
+    ------
+    ExceptionGroup
+        At once, if a connection cannot be made or one that waits is closed without an answer.
+    """
     held, due = Held(), deque[float]()
     more = asyncio.Semaphore(0)
-    workers = [
-        asyncio.create_task(_work(service.port, draw, due, more, held)) for _ in range(CONNECTIONS)
-    ]
-    workers += [asyncio.create_task(_wait_with_half(service.port, held)) for _ in range(HALVES)]
-    start = perf_counter()
-    for second in range(int(seconds)):
-        while (now := perf_counter() - start) < second + 1:
-            while (len(due) + held.asked) < now * rate:
-                due.append(start + (held.asked + len(due)) / rate)
-                more.release()
-            await asyncio.sleep(TICK)
-        held.memory.append(service.memory())
-    for worker in workers:
-        worker.cancel()
-    await asyncio.gather(*workers, return_exceptions=True)
+    async with asyncio.TaskGroup() as group:
+        workers = [
+            group.create_task(_work(service.port, draw, due, more, held))
+            for _ in range(CONNECTIONS)
+        ]
+        workers += [group.create_task(_wait_with_half(service.port, held)) for _ in range(HALVES)]
+        start = perf_counter()
+        for second in range(int(seconds)):
+            while (now := perf_counter() - start) < second + 1:
+                while (len(due) + held.asked) < now * rate:
+                    due.append(start + (held.asked + len(due)) / rate)
+                    more.release()
+                await asyncio.sleep(TICK)
+            held.memory.append(service.memory())
+        for worker in workers:
+            worker.cancel()
     return held
 
 

@@ -146,3 +146,49 @@ def test_a_file_that_is_being_written_is_left_alone(keeper, path, monkeypatch):
 
     asyncio.run(asyncio.wait_for(go(), 20))
     assert counted(keeper) == (1, 0)
+
+
+def test_a_file_that_is_replaced_all_the_time_is_taken_up(keeper, path, monkeypatch):
+    """No two looks see the same file."""
+    monkeypatch.setattr(keepers, "LOOKS", 0.02)
+    first, seen = keeper.model.id, set()
+
+    async def go():
+        watching = asyncio.create_task(keeper.watch())
+        for k in range(200):
+            os.replace(save((NEW, OLD)[k % 2], path.with_name("spare")), path)
+            await asyncio.sleep(0.003)
+            seen.add(keeper.model.id)
+        last = keepers.read_served(str(path)).id
+        while keeper.model.id != last:
+            await asyncio.sleep(0.01)
+        watching.cancel()
+
+    asyncio.run(asyncio.wait_for(go(), 20))
+    assert len(seen | {first}) == 2
+    taken, failed = counted(keeper)
+    assert taken >= 5
+    assert failed == 0
+
+
+def test_bad_files_all_the_time_are_said_once(keeper, path, monkeypatch, caplog):
+    monkeypatch.setattr(keepers, "LOOKS", 0.005)
+    monkeypatch.setattr(keepers, "UNSETTLED", 10)
+    old = keeper.model
+
+    async def go():
+        watching = asyncio.create_task(keeper.watch())
+        await asyncio.sleep(0.02)
+        for k in range(300):
+            # Of another length each time, whatever the clock of the file system can tell apart.
+            path.with_name("spare").write_bytes(b"{}" + b" " * k)
+            os.replace(path.with_name("spare"), path)
+            await asyncio.sleep(0.001)
+        assert counted(keeper) == (0, 1)
+        await asyncio.sleep(0.1)
+        watching.cancel()
+
+    asyncio.run(asyncio.wait_for(go(), 20))
+    assert keeper.model is old
+    assert counted(keeper) == (0, 2)  # in the course of it, and the last, which stays
+    assert len(caplog.messages) == 2

@@ -172,6 +172,7 @@ def test_a_service_that_stops_is_not_ready_and_asks_to_close(tmp_path):
     assert "connection" not in ask(service, GOOD).headers
     service.asgi.stopping = True
     assert refused(service, 503, path="/readyz")["code"] == "stopping"
+    assert ask(service, path="/readyz", method="HEAD").status_code == 503
     answer = ask(service, GOOD)
     assert (answer.status_code, answer.headers["connection"]) == (200, "close")
     assert ask(service, path="/healthz").status_code == 200

@@ -79,6 +79,41 @@ def test_what_a_model_cannot_take(along_time, body, where, said):
     assert said in error["message"]
 
 
+NESTED = {
+    "body": "%s",
+    "logits": '{"logits": %s, "time": 3}',
+    "time": '{"logits": 1.5, "time": %s}',
+    "rows": '{"rows": {"x": %s}}',
+    "row": '{"rows": [%s]}',
+    "in a row": '{"rows": [{"logits": 1.5, "time": %s}]}',
+    "column": '{"logits": [1, 2, %s], "time": 3}',
+    "clock": '{"logits": 1.5, "time": [%s, 3]}',
+}
+
+
+@pytest.mark.parametrize("shape", NESTED)
+@pytest.mark.parametrize(("left", "right"), ["[]", ('{"x":', "}")], ids=["lists", "objects"])
+def test_what_can_be_read_but_not_shown(along_time, tmp_path, shape, left, right):
+    """Near the depth at which reading ends, where writing has ended before."""
+    service = along_time
+    if shape == "column":
+        service = service_of(model_of(3, (0, 1, 2)), tmp_path / "model.json")
+    if shape == "clock":
+        service = service_of(model_of(kinds=("number", "number")), tmp_path / "model.json")
+
+    def status(depth):
+        value = left * depth + '"x"' + right * depth
+        return ask(service, body=NESTED[shape] % value).status_code
+
+    shallow, deep = 2, 200_000
+    while deep - shallow > 1:
+        middle = (shallow + deep) // 2
+        shallow, deep = (middle, deep) if status(middle) == 422 else (shallow, middle)
+    found = [status(depth) for depth in range(deep - 10, deep + 30)]
+    assert set(found) == {400, 422}
+    assert found == sorted(found, reverse=True)
+
+
 @pytest.mark.parametrize("digits", [17, 39, 40, 41, 309, 5000, 200_000])
 def test_large_integers(along_time, digits):
     number = "9" * digits
@@ -177,6 +212,20 @@ def test_paths_and_methods(along_time):
     assert refused(along_time, 405, path="/v1/score")["code"] == "method_not_allowed"
     answer = ask(along_time, path="/v1/score", method="DELETE")
     assert answer.headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", "/v1/score/"), ("GET", "/readyz/")])
+def test_a_path_with_a_slash_at_its_end_is_another(along_time, method, path):
+    headers = {"host": "elsewhere.invalid", "content-type": "application/json"}
+    error = refused(along_time, 404, path=path, method=method, headers=headers)
+    assert error["code"] == "not_found"
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_health_without_a_body(along_time, path):
+    answer, wanted = (ask(along_time, path=path, method=method) for method in ("HEAD", "GET"))
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers == wanted.headers
 
 
 @pytest.mark.parametrize(

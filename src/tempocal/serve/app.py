@@ -21,6 +21,7 @@ from tempocal.serve.token import authorize
 INLINE_BYTES = 16_384
 """Longer bodies are scored in a thread, so that others need not wait for them."""
 
+_GET_OR_HEAD = ["GET", "HEAD"]
 _CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
@@ -62,7 +63,8 @@ class Service:
 def _routes(service: Service) -> FastAPI:
     settings, metrics, keeper = service.settings, service.metrics, service.keeper
     # The pages of FastAPI load scripts from elsewhere.
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    # And its redirects for a slash at the end lead to where the request says that it was sent.
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(HTTPException, _refused_by_path)
     app.add_exception_handler(Exception, _failed)
@@ -81,11 +83,11 @@ def _routes(service: Service) -> FastAPI:
         metrics.rows += answered.rows
         return Response(answered.body, media_type="application/json")
 
-    @app.get("/healthz")
+    @app.api_route("/healthz", methods=_GET_OR_HEAD)
     async def healthz() -> dict[str, str]:
         return {"status": "alive"}
 
-    @app.get("/readyz")
+    @app.api_route("/readyz", methods=_GET_OR_HEAD)
     async def readyz() -> dict[str, str]:
         if service.asgi.stopping:
             raise RefusedError(503, "stopping", "the service is stopping")

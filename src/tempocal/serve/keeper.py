@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+from contextlib import suppress
 
 from tempocal.errors import ModelFileError
 from tempocal.serve.metrics import Metrics
@@ -10,6 +11,9 @@ from tempocal.serve.model import ServedModel, read_served
 
 LOOKS = 0.5
 """Seconds between two looks at the file."""
+
+UNSETTLED = 60
+"""Looks after which a file that is another at each of them, and never whole, is said to be bad."""
 
 _log = logging.getLogger("tempocal.serve")
 
@@ -39,26 +43,44 @@ class Keeper:
             # Looked at before it is read: what is written meanwhile is seen as new.
             self._seen = self._look()
             try:
-                model = await asyncio.to_thread(read_served, self._path)
+                await self._take_up()
             except (OSError, ModelFileError) as error:
                 self._metrics.reloads["failed"] += 1
                 # An error of the system names its number and a path in quotes: its words do.
                 why = f"{self._path}: {error.strerror}" if isinstance(error, OSError) else error
                 _log.error("%s; model %s goes on answering", why, self.model.id)
-                return
-            self._metrics.reloads["ok"] += 1
-            _log.info(_in_words(self.model, model))
-            self.model = model
 
     async def watch(self) -> None:
-        """Reload when the file is another, and has been the same for two looks."""
-        before = self._seen
+        """Take up another file as soon as it is whole.
+
+        One that is not may be a copy half way: it is bad once it is the same at two looks.
+        """
+        before, unsettled = self._seen, 0
         while True:
             await asyncio.sleep(LOOKS)
             now = self._look()
-            if now == before and now != self._seen:
-                await self.reload()
+            unsettled = 0 if now == before else unsettled + 1
+            if now != self._seen:
+                if unsettled in (0, UNSETTLED):
+                    await self.reload()
+                else:
+                    await self._reload_if_whole()
             before = now
+
+    async def _reload_if_whole(self) -> None:
+        async with self._one_at_a_time:
+            now = self._look()
+            if now == self._seen:  # by a signal, meanwhile
+                return
+            with suppress(OSError, ModelFileError):
+                await self._take_up()
+                self._seen = now
+
+    async def _take_up(self) -> None:
+        model = await asyncio.to_thread(read_served, self._path)
+        self._metrics.reloads["ok"] += 1
+        _log.info(_in_words(self.model, model))
+        self.model = model
 
     def _look(self) -> tuple[int, ...] | None:
         try:

@@ -49,7 +49,12 @@ def parse(body: bytes) -> Any:
         where = f"at line {error.lineno}, column {error.colno}"
         raise _not_json(f"{error.msg} {where}") from error
     except RecursionError as error:
-        raise _not_json("lists or objects are nested too deeply") from error
+        raise nested_too_deeply() from error
+
+
+def nested_too_deeply() -> RefusedError:
+    """Return the refusal of a body that has too many lists or objects within each other."""
+    return _not_json("lists or objects are nested too deeply")
 
 
 def _not_json(why: str) -> RefusedError:

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from tempocal.serve.model import ServedModel
-from tempocal.serve.reading import Repeated, parse
+from tempocal.serve.reading import Repeated, nested_too_deeply, parse
 from tempocal.serve.refusals import RefusedError, shown
 
 
@@ -29,6 +29,14 @@ def answer(model: ServedModel, body: bytes, max_rows: int) -> Answer:
     RefusedError
         That says which row and which field is not as it must be.
     """
+    try:
+        return _answer(model, body, max_rows)
+    except RecursionError as error:
+        # What can just be read may be too deep to be shown.
+        raise nested_too_deeply() from error
+
+
+def _answer(model: ServedModel, body: bytes, max_rows: int) -> Answer:
     content = parse(body)
     if not isinstance(content, dict):
         raise _invalid(f"the body must be an object, but it is {shown(content)}")
