@@ -31,6 +31,9 @@ class Scatter:
     squares: Array
     counts: Array
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "squares", np.ascontiguousarray(self.squares))
+
     @classmethod
     def of(cls, problem: Problem, solution: Solution, groups: Groups) -> Self:
         """Look at the rows of a fit."""
@@ -85,6 +88,11 @@ class Memory:
     scatter: Scatter | None = None
     effect: float = 1.0
     noise: Array | None = None
+
+    def __post_init__(self) -> None:
+        # Sums go the same way over arrays that are laid out alike, as those of a file are.
+        for name in ("theta", "gradient", "curvature"):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name)))
 
     @property
     def past(self) -> Past:
