@@ -8,6 +8,7 @@ import argparse
 import json
 from collections.abc import Sequence
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ COLUMNS = ("method", "NLL", "Brier", "off truth", "ECE", "ECE early", "ECE middl
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the demo."""
     options = _parser().parse_args(arguments)
+    _require_report()
     matches = simulate_match(options.matches, seed=options.seed)
     calibrate = matches.sequence % 2 == 0
     print(f"{options.matches} simulated matches, {len(matches.label)} predictions during them.")
@@ -83,6 +85,16 @@ def _write_predictions(matches: Matches, path: Path) -> None:
     rows = zip(*(column.tolist() for column in columns), strict=True)
     lines = [",".join(map(repr, row)) for row in rows]
     path.write_text("\n".join(["match,round,logit,won", *lines]) + "\n")
+
+
+def _require_report() -> None:
+    """Say at once what would be missing at the end."""
+    for name in ("jinja2", "matplotlib"):
+        if find_spec(name) is None:
+            raise ImportError(
+                f"the demo ends with a report, which needs {name}, which is not installed: "
+                'pip install "tempocal[report]"'
+            )
 
 
 def _write_report(matches: Matches, path: Path, seed: int) -> None:

@@ -1,6 +1,7 @@
 """Learning from rows that come in parts."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import log_expit
@@ -105,3 +106,14 @@ def test_too_many_coefficients_to_remember():
     cal = tc.MatrixScaling(shrinkage=10.0).fit(z, y)
     with pytest.raises(InputError, match="too many coefficients"):
         cal.partial_fit(z, y)
+
+
+def test_it_goes_on_from_a_table():
+    z, y = simulate(2, 400, seed=7)
+    rows = pd.DataFrame({"z": z, "y": y})
+    cal = tc.TemperatureScaling(shrinkage=1.0).partial_fit(5.0 * z, y)
+    cal.fit_table(rows, logits="z", label="y")
+    other = tc.TemperatureScaling(shrinkage=1.0).fit(z, y)
+    for one in (cal, other):
+        one.partial_fit(z[:20], y[:20])
+    assert cal.temperature_ == pytest.approx(other.temperature_, rel=1e-9)

@@ -131,16 +131,101 @@ class TestSteps:
             rtol=1e-6,
         )
 
-    def test_with_too_few_rows_are_left_out(self):
-        cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.PerStep(min_rows=30))
+    def test_count_from_their_first_row_on(self):
+        """Rows of a call are not there any more in the next, so that none can wait for others."""
+        cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.PerStep(min_rows=30), shrinkage=1.0)
         cal.partial_fit(**part(MATCHES.time < 10))
-        before = cal.parameters_at([9])["inverse_temperature"]
-        late = np.flatnonzero(MATCHES.time == 12)[:20]
-        cal.partial_fit(**part(np.append(late, np.flatnonzero(MATCHES.time == 3))))
-        # Step 12 is still not seen, so that the nearest one stands for it.
-        with pytest.raises(InputError, match="min_rows is 30, but no step of these rows"):
-            cal.partial_fit(**part(late))
-        np.testing.assert_array_equal(cal.parameters_at([12])["inverse_temperature"], before)
+        for row in np.flatnonzero(MATCHES.time == 12):
+            cal.partial_fit(**part([row]))
+        fitted = clone(cal).fit(**part(MATCHES.time == 12))
+        np.testing.assert_allclose(
+            cal.parameters_at([12])["inverse_temperature"],
+            fitted.parameters_at([12])["inverse_temperature"],
+            rtol=0.05,
+        )
+
+    @pytest.mark.parametrize(
+        "curve",
+        [
+            tc.RandomWalk(smoothness=1e-4),
+            tc.PerStep(),
+            tc.Spline(smoothness=1.0),
+        ],
+        ids=repr,
+    )
+    def test_that_have_no_rows_now_stay_where_they_belong(self, curve):
+        early, late = MATCHES.sequence < 500, (MATCHES.sequence >= 500) & (MATCHES.time >= 12)
+        cal = tc.TemporalCalibrator(tc.TemperatureScaling(), curve, shrinkage=1.0)
+        learned = clone(cal).partial_fit(**part(early)).partial_fit(**part(late))
+        fitted = clone(cal).fit(**part(early | late))
+        times = [0.0, 4.0, 11.0, 12.0, 15.0, 22.0]
+        np.testing.assert_allclose(
+            learned.parameters_at(times)["inverse_temperature"],
+            fitted.parameters_at(times)["inverse_temperature"],
+            atol=0.02,
+        )
+
+    def test_between_steps_of_a_walk(self):
+        moments = MATCHES.time + np.random.default_rng(0).uniform(size=len(MATCHES.time))
+        cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.RandomWalk(smoothness=1.0))
+        learned, fitted = clone(cal), clone(cal)
+        for half in (MATCHES.sequence < 500, MATCHES.sequence >= 500):
+            learned.partial_fit(**{**part(half), "time": moments[half]})
+        fitted.fit(**{**part(MATCHES.sequence >= 0), "time": moments})
+        times = [1.0, 5.0, 10.0, 20.0]
+        np.testing.assert_allclose(
+            learned.parameters_at(times)["inverse_temperature"],
+            fitted.parameters_at(times)["inverse_temperature"],
+            atol=0.03,
+        )
+
+
+class TestStrengths:
+    """Those of a first call must not keep it from learning for ever."""
+
+    def test_of_predictions_that_needed_nothing(self):
+        rng = np.random.default_rng(0)
+
+        def rows(n, slope):
+            z = rng.normal(scale=2.0, size=n)
+            y = (rng.uniform(size=n) < 1.0 / (1.0 + np.exp(-slope * z))).astype(int)
+            return {"logits": z, "y": y, "time": np.zeros(n), "groups": np.arange(n)}
+
+        cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Constant())
+        cal.partial_fit(**rows(2000, 1.0))
+        for _ in range(60):
+            cal.partial_fit(**rows(200, 0.5), keep=0.95)
+        assert cal.parameters_at([0.0])["inverse_temperature"].item() == pytest.approx(
+            0.5, abs=0.06
+        )
+
+    @pytest.mark.parametrize("curve", [tc.PerStep(), tc.Spline()], ids=repr)
+    @pytest.mark.parametrize("seed", range(3))
+    def test_of_few_sequences(self, curve, seed):
+        """A refit chooses its own strengths."""
+        m = tc.datasets.simulate_match(1015, seed=seed)
+        cal = tc.TemporalCalibrator(tc.PlattScaling(), curve)
+        learned = clone(cal).partial_fit(**part(m.sequence < 15, m), classes=[0, 1])
+        for start in range(15, 1015, 50):
+            own = (m.sequence >= start) & (m.sequence < start + 50)
+            learned.partial_fit(**part(own, m))
+        fitted = clone(cal).fit(**part(m.sequence >= 0, m))
+        assert abs(nll(learned) - nll(fitted)) < 2e-3
+
+
+def test_bands_of_rows_that_fade():
+    """With each row as its own group bands are those of independent rows, at any fading."""
+    which = [(MATCHES.sequence // 100 == k) for k in range(10)]
+    cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Constant(), shrinkage=1.0)
+    widths = []
+    for with_groups in (False, True):
+        learned = clone(cal)
+        for own in which:
+            groups = np.arange(own.sum()) if with_groups else None
+            learned.partial_fit(**{**part(own), "groups": groups}, keep=0.8)
+        band = learned.interval_at([3.0])["inverse_temperature"]
+        widths.append((band.upper - band.lower).item())
+    assert widths[0] == pytest.approx(widths[1], rel=0.15)
 
 
 @pytest.mark.parametrize("curve", CURVES, ids=repr)
@@ -176,6 +261,26 @@ def test_two_clocks():
     proba = cal.predict_proba(MATCHES.logits, time=clocks)
     raw = tc.metrics.nll(MATCHES.label, 1.0 / (1.0 + np.exp(-MATCHES.logits)))
     assert tc.metrics.nll(MATCHES.label, proba) < raw - 0.01
+
+
+class TestChanges:
+    def test_of_the_curve_are_refused(self):
+        cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline())
+        cal.partial_fit(**part(MATCHES.sequence < 200))
+        for curve in (tc.Spline(clock="time"), tc.ExponentialDecay(), tc.PerStep()):
+            with pytest.raises(InputError, match="curve is not the one of the first call"):
+                cal.set_params(curve=curve).partial_fit(**part(MATCHES.sequence > 900))
+
+    def test_of_the_calibrator_are_refused(self):
+        cal = tc.TemporalCalibrator().partial_fit(**part(MATCHES.sequence < 200))
+        cal.set_params(calibrator=tc.PlattScaling())
+        with pytest.raises(InputError, match="calibrator is not the one of the first call"):
+            cal.partial_fit(**part(MATCHES.sequence > 900))
+
+    def test_from_one_time_to_several_are_refused(self):
+        cal = tc.TemporalCalibrator().partial_fit(**part(MATCHES.time == 5))
+        with pytest.raises(InputError, match="one time only in the first call"):
+            cal.partial_fit(**part(MATCHES.sequence > 900))
 
 
 class TestRefusals:

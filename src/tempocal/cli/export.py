@@ -43,7 +43,6 @@ def _torch(asked: Export) -> None:
 
 def _sql(asked: Export) -> None:
     from tempocal.cli.wording import in_words_of_the_command
-    from tempocal.modelfile.replace import replacing
     from tempocal.tables.sql import to_sql
 
     named = dict(asked.sql)
@@ -51,20 +50,24 @@ def _sql(asked: Export) -> None:
     with in_words_of_the_command():
         sql = to_sql(asked.model, **named)
         text = str(sql) if table is None else sql.select(table.split("."), keep)
-    if asked.output is None:
-        click.echo(text)
-        return
-    with replacing(asked.output, "the statement") as file:
-        file.write(f"{text}\n".encode())
+    _give(text, asked.output, "the statement")
 
 
 def _python(asked: Export) -> None:
     from tempocal.export.python import to_python
+
+    _give(to_python(Path(asked.path).read_bytes()), asked.output, "the module")
+
+
+def _give(text: str, output: str | None, what: str) -> None:
+    """Print a text, or write it to a file, at once or not at all."""
     from tempocal.modelfile.replace import replacing
 
-    text = to_python(Path(asked.path).read_bytes())
-    with replacing(asked.file, "the module") as file:
-        file.write(text.encode())
+    if output is None:
+        click.echo(text)
+        return
+    with replacing(output, what) as file:
+        file.write(f"{text}\n".encode())
 
 
 TARGETS: dict[str, Callable[[Export], None]] = {
@@ -94,7 +97,7 @@ TARGETS: dict[str, Callable[[Export], None]] = {
     "--output",
     metavar="FILE",
     callback=folder_is_there,
-    help="File to write; sql is printed without it.",
+    help="File to write; sql and python are printed without it.",
 )
 @click.option(
     "--dtype",

@@ -9,8 +9,7 @@ _MODEL = """
 # The model.
 
 scorer = loads({text!r})
-score, log_odds = scorer.score, scorer.log_odds
-"""
+score, log_odds = scorer.score, scorer.log_odds"""
 
 
 def to_python(model_file: bytes) -> str:

@@ -115,7 +115,7 @@ def _schemas(model: ServedModel, settings: Settings) -> dict[str, Any]:
         "Request": {"anyOf": [row, _object({"rows": rows})]},
         "Scores": _object(
             {
-                "model": {"const": model.id},
+                "model": {**_TEXT, "description": "Which model answered; another after a reload."},
                 "classes": {"const": list(model.scorer.classes)},
                 "probabilities": {
                     "anyOf": [probabilities, {"type": "array", "items": probabilities}],

@@ -82,7 +82,7 @@ def _laid(
     if isinstance(curve, PerStep) and isinstance(basis, BinBasis):
         shape = Shape(basis, np.ones(len(known.times)), separate=True)
         return known, Track(_at_steps(basis.codes(times), known.times, weights), lambda _: shape)
-    if isinstance(curve, PerStep) and isinstance(basis, StepBasis):
+    if isinstance(curve, PerStep) and isinstance(basis, StepBasis) and curve.bins is None:
         return _with_new_steps(curve, known, training)
     track = curve.track(known.times, known.weights)
     _require_same(track, known, fitted)
@@ -97,10 +97,13 @@ def _laid(
 
 def _require_same(track: Track, known: Learned, fitted: Curves) -> None:
     """Refuse a curve that was changed after the first call."""
-    before = fitted.bases[0]
-    basis = track.shape(np.exp(known.models[0].log_rates).tolist()).basis
-    same = type(basis) is type(before) and basis.n_functions == before.n_functions
-    if not same or not np.allclose(basis(known.times), before(known.times)):
+    before, rates = fitted.bases[0], known.models[0].log_rates
+    same = len(rates) == track.n_rates
+    if same:
+        basis = track.shape(np.exp(rates).tolist()).basis
+        same = type(basis) is type(before) and basis.n_functions == before.n_functions
+        same = same and np.allclose(basis(known.times), before(known.times))
+    if not same:
         raise InputError("the curve is not the one of the first call: fit again to change it")
 
 
