@@ -1,7 +1,6 @@
 """What is remembered of rows that are no longer there: their loss as a quadratic."""
 
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,7 +36,3 @@ class Past:
         bend = np.einsum("tpq,tq->tp", self.curvature, moved)
         first = self.gradient.reshape(self.blocks)
         return np.einsum("tp,tp->t", moved, first + 0.5 * bend), first + bend
-
-    def faded(self, keep: float) -> Self:
-        """Let it count less."""
-        return replace(self, gradient=keep * self.gradient, curvature=keep * self.curvature)
