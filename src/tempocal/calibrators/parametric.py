@@ -146,7 +146,8 @@ class ParametricCalibrator(Calibrator):
 
         The first call is a `fit`, or comes after one. What it learned is kept as a quadratic: the
         posterior of the coefficients to second order. Each call after it adds the rows that it is
-        given, by Newton's method. The strength of the shrinkage stays until the next `fit`.
+        given, by Newton's method. Strengths of the shrinkage that a first call took from its rows
+        go on as the weakest ones that those rows would allow as well, and stay so until a `fit`.
 
         Parameters
         ----------

@@ -138,23 +138,16 @@ class TemporalCalibrator(TimedCalibrator):
     ) -> Self:
         """Learn from more rows, without those that came before.
 
-        The first call is a `fit`, or comes after one. What it learned is kept as a quadratic: the
-        posterior of the coefficients to second order. Each call after it adds the rows that it is
-        given, by Newton's method, and updates the bands. The rates of an exponential, the strengths
-        of the shrinkage, the knots of a spline and the range of time stay as they are until the
-        next `fit`; steps that `PerStep` had not seen get coefficients of their own.
+        As `TemperatureScaling.partial_fit` does, and the bands are updated as well. The rates of an
+        exponential, the knots of a spline and the range of time stay as they are until the next
+        `fit`; steps that `PerStep` had not seen get coefficients of their own.
 
         Parameters
         ----------
-        logits, y, time, sample_weight
+        logits, y, time
             As in `fit`.
-        groups : array-like of shape (n,)
-            As in `fit`; in all calls or in none. A sequence belongs in one call, whole.
-        classes : array-like, default=None
-            All classes, in the first call, where its rows may lack some.
-        keep : float, default=1.0
-            How much rows of earlier calls count from now on, beside what they counted before:
-            with 0.99 those of 69 calls ago count half.
+        groups, sample_weight, classes, keep
+            As in `TemperatureScaling.partial_fit`.
 
         Returns
         -------
