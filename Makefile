@@ -55,7 +55,7 @@ bench: $(VENV)/.development  ## time the fits and metrics beside other libraries
 bench-tables: $(VENV)/.development  ## time fits to 100 million rows of Parquet, and Spark beside DuckDB
 	$(BIN)/python -m benchmarks.tables
 
-bench-exports: $(VENV)/.development  ## how far ONNX, torch and SQL are from predict_proba
+bench-exports: $(VENV)/.development  ## how far ONNX, torch, SQL and the scorer are from predict_proba
 	$(BIN)/python -m benchmarks.exports
 
 load: $(VENV)/.development  ## hold the service under load for five minutes, then stop it 100 times

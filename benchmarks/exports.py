@@ -1,11 +1,15 @@
 """How far exports are from `predict_proba`: ``python -m benchmarks.exports``.
 
 The worst relative difference of any probability that is not below 1e-15; with two classes that is
-of p and of 1 - p. SQL, which has one column for two classes, is judged by that.
+of p and of 1 - p. SQL and the scorer, which have one number for two classes, are judged by that.
+Among the rows are logits up to 1e12 and infinite ones, steps that the fit has not seen, and times
+beyond its range.
 """
 
 import warnings
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -64,6 +68,7 @@ def compare(calibrator: Any, curve: Any) -> list[float]:
         z, y, time, groups = rows(n_classes, curve.n_clocks, seed=0)
         cal = tc.TemporalCalibrator(calibrator, curve).fit(z, y, time=time, groups=groups)
         z, _, time, _ = rows(n_classes, curve.n_clocks, seed=1)
+        z, time = with_extremes(z), 1.7 * time - 3.1
         for name, export in EXPORTS.items():
             given = z.astype(np.float32 if name.endswith("32") else np.float64)
             wanted = cal.predict_proba(given, time=time)
@@ -83,6 +88,14 @@ def rows(n_classes: int, clocks: int, seed: int) -> tuple[Any, Any, Any, Any]:
     time = rng.integers(0, 12, (2000, clocks)).astype(float)
     z = z[:, 1] - z[:, 0] if n_classes == 2 else z
     return z, y, time[:, 0] if clocks == 1 else time, np.arange(2000) // 10
+
+
+def with_extremes(z: Any) -> Any:
+    """Make the first rows large, and one number of the next two infinite."""
+    z = z.copy()
+    z[:400] *= np.logspace(1, 12, 400).reshape(-1, *[1] * (z.ndim - 1))
+    z.reshape(len(z), -1)[400:402, 0] = np.inf, -np.inf
+    return z
 
 
 def by_onnx(cal: Any, z: Array, time: Array) -> Array:
@@ -115,12 +128,24 @@ def by_sql(cal: Any, z: Array, time: Array) -> Array:
     return np.array(found, dtype=np.float64)[:, 1:]
 
 
+def by_scorer(cal: Any, z: Array, time: Array) -> Array:
+    """Score the rows of a model file one by one, as the module of ``--to python`` does."""
+    with TemporaryDirectory() as folder:
+        cal.save(Path(folder, "model.json"))
+        score = tc.scorer.load(Path(folder, "model.json")).score
+    found = np.empty(z.shape)
+    for number, (row, at) in enumerate(zip(z.tolist(), time.tolist(), strict=True)):
+        found[number] = score(row if len(row) > 1 else row[0], at)
+    return found
+
+
 EXPORTS: dict[str, Callable[[Any, Array, Array], Array]] = {
     "ONNX 64": by_onnx,
     "ONNX 32": by_onnx,
     "torch 64": by_torch,
     "torch 32": by_torch,
     "SQL": by_sql,
+    "scorer": by_scorer,
 }
 
 

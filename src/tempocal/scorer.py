@@ -118,6 +118,8 @@ def load(path: str | os.PathLike[str]) -> Scorer:
 
 def loads(text: str | bytes) -> Scorer:
     """Read a model from the text of its file, as `load` does."""
+    if not isinstance(text, str | bytes):
+        raise ModelError(f"the text of a model must be str or bytes, not {type(text).__name__}")
     try:
         return _scorer_of(text.encode() if isinstance(text, str) else text)
     except ModelError as error:
@@ -126,6 +128,8 @@ def loads(text: str | bytes) -> Scorer:
 
 def _scorer_of(data: bytes) -> Scorer:
     content = _content_of(data)
+    if "kind" in content:
+        raise ModelError(f"holds a {content['kind']!s:.20}, not a model")
     try:
         return _scorer_from(content.get("best", content))
     except ModelError:
@@ -370,7 +374,10 @@ def _seconds(time: Any, wanted: str) -> float:
     elif _is_number(time):
         kind = "number"
     else:
-        raise ValueError(f"time must be a number, datetime, date or timedelta, not {time!r:.80}")
+        hint = "; .item() makes it one" if hasattr(time, "item") else ""
+        raise ValueError(
+            f"time must be a number, datetime, date or timedelta, not {time!r:.80}{hint}"
+        )
     if kind != wanted:
         raise ValueError(f"time was {wanted} in the fit and is {kind} now: pass the same kind")
     number = _number(time, "time") if kind == "number" else _elapsed(time)

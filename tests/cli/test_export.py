@@ -88,6 +88,7 @@ def test_sql_in_another_dialect(folder, run, model):
         (["--to", "torch", "--keep", "id", "-o", "m"], "--keep says nothing to --to torch"),
         (["--to", "sql", "--dtype", "float32"], "--dtype says nothing to --to sql"),
         (["--to", "sql", "--keep", "id"], "--keep goes with --table"),
+        (["--to", "sql", "--column", "p"], "--column goes with --table"),
     ],
 )
 def test_options_that_would_do_nothing_are_refused(folder, refused, model, words, said):

@@ -103,7 +103,8 @@ def test_classes_may_be_words_before_there_is_a_label(folder, run):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--edges", "3,x"], "--edges 3,x must be numbers with commas between them"),
+        (["--edges", "3,x"], "--edges 3,x must be numbers, or dates, with commas between them"),
+        (["--edges", "2026-05-01"], "time is number and was datetime before"),
         (["--edges", "6,3"], "--edges must increase"),
         (["--time", "note"], "--time: column 'note' must be numbers"),
         (["--sequence", "gone"], "--sequence: "),
@@ -129,6 +130,29 @@ def test_a_refused_file_leaves_the_state_as_it_was(folder, run, refused, frame):
     frame.assign(won=frame["won"] + 1).to_csv("strange.csv", index=False)
     assert "is not among the classes" in refused("monitor", "strange.csv", *NEXT)
     assert (folder / "monitor.json").read_bytes() == before
+
+
+def test_edges_may_be_dates(folder, run, frame):
+    dates = pd.Timestamp("2026-05-01") + pd.to_timedelta(frame["t"], unit="D")
+    frame.assign(t=dates).to_csv("dates.csv", index=False)
+    numbers = found(run, "predictions.csv", *COLUMNS, "--edges", "3,6")
+    status = found(run, "dates.csv", *COLUMNS, "--edges", "2026-05-04, 2026-05-07T00:00")
+    assert status["stretches"][0]["name"] == "before 2026-05-04"
+    for one, other in zip(status["stretches"], numbers["stretches"], strict=True):
+        assert {**one, "name": ""} == {**other, "name": ""}
+
+
+def test_a_state_that_another_run_saved_is_not_overwritten(folder, run, refused, monkeypatch):
+    replay = Monitor.replay
+
+    def slow(self, *values, **named):
+        Monitor(alpha=0.01).save("monitor.json")  # what another run does at this moment
+        return replay(self, *values, **named)
+
+    monkeypatch.setattr(Monitor, "replay", slow)
+    said = refused("monitor", "predictions.csv", *NEXT)
+    assert "another run saved monitor.json meanwhile: nothing of predictions.csv was saved" in said
+    assert Monitor.load("monitor.json").status().alpha == 0.01
 
 
 def test_settings_are_those_of_the_state(folder, run, refused):

@@ -1,5 +1,6 @@
 """Every export, run: from a model and rows to probabilities."""
 
+from contextlib import suppress
 from typing import Any
 
 import duckdb
@@ -8,18 +9,21 @@ import onnxruntime
 import torch
 
 from formula.random_models import assert_same, columns_of, names
+from support.documents import document_of, text_of
 from tables.engines import as_floats, make
+from tempocal import scorer
 from tempocal.export.onnx import to_onnx
+from tempocal.export.python import to_python
 from tempocal.export.torch import to_torch
 from tempocal.fitted import FittedModel
 from tempocal.tables.sql import to_sql
 
-EXPORTS = ["onnx64", "onnx32", "torch64", "torch32", "sql"]
-GRAPHS = EXPORTS[:-1]
+GRAPHS = ["onnx64", "onnx32", "torch64", "torch32"]
+EXPORTS = [*GRAPHS, "sql", "scorer", "python"]
 
 
 def run(export: str, model: FittedModel, z: Any, time: Any = None) -> Any:
-    """Return probabilities of all classes; of SQL, which has one for two, that of the second."""
+    """Return probabilities of all classes; of exports with one number for two, of the second."""
     kind = np.float32 if export.endswith("32") else np.float64
     z = np.asarray(z, dtype=kind).reshape(len(z), model.columns)
     time = None if time is None else np.asarray(time, dtype=np.float64)
@@ -56,7 +60,33 @@ def _in_duckdb(model: FittedModel, z: Any, time: Any) -> Any:
     return np.stack([as_floats(column) for column in list(zip(*rows, strict=True))[1:]], 1)
 
 
-_RUNS = {"onnx": _in_onnx, "torch": _in_torch, "sql": _in_duckdb}
+def _in_scorer(model: FittedModel, z: Any, time: Any) -> Any:
+    return _one_by_one(scorer.loads(text_of(document_of(model))).score, z, time)
+
+
+def _in_python(model: FittedModel, z: Any, time: Any) -> Any:
+    module: dict[str, Any] = {"__name__": "live"}
+    exec(to_python(text_of(document_of(model))), module)
+    return _one_by_one(module["score"], z, time)
+
+
+def _one_by_one(score: Any, z: Any, time: Any) -> Any:
+    """Call with each row; NaN where it is refused, as in the graphs."""
+    times = [None] * len(z) if time is None else time.tolist()
+    found = np.full(z.shape, np.nan)
+    for number, (row, at) in enumerate(zip(z.tolist(), times, strict=True)):
+        with suppress(ValueError):
+            found[number] = score(row if len(row) > 1 else row[0], at)
+    return found
+
+
+_RUNS = {
+    "onnx": _in_onnx,
+    "torch": _in_torch,
+    "sql": _in_duckdb,
+    "scorer": _in_scorer,
+    "python": _in_python,
+}
 
 
 def assert_equal(export: str, model: FittedModel, z: Any, time: Any = None, **slack: Any) -> None:

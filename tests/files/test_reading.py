@@ -304,6 +304,16 @@ def test_dates_in_text_are_moments(values):
     np.testing.assert_array_equal(found, expected.astype(int))
 
 
+@pytest.mark.parametrize(
+    "values",
+    [["1", "2", "2026-05-01"], ["2026-05-01", "2"], ["2026-05-01T12:30Z", "2026-05-01T12:30"]],
+)
+def test_times_are_of_one_kind(values):
+    with pytest.raises(ColumnError, match="all numbers, all dates with a time zone or all") as told:
+        as_times(pa.array(values), "t")
+    assert f"row 1 has {values[0]!r} and row {len(values)} {values[-1]!r}" in str(told.value)
+
+
 @pytest.mark.parametrize("values", [["2026-05-01", "soon"], [True, False], ["12:30", "13"]])
 def test_what_is_no_time_is_refused(values):
     with pytest.raises(ColumnError, match="must be numbers, or dates such as 2026-05-01"):

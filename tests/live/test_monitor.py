@@ -335,3 +335,4 @@ def test_printing_says_it():
     assert "ALARM at 3 (sequence 2)" in third
     assert fourth == "from 5 on: evidence 1, highest 1; 0 settled, 1 waiting"
     assert fifth.startswith("movement: ")
+    assert repr(monitor) == "<Monitor: ALARM, 8 sequences finished, 1 under way>"

@@ -111,11 +111,13 @@ def test_every_change_of_the_file_is_noticed(tmp_path):
 def test_a_model_is_no_monitor_and_a_monitor_no_model(tmp_path):
     path = tmp_path / "m.json"
     tc.TemperatureScaling().fit([-1.0, 2.0, 0.5], [0, 1, 0]).save(path)
-    with pytest.raises(tc.errors.NotAModelFileError, match="holds no monitor"):
+    with pytest.raises(tc.errors.NotAModelFileError, match="holds a model, not a monitor"):
         Monitor.load(path)
     Monitor().save(path)
-    with pytest.raises(tc.errors.ModelFileError):
+    with pytest.raises(tc.errors.NotAModelFileError, match="holds a monitor, not a model"):
         tc.load(path)
+    with pytest.raises(tc.scorer.ModelError, match="holds a monitor, not a model"):
+        tc.scorer.load(path)
 
 
 def spoiled(content, place, value):

@@ -54,6 +54,14 @@ def test_it_learns_what_partial_fit_would(tracker):
     assert CAL.summary().n_groups == 300
 
 
+def test_it_says_how_far_it_is(tmp_path, tracker):
+    tracker.observe("a", 1.0, time=1)
+    tracker.observe("b", 1.0, time=1)
+    tracker.finish("b", 1)
+    assert repr(tracker).startswith("<SequenceTracker of ")
+    assert repr(tracker).endswith(": 1 sequences finished, 1 under way>")
+
+
 def test_it_calibrates_as_it_goes(tracker):
     found = tracker.observe("a", 1.5, time=3)
     np.testing.assert_array_equal(found, CAL.predict_proba([1.5], time=[3])[0])

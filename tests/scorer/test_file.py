@@ -92,6 +92,11 @@ def test_text_is_read_as_well(whole):
     assert scorer.loads(whole.decode())([0.1, 0.2, 0.3]) == scorer.loads(whole)([0.1, 0.2, 0.3])
 
 
+def test_what_is_no_text_is_refused():
+    with pytest.raises(scorer.ModelError, match="must be str or bytes, not dict"):
+        scorer.loads({})
+
+
 def test_a_flipped_bit_is_always_found(whole):
     for place in range(len(whole)):
         flipped = bytearray(whole)

@@ -124,7 +124,7 @@ def test_probabilities_that_do_not_sum_to_1():
         (datetime(2026, 1, 1), "was number in the fit and is datetime now"),
         (timedelta(1), "was number in the fit and is timedelta now"),
         (pd.NaT, "time is missing"),
-        (np.timedelta64(1, "D"), "time must be a number"),
+        (np.timedelta64(1, "D"), r"time must be a number.*; \.item\(\) makes it one"),
     ],
 )
 def test_a_time_that_is_none(along_time, time, words):

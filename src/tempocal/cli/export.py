@@ -129,8 +129,8 @@ TARGETS: dict[str, Callable[[Export], None]] = {
 @click.option(
     "--column",
     metavar="NAME",
-    help="sql: name of the probability, or with three classes and more what its name begins with. "
-    "Default: calibrated.",
+    help="sql: name of the probability in the SELECT, or with three classes and more what its name "
+    "begins with. Default: calibrated.",
 )
 @click.option(
     "--table",
@@ -169,8 +169,9 @@ def _refuse_strangers(target: str, dtype: str | None, options: dict[str, Any]) -
         given.append("dtype")
     if given:
         raise click.UsageError(f"--{given[0]} says nothing to --to {target}: leave it out")
-    if options["keep"] and not options["table"]:
-        raise click.UsageError("--keep goes with --table: name the table to select from")
+    for name in ("keep", "column"):
+        if options[name] and not options["table"]:
+            raise click.UsageError(f"--{name} goes with --table: name the table to select from")
 
 
 def _named(options: dict[str, Any]) -> dict[str, Any]:

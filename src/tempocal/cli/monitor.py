@@ -17,7 +17,8 @@ from tempocal.cli.saying import say
 @click.option(
     "--edges",
     metavar="T,T,...",
-    help="Times (numbers) that cut time into stretches, each of which is watched. Default: none.",
+    help="Times that cut time into stretches, each of which is watched: numbers, or dates as in "
+    "2026-05-01T18:30. Default: none.",
 )
 @click.option(
     "--alpha",

@@ -1,7 +1,9 @@
 """From the rows of a file to the status of a monitor."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 import click
@@ -52,7 +54,8 @@ def watch(
     named: Named, state: str | None, settings: dict[str, Any], *, skip_finished: bool
 ) -> tuple[Status, int]:
     """Let a monitor see a file, and save it; return its status and how many rows were left out."""
-    saved = state if state is not None and os.path.exists(state) else None
+    before = _stamp(state)
+    saved = state if before is not None else None
     if saved is not None:
         _refuse_settings({**settings, "classes": named.classes}, saved)
     with open_source(named.file, named.format) as source, waiting(f"Reading {named.file}"):
@@ -66,8 +69,21 @@ def watch(
         for sequence, label in dict.fromkeys(rows.outcomes):
             monitor.finish(sequence, label)
     if state is not None:
+        if _stamp(state) != before:
+            raise InputError(
+                f"another run saved {state} meanwhile: nothing of {named.file} was saved, so run "
+                "this again, one at a time"
+            )
         monitor.save(state)
     return monitor.status(), n_rows - rows.count
+
+
+def _stamp(state: str | None) -> tuple[int, int, int] | None:
+    """Return what tells a saved state from the next; None if there is none."""
+    if state is None or not os.path.exists(state):
+        return None
+    about = os.stat(state)
+    return about.st_ino, about.st_mtime_ns, about.st_size
 
 
 def _without_finished(rows: Forecasts, monitor: Monitor, skip: bool) -> Forecasts:
@@ -132,11 +148,12 @@ def _example(classes: str) -> NDArray[Any]:
         return np.array(words)
 
 
-def _edges(text: str | None) -> list[float]:
-    try:
-        return [float(word) for word in text.split(",")] if text else []
-    except ValueError as error:
-        raise InputError(f"--edges {text} must be numbers with commas between them") from error
+def _edges(text: str | None) -> list[Any]:
+    words = text.split(",") if text else []
+    for kind in (float, datetime.fromisoformat):
+        with suppress(ValueError):
+            return [kind(word.strip()) for word in words]
+    raise InputError(f"--edges {text} must be numbers, or dates, with commas between them")
 
 
 def _read(named: Named, source: Any) -> Forecasts:

@@ -3,7 +3,13 @@
 from pathlib import Path
 
 from tempocal import scorer
+from tempocal.version import __version__
 
+_TITLE = """One calibrated prediction at a time: ``score(logit, time)``, with Python alone.
+
+Written by tempocal {version}. The model is at the end; the rest is ``tempocal.scorer``,
+whose sections are: the scorer, the model file, input, curves along time, maps of logits.
+"""
 _MODEL = """
 
 # The model.
@@ -22,4 +28,5 @@ def to_python(model_file: bytes) -> str:
     """
     text = model_file.decode(errors="replace")
     scorer.loads(text)
-    return Path(scorer.__file__).read_text(encoding="utf-8") + _MODEL.format(text=text)
+    source = Path(scorer.__file__).read_text(encoding="utf-8").split('"""', maxsplit=2)[2]
+    return f'"""{_TITLE.format(version=__version__)}"""{source}{_MODEL.format(text=text)}'

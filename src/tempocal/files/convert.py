@@ -108,12 +108,28 @@ def _from_text(column: Any, kinds: tuple[Any, ...], name: str, first_row: int, w
     raise wrong(name, wanted, text, first_row, kinds)
 
 
+def _mixed(name: str, column: Any, first_row: int, kinds: tuple[Any, ...]) -> ColumnError:
+    """Return the error for a column whose rows are of more than one of the kinds wanted."""
+    one = [kind for kind in kinds if can_cast(column.slice(0, 1), kind)]
+    other = next(
+        row for row in _rows(column) if not all(can_cast(column.slice(row, 1), k) for k in one)
+    )
+    return ColumnError(
+        name,
+        f"column {name!r} must be all numbers, all dates with a time zone or all dates without, "
+        f"but row {first_row} has {column[0].as_py()!r} and row {first_row + other} "
+        f"{column[other].as_py()!r}",
+    )
+
+
 def wrong(
     name: str, wanted: str, column: Any, first_row: int, kinds: tuple[Any, ...] = ()
 ) -> ColumnError:
     """Return the error that names the first row that is not what is wanted."""
     fits = (any(can_cast(column.slice(row, 1), kind) for kind in kinds) for row in _rows(column))
-    row = next((row for row, good in enumerate(fits) if not good), 0)
+    row = next((row for row, good in enumerate(fits) if not good), None)
+    if row is None:
+        return _mixed(name, column, first_row, kinds)
     found = repr(column[row].as_py())[:60]
     return ColumnError(
         name, f"column {name!r} must be {wanted}, but row {first_row + row} has {found}"

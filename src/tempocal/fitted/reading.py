@@ -51,7 +51,7 @@ def read_model(path: str | PathLike[str]) -> FittedModel:
     >>> read_model(path).classes
     array([0, 1])
     """
-    content = read_document(path)
+    content = read_document(path, "model")
     try:
         return model_from(content)
     except DamagedModelFileError as error:

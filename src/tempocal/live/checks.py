@@ -33,7 +33,9 @@ def check_id(sequence: Any) -> SequenceId:
     if isinstance(sequence, np.generic):
         sequence = sequence.item()
     if not isinstance(sequence, str | int) or isinstance(sequence, bool):
-        raise InputError(f"sequence must be text or a whole number, but it is {sequence!r:.80}")
+        raise InputError(
+            f"sequence must be text or a whole number, but it is {sequence!r:.80}: pass str() of it"
+        )
     if isinstance(sequence, int) and abs(sequence) >= _TOO_LARGE:
         raise InputError(f"sequence is a number of more than {MAX_DIGITS} digits: use shorter ids")
     if isinstance(sequence, str) and len(sequence) > _LONGEST:

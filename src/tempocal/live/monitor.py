@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tempocal.curves.grid import distinct, equal_mass_edges
-from tempocal.errors import DamagedModelFileError, InputError, NotAModelFileError
+from tempocal.errors import DamagedModelFileError, InputError
 from tempocal.inputs import (
     Times,
     as_array,
@@ -42,7 +42,7 @@ from tempocal.live.status import Status, line_status
 from tempocal.modelfile import read_document, write_document
 from tempocal.modelfile.labels import labels_from_dict, labels_to_dict
 
-_KIND = "Monitor"
+_KIND = "monitor"
 
 
 class Monitor:
@@ -155,6 +155,10 @@ class Monitor:
             self._check_until(movement_until),
             check_whole(max_waiting, "max_waiting"),
         )
+
+    def __repr__(self) -> str:
+        verdict, counts, *_ = str(self.status()).splitlines()
+        return f"<Monitor: {verdict.partition(':')[0]}, {counts}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the lock: copies and pickles have their own."""
@@ -322,9 +326,7 @@ class Monitor:
         ModelFileError
             If the file is damaged, of another kind, or written by a later version.
         """
-        content = read_document(path)
-        if content.get("kind") != _KIND:
-            raise NotAModelFileError(f"{path} holds no monitor, but a model")
+        content = read_document(path, _KIND)
         try:
             return cls._from_content(content["settings"], content["book"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:

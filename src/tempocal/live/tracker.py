@@ -210,6 +210,10 @@ class SequenceTracker:
             finally:
                 self._log.close()
 
+    def __repr__(self) -> str:
+        counts = f"{self.n_finished:,} sequences finished, {len(self._sequences):,} under way"
+        return f"<SequenceTracker of {self.folder}: {counts}>"
+
     def __enter__(self) -> Self:
         return self
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from tempocal.errors import InputError, ModelFileError
+from tempocal.errors import InputError, ModelFileError, NotAModelFileError
 from tempocal.modelfile.envelope import unwrap, wrap
 from tempocal.modelfile.limits import MAX_BYTES
 from tempocal.modelfile.parse import parse
@@ -63,13 +63,15 @@ def write_document(path: str | os.PathLike[str], content: Mapping[str, Any]) -> 
     replace_file(os.fsdecode(path), data)
 
 
-def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_document(path: str | os.PathLike[str], kind: str | None = None) -> dict[str, Any]:
     """Return the content of a model file, or refuse the file.
 
     Parameters
     ----------
     path : str or path-like
         A file that `write_document` wrote, under this schema or an earlier one.
+    kind : str, optional
+        What it must hold: the content's entry "kind", or "model" for one without.
 
     Returns
     -------
@@ -105,8 +107,12 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     name = os.fsdecode(path)
     try:
-        content, schema = unwrap(read_bytes(name))
-        return upgraded(parse(content), schema)
+        data, schema = unwrap(read_bytes(name))
+        content = upgraded(parse(data), schema)
     except ModelFileError as error:
         error.args = (f"{name} {error}",)
         raise
+    found = content.get("kind", "model")
+    if kind not in (None, found):
+        raise NotAModelFileError(f"{name} holds a {found!s:.20}, not a {kind}")
+    return content

@@ -45,7 +45,7 @@ def load(path: str | PathLike[str]) -> Any:
     >>> tc.load(path).classes_
     array([0, 1])
     """
-    content = read_document(path)
+    content = read_document(path, "model")
     try:
         name = content.get("calibrator")
         read = _READERS.get(name, restore) if isinstance(name, str) else restore
