@@ -212,6 +212,61 @@ class TestStrengths:
         fitted = clone(cal).fit(**part(m.sequence >= 0, m))
         assert abs(nll(learned) - nll(fitted)) < 2e-3
 
+    @pytest.mark.parametrize(
+        ("calibrator", "curve"),
+        [
+            (tc.PlattScaling(), tc.Spline()),
+            (tc.PlattScaling(), tc.ExponentialDecay()),
+            (tc.BetaCalibration(), tc.PerStep()),
+        ],
+        ids=repr,
+    )
+    def test_are_not_given_up_after_one_more_sequence(self, calibrator, curve):
+        """Forecasts are right: a fit that has found so does not forget it."""
+        rng = np.random.default_rng(5)
+        odds = rng.normal(size=51)
+        won = (rng.uniform(size=51) < 1.0 / (1.0 + np.exp(-odds))).astype(int)
+        sequence = np.repeat(np.arange(51), 12)
+        rows = {
+            "logits": odds[sequence],
+            "y": won[sequence],
+            "time": np.tile(np.arange(12), 51),
+            "groups": sequence,
+        }
+
+        def of(which):
+            return {name: values[which] for name, values in rows.items()}
+
+        cal = tc.TemporalCalibrator(calibrator, curve)
+        learned = clone(cal).fit(**of(sequence < 50)).partial_fit(**of(sequence == 50))
+        z, time = np.array([-2.0, -1.0, 0.0, 1.0, 2.0] * 12), np.repeat(np.arange(12), 5)
+
+        def off(one):
+            return np.abs(one.predict_proba(z, time=time)[:, 1] - 1.0 / (1.0 + np.exp(-z))).max()
+
+        assert off(learned) < off(clone(cal).fit(**rows)) + 0.01
+
+
+@pytest.mark.parametrize("calibrator", [tc.MatrixScaling(), tc.VectorScaling()], ids=repr)
+def test_along_a_constant_it_is_the_calibrator_alone(calibrator):
+    rng = np.random.default_rng(0)
+    z = 2.0 * rng.normal(size=(400, 3))
+    y = (0.5 * z + rng.gumbel(size=z.shape)).argmax(axis=1)
+    groups, time = np.arange(400) // 2, np.zeros(400)
+    alone, along = clone(calibrator), tc.TemporalCalibrator(clone(calibrator), tc.Constant())
+    for own in (groups < 100, groups >= 100):
+        alone.partial_fit(z[own], y[own], groups=groups[own])
+        along.partial_fit(z[own], y[own], time=time[own], groups=groups[own])
+    np.testing.assert_allclose(along.predict_proba(z, time=time), alone.predict_proba(z), atol=1e-9)
+
+
+def test_groups_that_have_faded_count_less_in_bands():
+    cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Constant(), shrinkage=1.0)
+    for k in range(10):
+        cal.partial_fit(**part(MATCHES.sequence // 20 == k), keep=0.5)
+    assert cal.summary().n_groups == 200
+    assert cal.interval_at([3.0])["inverse_temperature"].n_groups == 40
+
 
 def test_bands_of_rows_that_fade():
     """With each row as its own group bands are those of independent rows, at any fading."""

@@ -36,7 +36,7 @@ from tempocal.solve import (
     Problem,
     Shrunk,
     Wanted,
-    minimize_newton,
+    go_on,
     remember,
 )
 
@@ -146,8 +146,8 @@ class ParametricCalibrator(Calibrator):
 
         The first call is a `fit`, or comes after one. What it learned is kept as a quadratic: the
         posterior of the coefficients to second order. Each call after it adds the rows that it is
-        given, by Newton's method. Strengths of the shrinkage that a first call took from its rows
-        go on as the weakest ones that those rows would allow as well, and stay so until a `fit`.
+        given, by Newton's method. Strengths of the shrinkage that come from the rows follow: those
+        of most evidence on all that is known. Those chosen by folds stay until a `fit`.
 
         Parameters
         ----------
@@ -248,10 +248,7 @@ def update_family(family: Family, shrinkage: Any, known: Learned, training: Trai
         replace(model.problem(), past=before.past)
         for model, before in zip(family.models, known.models, strict=True)
     ]
-    fits = [
-        Shrunk(minimize_newton(problem, before.strengths, before.theta), before.strengths)
-        for problem, before in zip(problems, known.models, strict=True)
-    ]
+    fits = [go_on(problem, before) for problem, before in zip(problems, known.models, strict=True)]
     for problem, shrunk in zip(problems, fits, strict=True):
         report(problem, shrunk, shrinkage)
     return _made(family, problems, fits, training, wanted=known.models[0].wanted, before=known)

@@ -58,10 +58,9 @@ class SequenceTracker:
     return, it may have counted or not: call it again after the restart, and an `InputError` says
     that the sequence is finished.
 
-    The rate of an exponential and the strengths of shrinkage stay as the calibrator had them; see
-    ``partial_fit``. To choose them anew, fit a calibrator to your data and `history`, and begin
-    another folder. The log and the ids of finished sequences, which stay in memory, grow without
-    limit.
+    The rate of an exponential stays as the calibrator had it; see ``partial_fit``. To choose it
+    anew, fit a calibrator to your data and `history`, and begin another folder. The log and the ids
+    of finished sequences, which stay in memory, grow without limit.
 
     Examples
     --------

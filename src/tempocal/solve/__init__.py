@@ -4,7 +4,7 @@ from tempocal.solve.design import design_effect
 from tempocal.solve.evidence import Shrunk, doubt, fit_by_evidence
 from tempocal.solve.fitting import fit
 from tempocal.solve.folds import N_FOLDS, fit_by_folds, fold_codes
-from tempocal.solve.memory import Memory, Scatter, remember
+from tempocal.solve.memory import Memory, Scatter, go_on, remember
 from tempocal.solve.newton import minimize_newton
 from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.problem import MOST_NEWTON_COEFFICIENTS, Problem, Solution
@@ -34,6 +34,7 @@ __all__ = [
     "fit_profile_by_evidence",
     "fit_separately",
     "fold_codes",
+    "go_on",
     "minimize_newton",
     "remember",
 ]

@@ -87,28 +87,32 @@ def fit_by_evidence(
         polished = fit(problem, strengths, solution.theta)
         solution = replace(polished, passes=solution.passes + polished.passes)
     effect = design_effect(problem, solution, groups, strengths)
-    settled = _settle(problem, solution, strengths, effect, wanted=wanted, fit=fit)
+    weakest = weakest_prior(problem)
+    settled = settle(
+        problem, Shrunk(solution, strengths, effect), wanted=wanted, weakest=weakest, fit=fit
+    )
     # The design effect depends a little on the strengths that it has chosen.
     again = design_effect(problem, settled.solution, groups, settled.strengths)
     if abs(np.log(again / effect)) < SETTLED_EFFECT:
         return settled
-    return _settle(problem, settled.solution, settled.strengths, again, wanted=wanted, fit=fit)
+    settled = replace(settled, design_effect=again)
+    return settle(problem, settled, wanted=wanted, weakest=weakest, fit=fit)
 
 
-def _settle(
+def settle(
     problem: Problem,
-    solution: Solution,
-    strengths: Strengths,
-    effect: float,
+    start: Shrunk,
     *,
     wanted: Wanted,
+    weakest: Strengths,
     fit: Fit,
+    max_rounds: int = MAX_ROUNDS,
 ) -> Shrunk:
-    """Go on from some strengths until they no longer change."""
-    weakest = weakest_prior(problem)
+    """Go on from a fit at some strengths until they no longer change."""
+    solution, strengths, effect = start.solution, start.strengths, start.design_effect or 1.0
     rounds = [_Round(log_evidence(problem, solution, strengths, effect), solution, strengths)]
     before = np.inf
-    for _ in range(MAX_ROUNDS):
+    for _ in range(max_rounds):
         chosen = _most_evidence(
             problem, solution, strengths, effect, weakest=weakest, wanted=wanted
         )

@@ -8,12 +8,17 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.solve.evidence import Doubt, Shrunk, doubt, weakest_prior
+from tempocal.solve.evidence import Doubt, Shrunk, doubt, settle, weakest_prior
+from tempocal.solve.newton import minimize_newton
 from tempocal.solve.past import Past
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic import Wanted, derivatives_of
 from tempocal.solve.scores import groups_in_blocks, score_squares, variance_of
+from tempocal.solve.separate import fit_separately
+
+# They go on in the next call: there is no need to settle for ever in this one.
+ROUNDS_A_CALL = 3
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,8 @@ class Memory:
     curvature : ndarray of shape (blocks, n, n)
         Its Hessian: one block of all coefficients and rates, or one for each step.
     strengths, wanted, weakest : tuple
-        The strengths of its penalties under which it goes on, those that the user gave, and the
-        weakest that data may choose.
+        The strengths of its penalties, those that the user gave, and the weakest that data may
+        choose.
     log_rates : tuple of float
         The rates of its curve, which stay as well.
     scatter : Scatter or None
@@ -101,23 +106,16 @@ class Memory:
         return Past(self.theta, self.gradient, self.curvature[:, :n, :n])
 
     def faded(self, keep: float) -> Self:
-        """Let everything count less, and strengths that come from it as well."""
+        """Let everything count less."""
         if keep == 1.0:
             return self
         noise = self.curvature if self.noise is None else self.noise
-        strengths = [
-            max(keep * strength, least) if wanted is None else strength
-            for strength, wanted, least in zip(
-                self.strengths, self.wanted, self.weakest, strict=True
-            )
-        ]
         return replace(
             self,
             gradient=keep * self.gradient,
             curvature=keep * self.curvature,
             scatter=None if self.scatter is None else self.scatter.faded(keep),
             noise=keep**2 * noise,
-            strengths=tuple(strengths),
         )
 
     def more_noise(self, curvature: Array) -> Array | None:
@@ -154,14 +152,35 @@ class Memory:
         )
 
 
+def go_on(problem: Problem, before: Memory, *, separate: bool = False) -> Shrunk:
+    """Fit to rows that came later, beside the past of the problem, which is that of ``before``.
+
+    Strengths that come from the data follow: those of most evidence, on all that is known.
+    """
+    fit = fit_separately if separate else _fit
+    solution = fit(problem, before.strengths, before.theta)
+    shrunk = Shrunk(solution, before.strengths, before.effect)
+    if None not in before.wanted or solution.unbounded:
+        return shrunk
+    return settle(
+        problem,
+        shrunk,
+        wanted=before.wanted,
+        weakest=before.weakest,
+        fit=fit,
+        max_rounds=ROUNDS_A_CALL,
+    )
+
+
+def _fit(problem: Problem, strengths: Strengths, start: Array | None) -> Solution:
+    # L-BFGS would leave no curvature to go on from.
+    return minimize_newton(problem, strengths, problem.identity if start is None else start)
+
+
 def remember(
     problem: Problem, shrunk: Shrunk, wanted: Wanted, effect: float, before: Memory | None = None
 ) -> tuple[Memory, Doubt]:
-    """Return what a fit knows, with the past that its problem had ``before``; and what it doubts.
-
-    Strengths from the data of a first fit can leave little but the identity, whatever comes later.
-    So it goes on with the weaker ones that the data would allow as well.
-    """
+    """Return what a fit knows beside what was known ``before``, and what it doubts."""
     solution = shrunk.solution
     curvature, gradient = derivatives_of(solution)
     weakest = weakest_prior(problem) if before is None else before.weakest
@@ -173,7 +192,7 @@ def remember(
         solution.theta,
         gradient - pulled,
         curvature,
-        strengths=doubted.strengths if before is None else before.strengths,
+        strengths=shrunk.strengths,
         wanted=wanted,
         weakest=weakest,
         effect=effect,

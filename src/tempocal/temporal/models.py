@@ -28,7 +28,7 @@ from tempocal.solve import (
     fit_profile,
     fit_profile_by_evidence,
     fit_separately,
-    minimize_newton,
+    go_on,
 )
 
 # With a curve there are several times as many coefficients, most of which see few of the keys.
@@ -176,8 +176,7 @@ def _update(
     if not shape.separate:
         # The keys are those of the new rows, not the steps that the curve was laid along.
         problem = replace(problem, basis=shape.basis(track.grid.times))
-    method = fit_separately if shape.separate else minimize_newton
-    shrunk = Shrunk(method(problem, before.strengths, before.theta), before.strengths)
+    shrunk = go_on(problem, before, separate=shape.separate)
     report(problem, shrunk, shrinkage, track.grid.times)
     return FittedModel(model, track, problem, shrunk, before.log_rates, before.wanted, family.tidy)
 
@@ -190,7 +189,8 @@ def _fit_constant(
     keys = training.folds(N_FOLDS) if by_folds else None
     problem = model.problem(keys, N_FOLDS if by_folds else 1)
     shrunk = shrink(problem, shrinkage, training.groups, choose=family.choose)
-    wanted = check_shrinkage(shrinkage) or (None, None)
+    # Strengths that were chosen by folds are as good as given.
+    wanted = shrunk.strengths if by_folds else check_shrinkage(shrinkage) or (None, None)
     return FittedModel(model, track, problem, shrunk, (1.0,) * track.n_rates, wanted, family.tidy)
 
 

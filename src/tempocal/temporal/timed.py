@@ -140,12 +140,20 @@ class TimedCalibrator(Calibrator):
         deviations = [np.sqrt(np.maximum(band.variance(times), 0.0)) for band in self.bands_]
         assert isinstance(self.map_, Curves)
         spread = numbers_by_name(self.map_.form, deviations)
-        n_groups = self.summary_.n_groups
+        n_groups = self._n_groups_that_count()
         times_deviation = _quantile(level, n_groups)
         return {
             name: _interval(center[name], times_deviation * spread[name], name, level, n_groups)
             for name in center
         }
+
+    def _n_groups_that_count(self) -> int | None:
+        """How many groups the bands rest on; those that have faded are fewer than there were."""
+        n_groups = self.summary_.n_groups
+        if n_groups is None or self._learned is None:
+            return n_groups
+        counts = [one.scatter.counts.max() for one in self._learned.models if one.scatter]
+        return min([n_groups, *(max(1, round(float(count))) for count in counts)])
 
     @property
     def alpha_(self) -> Any:
