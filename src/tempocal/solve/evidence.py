@@ -35,6 +35,7 @@ from tempocal.solve.linear import like_blocks
 from tempocal.solve.penalties import Penalty, Strengths, log_determinant
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic import (
+    MAX_UPDATES,
     SETTLED,
     SMALLEST,
     Quadratic,
@@ -107,15 +108,15 @@ def settle(
     weakest: Strengths,
     fit: Fit,
     max_rounds: int = MAX_ROUNDS,
+    max_updates: int = MAX_UPDATES,
 ) -> Shrunk:
     """Go on from a fit at some strengths until they no longer change."""
     solution, strengths, effect = start.solution, start.strengths, start.design_effect or 1.0
     rounds = [_Round(log_evidence(problem, solution, strengths, effect), solution, strengths)]
     before = np.inf
     for _ in range(max_rounds):
-        chosen = _most_evidence(
-            problem, solution, strengths, effect, weakest=weakest, wanted=wanted
-        )
+        quadratic = Quadratic.around(problem, solution, strengths, effect)
+        chosen = quadratic.settle(weakest, wanted, max_updates)
         # Twice in a row, for the curvature may be that of the round before.
         last, before = before, largest_change(chosen, strengths)
         change = max(last, before)
@@ -186,20 +187,6 @@ def log_evidence(
     ]
     hyperprior = sum(np.log1p(1.0 / s) + 0.5 * np.log(s) * is_tie for s, is_tie in used)
     return float(fit_of_both + volume + width - hyperprior)
-
-
-def _most_evidence(
-    problem: Problem,
-    solution: Solution,
-    strengths: Strengths,
-    effect: float,
-    *,
-    weakest: Strengths,
-    wanted: Wanted,
-) -> Strengths:
-    """Strengths of most evidence where the loss is quadratic around the solution."""
-    quadratic = Quadratic.around(problem, solution, strengths, effect)
-    return quadratic.settle(weakest, wanted)
 
 
 @dataclass(frozen=True)

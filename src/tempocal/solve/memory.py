@@ -17,8 +17,8 @@ from tempocal.solve.quadratic import Wanted, derivatives_of
 from tempocal.solve.scores import groups_in_blocks, score_squares, variance_of
 from tempocal.solve.separate import fit_separately
 
-# They go on in the next call: there is no need to settle for ever in this one.
-ROUNDS_A_CALL = 3
+# Strengths go on in the next call: there is no need to settle to the last digit in this one.
+ROUNDS_A_CALL, UPDATES_A_ROUND = 2, 30
 
 
 @dataclass(frozen=True)
@@ -169,6 +169,7 @@ def go_on(problem: Problem, before: Memory, *, separate: bool = False) -> Shrunk
         weakest=before.weakest,
         fit=fit,
         max_rounds=ROUNDS_A_CALL,
+        max_updates=UPDATES_A_ROUND,
     )
 
 

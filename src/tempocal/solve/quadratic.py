@@ -60,13 +60,15 @@ class Quadratic:
             doubtful=doubtful,
         )
 
-    def settle(self, weakest: Strengths, wanted: Wanted) -> Strengths:
+    def settle(
+        self, weakest: Strengths, wanted: Wanted, max_updates: int = MAX_UPDATES
+    ) -> Strengths:
         """Apply the fixed point until strengths no longer change."""
         curvature = 1.0 + float(np.einsum("tpp->tp", self.hessian).max())
         strongest = [curvature * _strongest(one) for one in self.problem.penalties]
         prior = self.prior
         many = self.hessian.shape[1] > MANY_COEFFICIENTS
-        for _ in range(FEW_UPDATES if many else MAX_UPDATES):
+        for _ in range(FEW_UPDATES if many else max_updates):
             updated = tuple(
                 max(min(new, most), least) if one is None else old
                 for new, most, least, one, old in zip(
