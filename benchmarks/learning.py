@@ -27,10 +27,10 @@ def main() -> None:
     matches = tc.datasets.simulate_match(BATCHES * SIZE + NEW, seed=3)
     print(
         f"{BATCHES} batches of {SIZE} matches, of which 1 or 10 are the first call. NLL on {NEW:,} "
-        "other matches less that of\na refit: with the rate and strengths of the first call, and "
-        "with those of all rows. Width of bands beside a full refit."
+        "other matches less\nthat of the same rows in one batch after the first, and less that of a "
+        "fit to all rows. Width of bands beside that fit."
     )
-    print(f"{'':42}{'first':>6}{'same rate':>12}{'full refit':>12}{'band':>7}{'ms a batch':>12}")
+    print(f"{'':42}{'first':>6}{'one batch':>12}{'refit':>12}{'band':>7}{'ms a batch':>12}")
     for calibrator in CALIBRATORS:
         for curve in CURVES:
             for first in FIRSTS:
