@@ -27,7 +27,7 @@ def main() -> None:
     matches = tc.datasets.simulate_match(BATCHES * SIZE + NEW, seed=3)
     print(
         f"{BATCHES} batches of {SIZE} matches, of which 1 or 10 are the first call. NLL on {NEW:,} "
-        "other matches less\nthat of the same rows in one batch after the first, and less that of a "
+        "other matches\nless that of the same rows in one batch after the first, and of a "
         "fit to all rows. Width of bands beside that fit."
     )
     print(f"{'':42}{'first':>6}{'one batch':>12}{'refit':>12}{'band':>7}{'ms a batch':>12}")
