@@ -98,6 +98,7 @@ class SequenceTracker:
         self.folder = Path(folder)
         self._save_every = save_every
         self._lock = RLock()
+        self.calibrator: Any = None
         self._sequences: dict[SequenceId, Sequence] = {}
         self._finished: set[SequenceId] = set()
         if calibrator is not None:
@@ -309,7 +310,7 @@ class SequenceTracker:
     def _take(self, calibrator: Any) -> None:
         # What is observed has no names of columns, which scikit-learn would warn of.
         vars(calibrator).pop("feature_names_in_", None)
-        self.calibrator: Any = calibrator
+        self.calibrator = calibrator
         self._kinds = tuple(getattr(calibrator, "time_kinds_", ()))
         self._codes = {label: code for code, label in enumerate(calibrator.classes_.tolist())}
 
