@@ -1,12 +1,16 @@
 """One process at a time, by a lock on a file."""
 
+import errno
 from contextlib import suppress
 from types import ModuleType
 
-# Windows has no such lock: there nothing keeps two processes from one file.
+# Windows has no such lock, nor have some file systems of networks: there nothing keeps two
+# processes from one file.
 fcntl: ModuleType | None = None
 with suppress(ImportError):
     import fcntl
+
+_NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP}
 
 
 def try_to_lock(file: int) -> bool:
@@ -17,4 +21,7 @@ def try_to_lock(file: int) -> bool:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
     return True
