@@ -15,7 +15,8 @@ LOOKS = 0.5
 UNSETTLED = 60
 """Looks after which a file that is another at each of them, and never whole, is said to be bad.
 
-And those that are left out after a failure that is none of the file, such as too little memory.
+And after which a file is tried again that could not be read for another reason, as for want of
+memory.
 """
 
 _log = logging.getLogger("tempocal.serve")
@@ -51,20 +52,21 @@ class Keeper:
         """Take up another file as soon as it is whole.
 
         One that is not may be a copy half way: it is bad once it is the same at two looks. What
-        fails for another reason is tried again after a while.
+        fails for another reason is tried again after a while, and another file at once.
         """
-        before, unsettled = self._seen, 0
+        before, unsettled, pause = self._seen, 0, 0
         while True:
             await asyncio.sleep(LOOKS)
             try:
                 now = self._look()
                 before, unsettled = now, 0 if now == before else unsettled + 1
-                if now != self._seen:
+                pause = 0 if unsettled else max(0, pause - 1)
+                if now != self._seen and not pause:
                     settled = unsettled in (0, UNSETTLED)
                     await (self._reload() if settled else self._reload_if_whole())
             except Exception as error:
                 self._failed(error)
-                await asyncio.sleep(LOOKS * UNSETTLED)
+                pause = UNSETTLED
 
     async def _reload(self) -> None:
         async with self._one_at_a_time:
