@@ -33,7 +33,15 @@ def test_a_sequence_ends_once(log):
 
 
 @pytest.mark.parametrize(
-    "record", [["finish", "z", 1], ["observe"], ["observe", "a"], ["dance", "a"], ["finish", ["a"]]]
+    "record",
+    [
+        ["finish", "z", 1],
+        ["observe"],
+        ["observe", "a"],
+        ["dance", "a"],
+        ["finish", ["a"]],
+        [1, "a"],
+    ],
 )
 def test_what_cannot_have_happened_is_an_error(log, record):
     with pytest.raises(LogError, match="is not the log of a tracker"):

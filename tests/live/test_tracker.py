@@ -115,6 +115,14 @@ def test_damage_before_the_end_is_an_error(tmp_path, tracker):
         tc.live.SequenceTracker(tmp_path / "live")
 
 
+@pytest.mark.parametrize("record", [["save"], ["dance", "a"], [1, 2]])
+def test_a_log_of_somebody_else_is_an_error(tmp_path, tracker, record):
+    tracker._log.append(record)
+    tracker._log.close()
+    with pytest.raises(LogError, match="is not the log of a tracker"):
+        tc.live.SequenceTracker(tmp_path / "live")
+
+
 @pytest.mark.parametrize("other", [b"{}", None])
 def test_a_model_of_somebody_else_is_an_error(tmp_path, tracker, other):
     play(tracker, 300)

@@ -41,7 +41,7 @@ class Log:
 
         Damaged ones at the end are cut off, once all others have been read.
         """
-        start = f'["{kind}'.encode()
+        start = f'["{kind}"'.encode() if kind else b""
         good = size = 0
         with self.path.open("rb") as file:
             for line in file:

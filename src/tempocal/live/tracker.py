@@ -238,7 +238,7 @@ class SequenceTracker:
         self.close()
 
     def _start(self, calibrator: Any) -> None:
-        saves = [checksum for _, checksum in self._log.read(SAVE)]
+        saves = [record[-1] for record in self._log.read(SAVE)]
         if self._log.is_empty == (calibrator is None):
             raise InputError(
                 f"{self.folder} has no tracker: pass a fitted calibrator to begin one"
