@@ -21,7 +21,8 @@
     ├── NotConvergedWarning                the solver stopped short of the optimum
     ├── AtBoundWarning                     the optimum stands at the edge of what is allowed
     ├── MixedLabelsWarning                 a few groups whose rows differ in their label
-    └── NotSavedWarning                    a tracker's model could not be saved, and will be later
+    ├── NotSavedWarning                    a tracker's model could not be saved, and will be later
+    └── NotLearnedWarning                  a tracker goes on without some of its sequences
 """
 
 import sys
@@ -102,6 +103,10 @@ class MixedLabelsWarning(TempocalWarning):
 
 class NotSavedWarning(TempocalWarning):
     """The model of a tracker could not be saved this time; nothing is lost."""
+
+
+class NotLearnedWarning(TempocalWarning):
+    """A tracker could not learn from sequences that it found in its log, and goes on without."""
 
 
 def warn_user(message: str, category: type[TempocalWarning]) -> None:

@@ -155,6 +155,42 @@ def test_a_state_that_another_run_saved_is_not_overwritten(folder, run, refused,
     assert Monitor.load("monitor.json").status().alpha == 0.01
 
 
+def test_a_run_that_another_one_is_at_is_refused_at_once(folder, run, refused, frame, monkeypatch):
+    """Also where the other one would save only after all checks of this one."""
+    first, second = frame[frame["match"] < 30], frame[frame["match"] >= 30]
+    first.to_csv("first.csv", index=False)
+    second.to_csv("second.csv", index=False)
+    save, said = Monitor.save, []
+
+    def slow(self, path):
+        monkeypatch.setattr(Monitor, "save", save)
+        said.append(refused("monitor", "second.csv", *NEXT))
+        save(self, path)
+
+    monkeypatch.setattr(Monitor, "save", slow)
+    run("monitor", "first.csv", *NEXT)
+    assert said == [
+        "another run is going on from monitor.json: nothing of second.csv was saved, so run this "
+        "again, one at a time"
+    ]
+    assert found(run, "second.csv", *NEXT)["finished"] == 60
+
+
+def test_a_run_that_fails_lets_go_of_the_state(folder, run, refused):
+    refused("monitor", "predictions.csv", *NEXT, "--edges", "6,3")
+    assert found(run, "predictions.csv", *NEXT)["finished"] == 60
+
+
+def test_evidence_that_is_infinite_is_null_in_json(folder, run, frame):
+    wrong = frame.assign(p=frame["won"].map({0: 1 - 1e-12, 1: 1e-12}))
+    many = pd.concat([wrong.assign(match=wrong["match"] + 100 * k) for k in range(10)])
+    many.to_csv("wrong.csv", index=False)
+    out = run("monitor", "wrong.csv", *COLUMNS, "--json").out
+    line = json.loads(out, parse_constant=pytest.fail)["stretches"][0]
+    assert line["e_value"] is None
+    assert line["log_e_value"] > 709
+
+
 def test_settings_are_those_of_the_state(folder, run, refused):
     run("monitor", "predictions.csv", *NEXT)
     for words in (["--edges", "3"], ["--alpha", "0.1"], ["--no-movement"], ["--classes", "0,1"]):

@@ -276,13 +276,19 @@ LARGE = [2**62 + k for k in range(25)]
 @pytest.mark.parametrize("convert", [as_numbers, as_times])
 def test_whole_numbers_that_would_lose_digits_are_refused(convert, values):
     words = r"in row \d, but whole numbers beyond 2\*\*53 lose digits: subtract the first one"
-    with pytest.raises(ColumnError, match=words):
-        convert(column(values), "t")
+    for given in (column(values), pa.array(values)):
+        with pytest.raises(ColumnError, match=words):
+            convert(given, "t")
 
 
 @pytest.mark.parametrize("values", [[2**53 - 1], [1e300], ["1e300"], [2.0**62]], ids=str)
 def test_what_a_double_can_say_is_a_number(values):
     assert as_times(column(values), "t").tolist() == [float(values[0])]
+
+
+def test_days_may_come_without_chunks():
+    found = as_times(pa.array([date(2026, 5, 1)]), "t")
+    np.testing.assert_array_equal(found, np.array(["2026-05-01"], dtype="M8[D]"))
 
 
 def test_infinity_is_a_number():

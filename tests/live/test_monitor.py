@@ -1,6 +1,7 @@
 """Laws of the monitor: what counts, in which order, and what it finds."""
 
 import itertools
+import json
 from datetime import datetime
 
 import numpy as np
@@ -278,8 +279,21 @@ def test_evidence_beyond_a_double_is_infinite():
         .replay(np.full(n, 0.999), np.zeros(n), time=np.zeros(n), sequence=np.arange(n))
         .status()
     )
-    assert status.stretches[0].e_value == np.inf
+    line = status.stretches[0]
+    assert line.e_value == np.inf
     assert status.p_value == 0.0
+    # Strict JSON has no infinity: there it is null, and its logarithm tells how much it is.
+    found = json.loads(json.dumps(status.to_dict(), allow_nan=False))["stretches"][0]
+    assert (found["e_value"], found["highest"]) == (None, None)
+    assert 709 < found["log_e_value"] <= found["log_highest"] == line.log_highest
+
+
+def test_the_logarithm_is_that_of_the_evidence():
+    status = Monitor().replay([0.2] * 5, [1] * 5, time=[0] * 5, sequence=range(5)).status()
+    for line in status.lines:
+        assert np.exp([line.log_e_value, line.log_highest]) == pytest.approx(
+            [line.e_value, line.highest]
+        )
 
 
 def test_an_abandoned_sequence_holds_up_no_other_and_counts_for_nothing():

@@ -56,6 +56,7 @@ def bytes_of(monitor, folder):
         (lambda m: m.predict("a", 0.5, "noon"), "time must be numbers"),
         (lambda m: m.predict("a", 0.5, None), "no time may be missing"),
         (lambda m: m.predict("a", 0.5, np.datetime64("2026-05-01")), "all times of a monitor are"),
+        (lambda m: m.predict("a\ud800", 0.5, 3), r"half of a surrogate pair.*'a\\ud800'"),
         (
             lambda m: m.predict(1.5, 0.5, 3),
             "sequence must be text or a whole number, but it is 1.5",

@@ -8,7 +8,9 @@ import pytest
 
 import tempocal as tc
 from tempocal.live import Monitor
+from tempocal.live import monitor as monitors
 from tempocal.modelfile import read_document, write_document
+from tempocal.modelfile.limits import MAX_BYTES
 
 
 def events(n_classes, seed):
@@ -96,6 +98,22 @@ def test_the_file_grows_little_with_sequences_that_are_over(tmp_path):
         monitor.save(tmp_path / "m.json")
         sizes.append((tmp_path / "m.json").stat().st_size)
     assert 16 * 1000 <= sizes[1] - sizes[0] < 17 * 1000
+
+
+def test_files_have_a_limit_of_their_own(tmp_path, monkeypatch):
+    """Beyond that of a model, which 4 million sequences would reach; kept by `save` and `load`."""
+    assert monitors.MAX_STATE_BYTES >= 16 * MAX_BYTES
+    path, monitor = tmp_path / "m.json", Monitor([6])
+    monitor.save(path)
+    size = path.stat().st_size
+    monkeypatch.setattr(monitors, "MAX_STATE_BYTES", size)
+    monitor.save(path)
+    Monitor.load(path)
+    monkeypatch.setattr(monitors, "MAX_STATE_BYTES", size - 1)
+    with pytest.raises(tc.errors.InputError, match=f"takes {size} bytes"):
+        monitor.save(path)
+    with pytest.raises(tc.errors.NotAModelFileError, match=f"larger than {size - 1} bytes"):
+        Monitor.load(path)
 
 
 def test_every_change_of_the_file_is_noticed(tmp_path):

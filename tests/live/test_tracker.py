@@ -1,14 +1,17 @@
 """Sequences as they come: what is held, learned, refused and found again after a restart."""
 
+import errno
 import os
+import warnings
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
 import tempocal as tc
-from tempocal.errors import InputError, LogError, NotSavedWarning
+from tempocal.errors import InputError, LogError, NotLearnedWarning, NotSavedWarning
 
 M = tc.datasets.simulate_match(340, seed=2)
 FIRST = M.sequence < 300
@@ -112,6 +115,14 @@ def test_damage_before_the_end_is_an_error(tmp_path, tracker):
         tc.live.SequenceTracker(tmp_path / "live")
 
 
+@pytest.mark.parametrize("record", [["save"], ["dance", "a"], [1, 2]])
+def test_a_log_of_somebody_else_is_an_error(tmp_path, tracker, record):
+    tracker._log.append(record)
+    tracker._log.close()
+    with pytest.raises(LogError, match="is not the log of a tracker"):
+        tc.live.SequenceTracker(tmp_path / "live")
+
+
 @pytest.mark.parametrize("other", [b"{}", None])
 def test_a_model_of_somebody_else_is_an_error(tmp_path, tracker, other):
     play(tracker, 300)
@@ -164,6 +175,10 @@ def test_a_sequence_that_cannot_be_learned_is_told_once_and_does_no_harm(tmp_pat
             again.finish(301, 1)
 
 
+def interrupt(*args, **keywords):
+    raise KeyboardInterrupt
+
+
 def refuse(*args, **keywords):
     raise InputError("not today")
 
@@ -204,11 +219,50 @@ class TestInterrupted:
             patch.setattr(os, "fsync", fail)
             with pytest.raises(KeyboardInterrupt):
                 tracker.finish("a", 1)
+        with pytest.raises(InputError, match="is closed"):
+            tracker.finish("a", 1)
+        # It was written, so that it counts.
+        with tc.live.SequenceTracker(tmp_path / "live") as again:
+            assert again.n_finished == 1
+            assert again.calibrator.summary().n_groups == 301
+
+    def test_by_a_disk_that_is_full(self, tmp_path, tracker):
+        def fail(file):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        tracker.observe("a", 1.5, time=3)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(os, "fsync", fail)
+            with pytest.raises(OSError, match="No space"):
+                tracker.finish("a", 1)
         tracker.finish("a", 1)
         tracker.close()
         with tc.live.SequenceTracker(tmp_path / "live") as again:
             assert again.n_finished == 1
             assert again.calibrator.summary().n_groups == 301
+
+    @pytest.mark.parametrize("error", [np.linalg.LinAlgError, MemoryError, InputError])
+    def test_for_ever_by_one_sequence(self, tmp_path, tracker, error):
+        """It is told once, and left out."""
+
+        def fail(self, *args, **keywords):
+            self.map_ = None
+            raise error
+
+        play(tracker, 300)
+        tracker.save()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tc.TemporalCalibrator, "partial_fit", fail)
+            patch.setattr(tracker, "_mark_failed", interrupt)  # killed at this moment
+            with pytest.raises((error, KeyboardInterrupt)):
+                play(tracker, 301)
+            with pytest.warns(NotLearnedWarning, match="without 1 finished .*: 301$"):
+                tc.live.SequenceTracker(tmp_path / "live").close()
+        with tc.live.SequenceTracker(tmp_path / "live") as again:
+            play(again, 302)
+            assert again.n_finished == 3
+            found = again.calibrator.predict_proba([1.5], time=[3])
+        np.testing.assert_array_equal(found, self.learned(tmp_path, [300, 302]))
 
     def test_while_it_saves(self, tmp_path, tracker):
         tracker._save_every = 1
@@ -247,6 +301,7 @@ class TestRefusals:
             (lambda t: t.observe("a", 1.0, time=datetime(2026, 1, 1, tzinfo=UTC)), "time was"),
             (lambda t: t.observe(1.5, 1.0, time=5), "sequence must be text"),
             (lambda t: t.observe(None, 1.0, time=5), "sequence must be text"),
+            (lambda t: t.observe("a\ud800", 1.0, time=5), "half of a surrogate pair"),
         ],
     )
     def test_change_nothing(self, tracker, call, said):
@@ -275,10 +330,15 @@ class TestRefusals:
             tc.live.SequenceTracker(tmp_path / "nowhere")
         assert not (tmp_path / "nowhere").exists()
 
-    def test_once_closed(self, tracker):
+    @pytest.mark.parametrize(
+        "call", [lambda t: t.observe("a", 1.0, time=3), tc.live.SequenceTracker.save]
+    )
+    def test_once_closed(self, tracker, call):
         tracker.close()
+        before = {file: file.stat().st_mtime_ns for file in tracker.folder.iterdir()}
         with pytest.raises(InputError, match="is closed"):
-            tracker.observe("a", 1.0, time=3)
+            call(tracker)
+        assert {file: file.stat().st_mtime_ns for file in tracker.folder.iterdir()} == before
 
     @pytest.mark.parametrize(
         ("cal", "said"),
@@ -322,6 +382,22 @@ def test_without_time_and_with_certain_predictions(tmp_path):
     with tc.live.SequenceTracker(tmp_path) as tracker:
         tracker.finish(1, True)
         assert tracker.history()["logits"].tolist() == [np.inf, 0.5]
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_columns_with_names_are_not_asked_for(tmp_path, restart):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(300, 3)), columns=["a", "b", "c"])
+    cal = tc.VectorScaling(shrinkage=1.0).fit(table, np.arange(300) % 3, groups=np.arange(300))
+    tracker = tc.live.SequenceTracker(tmp_path, cal)
+    if restart:
+        tracker.close()
+        tracker = tc.live.SequenceTracker(tmp_path)
+    with tracker, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tracker.observe("x", [0.1, 0.2, 0.3])
+        tracker.finish("x", 1)
+    assert list(cal.feature_names_in_) == ["a", "b", "c"]
 
 
 def test_moments_and_three_classes(tmp_path):

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tempocal.errors import InputError
-from tempocal.modelfile import document, read_document, write_document
+from tempocal.modelfile import read_document, write_document
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 SCALARS = st.none() | st.booleans() | st.integers() | st.text() | FLOATS
@@ -98,10 +98,9 @@ def test_what_is_no_mapping_is_refused(path, content):
         write_document(path, content)
 
 
-def test_content_too_large_to_be_read_again_is_not_written(path, saved, monkeypatch):
-    monkeypatch.setattr(document, "MAX_BYTES", 1000)
-    with pytest.raises(InputError, match="a model file may have 1000"):
-        write_document(path, {"text": "x" * 1000})
+def test_content_too_large_to_be_read_again_is_not_written(path, saved):
+    with pytest.raises(InputError, match="the file may have 1000"):
+        write_document(path, {"text": "x" * 1000}, limit=1000)
     assert path.read_bytes() == saved
 
 

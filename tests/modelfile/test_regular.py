@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tempocal.errors import NotAModelFileError
-from tempocal.modelfile import read_document, regular, write_document
+from tempocal.modelfile import read_document, write_document
 from tempocal.modelfile.limits import MAX_BYTES
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs pipes and devices as files")
@@ -58,10 +58,9 @@ def test_of_a_file_too_large_only_the_beginning_is_read(path):
     assert time.perf_counter() - start < 5
 
 
-def test_a_file_of_exactly_the_limit_is_read(path, monkeypatch):
+def test_a_file_of_exactly_the_limit_is_read(path):
     write_document(path, {"a": "x" * 1000})
-    monkeypatch.setattr(regular, "MAX_BYTES", path.stat().st_size)
-    assert read_document(path) == {"a": "x" * 1000}
-    monkeypatch.setattr(regular, "MAX_BYTES", path.stat().st_size - 1)
-    with pytest.raises(NotAModelFileError, match="larger than"):
-        read_document(path)
+    size = path.stat().st_size
+    assert read_document(path, limit=size) == {"a": "x" * 1000}
+    with pytest.raises(NotAModelFileError, match=f"larger than {size - 1} bytes"):
+        read_document(path, limit=size - 1)

@@ -126,6 +126,64 @@ def test_watching(keeper, path, monkeypatch, caplog):
     assert len(caplog.messages) == 4
 
 
+def out_of_threads(path):
+    raise RuntimeError("can't start new thread")
+
+
+def test_what_is_not_the_fault_of_the_file_is_tried_again(keeper, path, monkeypatch, caplog):
+    monkeypatch.setattr(keepers, "LOOKS", 0.01)
+    monkeypatch.setattr(keepers, "UNSETTLED", 5)
+    old = keeper.model
+
+    async def go():
+        watching = asyncio.create_task(keeper.watch())
+        with monkeypatch.context() as patch:
+            patch.setattr(keepers, "read_served", out_of_threads)
+            save(NEW, path)
+            while counted(keeper) == (0, 0):
+                await asyncio.sleep(0.01)
+        while keeper.model is old:
+            await asyncio.sleep(0.01)
+        save(OLD, path)
+        while keeper.model.id != old.id:
+            await asyncio.sleep(0.01)
+        assert not watching.done()
+        watching.cancel()
+
+    asyncio.run(asyncio.wait_for(go(), 20))
+    assert counted(keeper)[0] == 2
+    assert caplog.messages[0] == f"{path}: RuntimeError; model {old.id} goes on answering"
+
+
+def test_another_file_is_taken_up_at_once_after_any_failure(keeper, path, monkeypatch):
+    monkeypatch.setattr(keepers, "LOOKS", 0.01)
+    monkeypatch.setattr(keepers, "UNSETTLED", 10**6)
+    old = keeper.model
+
+    async def go():
+        watching = asyncio.create_task(keeper.watch())
+        with monkeypatch.context() as patch:
+            patch.setattr(keepers, "read_served", out_of_threads)
+            save(model_of(slope=0.6), path)
+            while counted(keeper) == (0, 0):
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.1)
+        assert counted(keeper) == (0, 1)
+        save(model_of(slope=0.75), path)
+        while keeper.model is old:
+            await asyncio.sleep(0.01)
+        watching.cancel()
+
+    asyncio.run(asyncio.wait_for(go(), 20))
+
+
+def test_a_signal_that_meets_another_failure_says_so(keeper, path, monkeypatch, caplog):
+    monkeypatch.setattr(keepers, "read_served", out_of_threads)
+    asyncio.run(keeper.reload())
+    assert counted(keeper) == (0, 1)
+    assert caplog.messages == [f"{path}: RuntimeError; model {keeper.model.id} goes on answering"]
+
+
 def test_a_file_that_is_being_written_is_left_alone(keeper, path, monkeypatch):
     monkeypatch.setattr(keepers, "LOOKS", 0.02)
     data = save(NEW, path.with_name("other")).read_bytes()

@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+import threading
 
 import httpx
 import pytest
 
 from serve.asking import JSON, ask, model_of, refused, service_of
 from tempocal.errors import InputError
-from tempocal.serve import token
+from tempocal.serve import app, token
 
 GOOD = {"logits": 1.5, "time": 3}
 
@@ -74,10 +75,41 @@ def test_a_body_that_comes_too_slowly(tmp_path):
     answer = ask(service, body=in_pieces(padded(100), pause=0.02))
     assert answer.status_code == 408
     assert answer.headers["connection"] == "close"
-    assert service.metrics.in_flight == 0
+    assert (service.metrics.receiving, service.metrics.in_flight) == (0, 0)
 
 
-def test_requests_under_way_up_to_a_limit(tmp_path):
+def while_held(service, bodies, are_there, release):
+    """Ask once more, and for health, while requests with these bodies are under way."""
+
+    async def go():
+        transport = httpx.ASGITransport(service.asgi)
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            waiting = [
+                asyncio.create_task(client.post("/v1/score", content=body, headers=JSON))
+                for body in bodies
+            ]
+            while not are_there():
+                await asyncio.sleep(0.001)
+            one_more = await client.post("/v1/score", json=GOOD)
+            assert (await client.get("/healthz")).status_code == 200
+            release()
+            waited = await asyncio.gather(*waiting)
+        assert {one.status_code for one in waited} == {200}
+        return one_more
+
+    answer = asyncio.run(asyncio.wait_for(go(), 20))
+    assert ask(service, GOOD).status_code == 200
+    return answer
+
+
+def is_busy(answer, said):
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    error = answer.json()["error"]
+    return error["code"] == "busy" and said in error["message"]
+
+
+@pytest.mark.parametrize(("count", "refused"), [(7, False), (8, True)])
+def test_bodies_that_come_in_up_to_a_larger_limit(tmp_path, count, refused):
     service = service_of(model_of(), tmp_path / "model.json", max_concurrent=2)
     held = asyncio.Event()
 
@@ -87,26 +119,27 @@ def test_requests_under_way_up_to_a_limit(tmp_path):
         await held.wait()
         yield body[5:]
 
-    async def go():
-        transport = httpx.ASGITransport(service.asgi)
-        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
-            waiting = [
-                asyncio.create_task(client.post("/v1/score", content=slow(), headers=JSON))
-                for _ in range(2)
-            ]
-            while service.metrics.in_flight < 2:
-                await asyncio.sleep(0.001)
-            busy = await client.post("/v1/score", json=GOOD)
-            alive = await client.get("/healthz")
-            held.set()
-            return busy, alive, await asyncio.gather(*waiting)
+    bodies = [slow() for _ in range(count)]
+    answer = while_held(service, bodies, lambda: service.metrics.receiving == count, held.set)
+    if refused:
+        assert is_busy(answer, "8 requests are coming in")
+    else:
+        assert answer.status_code == 200
 
-    busy, alive, waited = asyncio.run(go())
-    assert (busy.status_code, busy.headers["retry-after"]) == (503, "1")
-    assert busy.json()["error"]["code"] == "busy"
-    assert alive.status_code == 200
-    assert [one.status_code for one in waited] == [200, 200]
-    assert ask(service, GOOD).status_code == 200
+
+def test_requests_that_are_scored_up_to_a_limit(tmp_path, monkeypatch):
+    service = service_of(model_of(), tmp_path / "model.json", max_concurrent=2)
+    held, answer = threading.Event(), app.answer
+
+    def slow(model, body, max_rows):
+        if len(body) > app.INLINE_BYTES:
+            held.wait(20)
+        return answer(model, body, max_rows)
+
+    monkeypatch.setattr(app, "answer", slow)
+    bodies = [padded(app.INLINE_BYTES + 1)] * 2
+    there = while_held(service, bodies, lambda: service.metrics.in_flight == 2, held.set)
+    assert is_busy(there, "2 requests are under way")
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ def test_requests_and_rows(tmp_path):
     assert found['tempocal_requests_total{path="other",status="404"}'] == 1
     assert found["tempocal_rows_scored_total"] == 8
     assert found["tempocal_requests_in_flight"] == 0
+    assert found["tempocal_requests_receiving"] == 0
     assert found["tempocal_connections_total"] == 0  # there is no socket
     assert counts(service)['tempocal_requests_total{path="/metrics",status="200"}'] == 1
 

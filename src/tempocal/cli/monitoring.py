@@ -1,7 +1,8 @@
 """From the rows of a file to the status of a monitor."""
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -30,6 +31,7 @@ from tempocal.files import (
 from tempocal.inputs import check_scores
 from tempocal.links import Array, proba_from_logits
 from tempocal.live import Monitor, Status
+from tempocal.live.locks import try_to_lock
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,40 @@ def watch(
     named: Named, state: str | None, settings: dict[str, Any], *, skip_finished: bool
 ) -> tuple[Status, int]:
     """Let a monitor see a file, and save it; return its status and how many rows were left out."""
+    with _alone(state, named.file):
+        return _watch(named, state, settings, skip_finished)
+
+
+@contextmanager
+def _alone(state: str | None, file: str) -> Iterator[None]:
+    """Keep other runs from a state until this one has saved it.
+
+    They are refused and do not wait: this one may read from a pipe that never ends, and files must
+    come in their order. The lock is on a file beside the state, which a save would replace; it
+    stays, for whoever removed it would take it from a run that has just opened it.
+    """
+    if state is None:
+        yield
+        return
+    folder, name = os.path.split(os.path.realpath(state))
+    lock = os.open(os.path.join(folder, f".{name}.lock"), os.O_RDONLY | os.O_CREAT, 0o666)
+    try:
+        if not try_to_lock(lock):
+            raise _another_run(f"is going on from {state}", file)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _another_run(does: str, file: str) -> InputError:
+    return InputError(
+        f"another run {does}: nothing of {file} was saved, so run this again, one at a time"
+    )
+
+
+def _watch(
+    named: Named, state: str | None, settings: dict[str, Any], skip_finished: bool
+) -> tuple[Status, int]:
     before = _stamp(state)
     saved = state if before is not None else None
     if saved is not None:
@@ -69,11 +105,9 @@ def watch(
         for sequence, label in dict.fromkeys(rows.outcomes):
             monitor.finish(sequence, label)
     if state is not None:
+        # By a program that has no lock, or where there are none.
         if _stamp(state) != before:
-            raise InputError(
-                f"another run saved {state} meanwhile: nothing of {named.file} was saved, so run "
-                "this again, one at a time"
-            )
+            raise _another_run(f"saved {state} meanwhile", named.file)
         monitor.save(state)
     return monitor.status(), n_rows - rows.count
 

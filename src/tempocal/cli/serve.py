@@ -47,7 +47,8 @@ from tempocal.cli.options import verb
     type=click.IntRange(min=1),
     default=64,
     metavar="N",
-    help="Most requests for scores under way at a time. Default: 64.",
+    help="Most requests that are scored at a time; four times as many may be coming in. "
+    "Default: 64.",
 )
 @click.option(
     "--timeout",

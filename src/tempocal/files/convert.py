@@ -36,7 +36,7 @@ def as_times(column: Any, name: str, first_row: int = 1) -> NDArray[Any]:
         column = _from_text(column, (pa.float64(), *_MOMENTS), name, first_row, _TIMES)
     kind = column.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_duration(kind):
-        return np.asarray(column.to_numpy())
+        return np.asarray(column)
     if not _is_number(kind):
         raise wrong(name, _TIMES, column, first_row)
     return _floats(column, given, name, first_row)
@@ -44,7 +44,7 @@ def as_times(column: Any, name: str, first_row: int = 1) -> NDArray[Any]:
 
 def _floats(column: Any, given: Any, name: str, first_row: int) -> NDArray[np.float64]:
     """Return numbers as float64, ``given`` being the column before text was read."""
-    numbers = np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
+    numbers = np.asarray(column.cast(pa.float64(), safe=False), dtype=np.float64)
     missing = np.isnan(numbers)
     if missing.any():
         raise not_a_number(name, first_row + int(np.argmax(missing)))
@@ -60,7 +60,7 @@ def _require_no_digits_lost(
     """Refuse whole numbers that a double cannot tell apart; 1e300 in text is what it says."""
     if is_text(given):
         text = pc.utf8_trim_whitespace(given.cast(pa.string()))
-        beyond = beyond & pc.match_substring_regex(text, "^[+-]?[0-9]+$").to_numpy()
+        beyond = beyond & np.asarray(pc.match_substring_regex(text, "^[+-]?[0-9]+$"))
     if beyond.any():
         row = int(np.argmax(beyond))
         raise ColumnError(

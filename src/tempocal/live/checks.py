@@ -1,5 +1,6 @@
 """What a monitor is given, checked: one prediction, or many rows of them."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from tempocal.live.line import SequenceId
 from tempocal.modelfile.limits import MAX_DIGITS
 
 _LONGEST = 1_000
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _TOO_LARGE = 10**MAX_DIGITS
 _HINT = "a monitor takes probabilities, not logits"
 
@@ -42,6 +44,10 @@ def check_id(sequence: Any) -> SequenceId:
         raise InputError(
             f"sequence is a text of {len(sequence):,} characters, and an id has at most "
             f"{_LONGEST:,}: {sequence[:40]!r}..."
+        )
+    if isinstance(sequence, str) and _SURROGATE.search(sequence):
+        raise InputError(
+            f"sequence holds half of a surrogate pair, which is not text: {sequence!a:.80}"
         )
     return sequence
 

@@ -11,20 +11,16 @@ import errno
 import json
 import os
 import zlib
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import ModuleType
-from typing import Any, Self
+from typing import Any
 
 from tempocal.errors import InputError, LogError
-
-# Windows has no such lock: there nothing keeps two processes from one file.
-fcntl: ModuleType | None = None
-with suppress(ImportError):
-    import fcntl
+from tempocal.live.locks import try_to_lock
 
 Record = list[Any]
+
+_HEAD = 9  # bytes before the list: eight of the checksum, and the mark
 
 
 class Log:
@@ -40,40 +36,62 @@ class Log:
             os.close(self._file)
             raise
 
-    def read(self) -> list[Record]:
-        """Return all records; damaged ones at the end are cut off."""
-        data = self.path.read_bytes()
-        lines = [_Line.of(line) for line in data.split(b"\n")[:-1]]
-        good = next((k for k, line in enumerate(lines) if line is None), len(lines))
-        if any(line is not None and line.synced for line in lines[good:]):
-            raise LogError(f"{self.path} is damaged in line {good + 1}")
-        kept = [line for line in lines[:good] if line is not None]
-        size = sum(line.size for line in kept)
-        if size < len(data):
-            os.truncate(self._file, size)
+    def read(self, kind: str = "") -> Iterator[Record]:
+        """Yield all records, or those whose first word is ``kind``, one after another.
+
+        Damaged ones at the end are cut off, once all others have been read.
+        """
+        start = f'["{kind}"'.encode() if kind else b""
+        good = size = 0
+        with self.path.open("rb") as file:
+            for line in file:
+                if not _is_whole(line):
+                    self._require_end(file, good)
+                    os.truncate(self._file, size)
+                    break
+                good, size = good + 1, size + len(line)
+                if line.startswith(start, _HEAD):
+                    yield json.loads(line[_HEAD:])
         self._size = size
-        return [line.record for line in kept]
+
+    def _require_end(self, rest: Iterable[bytes], good: int) -> None:
+        """Refuse a log with records that were on the disk after one that is damaged."""
+        if any(_is_whole(line) and _is_synced(line) for line in rest):
+            raise LogError(f"{self.path} is damaged in line {good + 1}")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no record."""
+        return self._size == 0
 
     @property
     def is_open(self) -> bool:
         """Whether there is a file to add to."""
         return self._file >= 0
 
-    def append(self, record: Record, *, sync: bool = False) -> None:
-        """Add a record, which a killed process no longer loses; ``sync`` brings it to the disk."""
+    def require_open(self) -> None:
+        """Refuse to go on once the file is closed."""
         if not self.is_open:
             raise InputError(f"the tracker of {self.path.parent} is closed")
+
+    def append(self, record: Record, *, sync: bool = False) -> None:
+        """Add a record, which a killed process no longer loses; ``sync`` brings it to the disk."""
+        self.require_open()
         text = json.dumps(record, separators=(",", ":")).encode()
         line = b"%08x%s%s\n" % (zlib.crc32(text), b"*" if sync else b" ", text)
         try:
             self._write(line)
             if sync:
                 os.fsync(self._file)
-        except BaseException:
+            self._size += len(line)
+        except OSError:
             # Nobody was told that it was written, so that it must not be there.
             self._cut()
             raise
-        self._size += len(line)
+        except BaseException:
+            # Interrupted: whether it is there, whoever opens the file again will see.
+            self.close()
+            raise
 
     def _cut(self) -> None:
         try:
@@ -85,33 +103,22 @@ class Log:
         if os.write(self._file, line) < len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
 
+    def _lock(self) -> None:
+        if not try_to_lock(self._file):
+            raise InputError(f"{self.path.parent} is in use by another tracker")
+
     def close(self) -> None:
         """Let another process have the file."""
-        if self.is_open:
-            os.close(self._file)
-        self._file = -1
-
-    def _lock(self) -> None:
-        if fcntl is None:
-            return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise InputError(f"{self.path.parent} is in use by another tracker") from error
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A line that is whole."""
+def _is_whole(line: bytes) -> bool:
+    """Tell whether a line is as it was written, to its end."""
+    marked = line[8:_HEAD] in (b" ", b"*") and line.endswith(b"\n")
+    return marked and line[:8] == b"%08x" % zlib.crc32(line[_HEAD:-1])
 
-    record: Record
-    synced: bool
-    size: int
 
-    @classmethod
-    def of(cls, line: bytes) -> Self | None:
-        """Return None for a line that is not."""
-        checksum, mark, text = line[:8], line[8:9], line[9:]
-        if mark not in (b" ", b"*") or checksum != b"%08x" % zlib.crc32(text):
-            return None
-        return cls(json.loads(text), mark == b"*", len(line) + 1)
+def _is_synced(line: bytes) -> bool:
+    return line[8:_HEAD] == b"*"

@@ -41,6 +41,7 @@ from tempocal.live.state import book_to_dict, fill_book
 from tempocal.live.status import Status, line_status
 from tempocal.modelfile import read_document, write_document
 from tempocal.modelfile.labels import labels_from_dict, labels_to_dict
+from tempocal.modelfile.limits import MAX_STATE_BYTES
 
 _KIND = "monitor"
 
@@ -104,7 +105,8 @@ class Monitor:
 
     *A sequence counts once.* The ids of sequences that have ended are kept, as digests of 8 bytes,
     and whatever comes for them later is refused: rows that count twice are no new evidence. So
-    memory grows by about 100 bytes with each sequence, and the file of `save` by 16.
+    memory grows by about 100 bytes with each sequence, and the file of `save` by 16. A file may
+    have 1 GiB, some 67 million sequences; beyond that `save` refuses and `load` does not read.
 
     *Threads.* Calls may come from several threads and are taken one at a time. Forecasts then count
     in the order in which they get here.
@@ -308,13 +310,21 @@ class Monitor:
         ----------
         path : path-like
             Where to.
+
+        Raises
+        ------
+        InputError
+            If it takes more than 1 GiB, as with some 67 million sequences.
         """
         with self._lock:
-            write_document(path, self._content(self._book))
+            write_document(path, self._content(self._book), limit=MAX_STATE_BYTES)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
         """Read a monitor that goes on where the saved one stopped, to the last bit.
+
+        A file may have 1 GiB. One that somebody made to do harm may take some tens of times as much
+        memory to refuse, so read files of your own.
 
         Parameters
         ----------
@@ -326,7 +336,7 @@ class Monitor:
         ModelFileError
             If the file is damaged, of another kind, or written by a later version.
         """
-        content = read_document(path, _KIND)
+        content = read_document(path, _KIND, limit=MAX_STATE_BYTES)
         try:
             return cls._from_content(content["settings"], content["book"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -22,9 +22,11 @@ class LineStatus:
         Which stretch, or "movement".
     e_value : float
         The evidence now: 1 at the start, near 0 after a long good time, large if something is
-        wrong.
+        wrong, and infinite beyond what a double can hold.
     highest : float
         The largest it ever was.
+    log_e_value, log_highest : float
+        Their natural logarithms, which are always finite.
     settled : int
         Bets counted: sequences in a stretch, steps between forecasts in movement.
     waiting : int
@@ -42,12 +44,18 @@ class LineStatus:
     name: str
     e_value: float
     highest: float
+    log_e_value: float
+    log_highest: float
     settled: int
     waiting: int
     suspicion: str
     alarm: bool
     since_settled: int | None
     since_sequence: str | int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON: infinite evidence is None, with its logarithm."""
+        return {name: None if value == math.inf else value for name, value in vars(self).items()}
 
     def __str__(self) -> str:
         words = [f"{self.name}: evidence {self.e_value:.3g}, highest {self.highest:.3g}"]
@@ -104,14 +112,18 @@ class Status:
         return min(1.0, len(self.lines) / max(line.highest for line in self.lines))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it, ready for JSON."""
+        """Return all of it, ready for strict JSON.
+
+        Evidence beyond what a double can hold is None there; its logarithm is beside it. A
+        ``p_value`` below what a double can hold is 0.
+        """
         return {
             "alarm": self.alarm,
             "p_value": self.p_value,
             "alpha": self.alpha,
             "threshold": self.threshold,
-            "stretches": [vars(line) for line in self.stretches],
-            "movement": self.movement and vars(self.movement),
+            "stretches": [line.to_dict() for line in self.stretches],
+            "movement": self.movement and self.movement.to_dict(),
             "finished": self.finished,
             "abandoned": self.abandoned,
             "under_way": self.under_way,
@@ -138,6 +150,8 @@ def line_status(name: str, line: Line, classes: list[Any], *, moves: bool) -> Li
         name,
         _exp(line.log_value),
         _exp(line.log_highest),
+        line.log_value,
+        line.log_highest,
         line.settled,
         len(line.waiting),
         _suspicion(line, classes, moves=moves) if tells else "",

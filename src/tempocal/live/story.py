@@ -1,5 +1,6 @@
 """What the records of a log say has happened."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -31,25 +32,29 @@ class Story:
 
     Attributes
     ----------
+    saves : int
+        How many times a model is still to be saved until it is the one that is there.
     under_way : dict
         Sequences that have not ended.
+    known : set
+        Those that ended before the model was saved, which has learned from them. Their rows are
+        forgotten.
     ended : dict
-        Those that have, in the order in which they did, and the code of their label.
+        Those that ended after it, in the order in which they did, and the code of their label.
     failed : set
-        Those of them that the model could not learn from.
-    saved : dict
-        How many sequences each model file knew that was saved, by its checksum.
+        Those that the model could not learn from.
     """
 
+    saves: int = 0
     under_way: dict[SequenceId, Sequence] = field(default_factory=dict)
+    known: set[SequenceId] = field(default_factory=set)
     ended: dict[SequenceId, tuple[Sequence, int]] = field(default_factory=dict)
     failed: set[SequenceId] = field(default_factory=set)
-    saved: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, records: list[Record], path: Path) -> Self:
-        """Follow the records from the first to the last."""
-        story = cls()
+    def of(cls, records: Iterable[Record], path: Path, *, saves: int = 0) -> Self:
+        """Follow the records from the first to the last, the model being that of so many saves."""
+        story = cls(saves)
         try:
             for record in records:
                 story._follow(*record)
@@ -59,15 +64,24 @@ class Story:
 
     def _follow(self, kind: str, name: SequenceId, *values: Any) -> None:
         match kind:
+            case "observe" | "finish" | "abandon" if name in self.known or name in self.ended:
+                pass  # it counts once
             case "observe":
                 self.under_way.setdefault(name, Sequence()).add(*values)
             case "finish":
-                self.ended[name] = self.under_way.pop(name), int(values[0])
+                self._end(name, int(values[0]))
             case "abandon":
-                del self.under_way[name]
+                self.under_way.pop(name, None)
             case "fail":
                 self.failed.add(name)
             case "save":
-                self.saved[str(name)] = len(self.ended) - len(self.failed)
+                self.saves -= 1
             case _:
                 raise ValueError(kind)
+
+    def _end(self, name: SequenceId, code: int) -> None:
+        sequence = self.under_way.pop(name)
+        if self.saves > 0:
+            self.known.add(name)
+        else:
+            self.ended[name] = sequence, code

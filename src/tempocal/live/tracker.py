@@ -2,8 +2,9 @@
 
 import hashlib
 import os
-from contextlib import suppress
-from copy import deepcopy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy, deepcopy
 from os import PathLike
 from pathlib import Path
 from threading import RLock
@@ -16,6 +17,7 @@ from tempocal.calibrators.learned import require_learned, saved
 from tempocal.errors import (
     InputError,
     LogError,
+    NotLearnedWarning,
     NotSavedWarning,
     TempocalError,
     TempocalWarning,
@@ -58,9 +60,15 @@ class SequenceTracker:
     return, it may have counted or not: call it again after the restart, and an `InputError` says
     that the sequence is finished.
 
+    An interruption, such as Ctrl-C, may close the tracker, and so does an error that is not one of
+    the package while it learns: open the folder again, and it goes on from the log. A sequence that
+    cannot be learned from then either is left out, with a `NotLearnedWarning` that names it.
+
     The rate of an exponential stays as the calibrator had it; see ``partial_fit``. To choose it
-    anew, fit a calibrator to your data and `history`, and begin another folder. The log and the ids
-    of finished sequences, which stay in memory, grow without limit.
+    anew, fit a calibrator to your data and `history`, and begin another folder. The log grows
+    without limit, and so do the ids of finished sequences in memory. Their rows do not stay there,
+    nor come back at a start: of the log it keeps the rows that the model file does not know yet.
+    `history` reads all of them.
 
     Examples
     --------
@@ -90,6 +98,7 @@ class SequenceTracker:
         self.folder = Path(folder)
         self._save_every = save_every
         self._lock = RLock()
+        self.calibrator: Any = None
         self._sequences: dict[SequenceId, Sequence] = {}
         self._finished: set[SequenceId] = set()
         if calibrator is not None:
@@ -135,8 +144,9 @@ class SequenceTracker:
             # One column may come as a number, or as a list of one.
             numbers = np.asarray(logit, dtype=np.float64).reshape(-1).tolist()
             plain = numbers[0] if len(numbers) == 1 else numbers
-            self._log.append([OBSERVE, name, plain, seconds])
-            self._sequences.setdefault(name, Sequence()).add(plain, seconds)
+            with self._in_step_with_the_log():
+                self._log.append([OBSERVE, name, plain, seconds])
+                self._sequences.setdefault(name, Sequence()).add(plain, seconds)
             return proba
 
     def finish(self, sequence_id: Any, label: Any) -> None:
@@ -152,9 +162,10 @@ class SequenceTracker:
         with self._lock:
             name, code = check_id(sequence_id), check_label(label, self._codes)
             self._require_under_way(name)
-            self._log.append([FINISH, name, code], sync=True)
-            self._finished.add(name)
-            self._learn(name, self._sequences.pop(name), code)
+            with self._in_step_with_the_log():
+                self._log.append([FINISH, name, code], sync=True)
+                self._finished.add(name)
+                self._learn(name, self._sequences.pop(name), code)
             if len(self._finished) % self._save_every == 0:
                 self._try_to_save()
 
@@ -166,8 +177,9 @@ class SequenceTracker:
         with self._lock:
             name = check_id(sequence_id)
             self._require_under_way(name)
-            self._log.append([ABANDON, name])
-            del self._sequences[name]
+            with self._in_step_with_the_log():
+                self._log.append([ABANDON, name])
+                del self._sequences[name]
 
     @property
     def under_way(self) -> list[SequenceId]:
@@ -194,6 +206,7 @@ class SequenceTracker:
     def save(self) -> None:
         """Replace the model file by what has been learned so far."""
         with self._lock:
+            self._log.require_open()
             new = self.folder / _NEW
             self.calibrator.save(new)
             # The log says what a model file knows before there is one.
@@ -225,18 +238,19 @@ class SequenceTracker:
         self.close()
 
     def _start(self, calibrator: Any) -> None:
-        records = self._log.read()
-        if bool(records) == (calibrator is not None):
+        saves = [record[-1] for record in self._log.read(SAVE)]
+        if self._log.is_empty == (calibrator is None):
             raise InputError(
-                f"{self.folder} has a tracker: leave calibrator out to go on with it, or begin in "
-                "another folder"
-                if records
-                else f"{self.folder} has no tracker: pass a fitted calibrator to begin one"
+                f"{self.folder} has no tracker: pass a fitted calibrator to begin one"
+                if self._log.is_empty
+                else f"{self.folder} has a tracker: leave calibrator out to go on with it, or "
+                "begin in another folder"
             )
-        if records:
-            self._go_on(Story.of(records, self._log.path))
-        else:
+        if self._log.is_empty:
             self._begin(calibrator)
+        else:
+            known = self._saves_until_model(saves)
+            self._go_on(Story.of(self._log.read(), self._log.path, saves=known))
 
     def _begin(self, calibrator: Any) -> None:
         self._take(_able_to_learn(calibrator))
@@ -244,24 +258,42 @@ class SequenceTracker:
 
     def _go_on(self, story: Story) -> None:
         """Learn what the model file does not have yet."""
-        known = self._known_by_model(story)
         calibrator = load(self.folder / _MODEL)
         require_learned(calibrator._learned)
         self._take(calibrator)
-        self._sequences, self._finished = story.under_way, set(story.ended)
-        rest = [name for name in story.ended if name not in story.failed][known:]
-        for name in rest:
-            # What failed when it was learned first fails again, and has been told.
-            with suppress(TempocalError, TempocalWarning):
-                self._learn(name, *story.ended[name])
+        self._sequences, self._finished = story.under_way, story.known.union(story.ended)
+        rest = [name for name in story.ended if name not in story.failed]
+        failed = [name for name in rest if not self._learn_late(name, *story.ended[name])]
         if rest:
             self.save()
+        if failed:
+            warn_user(
+                f"{self.folder} goes on without {len(failed):,} finished sequences that it could "
+                f"not learn from: {', '.join(map(repr, failed)):.1000}",
+                NotLearnedWarning,
+            )
 
-    def _known_by_model(self, story: Story) -> int:
-        """How many sequences the model file knows, by what the log says of it."""
+    def _learn_late(self, name: SequenceId, sequence: Sequence, code: int) -> bool:
+        """Learn from a sequence of the log; tell whether that was possible.
+
+        What fails here would fail at every start, so that it is marked whatever it is.
+        """
+        before = copy(self.calibrator)
+        try:
+            self.calibrator.partial_fit(**self._rows([(sequence, code)]))
+        except MemoryError:
+            raise  # the machine's fault, not the sequence's
+        except Exception:
+            self.calibrator = before
+            self._log.append([FAIL, name], sync=True)
+            return False
+        return True
+
+    def _saves_until_model(self, saves: list[str]) -> int:
+        """How many times a model was saved until it was the model file."""
         model, new = self.folder / _MODEL, self.folder / _NEW
         # Killed before the new file took the place of the old one.
-        if new.exists() and story.saved and _checksum(new) == list(story.saved)[-1]:
+        if new.exists() and saves and _checksum(new) == saves[-1]:
             os.replace(new, model)
         if not model.exists():
             raise LogError(
@@ -269,14 +301,17 @@ class SequenceTracker:
                 "Put it back from a copy of the folder, or begin in another one"
             )
         checksum = _checksum(model)
-        if checksum not in story.saved:
+        if checksum not in saves:
             raise LogError(
                 f"{model} is not a model that this tracker saved: put its own back, or begin with "
                 "this one in another folder"
             )
-        return story.saved[checksum]
+        # It may have been saved twice without a change: the last time is the one.
+        return len(saves) - saves[::-1].index(checksum)
 
     def _take(self, calibrator: Any) -> None:
+        # What is observed has no names of columns, which scikit-learn would warn of.
+        vars(calibrator).pop("feature_names_in_", None)
         self.calibrator = calibrator
         self._kinds = tuple(getattr(calibrator, "time_kinds_", ()))
         self._codes = {label: code for code, label in enumerate(calibrator.classes_.tolist())}
@@ -288,14 +323,29 @@ class SequenceTracker:
         except (TempocalError, TempocalWarning):
             self._mark_failed(name)
             raise
-        except BaseException:
-            # Not the sequence's fault: whoever opens the folder again learns it, in its turn.
+        except OSError:
+            # Not the log's: whoever opens the folder again learns it, in its turn.
             self._log.close()
             raise
 
     def _mark_failed(self, name: SequenceId) -> None:
         try:
             self._log.append([FAIL, name], sync=True)
+        except OSError:
+            self._log.close()
+            raise
+
+    @contextmanager
+    def _in_step_with_the_log(self) -> Iterator[None]:
+        """Close the log where it may say more than is known here: opened again, it is the truth.
+
+        An error of the package has changed nothing or is in the log, and a record that could not be
+        written is not.
+        """
+        try:
+            yield
+        except (TempocalError, TempocalWarning, OSError):
+            raise
         except BaseException:
             self._log.close()
             raise

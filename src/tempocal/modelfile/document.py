@@ -15,7 +15,9 @@ from tempocal.modelfile.schema import upgraded
 from tempocal.modelfile.text import lay_out
 
 
-def write_document(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
+def write_document(
+    path: str | os.PathLike[str], content: Mapping[str, Any], *, limit: int = MAX_BYTES
+) -> None:
     """Save `content` as a model file, all of it or nothing.
 
     Parameters
@@ -28,6 +30,8 @@ def write_document(path: str | os.PathLike[str], content: Mapping[str, Any]) -> 
         Finite numbers, strings, bools, None, lists and dicts with string keys, within the limits
         of `tempocal.modelfile.limits`. It comes back equal and of the same types, floats to the
         last bit; dictionaries come back sorted by key.
+    limit : int
+        Most bytes that the file may have, as its reader will insist on.
 
     Raises
     ------
@@ -58,12 +62,14 @@ def write_document(path: str | os.PathLike[str], content: Mapping[str, Any]) -> 
     plain = dict(content)
     require_plain(plain)
     data = wrap("".join(lay_out(plain)).encode())
-    if len(data) > MAX_BYTES:
-        raise InputError(f"content takes {len(data)} bytes; a model file may have {MAX_BYTES}")
+    if len(data) > limit:
+        raise InputError(f"content takes {len(data)} bytes; the file may have {limit}")
     replace_file(os.fsdecode(path), data)
 
 
-def read_document(path: str | os.PathLike[str], kind: str | None = None) -> dict[str, Any]:
+def read_document(
+    path: str | os.PathLike[str], kind: str | None = None, *, limit: int = MAX_BYTES
+) -> dict[str, Any]:
     """Return the content of a model file, or refuse the file.
 
     Parameters
@@ -72,6 +78,9 @@ def read_document(path: str | os.PathLike[str], kind: str | None = None) -> dict
         A file that `write_document` wrote, under this schema or an earlier one.
     kind : str, optional
         What it must hold: the content's entry "kind", or "model" for one without.
+    limit : int
+        Most bytes that the file may have. A file that was made to do harm may take some tens of
+        times as much memory, so that it is larger only where files are one's own.
 
     Returns
     -------
@@ -107,7 +116,7 @@ def read_document(path: str | os.PathLike[str], kind: str | None = None) -> dict
     """
     name = os.fsdecode(path)
     try:
-        data, schema = unwrap(read_bytes(name))
+        data, schema = unwrap(read_bytes(name, limit))
         content = upgraded(parse(data), schema)
     except ModelFileError as error:
         error.args = (f"{name} {error}",)

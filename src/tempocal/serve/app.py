@@ -21,6 +21,9 @@ from tempocal.serve.token import authorize
 INLINE_BYTES = 16_384
 """Longer bodies are scored in a thread, so that others need not wait for them."""
 
+RECEIVED = 4
+"""How many times as many bodies may come in at a time as are scored: a bound on memory."""
+
 _GET_OR_HEAD = ["GET", "HEAD"]
 _CODES = {404: "not_found", 405: "method_not_allowed"}
 
@@ -44,15 +47,25 @@ class Service:
         self.asgi = Guard(app, self.metrics, [route.path for route in app.routes])  # type: ignore[attr-defined]
 
     @contextmanager
-    def place(self) -> Iterator[None]:
-        """Hold one of the places for requests under way, or refuse."""
+    def receiving(self) -> Iterator[None]:
+        """Hold one of the places for bodies that come in, or refuse.
+
+        They are more than those for scoring, which clients that are slow to send do not take.
+        """
+        most = RECEIVED * self.settings.max_concurrent
+        if self.metrics.receiving >= most:
+            raise _busy(f"{most} requests are coming in")
+        self.metrics.receiving += 1
+        try:
+            yield
+        finally:
+            self.metrics.receiving -= 1
+
+    @contextmanager
+    def scoring(self) -> Iterator[None]:
+        """Hold one of the places for requests that are scored, or refuse."""
         if self.metrics.in_flight >= self.settings.max_concurrent:
-            raise RefusedError(
-                503,
-                "busy",
-                f"{self.settings.max_concurrent} requests are under way: try again",
-                headers={"Retry-After": "1"},
-            )
+            raise _busy(f"{self.settings.max_concurrent} requests are under way")
         self.metrics.in_flight += 1
         try:
             yield
@@ -73,8 +86,9 @@ def _routes(service: Service) -> FastAPI:
     async def score(request: Request) -> Response:
         authorize(request, settings.token)
         require_json(request)
-        with service.place():
+        with service.receiving():
             body = await read_body(request, settings.max_body, settings.timeout)
+        with service.scoring():
             asked = keeper.model, body, settings.max_rows
             if len(body) > INLINE_BYTES:
                 answered = await asyncio.to_thread(answer, *asked)
@@ -104,6 +118,10 @@ def _routes(service: Service) -> FastAPI:
         return describe(keeper.model, settings)
 
     return app
+
+
+def _busy(why: str) -> RefusedError:
+    return RefusedError(503, "busy", f"{why}: try again", headers={"Retry-After": "1"})
 
 
 async def _refused(request: Request, refusal: Exception) -> Response:

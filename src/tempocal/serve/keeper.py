@@ -13,7 +13,11 @@ LOOKS = 0.5
 """Seconds between two looks at the file."""
 
 UNSETTLED = 60
-"""Looks after which a file that is another at each of them, and never whole, is said to be bad."""
+"""Looks after which a file that is another at each of them, and never whole, is said to be bad.
+
+And after which a file is tried again that could not be read for another reason, as for want of
+memory.
+"""
 
 _log = logging.getLogger("tempocal.serve")
 
@@ -39,33 +43,53 @@ class Keeper:
 
     async def reload(self) -> None:
         """Take up what the file has now; keep the old model where it is no good."""
-        async with self._one_at_a_time:
-            # Looked at before it is read: what is written meanwhile is seen as new.
-            self._seen = self._look()
-            try:
-                await self._take_up()
-            except (OSError, ModelFileError) as error:
-                self._metrics.reloads["failed"] += 1
-                # An error of the system names its number and a path in quotes: its words do.
-                why = f"{self._path}: {error.strerror}" if isinstance(error, OSError) else error
-                _log.error("%s; model %s goes on answering", why, self.model.id)
+        try:
+            await self._reload()
+        except Exception as error:
+            self._failed(error)
 
     async def watch(self) -> None:
         """Take up another file as soon as it is whole.
 
-        One that is not may be a copy half way: it is bad once it is the same at two looks.
+        One that is not may be a copy half way: it is bad once it is the same at two looks. What
+        fails for another reason is tried again after a while, and another file at once.
         """
-        before, unsettled = self._seen, 0
+        before, unsettled, pause = self._seen, 0, 0
         while True:
             await asyncio.sleep(LOOKS)
-            now = self._look()
-            unsettled = 0 if now == before else unsettled + 1
-            if now != self._seen:
-                if unsettled in (0, UNSETTLED):
-                    await self.reload()
-                else:
-                    await self._reload_if_whole()
-            before = now
+            try:
+                now = self._look()
+                before, unsettled = now, 0 if now == before else unsettled + 1
+                pause = 0 if unsettled else max(0, pause - 1)
+                if now != self._seen and not pause:
+                    settled = unsettled in (0, UNSETTLED)
+                    await (self._reload() if settled else self._reload_if_whole())
+            except Exception as error:
+                self._failed(error)
+                pause = UNSETTLED
+
+    async def _reload(self) -> None:
+        async with self._one_at_a_time:
+            # Looked at before it is read: what is written meanwhile is seen as new.
+            before, self._seen = self._seen, self._look()
+            try:
+                await self._take_up()
+            except (OSError, ModelFileError) as error:
+                self._failed(error)
+            except BaseException:
+                self._seen = before
+                raise
+
+    def _failed(self, error: Exception) -> None:
+        self._metrics.reloads["failed"] += 1
+        _log.error("%s; model %s goes on answering", self._in_words(error), self.model.id)
+
+    def _in_words(self, error: Exception) -> str:
+        if isinstance(error, ModelFileError):
+            return str(error)
+        # An error of the system names its number and a path in quotes: its words do.
+        words = error.strerror if isinstance(error, OSError) else None
+        return f"{self._path}: {words or type(error).__name__}"
 
     async def _reload_if_whole(self) -> None:
         async with self._one_at_a_time:
@@ -79,7 +103,7 @@ class Keeper:
     async def _take_up(self) -> None:
         model = await asyncio.to_thread(read_served, self._path)
         self._metrics.reloads["ok"] += 1
-        _log.info(_in_words(self.model, model))
+        _log.info(_change(self.model, model))
         self.model = model
 
     def _look(self) -> tuple[int, ...] | None:
@@ -90,7 +114,7 @@ class Keeper:
         return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _in_words(old: ServedModel, new: ServedModel) -> str:
+def _change(old: ServedModel, new: ServedModel) -> str:
     if new.id == old.id:
         return f"model {new.id} was read again: it is the same"
     said = f"model {new.id} ({new.scorer.name}) answers in place of {old.id}"

@@ -17,6 +17,7 @@ class Metrics:
         self.connections = 0
         self.requests: Counter[tuple[str, int]] = Counter()  # by path and status
         self.rows = 0
+        self.receiving = 0
         self.in_flight = 0
         self.reloads = {"ok": 0, "failed": 0}
         self._latencies = [0] * (len(SECONDS) + 1)
@@ -47,7 +48,9 @@ class Metrics:
             *requests,
             *_about("request_seconds", "histogram", "Time from head to answer of /v1/score."),
             *self._histogram(),
-            *_about("requests_in_flight", "gauge", "Requests for scores under way."),
+            *_about("requests_receiving", "gauge", "Requests for scores that are coming in."),
+            _line("tempocal_requests_receiving", self.receiving),
+            *_about("requests_in_flight", "gauge", "Requests that are being scored."),
             _line("tempocal_requests_in_flight", self.in_flight),
             *_about("connections_total", "counter", "Connections accepted."),
             _line("tempocal_connections_total", self.connections),

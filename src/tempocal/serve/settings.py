@@ -20,7 +20,7 @@ class Settings:
     max_rows : int
         Rows of a request.
     max_concurrent : int
-        Requests for scores that are answered at a time.
+        Requests that are scored at a time; four times as many may be coming in.
     timeout : float
         Seconds in which a request must have come in: its head, and then its body.
     idle : int
