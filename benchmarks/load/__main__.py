@@ -29,7 +29,7 @@ def main() -> None:
     """Run both, and exit with 1 if anything was not as it must be."""
     parser = argparse.ArgumentParser(description="The service under load.")
     parser.add_argument("--minutes", type=float, default=5.0, help="at 80 %% of the peak")
-    parser.add_argument("--ramp", type=float, default=5.0, help="seconds of each step to the peak")
+    parser.add_argument("--ramp", type=float, default=15.0, help="seconds of each step to the peak")
     parser.add_argument("--stops", type=int, default=100, help="how many times SIGTERM")
     parser.add_argument("--seed", type=int, default=0, help="of the moments and the requests")
     options = parser.parse_args()

@@ -241,7 +241,7 @@ class TestInterrupted:
             assert again.n_finished == 1
             assert again.calibrator.summary().n_groups == 301
 
-    @pytest.mark.parametrize("error", [np.linalg.LinAlgError, MemoryError, InputError])
+    @pytest.mark.parametrize("error", [np.linalg.LinAlgError, FloatingPointError, InputError])
     def test_for_ever_by_one_sequence(self, tmp_path, tracker, error):
         """It is told once, and left out."""
 
@@ -263,6 +263,19 @@ class TestInterrupted:
             assert again.n_finished == 3
             found = again.calibrator.predict_proba([1.5], time=[3])
         np.testing.assert_array_equal(found, self.learned(tmp_path, [300, 302]))
+
+    def test_for_want_of_memory_only_until_there_is_some(self, tmp_path, tracker):
+        def fail(self, *args, **keywords):
+            raise MemoryError
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tc.TemporalCalibrator, "partial_fit", fail)
+            with pytest.raises(MemoryError):
+                play(tracker, 300)
+            with pytest.raises(MemoryError):
+                tc.live.SequenceTracker(tmp_path / "live")
+        with tc.live.SequenceTracker(tmp_path / "live") as again:
+            assert again.calibrator.summary().n_groups == 301
 
     def test_while_it_saves(self, tmp_path, tracker):
         tracker._save_every = 1
