@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint docs reproduce bench bench-tables bench-exports load faults validate clean
+.PHONY: help demo test test-numpy test-slow lint docs reproduce bench bench-tables bench-exports load faults validate clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,6 +33,9 @@ demo: $(VENV)/.runtime  ## calibrate simulated matches, globally and along time
 
 test: $(VENV)/.development  ## run the tests and the examples in the docstrings
 	$(BIN)/python -m pytest --numprocesses 2
+
+test-numpy: $(VENV)/.development  ## run the tests of sums, fits and calibrators without the compiled loops
+	TEMPOCAL_KERNELS=numpy $(BIN)/python -m pytest --numprocesses 2 tests/rows tests/solve tests/calibrators tests/temporal tests/maps
 
 test-slow: $(VENV)/.development  ## run the tests that take minutes each: a whole assessment on Spark
 	$(BIN)/python -m pytest -m slow tests

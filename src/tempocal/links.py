@@ -3,6 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.kernels import native
+from tempocal.kernels import proba as kernels
+
 Array = NDArray[np.float64]
 
 # A probability of 0 is read as this one, and one of 1 as 1 less this.
@@ -66,6 +69,8 @@ def log_proba_from_logits(logits: Array) -> Array:
 
 def proba_from_logits(logits: Array) -> Array:
     """Probabilities of shape (n, K), from one column (sigmoid) or K columns (softmax)."""
+    if native is not None:
+        return kernels.sigmoid(logits) if logits.ndim == 1 else kernels.softmax(logits)
     proba = np.exp(log_proba_from_logits(logits))
     return np.asarray(proba / proba.sum(axis=1, keepdims=True), dtype=np.float64)
 

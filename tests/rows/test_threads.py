@@ -2,11 +2,12 @@
 
 import threading
 
-from tempocal.rows import map_on_cores, threads
+from tempocal.kernels import cores
+from tempocal.kernels.cores import map_on_cores
 
 
 def test_results_come_in_order_and_threads_are_kept(monkeypatch):
-    monkeypatch.setattr(threads, "_available_cores", lambda: 3)
+    monkeypatch.setattr(cores, "_available_cores", lambda: 3)
     assert map_on_cores(lambda x: x * x, range(50)) == [x * x for x in range(50)]
     before = threading.active_count()
     map_on_cores(lambda x: x, range(50))
@@ -15,6 +16,6 @@ def test_results_come_in_order_and_threads_are_kept(monkeypatch):
 
 
 def test_work_within_work_does_not_wait_for_ever(monkeypatch):
-    monkeypatch.setattr(threads, "_available_cores", lambda: 2)
+    monkeypatch.setattr(cores, "_available_cores", lambda: 2)
     rows = map_on_cores(lambda x: sum(map_on_cores(lambda y: x * y, range(5))), range(5))
     assert rows == [10 * x for x in range(5)]

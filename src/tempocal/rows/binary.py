@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
+from tempocal.kernels import native
 from tempocal.links import Array, sigmoid
+from tempocal.rows.compiled import MOST_COEFFICIENTS, even_sums
 from tempocal.rows.condensed import condense
 from tempocal.rows.layout import Block
 from tempocal.rows.stored import StoredRows
@@ -63,12 +65,14 @@ class BinaryRows(StoredRows):
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
         theta = theta[self._layout.present]
-        bits = LOG2_E * theta
-        even = sum_blocks(
-            self._layout.blocks(BLOCK),
-            lambda block: self._sum_even(bits, block, hessian),
-            self._zeros(hessian),
-        )
+        if native is not None and self.n_coefficients <= MOST_COEFFICIENTS:
+            even = even_sums(self._features, self._weights, theta, self._pieces, hessian=hessian)
+        else:
+            even = sum_blocks(
+                self._layout.blocks(BLOCK),
+                lambda block: self._sum_even(theta, block, hessian),
+                self._zeros(hessian),
+            )
         linear = np.einsum("kp,kp->k", theta, self._linear)
         return self._layout.for_all_keys(
             Sums(even.loss + linear, even.gradient + self._linear, even.hessian)
@@ -94,14 +98,14 @@ class BinaryRows(StoredRows):
         few._linear = self._linear
         return few
 
-    def _sum_even(self, bits: Array, block: Block, hessian: bool) -> Sums:
+    def _sum_even(self, theta: Array, block: Block, hessian: bool) -> Sums:
         """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of a block.
 
-        ``bits`` are coefficients times log2(e): for exp2, which is quicker than exp.
+        With eta in bits, for exp2 is quicker than exp.
         """
         x = self._features[:, block.rows]
         weights = None if self._weights is None else self._weights[block.rows]
-        eta = self._eta(bits, block)
+        eta = self._eta(LOG2_E * theta, block)
         below = np.copysign(eta, -1.0)
         small = np.exp2(below)
         one_plus_small = small + 1.0

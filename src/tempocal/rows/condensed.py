@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tempocal.inputs import Codes
+from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array
 from tempocal.rows.layout import Block, Layout
-from tempocal.rows.threads import map_on_cores
 
 # Cells of a key: fewer than the least say too little, and more than the most cost time.
 LEAST_CELLS, MOST_CELLS = 16, 128

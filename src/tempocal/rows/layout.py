@@ -86,9 +86,10 @@ class Layout:
             in_order[..., rows] = values[..., order[rows]]
         return in_order
 
-    def keys(self) -> Codes:
-        """Key of each row, sorted."""
-        return np.repeat(self.present, np.diff(self.offsets))
+    def keys(self, step: int = 1) -> Codes:
+        """Key of each row, sorted; of one in ``step``."""
+        counts = np.diff(-(-self.offsets // step)) if step > 1 else np.diff(self.offsets)
+        return np.repeat(self.present, counts)
 
     def blocks(self, size: int) -> Iterator[Block]:
         """Go over all rows in blocks of at most ``size``, as many whole keys in each as fit."""

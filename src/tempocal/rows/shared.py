@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
+from tempocal.kernels import native
 from tempocal.links import Array
+from tempocal.rows.compiled import shared_sums
 from tempocal.rows.layout import Block
 from tempocal.rows.softmax import BLOCK_NUMBERS, softmax
 from tempocal.rows.stored import StoredRows
@@ -46,11 +48,16 @@ class SharedRows(StoredRows):
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, 1)."""
         theta = theta[self._layout.present]
-        total = sum_blocks(
-            self._layout.blocks(self._size),
-            lambda block: self._sum(theta, block, hessian),
-            self._zeros(hessian),
-        )
+        if native is not None:
+            total = shared_sums(
+                self._features, self._true, self._weights, theta, self._pieces, hessian=hessian
+            )
+        else:
+            total = sum_blocks(
+                self._layout.blocks(self._size),
+                lambda block: self._sum(theta, block, hessian),
+                self._zeros(hessian),
+            )
         return self._layout.for_all_keys(total)
 
     def _sum(self, theta: Array, block: Block, hessian: bool) -> Sums:

@@ -11,6 +11,7 @@ from scipy.sparse import coo_array, csr_array
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
+from tempocal.rows.compiled import Pieces
 from tempocal.rows.layout import Layout
 from tempocal.rows.sums import Sums, squares_of
 
@@ -45,7 +46,9 @@ class StoredRows(ABC):
         self._layout = Layout.of(keys, n_keys, len(targets))
         self._features = np.ascontiguousarray(self._layout.sort(features))
         self._targets_as_they_came = targets
-        self._weights = None if weights is None else self._layout.sort(weights)
+        self._weights = (
+            None if weights is None else np.ascontiguousarray(self._layout.sort(weights))
+        )
         self.n_keys = n_keys
         self.total_weight = float(len(targets) if weights is None else weights.sum())
         self.key_weights = self._layout.key_weights(self._weights)
@@ -55,6 +58,10 @@ class StoredRows(ABC):
         """Targets in the order of the keys, which not every pass asks for."""
         return self._layout.sort(self._targets_as_they_came)
 
+    @cached_property
+    def _pieces(self) -> Pieces:
+        return Pieces.of(self._layout)
+
     def thin(self, size: int) -> Self:
         """About ``size`` of the rows under their keys, evenly spaced; all, if no more."""
         step = max(1, self._features.shape[1] // size)
@@ -62,7 +69,7 @@ class StoredRows(ABC):
             self._features[:, ::step],
             self._layout.sort(self._targets_as_they_came, step),
             weights=None if self._weights is None else self._weights[::step],
-            keys=self._layout.keys()[::step],
+            keys=self._layout.keys(step),
             n_keys=self.n_keys,
         )
 

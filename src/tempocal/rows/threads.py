@@ -1,21 +1,13 @@
 """Work through blocks of rows on all cores, with the same bits whatever their number."""
 
-import os
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
-from threading import current_thread
-from typing import TypeVar
+from collections.abc import Callable, Iterable
 
+from tempocal.kernels.cores import map_on_cores
 from tempocal.rows.layout import Block
 from tempocal.rows.sums import Sums
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
 # NumPy lets go of the interpreter within a block, so that threads run side by side.
 BLOCKS_AT_ONCE = 2
-NAME = "tempocal-rows"
 
 
 def sum_blocks(blocks: Iterable[Block], work: Callable[[Block], Sums], total: Sums) -> Sums:
@@ -28,21 +20,6 @@ def sum_blocks(blocks: Iterable[Block], work: Callable[[Block], Sums], total: Su
         return _sum_piece(piece, work, total)
 
     return _add_pieces(pieces, map_on_cores(sum_piece, pieces), total)
-
-
-def map_on_cores(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Do some work for each item, on all cores; results come in the order of the items."""
-    n_threads = min(len(items), _available_cores())
-    # A worker that waits for other workers would wait for ever.
-    if n_threads < 2 or current_thread().name.startswith(NAME):
-        return [work(item) for item in items]
-    return list(_pool(_available_cores(), os.getpid()).map(work, items))
-
-
-@lru_cache(maxsize=1)
-def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
-    """Threads that are kept, for to start them takes as long as a block; a fork has its own."""
-    return ThreadPoolExecutor(n_threads, thread_name_prefix=NAME)
 
 
 def _sum_piece(piece: list[Block], work: Callable[[Block], Sums], like: Sums) -> Sums:
@@ -64,9 +41,3 @@ def _add_pieces(pieces: list[list[Block]], sums: Iterable[Sums], total: Sums) ->
 
 def _keys_of(piece: list[Block]) -> slice:
     return slice(piece[0].keys.start, piece[-1].keys.stop)
-
-
-def _available_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -10,9 +10,9 @@ from tempocal.calibrators.table_training import TableTraining
 from tempocal.calibrators.training import Training
 from tempocal.curves.grid import Grid
 from tempocal.inputs import Codes
+from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array, nll_from_logits
 from tempocal.maps import Curves, TemporalMap
-from tempocal.rows import map_on_cores
 from tempocal.rows.binary import CHUNK
 from tempocal.rows.sums import LOG2_E
 

@@ -1,0 +1,19 @@
+"""The one part of the build that pyproject.toml cannot say: the compiled loops."""
+
+from setuptools import Extension, setup
+
+setup(
+    ext_modules=[
+        Extension(
+            "tempocal.kernels.native",
+            ["src/tempocal/kernels/native.c"],
+            depends=["src/tempocal/kernels/loops.h", "src/tempocal/kernels/vectors.h"],
+            # None of these changes a number: they say that nobody reads errno or traps.
+            extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi"],
+            define_macros=[("Py_LIMITED_API", "0x030B0000")],
+            py_limited_api=True,
+            optional=True,  # without a compiler, NumPy does the work
+        )
+    ],
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+)

@@ -1,0 +1,189 @@
+/* The loops over rows. Sums are taken over FEW rows first and then added up, so that rounding
+   errors do not grow with the number of rows. */
+
+#include "vectors.h"
+
+/* log(2 cosh(eta / 2)) with eta = theta . x, and its derivatives by theta, added up over the rows
+   of one key. `x` is an array of shape (p, rows). */
+INLINE void NAME(even_rows)(const Rows *rows, int64_t first, int64_t end, const double *theta,
+                            int p, int weighted, int second, double *loss, double *gradient,
+                            double *hessian) {
+    const int pairs = p * (p + 1) / 2;
+    const ivec sign = (ivec){0} + INT64_MIN;
+    for (int64_t at = first; at < end;) {
+        int64_t stop = at + FEW < end ? at + FEW : end;
+        vec size = {0}, logs = {0}, product = (vec){0} + 1.0, g[MOST], h[MOST * (MOST + 1) / 2];
+        for (int i = 0; i < p; i++) g[i] = (vec){0};
+        for (int i = 0; i < pairs; i++) h[i] = (vec){0};
+        for (; at < stop; at += LANES) {
+            int64_t count = stop - at < LANES ? stop - at : LANES;
+            vec x[MOST], eta = {0};
+            for (int i = 0; i < p; i++) {
+                x[i] = load(rows->x + i * rows->stride, rows->single, at, count);
+                eta += theta[i] * x[i];
+            }
+            vec below = (vec)((ivec)eta | sign);
+            vec small = NAME(exp)(below), total = 1.0 + small, inverse = 1.0 / total;
+            vec slope = (vec)((ivec)(inverse - 0.5) | ((ivec)eta & sign));
+            vec bend = small * inverse * inverse;
+            if (weighted) {
+                vec weight = load(rows->weights, 0, at, count);
+                size += weight * below;
+                logs += weight * NAME(log)(total);
+                slope *= weight;
+                bend *= weight;
+            } else {
+                size += below;
+                /* Rows that are not there have eta = 0, and would count as log 2. */
+                if (count < LANES) total = NAME(choose)(NAME(there)(count), total, (vec){0} + 1.0);
+                product *= total;
+            }
+            for (int i = 0; i < p; i++) {
+                g[i] += slope * x[i];
+                if (second)
+                    for (int j = 0; j <= i; j++) h[i * (i + 1) / 2 + j] += bend * x[i] * x[j];
+            }
+        }
+        *loss += (weighted ? NAME(sum)(logs) : log(NAME(product)(product))) - 0.5 * NAME(sum)(size);
+        for (int i = 0; i < p; i++) gradient[i] += NAME(sum)(g[i]);
+        if (second)
+            for (int i = 0; i < pairs; i++) hessian[i] += NAME(sum)(h[i]);
+    }
+}
+
+/* Softmax of theta z over the classes, z of shape (classes, rows): its loss, and the derivatives. */
+INLINE void NAME(shared_rows)(const Rows *rows, int64_t first, int64_t end, double theta,
+                              int weighted, double *found) {
+    /* A product of so many totals, each at most the number of classes, does not overflow. */
+    const int64_t few = LANES * (FEW / LANES / (1 + (int64_t)log2((double)rows->count)));
+    for (int64_t at = first; at < end;) {
+        int64_t stop = at + few < end ? at + few : end;
+        vec loss = {0}, slope = {0}, bend = {0}, product = (vec){0} + 1.0;
+        for (; at < stop; at += LANES) {
+            int64_t count = stop - at < LANES ? stop - at : LANES;
+            vec top = theta * load(rows->x, rows->single, at, count);
+            for (int64_t k = 1; k < rows->count; k++)
+                top = NAME(larger)(
+                    top, theta * load(rows->x + k * rows->stride, rows->single, at, count));
+            vec total = {0}, once = {0}, twice = {0};
+            for (int64_t k = 0; k < rows->count; k++) {
+                vec z = load(rows->x + k * rows->stride, rows->single, at, count);
+                vec e = NAME(exp)(theta * z - top);
+                total += e;
+                once += e * z;
+                twice += e * z * z;
+            }
+            vec inverse = 1.0 / total, mean = once * inverse;
+            vec variance = twice * inverse - mean * mean;
+            vec at_label = load(rows->labels, 0, at, count);
+            vec own = top - theta * at_label, pull = mean - at_label;
+            if (weighted) {
+                vec weight = load(rows->weights, 0, at, count);
+                loss += weight * (own + NAME(log)(total));
+                slope += weight * pull;
+                bend += weight * variance;
+            } else {
+                if (count < LANES) total = NAME(choose)(NAME(there)(count), total, (vec){0} + 1.0);
+                loss += own;
+                product *= total;
+                slope += pull;
+                bend += variance;
+            }
+        }
+        found[0] += NAME(sum)(loss) + (weighted ? 0.0 : log(NAME(product)(product)));
+        found[1] += NAME(sum)(slope);
+        found[2] += NAME(sum)(bend);
+    }
+}
+
+static void NAME(even)(const Rows *rows, const Keys *keys, Found *found) {
+    const int p = (int)rows->count, weighted = rows->weights != NULL, second = found->hessian != NULL;
+    for (int64_t key = 0; key < keys->count; key++) {
+        int64_t first = keys->starts[key], end = keys->starts[key + 1];
+        const double *theta = keys->theta + key * p;
+        double *loss = found->loss + key, *gradient = found->gradient + key * p;
+        double hessian[MOST * (MOST + 1) / 2] = {0};
+#define EVEN(P, W, S) \
+    NAME(even_rows)(rows, first, end, theta, P, W, S, loss, gradient, hessian)
+#define EVEN_OF(P) \
+    (weighted ? (second ? EVEN(P, 1, 1) : EVEN(P, 1, 0)) : (second ? EVEN(P, 0, 1) : EVEN(P, 0, 0)))
+        if (p == 1) EVEN_OF(1);
+        else if (p == 2) EVEN_OF(2);
+        else EVEN_OF(3);
+#undef EVEN_OF
+#undef EVEN
+        if (second)
+            for (int i = 0; i < p; i++)
+                for (int j = 0; j < p; j++)
+                    found->hessian[(key * p + i) * p + j] =
+                        hessian[i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i];
+    }
+}
+
+static void NAME(shared)(const Rows *rows, const Keys *keys, Found *found) {
+    for (int64_t key = 0; key < keys->count; key++) {
+        int64_t first = keys->starts[key], end = keys->starts[key + 1];
+        double sums[3] = {0};
+        if (rows->weights) NAME(shared_rows)(rows, first, end, keys->theta[key], 1, sums);
+        else NAME(shared_rows)(rows, first, end, keys->theta[key], 0, sums);
+        found->loss[key] = sums[0];
+        found->gradient[key] = sums[1];
+        if (found->hessian) found->hessian[key] = sums[2];
+    }
+}
+
+/* Probabilities of both classes, (rows, 2), from log-odds. */
+static void NAME(sigmoid)(const double *odds, int64_t n, double *out) {
+    for (int64_t at = 0; at < n; at += LANES) {
+        int64_t count = n - at < LANES ? n - at : LANES;
+        vec eta = load((const char *)odds, 0, at, count);
+        vec small = NAME(exp)((vec)((ivec)eta | INT64_MIN)), more = 1.0 / (1.0 + small);
+        vec less = small * more;
+        vec first = NAME(choose)(eta >= 0.0, less, more), second = NAME(choose)(eta >= 0.0, more, less);
+        for (int i = 0; i < (count < LANES ? count : LANES); i++) {
+            out[2 * (at + i)] = first[i];
+            out[2 * (at + i) + 1] = second[i];
+        }
+    }
+}
+
+/* Probabilities of all classes, (rows, classes), from logits of that shape. */
+static void NAME(softmax)(const double *logits, int64_t n, int64_t classes, double *out) {
+    for (int64_t at = 0; at < n; at += LANES) {
+        int64_t count = n - at < LANES ? n - at : LANES;
+        const double *row = logits + at * classes;
+        double *found = out + at * classes;
+        vec top = (vec){0} - HUGE_VAL, total = {0};
+        for (int64_t k = 0; k < classes; k++) {
+            vec z = {0};
+            for (int64_t i = 0; i < count; i++) z[i] = row[i * classes + k];
+            top = NAME(larger)(top, z);
+        }
+        for (int64_t k = 0; k < classes; k++) {
+            vec z = {0};
+            for (int64_t i = 0; i < count; i++) z[i] = row[i * classes + k];
+            z = NAME(exp)(z - top);
+            total += z;
+            for (int64_t i = 0; i < count; i++) found[i * classes + k] = z[i];
+        }
+        for (int64_t i = 0; i < count; i++)
+            for (int64_t k = 0; k < classes; k++) found[i * classes + k] /= total[i];
+    }
+}
+
+/* exp of every number: what the tests hold the loops to. */
+static void NAME(exponential)(const double *x, int64_t n, double *out) {
+    for (int64_t at = 0; at < n; at += LANES) {
+        int64_t count = n - at < LANES ? n - at : LANES;
+        vec e = NAME(exp)(load((const char *)x, 0, at, count));
+        memcpy(out + at, &e, 8 * (size_t)count);
+    }
+}
+
+static void NAME(logarithm)(const double *x, int64_t n, double *out) {
+    for (int64_t at = 0; at < n; at += LANES) {
+        int64_t count = n - at < LANES ? n - at : LANES;
+        vec e = NAME(log)(load((const char *)x, 0, at, count));
+        memcpy(out + at, &e, 8 * (size_t)count);
+    }
+}

@@ -1,0 +1,84 @@
+/* Some doubles at a time, in plain C with GCC's and Clang's vectors: one source for every
+   instruction set. This file is included once for each of them, with LANES the number of doubles
+   in a register and NAME() to tell the functions apart. */
+
+typedef double NAME(vec) __attribute__((vector_size(8 * LANES)));
+typedef int64_t NAME(ivec) __attribute__((vector_size(8 * LANES)));
+#define vec NAME(vec)
+#define ivec NAME(ivec)
+
+/* Vectors as they lie in memory, wherever that is. */
+typedef double NAME(doubles) __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+typedef float NAME(floats) __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+/* The first `count` numbers of a vector; the others are 0. */
+INLINE vec NAME(load)(const char *numbers, int single, int64_t first, int64_t count) {
+    if (count == LANES && single)
+        return __builtin_convertvector(*(const NAME(floats) *)(numbers + 4 * first), vec);
+    if (count == LANES) return *(const NAME(doubles) *)(numbers + 8 * first);
+    vec read = {0};
+    for (int i = 0; i < count; i++)
+        read[i] = single ? ((const float *)numbers)[first + i] : ((const double *)numbers)[first + i];
+    return read;
+}
+#define load NAME(load)
+
+/* Which lanes hold one of `count` rows. */
+INLINE ivec NAME(there)(int64_t count) {
+    ivec lane = {0};
+    for (int i = 0; i < LANES; i++) lane[i] = i;
+    return lane < count;
+}
+
+INLINE double NAME(sum)(vec v) {
+    double total = v[0];
+    for (int i = 1; i < LANES; i++) total += v[i];
+    return total;
+}
+
+INLINE double NAME(product)(vec v) {
+    double total = v[0];
+    for (int i = 1; i < LANES; i++) total *= v[i];
+    return total;
+}
+
+INLINE vec NAME(choose)(ivec mask, vec yes, vec no) {
+    return (vec)((mask & (ivec)yes) | (~mask & (ivec)no));
+}
+
+INLINE vec NAME(larger)(vec one, vec other) { return NAME(choose)(one > other, one, other); }
+
+/* exp(x) for x <= 709, to 1 ulp or so: x = n log 2 + r with |r| <= log(2) / 2, and a polynomial of
+   degree 11 in r (Chebyshev nodes; off by 2e-17). What would not be a normal number is 0. */
+INLINE vec NAME(exp)(vec x) {
+    const double round = 0x1.8p52;
+    vec n = x * 0x1.71547652b82fep0 + round;
+    ivec power = ((ivec)n << 52) + ((int64_t)1023 << 52);
+    n -= round;
+    vec r = x - n * 0x1.62e42feep-1 - n * 0x1.a39ef35793c76p-33;
+    /* Pairs of terms, and pairs of those, so that not every step waits for the one before. */
+    vec r2 = r * r, r4 = r2 * r2;
+    vec low = (0.5 + r * 0x1.5555555555556p-3) + r2 * (0x1.5555555553d63p-5 + r * 0x1.11111111109b3p-7);
+    vec high = (0x1.6c16c1788bd90p-10 + r * 0x1.a01a01a7c41d5p-13)
+               + r2 * (0x1.a019b90d2ae7ap-16 + r * 0x1.71de0dae63bb3p-19);
+    vec q = low + r4 * (high + r4 * (0x1.289185613a3d6p-22 + r * 0x1.af38a9b0ec855p-26));
+    vec result = (1.0 + (r + r2 * q)) * (vec)power;
+    return (vec)((ivec)result & (x >= -708.0));
+}
+
+/* log(x) for normal x > 0: x = 2^n m with m around 1, and log m = 2 atanh((m - 1) / (m + 1)). */
+INLINE vec NAME(log)(vec x) {
+    const int64_t below = 0x3fe6a09e667f3bcd; /* sqrt(1/2) */
+    ivec bits = (ivec)x - below;
+    ivec power = bits & ~INT64_C(0xfffffffffffff);
+    /* Whole numbers become doubles by way of those that end in them. */
+    vec n = (vec)((ivec)((power >> 52) + 0x4338000000000000)) - 0x1.8p52;
+    vec m = (vec)((ivec)x - power);
+    vec s = (m - 1.0) / (m + 1.0), w = s * s;
+    vec w2 = w * w;
+    vec low = (0x1.5555555555558p-1 + w * 0x1.99999999952d7p-2)
+              + w2 * (0x1.2492492df281ap-2 + w * 0x1.c71c62e3f11e6p-3);
+    vec high = (0x1.7462b51cb66b1p-3 + w * 0x1.39fe51a7c18f9p-3) + w2 * 0x1.2b5900de53b32p-3;
+    vec q = low + w2 * w2 * high;
+    return n * 0x1.62e42feep-1 + (2.0 * s + (s * w * q + n * 0x1.a39ef35793c76p-33));
+}

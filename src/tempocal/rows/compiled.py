@@ -1,0 +1,104 @@
+"""Sums over rows by the compiled loops, on all cores, with the same bits whatever their number.
+
+The rows of a key are cut into pieces of a fixed size. Each piece is summed by one thread, and the
+pieces of a key are added up in their order.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.inputs import Codes
+from tempocal.kernels import native
+from tempocal.kernels.cores import run_on_cores, shares
+from tempocal.links import Array
+from tempocal.rows.layout import Layout
+from tempocal.rows.sums import Sums
+
+# Most coefficients of a binary model that the loops are compiled for.
+MOST_COEFFICIENTS = 3
+# Rows of a piece.
+PIECE = 2**15
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Rows in the order of their keys, cut into pieces."""
+
+    bounds: NDArray[np.int64]  # first row of each piece, and the end of the last
+    keys: Codes  # of each piece, among the keys that have rows
+    firsts: Codes  # first piece of each key
+
+    @classmethod
+    def of(cls, layout: Layout) -> Self:
+        """Cut the rows of each key."""
+        counts = np.diff(layout.offsets)
+        n_pieces = -(-counts // PIECE)
+        keys = np.repeat(np.arange(len(counts)), n_pieces)
+        firsts = np.concatenate([[0], np.cumsum(n_pieces)[:-1]])
+        starts = layout.offsets[keys] + PIECE * (np.arange(len(keys)) - firsts[keys])
+        return cls(np.append(starts, layout.offsets[-1]).astype(np.int64), keys, firsts)
+
+    def shares(self, width: int) -> Iterator[slice]:
+        """Give every thread about as many of the pieces, of rows of ``width`` numbers."""
+        start = 0
+        for rows in shares(int(self.bounds[-1]), width):
+            stop = int(np.searchsorted(self.bounds, rows.stop))
+            if stop > start:
+                yield slice(start, stop)
+            start = max(start, stop)
+
+    def by_key(self, found: Sums) -> Sums:
+        """Add up the pieces of each key."""
+        if len(self.firsts) == len(self.keys):
+            return found
+        return Sums(
+            np.add.reduceat(found.loss, self.firsts),
+            np.add.reduceat(found.gradient, self.firsts),
+            None if found.hessian is None else np.add.reduceat(found.hessian, self.firsts),
+        )
+
+
+def even_sums(
+    x: Array, weights: Array | None, theta: Array, pieces: Pieces, *, hessian: bool
+) -> Sums:
+    """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of each key."""
+    return _sums(native.even_sums, (x, weights, None), theta, pieces, hessian=hessian)
+
+
+def shared_sums(
+    z: Array, true: Array, weights: Array | None, theta: Array, pieces: Pieces, *, hessian: bool
+) -> Sums:
+    """Sum the loss of a softmax of ``theta * z``, of which ``true`` is that of the label."""
+    return _sums(native.shared_sums, (z, weights, true), theta, pieces, hessian=hessian)
+
+
+def _sums(
+    loop: Callable[..., None],
+    columns: tuple[Array | None, ...],
+    theta: Array,
+    pieces: Pieces,
+    *,
+    hessian: bool,
+) -> Sums:
+    found = Sums.zeros(len(pieces.keys), theta.shape[1], hessian=hessian)
+    theta = theta[pieces.keys]
+
+    def work(part: slice) -> None:
+        bounds = pieces.bounds[part.start : part.stop + 1]
+        rows = slice(int(bounds[0]), int(bounds[-1]))
+        loop(
+            *(None if column is None else column[..., rows] for column in columns),
+            theta[part],
+            bounds - bounds[0],
+            found.loss[part],
+            found.gradient[part],
+            None if found.hessian is None else found.hessian[part],
+        )
+
+    assert columns[0] is not None
+    run_on_cores(work, list(pieces.shares(len(columns[0]))))
+    return pieces.by_key(found)

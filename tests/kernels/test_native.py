@@ -1,0 +1,258 @@
+"""The compiled loops: every instruction set gives what NumPy gives, and bad arrays are refused."""
+
+import os
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tempocal.kernels import native
+
+pytestmark = pytest.mark.skipif(
+    native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
+)
+EPSILON = np.finfo(np.float64).eps
+
+
+@pytest.fixture(params=["plain", "avx2"])
+def loops(request):
+    before = native.used()
+    try:
+        native.use(request.param)
+    except ValueError:
+        pytest.skip(f"this processor has no {request.param}")
+    yield native
+    native.use(before)
+
+
+def test_exp_is_right_to_the_last_digit(loops):
+    rng = np.random.default_rng(0)
+    x = np.concatenate(
+        [-rng.exponential(20.0, 100_000), rng.uniform(-708.0, 709.0, 100_000), [0.0, -0.0, 709.0]]
+    )
+    x = x[x >= -708.0]
+    found = np.empty_like(x)
+    loops.exponential(x, found)
+    wanted = np.exp(x.astype(np.longdouble))
+    assert np.abs((found - wanted) / wanted).max() < EPSILON
+    # What would no longer be a normal number is 0.
+    found = np.ones(4)
+    loops.exponential(np.array([-708.5, -1e4, -1e300, -np.inf]), found)
+    assert not found.any()
+
+
+def test_log_is_right_to_the_last_digit(loops):
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.uniform(1.0, 2.0, 100_000), rng.lognormal(0.0, 9.0, 100_000), [1.0]])
+    found = np.empty_like(x)
+    loops.logarithm(x, found)
+    wanted = np.log(x.astype(np.longdouble))
+    assert (np.abs(found - wanted) <= EPSILON * np.maximum(np.abs(wanted), 1.0)).all()
+
+
+def sums_like(theta, *, hessian):
+    n_keys, width = theta.shape
+    return (
+        np.zeros(n_keys),
+        np.zeros((n_keys, width)),
+        np.zeros((n_keys, width, width)) if hessian else None,
+    )
+
+
+def keys_of(n_rows, n_keys, rng):
+    """Return bounds of keys, of which some have no row or one."""
+    inner = np.sort(rng.integers(0, n_rows + 1, n_keys - 1))
+    return np.concatenate([[0], inner, [n_rows]]).astype(np.int64)
+
+
+def summed_by_key(values, bounds):
+    return np.array([values[a:b].sum(axis=0) for a, b in pairwise(bounds)])
+
+
+@pytest.mark.parametrize("hessian", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    ("width", "n_rows"),
+    [(1, 1), (1, 3), (1, 4), (1, 1016), (2, 5), (2, 1017), (3, 16), (1, 5000), (3, 5000)],
+)
+def test_sums_of_a_binary_model(loops, width, n_rows, dtype, *, weighted, hessian):
+    rng = np.random.default_rng(n_rows + width)
+    x = (5.0 * rng.normal(size=(width, n_rows))).astype(dtype)
+    x[:, : n_rows // 7] *= 200.0
+    weights = rng.exponential(size=n_rows) if weighted else None
+    bounds, theta = keys_of(n_rows, 4, rng), rng.normal(size=(4, width))
+    found = sums_like(theta, hessian=hessian)
+    loops.even_sums(x, weights, None, theta, bounds, *found)
+
+    wide = x.astype(np.float64)
+    spread = np.repeat(theta, np.diff(bounds), axis=0)
+    eta = (spread.T * wide).sum(axis=0)
+    w = np.ones(n_rows) if weights is None else weights
+    loss = np.logaddexp(0.5 * eta, -0.5 * eta)
+    slope = 0.5 * np.tanh(0.5 * eta)
+    bend = np.exp(-np.abs(eta)) / (1.0 + np.exp(-np.abs(eta))) ** 2
+    size = 1.0 + np.abs(wide).max()
+    np.testing.assert_allclose(found[0], summed_by_key(w * loss, bounds), rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(
+        found[1], summed_by_key((w * slope * wide).T, bounds), rtol=1e-12, atol=1e-13 * size
+    )
+    if hessian:
+        outer = np.einsum("i,pi,qi->ipq", w * bend, wide, wide)
+        np.testing.assert_allclose(
+            found[2], summed_by_key(outer, bounds), rtol=1e-12, atol=1e-14 * size**2
+        )
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_classes", [2, 3, 10, 300])
+@pytest.mark.parametrize("n_rows", [1, 5, 700])
+def test_sums_of_a_softmax(loops, n_rows, n_classes, dtype, weighted):
+    rng = np.random.default_rng(n_rows + n_classes)
+    z = (4.0 * rng.normal(size=(n_classes, n_rows))).astype(dtype)
+    z[0, : n_rows // 9] = -1e9  # a class that is masked
+    z -= z.max(axis=0)
+    wide = z.astype(np.float64)
+    true = wide[1 + rng.integers(n_classes - 1, size=n_rows), np.arange(n_rows)]
+    weights = rng.exponential(size=n_rows) if weighted else None
+    bounds, theta = keys_of(n_rows, 3, rng), np.array([[0.7], [-0.2], [3.0]])
+    found = sums_like(theta, hessian=True)
+    loops.shared_sums(z, weights, true, theta, bounds, *found)
+
+    slope = np.repeat(theta[:, 0], np.diff(bounds))
+    eta = slope * wide
+    top = eta.max(axis=0)
+    p = np.exp(eta - top)
+    total = p.sum(axis=0)
+    p /= total
+    mean = (p * wide).sum(axis=0)
+    variance = (p * (wide - mean) ** 2).sum(axis=0)
+    w = np.ones(n_rows) if weights is None else weights
+    loss = (top - slope * true) + np.log(total)
+    size = 1.0 + np.abs(mean).max()
+    for one, values in zip(found, (loss, mean - true, variance), strict=True):
+        np.testing.assert_allclose(
+            one.ravel(), summed_by_key(w * values, bounds), rtol=1e-11, atol=1e-12 * size**2
+        )
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 7, 8, 1003])
+def test_probabilities_of_two_classes(loops, n_rows):
+    odds = np.linspace(-800.0, 800.0, n_rows)
+    found = np.empty((n_rows, 2))
+    loops.sigmoid(odds, found)
+    with np.errstate(over="ignore"):
+        wanted = np.stack([1.0 / (1.0 + np.exp(odds)), 1.0 / (1.0 + np.exp(-odds))], axis=1)
+    np.testing.assert_allclose(found, wanted, rtol=4 * EPSILON, atol=1e-307)
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 11, 200])
+@pytest.mark.parametrize("n_rows", [0, 1, 5, 333])
+def test_probabilities_of_many_classes(loops, n_rows, n_classes):
+    rng = np.random.default_rng(n_classes)
+    logits = 30.0 * rng.normal(size=(n_rows, n_classes))
+    logits[: n_rows // 3, 1:] = -np.inf
+    found = np.empty_like(logits)
+    loops.softmax(logits, found)
+    shares = np.exp(logits - logits.max(axis=1, keepdims=True)) if n_rows else logits
+    np.testing.assert_allclose(
+        found, shares / shares.sum(axis=1, keepdims=True), rtol=1e-14, atol=1e-307
+    )
+
+
+def test_instruction_sets_that_are_not_there_are_refused():
+    with pytest.raises(ValueError, match="no instruction set 'avx9000'"):
+        native.use("avx9000")
+
+
+GOOD = {
+    "x": np.ones((2, 6)),
+    "weights": np.ones(6),
+    "labels": None,
+    "theta": np.ones((1, 2)),
+    "starts": np.array([0, 6]),
+    "loss": np.zeros(1),
+    "gradient": np.zeros((1, 2)),
+    "hessian": np.zeros((1, 2, 2)),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("x", np.ones((2, 5))),
+        ("x", np.ones(6)),
+        ("x", np.ones((2, 6), dtype=np.int64)),
+        ("x", np.ones((2, 6), dtype=np.float16)),
+        ("x", np.ones((6, 2)).T),
+        ("x", np.ones((2, 6), dtype=">f8")),
+        ("x", np.ones((4, 6))),
+        ("x", "text"),
+        ("x", None),
+        ("weights", np.ones(5)),
+        ("weights", np.ones(12)[::2]),
+        ("weights", np.ones(6, dtype=np.float32)),
+        ("theta", np.ones((2, 2))),
+        ("theta", np.ones((1, 3))),
+        ("starts", np.array([0, 7])),
+        ("starts", np.array([1, 6])),
+        ("starts", np.array([0, 6], dtype=np.int32)),
+        ("starts", np.array([0, 3, 6])),
+        ("loss", np.zeros(2)),
+        ("loss", np.zeros(0)),
+        ("gradient", np.zeros((1, 3))),
+        ("hessian", np.zeros((1, 2, 3))),
+    ],
+)
+def test_arrays_that_do_not_go_together_are_refused(name, value):
+    """Nothing is read or written beyond the end of an array."""
+    native.even_sums(*GOOD.values())
+    with pytest.raises((TypeError, ValueError, BufferError)):
+        native.even_sums(*{**GOOD, name: value}.values())
+
+
+def test_arrays_that_must_not_be_written_to_are_not():
+    frozen = np.zeros(1)
+    frozen.flags.writeable = False
+    with pytest.raises((ValueError, BufferError)):
+        native.even_sums(*{**GOOD, "loss": frozen}.values())
+
+
+@pytest.mark.parametrize("function", ["sigmoid", "softmax", "exponential", "even_sums"])
+def test_the_number_of_arguments_is_checked(function):
+    with pytest.raises(TypeError):
+        getattr(native, function)(np.ones(3))
+
+
+def test_results_must_have_room():
+    with pytest.raises(ValueError, match="differ in size"):
+        native.sigmoid(np.ones(4), np.empty((3, 2)))
+    with pytest.raises(ValueError, match="differ in shape"):
+        native.softmax(np.ones((4, 3)), np.empty((3, 4)))
+
+
+def test_without_them_a_fit_is_the_same():
+    code = (
+        "import numpy as np, tempocal as tc\n"
+        "m = tc.datasets.simulate_match(300)\n"
+        "cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline())\n"
+        "cal.fit(m.logits, m.label, time=m.time, groups=m.sequence)\n"
+        "from tempocal.kernels import native\n"
+        "print(native is None, repr(cal.decision_function([1.0, -2.0], time=[3, 9]).tolist()))\n"
+    )
+    said = {}
+    for kernels in ("numpy", "native"):
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "TEMPOCAL_KERNELS": kernels},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        said[kernels] = run.stdout.split(maxsplit=1)
+    assert said["numpy"][0] == "True"
+    assert said["native"][0] == "False"
+    np.testing.assert_allclose(eval(said["numpy"][1]), eval(said["native"][1]), rtol=1e-9)
