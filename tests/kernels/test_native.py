@@ -139,6 +139,84 @@ def test_sums_of_a_softmax(loops, n_rows, n_classes, dtype, weighted):
         )
 
 
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("n_rows", [1, 3, 4, 1016, 4003])
+def test_losses_before_and_after(loops, n_rows, weighted):
+    rng = np.random.default_rng(n_rows)
+    one, other = 5.0 * rng.normal(size=(2, n_rows))
+    one[: n_rows // 5] *= 1e3
+    labels = rng.integers(0, 2, n_rows)
+    weights = rng.exponential(size=n_rows) if weighted else None
+    gains, sums = np.empty(n_rows), np.zeros(3)
+    loops.compare(one, other, labels, weights, gains, sums)
+    against = 1.0 - 2.0 * labels
+    before, after = np.logaddexp(0.0, one * against), np.logaddexp(0.0, other * against)
+    np.testing.assert_allclose(gains, before - after, rtol=1e-12, atol=1e-12)
+    w = np.ones(n_rows) if weights is None else weights
+    wanted = [w @ before, w @ (before - after), w @ (before - after) ** 2]
+    np.testing.assert_allclose(sums, wanted, rtol=1e-12, atol=1e-11)
+    again = np.zeros(3)
+    loops.compare(one, other, labels, weights, None, again)
+    np.testing.assert_array_equal(again, sums)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_linear_sums(weighted):
+    rng = np.random.default_rng(0)
+    x, targets, keys = rng.normal(size=500), rng.random(500), rng.integers(0, 7, 500)
+    weights = rng.exponential(size=500) if weighted else None
+    found = np.zeros(9)
+    native.linear_sums(x, targets, weights, keys, found)
+    w = 1.0 if weights is None else weights
+    wanted = np.bincount(keys, w * (0.5 - targets) * x, minlength=9)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_moments(weighted):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=1000)
+    x[0] = 1e100
+    weights = rng.exponential(size=1000) if weighted else None
+    bounds, cells, scale = np.array([0, 0, 300, 1000]), 16, 5.0
+    found = np.zeros((3, 3, cells))
+    native.moments(x, weights, bounds, np.array([scale]), found)
+    w = np.ones(1000) if weights is None else weights
+    size = np.abs(x)
+    cell = np.minimum(size * scale, cells - 0.5).astype(int)
+    for piece, (start, stop) in enumerate(pairwise(bounds)):
+        own = slice(start, stop)
+        for k, values in enumerate((w, w * size, w * size * size)):
+            wanted = np.bincount(cell[own], values[own], minlength=cells)
+            np.testing.assert_allclose(found[piece, k], wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64])
+def test_rows_are_scattered_in_their_order(dtype):
+    rng = np.random.default_rng(0)
+    keys, values = rng.integers(0, 5, 1000), np.arange(1000).astype(dtype)
+    following = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=5))[:-1]])
+    found = np.empty_like(values)
+    native.scatter(values, keys, following, found)
+    np.testing.assert_array_equal(found, values[np.argsort(keys, kind="stable")])
+
+
+@pytest.mark.parametrize("keys", [[0, 1, 2], [0, -1, 1], [0, 1]])
+def test_keys_that_are_none_are_refused(keys):
+    keys = np.array(keys)
+    with pytest.raises(ValueError, match="do not go together"):
+        native.scatter(np.ones(3), keys, np.array([0, 2]), np.empty(3))
+    with pytest.raises(ValueError, match="do not go together"):
+        native.linear_sums(np.ones(3), np.ones(3), None, keys, np.zeros(2))
+    with pytest.raises(ValueError, match="do not go together"):
+        native.compare(np.ones(3), np.ones(3), keys, None, None, np.zeros(3))
+
+
+def test_places_beyond_the_end_are_refused():
+    with pytest.raises(ValueError, match="do not go together"):
+        native.scatter(np.ones(3), np.zeros(3, dtype=np.int64), np.array([1]), np.empty(3))
+
+
 @pytest.mark.parametrize("n_rows", [0, 1, 7, 8, 1003])
 def test_probabilities_of_two_classes(loops, n_rows):
     odds = np.linspace(-800.0, 800.0, n_rows)
@@ -228,9 +306,9 @@ def test_the_number_of_arguments_is_checked(function):
 
 
 def test_results_must_have_room():
-    with pytest.raises(ValueError, match="differ in size"):
+    with pytest.raises(ValueError, match="do not go together"):
         native.sigmoid(np.ones(4), np.empty((3, 2)))
-    with pytest.raises(ValueError, match="differ in shape"):
+    with pytest.raises(ValueError, match="do not go together"):
         native.softmax(np.ones((4, 3)), np.empty((3, 4)))
 
 

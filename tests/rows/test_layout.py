@@ -39,7 +39,7 @@ def test_no_two_blocks_would_fit_one(counts, size):
 
 @pytest.mark.parametrize("keys", [None, np.array([0, 0, 2, 5])])
 def test_rows_in_order_are_not_sorted(keys):
-    assert Layout.of(keys, 6, 4).order is None
+    assert Layout.of(keys, 6, 4).keys_as_they_came is None
 
 
 @pytest.mark.parametrize("count", [1, 2, 300, 2**16, 2**16 + 1, 2**33])

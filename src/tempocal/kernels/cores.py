@@ -17,9 +17,15 @@ NUMBERS_A_THREAD = 2**16
 
 def map_on_cores(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """Do some work for each item, on all cores; results come in the order of the items."""
-    if len(items) < 2 or free_cores() < 2:
-        return [work(item) for item in items]
-    return list(_pool(_available_cores(), os.getpid()).map(work, items))
+    size = max(1, -(-len(items) // free_cores()))
+    parts = [items[start : start + size] for start in range(0, len(items), size)]
+    results: list[list[Result]] = [[] for _ in parts]
+
+    def work_on(number: int) -> None:
+        results[number] = [work(item) for item in parts[number]]
+
+    run_on_cores(work_on, range(len(parts)))
+    return [result for some in results for result in some]
 
 
 def run_on_cores(work: Callable[[Item], None], items: Sequence[Item]) -> None:

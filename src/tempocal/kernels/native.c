@@ -70,13 +70,15 @@ typedef struct {
     const char *name;
     void (*even)(const Rows *, const Keys *, Found *);
     void (*shared)(const Rows *, const Keys *, Found *);
+    void (*compare)(const double *, const double *, const int64_t *, const double *, int64_t,
+                    double *, double *);
     void (*sigmoid)(const double *, int64_t, double *);
     void (*softmax)(const double *, int64_t, int64_t, double *);
     void (*exponential)(const double *, int64_t, double *);
     void (*logarithm)(const double *, int64_t, double *);
 } Loops;
 
-#define LOOPS(set) {#set, even_##set, shared_##set, sigmoid_##set, softmax_##set, \
+#define LOOPS(set) {#set, even_##set, shared_##set, compare_##set, sigmoid_##set, softmax_##set, \
                     exponential_##set, logarithm_##set}
 static const Loops SETS[] = {
     LOOPS(plain),
@@ -93,92 +95,110 @@ static int is_supported(const Loops *set) {
     return set == SETS;
 }
 
-/* Buffers: `kinds` are the formats that will do, as in the struct module. */
+/* Arrays come as buffers, all of them checked before a loop begins. */
 
-static int take(PyObject *object, Py_buffer *view, const char *kinds, int dimensions, int flags) {
-    if (PyObject_GetBuffer(object, view, PyBUF_FORMAT | flags) < 0) return -1;
-    const char kind = view->format && !view->format[1] ? view->format[0] : 0;
-    if (kind && strchr(kinds, kind) && view->ndim == dimensions) return 0;
-    PyErr_Format(PyExc_TypeError, "an array of %d dimensions and kind %s is needed, not of %d and %s",
-                 dimensions, kinds, view->ndim, view->format ? view->format : "B");
-    PyBuffer_Release(view);
+typedef struct {
+    const char *kinds; /* formats that will do, as in the struct module */
+    int dimensions, flags, optional;
+} Wanted;
+
+#define READ PyBUF_C_CONTIGUOUS
+#define WRITE (PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
+#define MOST_ARRAYS 8
+
+typedef struct {
+    Py_buffer views[MOST_ARRAYS];
+    int taken[MOST_ARRAYS];
+} Arrays;
+
+static void let_go(Arrays *arrays) {
+    for (int i = 0; i < MOST_ARRAYS; i++)
+        if (arrays->taken[i]) PyBuffer_Release(arrays->views + i);
+}
+
+static int take(Arrays *arrays, PyObject *const *given, Py_ssize_t count, const Wanted *wanted, int n) {
+    memset(arrays->taken, 0, sizeof arrays->taken);
+    if (count != n) {
+        PyErr_Format(PyExc_TypeError, "%d arrays are needed, not %zd", n, count);
+        return -1;
+    }
+    for (int i = 0; i < n; i++) {
+        Py_buffer *view = arrays->views + i;
+        if (given[i] == Py_None && wanted[i].optional) continue;
+        if (PyObject_GetBuffer(given[i], view, PyBUF_FORMAT | wanted[i].flags) < 0) break;
+        arrays->taken[i] = 1;
+        const char kind = view->format && !view->format[1] ? view->format[0] : 0;
+        if (!kind || !strchr(wanted[i].kinds, kind) || view->ndim != wanted[i].dimensions) {
+            PyErr_Format(PyExc_TypeError, "array %d must have %d dimensions and be of kind %s, not %d and %s",
+                         i + 1, wanted[i].dimensions, wanted[i].kinds, view->ndim,
+                         view->format ? view->format : "B");
+            break;
+        }
+    }
+    if (!PyErr_Occurred()) return 0;
+    let_go(arrays);
     return -1;
 }
 
-#define CONTIGUOUS PyBUF_C_CONTIGUOUS
-#define WRITABLE (PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
-
-/* The arguments of a sum: x, weights, labels, theta, starts, loss, gradient, hessian. */
-enum { X, WEIGHTS, LABELS, THETA, STARTS, LOSS, GRADIENT, HESSIAN, N_ARGUMENTS };
-
-static int take_all(PyObject *const *given, Py_buffer *views, int *taken) {
-    static const struct {
-        const char *kinds;
-        int dimensions, flags;
-    } wanted[N_ARGUMENTS] = {
-        {"df", 2, PyBUF_STRIDES}, {"d", 1, CONTIGUOUS}, {"d", 1, CONTIGUOUS}, {"d", 2, CONTIGUOUS},
-        {"lq", 1, CONTIGUOUS},    {"d", 1, WRITABLE},   {"d", 2, WRITABLE},   {"d", 3, WRITABLE},
-    };
-    for (int i = 0; i < N_ARGUMENTS; i++) {
-        if (given[i] == Py_None && (i == WEIGHTS || i == LABELS || i == HESSIAN)) continue;
-        if (take(given[i], views + i, wanted[i].kinds, wanted[i].dimensions, wanted[i].flags) < 0)
-            return -1;
-        taken[i] = 1;
-    }
-    return 0;
+static PyObject *done(Arrays *arrays, int is_good) {
+    let_go(arrays);
+    if (is_good) return Py_NewRef(Py_None);
+    PyErr_SetString(PyExc_ValueError, "the shapes of the arrays do not go together");
+    return NULL;
 }
 
-static int are_consistent(const Py_buffer *views, const int *taken) {
-    const Py_buffer *x = views + X;
-    const Py_ssize_t n = x->shape[1], keys = views[LOSS].shape[0], p = views[THETA].shape[1];
-    const int64_t *starts = views[STARTS].buf;
-    int good = views[STARTS].itemsize == 8 && views[STARTS].shape[0] == keys + 1 && keys > 0
-               && views[THETA].shape[0] == keys && views[GRADIENT].shape[0] == keys
-               && views[GRADIENT].shape[1] == p && x->shape[0] > 0 && n > 0
-               && x->strides[1] == x->itemsize
-               && (!taken[WEIGHTS] || views[WEIGHTS].shape[0] == n)
-               && (!taken[LABELS] || views[LABELS].shape[0] == n)
-               && (!taken[HESSIAN]
-                   || (views[HESSIAN].shape[0] == keys && views[HESSIAN].shape[1] == p
-                       && views[HESSIAN].shape[2] == p));
-    if (good) good = starts[0] == 0 && starts[keys] == n;
-    for (Py_ssize_t key = 0; good && key < keys; key++) good = starts[key] <= starts[key + 1];
-    if (!good) PyErr_SetString(PyExc_ValueError, "the shapes of the arrays do not go together");
-    return good;
+#define BUFFER(i) (arrays.taken[i] ? arrays.views[i].buf : NULL)
+#define SHAPE(i, axis) (arrays.views[i].shape[axis])
+#define HAS_LENGTH(i, n) (!arrays.taken[i] || SHAPE(i, 0) == (n))
+
+/* Bounds of keys or pieces ascend from 0 to the number of rows. */
+static int are_bounds(const Py_buffer *view, Py_ssize_t count, Py_ssize_t n_rows) {
+    const int64_t *bounds = view->buf;
+    if (view->itemsize != 8 || view->shape[0] != count + 1 || count < 1) return 0;
+    if (bounds[0] != 0 || bounds[count] != n_rows) return 0;
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (bounds[i] > bounds[i + 1]) return 0;
+    return 1;
 }
+
+/* Keys lie below their number. */
+static int are_keys(const Py_buffer *view, Py_ssize_t n_rows, int64_t n_keys) {
+    const int64_t *keys = view->buf;
+    if (view->itemsize != 8 || view->shape[0] != n_rows) return 0;
+    uint64_t most = 0;
+    for (Py_ssize_t i = 0; i < n_rows; i++)
+        if ((uint64_t)keys[i] > most) most = (uint64_t)keys[i];
+    return n_rows == 0 || most < (uint64_t)n_keys;
+}
+
+/* Sums over the rows of each key. */
 
 static PyObject *sum(PyObject *const *given, Py_ssize_t count, int is_even) {
-    Py_buffer views[N_ARGUMENTS];
-    int taken[N_ARGUMENTS] = {0};
-    PyObject *result = NULL;
-    if (count != N_ARGUMENTS) {
-        PyErr_SetString(PyExc_TypeError, "eight arguments are needed");
-        return NULL;
+    enum { X, WEIGHTS, LABELS, THETA, STARTS, LOSS, GRADIENT, HESSIAN };
+    static const Wanted wanted[] = {
+        {"df", 2, PyBUF_STRIDES, 0}, {"d", 1, READ, 1},  {"d", 1, READ, 1},  {"d", 2, READ, 0},
+        {"lq", 1, READ, 0},          {"d", 1, WRITE, 0}, {"d", 2, WRITE, 0}, {"d", 3, WRITE, 1},
+    };
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 8) < 0) return NULL;
+    const Py_buffer *x = arrays.views + X;
+    const Py_ssize_t n = SHAPE(X, 1), n_keys = SHAPE(LOSS, 0), p = SHAPE(THETA, 1);
+    int good = are_bounds(arrays.views + STARTS, n_keys, n) && SHAPE(THETA, 0) == n_keys
+               && SHAPE(GRADIENT, 0) == n_keys && SHAPE(GRADIENT, 1) == p && SHAPE(X, 0) > 0 && n > 0
+               && x->strides[1] == x->itemsize && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(LABELS, n)
+               && HAS_LENGTH(HESSIAN, n_keys)
+               && (!arrays.taken[HESSIAN] || (SHAPE(HESSIAN, 1) == p && SHAPE(HESSIAN, 2) == p))
+               && (is_even ? p == SHAPE(X, 0) && p <= MOST : p == 1 && arrays.taken[LABELS]);
+    if (good) {
+        Rows rows = {x->buf,           SHAPE(X, 0),    x->strides[0], x->format[0] == 'f',
+                     BUFFER(WEIGHTS), BUFFER(LABELS)};
+        Keys keys = {BUFFER(STARTS), BUFFER(THETA), n_keys};
+        Found found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)};
+        Py_BEGIN_ALLOW_THREADS;
+        (is_even ? loops->even : loops->shared)(&rows, &keys, &found);
+        Py_END_ALLOW_THREADS;
     }
-    if (take_all(given, views, taken) == 0 && are_consistent(views, taken)) {
-        const Py_buffer *x = views + X;
-        Rows rows = {x->buf,
-                     x->shape[0],
-                     x->strides[0],
-                     x->format[0] == 'f',
-                     taken[WEIGHTS] ? views[WEIGHTS].buf : NULL,
-                     taken[LABELS] ? views[LABELS].buf : NULL};
-        Keys keys = {views[STARTS].buf, views[THETA].buf, views[LOSS].shape[0]};
-        Found found = {views[LOSS].buf, views[GRADIENT].buf,
-                       taken[HESSIAN] ? views[HESSIAN].buf : NULL};
-        const Py_ssize_t p = views[THETA].shape[1];
-        if (is_even ? p == rows.count && p <= MOST : p == 1 && rows.labels) {
-            Py_BEGIN_ALLOW_THREADS;
-            (is_even ? loops->even : loops->shared)(&rows, &keys, &found);
-            Py_END_ALLOW_THREADS;
-            result = Py_NewRef(Py_None);
-        } else {
-            PyErr_SetString(PyExc_ValueError, "there are too many coefficients, or no labels");
-        }
-    }
-    for (int i = 0; i < N_ARGUMENTS; i++)
-        if (taken[i]) PyBuffer_Release(views + i);
-    return result;
+    return done(&arrays, good);
 }
 
 static PyObject *even_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
@@ -189,70 +209,159 @@ static PyObject *shared_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
     return sum(given, count, 0);
 }
 
-/* From one array of doubles to another: of `wide` times its size, or of its shape. */
-
-typedef void (*Map)(const double *, int64_t, double *);
-
-static PyObject *map(PyObject *const *given, Py_ssize_t count, Map work, Py_ssize_t wide) {
-    Py_buffer from, to;
-    if (count != 2) {
-        PyErr_SetString(PyExc_TypeError, "two arrays are needed");
-        return NULL;
-    }
-    if (take(given[0], &from, "d", 1, CONTIGUOUS) < 0) return NULL;
-    if (take(given[1], &to, "d", wide > 1 ? 2 : 1, WRITABLE) < 0) {
-        PyBuffer_Release(&from);
-        return NULL;
-    }
-    PyObject *result = NULL;
-    if (to.len == wide * from.len) {
+/* (1/2 - target) x of each row, added up under its key. */
+static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { X, TARGETS, WEIGHTS, KEYS, SUMS };
+    static const Wanted wanted[] = {{"d", 1, READ, 0},
+                                    {"d", 1, READ, 0},
+                                    {"d", 1, READ, 1},
+                                    {"lq", 1, READ, 0},
+                                    {"d", 1, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(X, 0);
+    int good = HAS_LENGTH(TARGETS, n) && HAS_LENGTH(WEIGHTS, n)
+               && are_keys(arrays.views + KEYS, n, SHAPE(SUMS, 0));
+    if (good) {
+        const double *x = BUFFER(X), *targets = BUFFER(TARGETS), *weights = BUFFER(WEIGHTS);
+        const int64_t *keys = BUFFER(KEYS);
+        double *sums = BUFFER(SUMS);
         Py_BEGIN_ALLOW_THREADS;
-        work(from.buf, from.shape[0], to.buf);
+        for (Py_ssize_t i = 0; i < n; i++)
+            sums[keys[i]] += (weights ? weights[i] : 1.0) * (0.5 - targets[i]) * x[i];
         Py_END_ALLOW_THREADS;
-        result = Py_NewRef(Py_None);
-    } else {
-        PyErr_SetString(PyExc_ValueError, "the arrays differ in size");
     }
-    PyBuffer_Release(&from);
-    PyBuffer_Release(&to);
-    return result;
+    return done(&arrays, good);
 }
 
-static PyObject *exponential(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    return map(given, count, loops->exponential, 1);
+/* Weight, size and square of the rows of each piece, in cells of their size. */
+static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { X, WEIGHTS, BOUNDS, SCALE, SUMS };
+    static const Wanted wanted[] = {{"d", 1, READ, 0},
+                                    {"d", 1, READ, 1},
+                                    {"lq", 1, READ, 0},
+                                    {"d", 1, READ, 0},
+                                    {"d", 3, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(X, 0), pieces = SHAPE(SUMS, 0), cells = SHAPE(SUMS, 2);
+    int good = HAS_LENGTH(WEIGHTS, n) && are_bounds(arrays.views + BOUNDS, pieces, n)
+               && SHAPE(SUMS, 1) == 3 && cells > 0 && SHAPE(SCALE, 0) == 1;
+    if (good) {
+        const double *x = BUFFER(X), *weights = BUFFER(WEIGHTS), scale = *(double *)BUFFER(SCALE);
+        const int64_t *bounds = BUFFER(BOUNDS);
+        const double last = (double)cells - 0.5;
+        Py_BEGIN_ALLOW_THREADS;
+        for (Py_ssize_t piece = 0; piece < pieces; piece++) {
+            double *sums = (double *)BUFFER(SUMS) + piece * 3 * cells;
+            for (int64_t i = bounds[piece]; i < bounds[piece + 1]; i++) {
+                const double size = fabs(x[i]), weight = weights ? weights[i] : 1.0;
+                double place = size * scale;
+                if (!(place < last)) place = last;
+                double *cell = sums + (Py_ssize_t)place;
+                cell[0] += weight;
+                cell[cells] += weight * size;
+                cell[2 * cells] += weight * size * size;
+            }
+        }
+        Py_END_ALLOW_THREADS;
+    }
+    return done(&arrays, good);
 }
 
-static PyObject *logarithm(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    return map(given, count, loops->logarithm, 1);
+/* Rows in the order of their keys: `next` is where the next row of each key goes. */
+static PyObject *scatter(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { VALUES, KEYS, NEXT, SORTED };
+    static const Wanted wanted[] = {{"dlq", 1, READ, 0},
+                                    {"lq", 1, READ, 0},
+                                    {"lq", 1, WRITE, 0},
+                                    {"dlq", 1, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(VALUES, 0), n_keys = SHAPE(NEXT, 0);
+    int good = arrays.views[VALUES].itemsize == 8 && arrays.views[SORTED].itemsize == 8
+               && arrays.views[NEXT].itemsize == 8 && HAS_LENGTH(SORTED, n)
+               && are_keys(arrays.views + KEYS, n, n_keys);
+    if (good) {
+        const int64_t *values = BUFFER(VALUES), *keys = BUFFER(KEYS);
+        int64_t *next = BUFFER(NEXT), *sorted = BUFFER(SORTED);
+        Py_BEGIN_ALLOW_THREADS;
+        for (Py_ssize_t i = 0; i < n; i++) {
+            const int64_t place = next[keys[i]]++;
+            if ((uint64_t)place < (uint64_t)n) sorted[place] = values[i];
+            else good = 0;
+        }
+        Py_END_ALLOW_THREADS;
+    }
+    return done(&arrays, good);
 }
+
+/* Losses of binary rows before and after, in pieces: sums of the first, of the gains and of their
+   squares; and the gains themselves if they are asked for. */
+static PyObject *compare(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { BEFORE, AFTER, LABELS, WEIGHTS, GAINS, SUMS };
+    static const Wanted wanted[] = {{"d", 1, READ, 0}, {"d", 1, READ, 0},  {"lq", 1, READ, 0},
+                                    {"d", 1, READ, 1}, {"d", 1, WRITE, 1}, {"d", 1, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 6) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(BEFORE, 0);
+    int good = HAS_LENGTH(AFTER, n) && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(GAINS, n)
+               && SHAPE(SUMS, 0) == 3 && are_keys(arrays.views + LABELS, n, 2);
+    if (good) {
+        Py_BEGIN_ALLOW_THREADS;
+        loops->compare(BUFFER(BEFORE), BUFFER(AFTER), BUFFER(LABELS), BUFFER(WEIGHTS), n,
+                       BUFFER(GAINS), BUFFER(SUMS));
+        Py_END_ALLOW_THREADS;
+    }
+    return done(&arrays, good);
+}
+
+/* Probabilities. */
 
 static PyObject *sigmoid(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    return map(given, count, loops->sigmoid, 2);
+    static const Wanted wanted[] = {{"d", 1, READ, 0}, {"d", 2, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 2) < 0) return NULL;
+    int good = SHAPE(0, 0) == SHAPE(1, 0) && SHAPE(1, 1) == 2;
+    if (good) {
+        Py_BEGIN_ALLOW_THREADS;
+        loops->sigmoid(BUFFER(0), SHAPE(0, 0), BUFFER(1));
+        Py_END_ALLOW_THREADS;
+    }
+    return done(&arrays, good);
 }
 
 static PyObject *softmax(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    Py_buffer from, to;
-    if (count != 2) {
-        PyErr_SetString(PyExc_TypeError, "two arrays are needed");
-        return NULL;
-    }
-    if (take(given[0], &from, "d", 2, CONTIGUOUS) < 0) return NULL;
-    if (take(given[1], &to, "d", 2, WRITABLE) < 0) {
-        PyBuffer_Release(&from);
-        return NULL;
-    }
-    PyObject *result = NULL;
-    if (to.shape[0] == from.shape[0] && to.shape[1] == from.shape[1] && from.shape[1] > 0) {
+    static const Wanted wanted[] = {{"d", 2, READ, 0}, {"d", 2, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 2) < 0) return NULL;
+    int good = SHAPE(0, 0) == SHAPE(1, 0) && SHAPE(0, 1) == SHAPE(1, 1);
+    if (good) {
         Py_BEGIN_ALLOW_THREADS;
-        loops->softmax(from.buf, from.shape[0], from.shape[1], to.buf);
+        loops->softmax(BUFFER(0), SHAPE(0, 0), SHAPE(0, 1), BUFFER(1));
         Py_END_ALLOW_THREADS;
-        result = Py_NewRef(Py_None);
-    } else {
-        PyErr_SetString(PyExc_ValueError, "the arrays differ in shape");
     }
-    PyBuffer_Release(&from);
-    PyBuffer_Release(&to);
-    return result;
+    return done(&arrays, good);
+}
+
+/* exp and log of every number: what the tests hold the loops to. */
+
+static PyObject *map(PyObject *const *given, Py_ssize_t count,
+                     void (*work)(const double *, int64_t, double *)) {
+    static const Wanted wanted[] = {{"d", 1, READ, 0}, {"d", 1, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 2) < 0) return NULL;
+    int good = SHAPE(0, 0) == SHAPE(1, 0);
+    if (good) work(BUFFER(0), SHAPE(0, 0), BUFFER(1));
+    return done(&arrays, good);
+}
+
+static PyObject *exponential(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    return map(given, count, loops->exponential);
+}
+
+static PyObject *logarithm(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    return map(given, count, loops->logarithm);
 }
 
 static PyObject *use(PyObject *self, PyObject *name) {
@@ -278,6 +387,10 @@ static PyObject *used(PyObject *self, PyObject *nothing) {
 static PyMethodDef METHODS[] = {
     FAST(even_sums, "Sums of log(2 cosh(eta / 2)) and its derivatives, by key."),
     FAST(shared_sums, "Sums of the loss of a softmax with one coefficient, by key."),
+    FAST(linear_sums, "Sums of (1/2 - target) x, by key."),
+    FAST(moments, "Weight, size and square of rows, in cells of their size."),
+    FAST(scatter, "Rows in the order of their keys."),
+    FAST(compare, "Losses of binary rows before and after."),
     FAST(sigmoid, "Probabilities of two classes from log-odds."),
     FAST(softmax, "Probabilities of all classes from logits."),
     FAST(exponential, "exp of numbers up to 709."),

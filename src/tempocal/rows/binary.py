@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.links import Array, sigmoid
-from tempocal.rows.compiled import MOST_COEFFICIENTS, even_sums
+from tempocal.rows.compiled import MOST_COEFFICIENTS, even_sums, linear_sums
 from tempocal.rows.condensed import condense
 from tempocal.rows.layout import Block
 from tempocal.rows.stored import StoredRows
@@ -89,7 +89,7 @@ class BinaryRows(StoredRows):
         """Far fewer rows, with weights, that have about the same sums; None if there are none."""
         if self.n_coefficients > 1:
             return None
-        points = condense(self._features[0], self._weights, self._layout)
+        points = condense(self._features[0], self._weights, self._layout, self._pieces)
         if points is None:
             return None
         targets, common = np.zeros_like(points.sizes), {"keys": points.keys, "n_keys": self.n_keys}
@@ -144,6 +144,8 @@ class BinaryRows(StoredRows):
     ) -> Array:
         """Sum the linear part of rows as they came, whose targets then need no sorting."""
         total = np.zeros((self.n_keys, self.n_coefficients))
+        if native is not None and keys is not None:
+            return linear_sums(features, targets, weights, keys, total)[self._layout.present]
         for start in range(0, len(targets), BLOCK):
             rows = slice(start, start + BLOCK)
             pull = _weighed(0.5 - targets[rows], None if weights is None else weights[rows])

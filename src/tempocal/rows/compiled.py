@@ -76,6 +76,33 @@ def shared_sums(
     return _sums(native.shared_sums, (z, weights, true), theta, pieces, hessian=hessian)
 
 
+def linear_sums(
+    x: Array, targets: Array, weights: Array | None, keys: Codes, total: Array
+) -> Array:
+    """Add ``(1/2 - target) x`` of each row to the total of its key: (keys, coefficients)."""
+    targets = np.ascontiguousarray(targets)
+    weights = None if weights is None else np.ascontiguousarray(weights)
+    for p, row in enumerate(x):
+        own = np.zeros(len(total))
+        native.linear_sums(np.ascontiguousarray(row), targets, weights, keys, own)
+        total[:, p] += own
+    return total
+
+
+def moments(x: Array, weights: Array | None, pieces: Pieces, *, cells: int, scale: float) -> Array:
+    """Sum weight, size and square of rows in cells of their size: (keys, 3, cells)."""
+    found = np.zeros((len(pieces.keys), 3, cells))
+
+    def work(part: slice) -> None:
+        bounds = pieces.bounds[part.start : part.stop + 1]
+        rows = slice(int(bounds[0]), int(bounds[-1]))
+        own = None if weights is None else weights[rows]
+        native.moments(x[rows], own, bounds - bounds[0], np.array([scale]), found[part])
+
+    run_on_cores(work, list(pieces.shares(1)))
+    return np.add.reduceat(found, pieces.firsts)
+
+
 def _sums(
     loop: Callable[..., None],
     columns: tuple[Array | None, ...],

@@ -11,8 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tempocal.inputs import Codes
+from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array
+from tempocal.rows.compiled import Pieces
+from tempocal.rows.compiled import moments as compiled_moments
 from tempocal.rows.layout import Block, Layout
 
 # Cells of a key: fewer than the least say too little, and more than the most cost time.
@@ -34,16 +37,21 @@ class Points:
     keys: Codes
 
 
-def condense(feature: Array, weights: Array | None, layout: Layout) -> Points | None:
+def condense(
+    feature: Array, weights: Array | None, layout: Layout, pieces: Pieces
+) -> Points | None:
     """Find the points of rows that are sorted by key; None where there would be too many."""
     cells = min(MOST_CELLS, len(feature) // (2 * ROWS_A_POINT * len(layout.present)))
     reach = REACH * float(np.abs(feature[:: len(feature) // SAMPLE + 1]).mean())
     if cells < LEAST_CELLS or not reach > 0.0:
         return None
+    scale = cells / min(reach, max(float(feature.max()), -float(feature.min())))
     # (keys, cells) of the weight, and of the weighted sums of sizes and of their squares.
+    if native is not None:
+        found = compiled_moments(feature, weights, pieces, cells=cells, scale=scale)
+        return _two_in_each(found.transpose(1, 0, 2), layout.present)
     moments = np.zeros((3, len(layout.present), cells))
     blocks = list(layout.blocks(BLOCK))
-    scale = cells / min(reach, max(float(feature.max()), -float(feature.min())))
 
     def count(block: Block) -> Array:
         own = None if weights is None else weights[block.rows]

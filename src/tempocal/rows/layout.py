@@ -7,6 +7,7 @@ Keys without rows are left out of all this, and put back at the end by `Layout.f
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from tempocal.inputs import Codes
+from tempocal.kernels import native
 from tempocal.links import Array
 from tempocal.rows.sums import Sums
 
@@ -60,7 +62,7 @@ class Block:
 class Layout:
     """Where the rows of each key lie once they are sorted by key."""
 
-    order: NDArray[np.int32] | Codes | None  # None: they already are
+    keys_as_they_came: Codes | None  # None: they are in order
     n_keys: int
     present: Codes  # keys that have rows
     offsets: Codes  # (present keys + 1,)
@@ -69,22 +71,38 @@ class Layout:
     def of(cls, keys: Codes | None, n_keys: int, n_rows: int) -> Self:
         """Sort by key, unless there is one key only or the rows are in order."""
         in_order = keys is None or bool(np.all(keys[1:] >= keys[:-1]))
-        order = None if keys is None or in_order else stable_order(keys, n_keys)
         counts = np.array([n_rows]) if keys is None else np.bincount(keys, minlength=n_keys)
         present = np.flatnonzero(counts)
         offsets = np.concatenate([[0], np.cumsum(counts[present])]).astype(np.intp)
-        return cls(order, n_keys, present, offsets)
+        return cls(None if in_order else keys, n_keys, present, offsets)
 
     def sort(self, values: NDArray[Any], step: int = 1) -> NDArray[Any]:
         """Put the last axis of ``values`` in the order of the keys, and take one in ``step``."""
-        if self.order is None:
+        keys = self.keys_as_they_came
+        if keys is None:
             return values[..., ::step]
-        order = self.order[::step]
+        if native is not None and values.dtype.itemsize == 8:
+            return self._scattered(values, keys)[..., ::step]
+        order = self._order[::step]
         in_order = np.empty((*values.shape[:-1], len(order)), dtype=values.dtype)
         for start in range(0, len(order), BLOCK):
             rows = slice(start, start + BLOCK)
             in_order[..., rows] = values[..., order[rows]]
         return in_order
+
+    def _scattered(self, values: NDArray[Any], keys: Codes) -> NDArray[Any]:
+        """Read rows one after another, and write each where the next one of its key goes."""
+        in_order = np.empty(values.shape, dtype=values.dtype)
+        for row, sorted_row in zip(np.atleast_2d(values), np.atleast_2d(in_order), strict=True):
+            following = np.zeros(self.n_keys, dtype=np.int64)
+            following[self.present] = self.offsets[:-1]
+            native.scatter(np.ascontiguousarray(row), keys, following, sorted_row)
+        return in_order
+
+    @cached_property
+    def _order(self) -> NDArray[np.int32] | Codes:
+        assert self.keys_as_they_came is not None
+        return stable_order(self.keys_as_they_came, self.n_keys)
 
     def keys(self, step: int = 1) -> Codes:
         """Key of each row, sorted; of one in ``step``."""

@@ -10,6 +10,7 @@ from tempocal.calibrators.table_training import TableTraining
 from tempocal.calibrators.training import Training
 from tempocal.curves.grid import Grid
 from tempocal.inputs import Codes
+from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array, nll_from_logits
 from tempocal.maps import Curves, TemporalMap
@@ -55,7 +56,13 @@ def score_rows(
     def score(rows: slice) -> Array:
         logits, calibrated = training.logits[rows], mapped(rows)
         own = None if weights is None else weights[rows]
-        method = _compare if logits.ndim == calibrated.ndim == 1 else _compare_classes
+        is_binary = logits.ndim == calibrated.ndim == 1
+        if native is not None and is_binary:
+            sums, gained = np.zeros(3), None if kept is None else kept[rows]
+            logits = np.ascontiguousarray(logits)
+            native.compare(logits, calibrated, training.labels[rows], own, gained, sums)
+            return sums
+        method = _compare if is_binary else _compare_classes
         before, gains = method(logits, calibrated, training.labels[rows], own)
         if kept is not None:
             kept[rows] = gains
