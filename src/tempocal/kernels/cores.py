@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import lru_cache
 from threading import current_thread
 from typing import TypeVar
@@ -17,9 +18,15 @@ NUMBERS_A_THREAD = 2**16
 
 def map_on_cores(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """Do some work for each item, on all cores; results come in the order of the items."""
-    if len(items) < 2 or free_cores() < 2:
-        return [work(item) for item in items]
-    return list(_pool(_available_cores(), os.getpid()).map(work, items))
+    size = max(1, -(-len(items) // free_cores()))
+    parts = [items[start : start + size] for start in range(0, len(items), size)]
+    results: list[list[Result]] = [[] for _ in parts]
+
+    def work_on(number: int) -> None:
+        results[number] = [work(item) for item in parts[number]]
+
+    run_on_cores(work_on, range(len(parts)))
+    return [result for some in results for result in some]
 
 
 def run_on_cores(work: Callable[[Item], None], items: Sequence[Item]) -> None:
@@ -29,9 +36,14 @@ def run_on_cores(work: Callable[[Item], None], items: Sequence[Item]) -> None:
             work(item)
         return
     pool = _pool(_available_cores(), os.getpid())
-    others = [pool.submit(work, item) for item in items[1:]]
+    others: list[Future[None]] = []
+    # While the interpreter ends, or where there can be no more threads, none is to be had.
+    with suppress(RuntimeError):
+        for item in items[1:]:
+            others.append(pool.submit(work, item))  # noqa: PERF401 - those before it count
     try:
-        work(items[0])
+        for item in [items[0], *items[1 + len(others) :]]:
+            work(item)
     finally:
         wait(others)
     for other in others:
