@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import tempocal as tc
 from tempocal.kernels import native
 
 pytestmark = pytest.mark.skipif(
@@ -118,7 +119,7 @@ def test_sums_of_a_softmax(loops, n_rows, n_classes, dtype, weighted):
     wide = z.astype(np.float64)
     true = wide[1 + rng.integers(n_classes - 1, size=n_rows), np.arange(n_rows)]
     weights = rng.exponential(size=n_rows) if weighted else None
-    bounds, theta = keys_of(n_rows, 3, rng), np.array([[0.7], [-0.2], [3.0]])
+    bounds, theta = keys_of(n_rows, 3, rng), np.array([[0.7], [0.0], [3.0]])
     found = sums_like(theta, hessian=True)
     loops.shared_sums(z, weights, true, theta, bounds, *found)
 
@@ -241,6 +242,18 @@ def test_probabilities_of_many_classes(loops, n_rows, n_classes):
     )
 
 
+def test_nan_stays_nan(loops):
+    found = np.empty((2, 2))
+    loops.sigmoid(np.array([np.nan, 0.0]), found)
+    assert np.isnan(found[0]).all()
+    np.testing.assert_array_equal(found[1], 0.5)
+    for place in range(3):
+        logits, proba = np.zeros((1, 3)), np.empty((1, 3))
+        logits[0, place] = np.nan
+        loops.softmax(logits, proba)
+        assert np.isnan(proba).all()
+
+
 def test_instruction_sets_that_are_not_there_are_refused():
     with pytest.raises(ValueError, match="no instruction set 'avx9000'"):
         native.use("avx9000")
@@ -334,3 +347,17 @@ def test_without_them_a_fit_is_the_same():
     assert said["numpy"][0] == "True"
     assert said["native"][0] == "False"
     np.testing.assert_allclose(eval(said["numpy"][1]), eval(said["native"][1]), rtol=1e-9)
+
+
+def test_doubles_at_odd_addresses_are_read():
+    rng = np.random.default_rng(0)
+
+    def odd(values):
+        return np.frombuffer(b"x" + values.tobytes(), dtype=values.dtype, offset=1)
+
+    z, weights = 2.0 * rng.normal(size=300), rng.exponential(size=300)
+    y = (rng.uniform(size=300) < 0.5).astype(int)
+    for kind in (tc.TemperatureScaling, tc.PlattScaling, tc.BetaCalibration):
+        wanted = kind().fit(z, y, sample_weight=weights).predict_proba(z)
+        found = kind().fit(odd(z), odd(y), sample_weight=odd(weights)).predict_proba(odd(z))
+        np.testing.assert_array_equal(found, wanted)

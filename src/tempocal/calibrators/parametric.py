@@ -248,7 +248,10 @@ def update_family(family: Family, shrinkage: Any, known: Learned, training: Trai
         replace(model.problem(), past=before.past)
         for model, before in zip(family.models, known.models, strict=True)
     ]
-    fits = [go_on(problem, before) for problem, before in zip(problems, known.models, strict=True)]
+    fits = [
+        go_on(problem, before, training.groups)
+        for problem, before in zip(problems, known.models, strict=True)
+    ]
     for problem, shrunk in zip(problems, fits, strict=True):
         report(problem, shrunk, shrinkage)
     return _made(family, problems, fits, training, wanted=known.models[0].wanted, before=known)

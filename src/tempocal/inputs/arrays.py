@@ -43,7 +43,9 @@ def as_float64(values: Any, name: str) -> NDArray[np.float64]:
     if array.dtype.kind in "fiu":
         # Extended precision holds numbers that float64 has no name for but infinity.
         with np.errstate(over="ignore"):
-            return array.astype(np.float64, copy=False)
+            plain = array.astype(np.float64, copy=False)
+        # Doubles at odd addresses, as behind the header of a file, are for nobody to read.
+        return np.require(plain, requirements="A")
     if array.dtype.kind == "O":
         return _from_objects(array, name)
     raise InputError(f"{name} must be numbers, but its type is {array.dtype}")

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import lru_cache
 from threading import current_thread
 from typing import TypeVar
@@ -35,9 +36,14 @@ def run_on_cores(work: Callable[[Item], None], items: Sequence[Item]) -> None:
             work(item)
         return
     pool = _pool(_available_cores(), os.getpid())
-    others = [pool.submit(work, item) for item in items[1:]]
+    others: list[Future[None]] = []
+    # While the interpreter ends, or where there can be no more threads, none is to be had.
+    with suppress(RuntimeError):
+        for item in items[1:]:
+            others.append(pool.submit(work, item))  # noqa: PERF401 - those before it count
     try:
-        work(items[0])
+        for item in [items[0], *items[1 + len(others) :]]:
+            work(item)
     finally:
         wait(others)
     for other in others:

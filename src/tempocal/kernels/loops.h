@@ -51,7 +51,9 @@ INLINE void NAME(even_rows)(const Rows *rows, int64_t first, int64_t end, const 
     }
 }
 
-/* Softmax of theta z over the classes, z of shape (classes, rows): its loss, and the derivatives. */
+/* Softmax of theta z over the classes, z of shape (classes, rows): its loss, and the derivatives.
+   z is measured from the top class, where it is 0, and theta is not negative: so no exponent is
+   above 0, however they are rounded. */
 INLINE void NAME(shared_rows)(const Rows *rows, int64_t first, int64_t end, double theta,
                               int weighted, double *found) {
     /* A product of so many totals, each at most the number of classes, does not overflow. */
@@ -61,22 +63,18 @@ INLINE void NAME(shared_rows)(const Rows *rows, int64_t first, int64_t end, doub
         vec loss = {0}, slope = {0}, bend = {0}, product = (vec){0} + 1.0;
         for (; at < stop; at += LANES) {
             int64_t count = stop - at < LANES ? stop - at : LANES;
-            vec top = theta * load(rows->x, rows->single, at, count);
-            for (int64_t k = 1; k < rows->count; k++)
-                top = NAME(larger)(
-                    top, theta * load(rows->x + k * rows->stride, rows->single, at, count));
             vec total = {0}, once = {0}, twice = {0};
             for (int64_t k = 0; k < rows->count; k++) {
                 vec z = load(rows->x + k * rows->stride, rows->single, at, count);
-                vec e = NAME(exp)(theta * z - top);
+                vec e = NAME(exp)(theta * z);
                 total += e;
                 once += e * z;
                 twice += e * z * z;
             }
             vec inverse = 1.0 / total, mean = once * inverse;
-            vec variance = twice * inverse - mean * mean;
+            vec variance = NAME(larger)(twice * inverse - mean * mean, (vec){0});
             vec at_label = load(rows->labels, 0, at, count);
-            vec own = top - theta * at_label, pull = mean - at_label;
+            vec own = -theta * at_label, pull = mean - at_label;
             if (weighted) {
                 vec weight = load(rows->weights, 0, at, count);
                 loss += weight * (own + NAME(log)(total));

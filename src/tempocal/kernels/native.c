@@ -41,6 +41,7 @@ typedef struct {
 #undef NAME
 #undef vec
 #undef ivec
+#undef uvec
 #undef load
 
 #if defined(__x86_64__)
@@ -58,6 +59,7 @@ typedef struct {
 #undef NAME
 #undef vec
 #undef ivec
+#undef uvec
 #undef load
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -3,9 +3,11 @@
    in a register and NAME() to tell the functions apart. */
 
 typedef double NAME(vec) __attribute__((vector_size(8 * LANES)));
+typedef uint64_t NAME(uvec) __attribute__((vector_size(8 * LANES)));
 typedef int64_t NAME(ivec) __attribute__((vector_size(8 * LANES)));
 #define vec NAME(vec)
 #define ivec NAME(ivec)
+#define uvec NAME(uvec)
 
 /* Vectors as they lie in memory, wherever that is. */
 typedef double NAME(doubles) __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
@@ -46,14 +48,16 @@ INLINE vec NAME(choose)(ivec mask, vec yes, vec no) {
     return (vec)((mask & (ivec)yes) | (~mask & (ivec)no));
 }
 
-INLINE vec NAME(larger)(vec one, vec other) { return NAME(choose)(one > other, one, other); }
+INLINE vec NAME(larger)(vec one, vec other) {
+    return NAME(choose)((one > other) | (one != one), one, other);
+}
 
 /* exp(x) for x <= 709, to 1 ulp or so: x = n log 2 + r with |r| <= log(2) / 2, and a polynomial of
    degree 11 in r (Chebyshev nodes; off by 2e-17). What would not be a normal number is 0. */
 INLINE vec NAME(exp)(vec x) {
     const double round = 0x1.8p52;
     vec n = x * 0x1.71547652b82fep0 + round;
-    ivec power = ((ivec)n << 52) + ((int64_t)1023 << 52);
+    uvec power = ((uvec)n << 52) + ((uint64_t)1023 << 52);
     n -= round;
     vec r = x - n * 0x1.62e42feep-1 - n * 0x1.a39ef35793c76p-33;
     /* Pairs of terms, and pairs of those, so that not every step waits for the one before. */
@@ -63,7 +67,7 @@ INLINE vec NAME(exp)(vec x) {
                + r2 * (0x1.a019b90d2ae7ap-16 + r * 0x1.71de0dae63bb3p-19);
     vec q = low + r4 * (high + r4 * (0x1.289185613a3d6p-22 + r * 0x1.af38a9b0ec855p-26));
     vec result = (1.0 + (r + r2 * q)) * (vec)power;
-    return (vec)((ivec)result & (x >= -708.0));
+    return (vec)((ivec)result & ~(x < -708.0)); /* NaN stays NaN */
 }
 
 /* log(x) for normal x > 0: x = 2^n m with m around 1, and log m = 2 atanh((m - 1) / (m + 1)). */

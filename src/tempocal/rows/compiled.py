@@ -38,7 +38,7 @@ class Pieces:
         counts = np.diff(layout.offsets)
         n_pieces = -(-counts // PIECE)
         keys = np.repeat(np.arange(len(counts)), n_pieces)
-        firsts = np.concatenate([[0], np.cumsum(n_pieces)[:-1]])
+        firsts = np.cumsum(n_pieces) - n_pieces
         starts = layout.offsets[keys] + PIECE * (np.arange(len(keys)) - firsts[keys])
         return cls(np.append(starts, layout.offsets[-1]).astype(np.int64), keys, firsts)
 

@@ -43,12 +43,14 @@ class SharedRows(StoredRows):
         super().__init__(logits - logits.max(axis=0), labels, weights, keys, n_keys)
         self.n_coefficients = 1
         self._size = max(1, BLOCK_NUMBERS // len(logits))
-        self._true = self._features[self._targets, np.arange(len(labels))]
+        true = self._features[self._targets, np.arange(len(labels))]
+        self._true = true.astype(np.float64, copy=False)
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, 1)."""
         theta = theta[self._layout.present]
-        if native is not None:
+        # With theta below 0 the top class is another, from which the loops do not measure.
+        if native is not None and bool((theta >= 0.0).all()):
             total = shared_sums(
                 self._features, self._true, self._weights, theta, self._pieces, hessian=hessian
             )

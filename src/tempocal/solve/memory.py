@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.solve.evidence import Doubt, Shrunk, doubt, settle, weakest_prior
+from tempocal.solve.linear import as_blocks, invert_blocks, like_blocks
 from tempocal.solve.newton import minimize_newton
 from tempocal.solve.past import Past
 from tempocal.solve.penalties import Strengths
@@ -152,14 +153,16 @@ class Memory:
         )
 
 
-def go_on(problem: Problem, before: Memory, *, separate: bool = False) -> Shrunk:
+def go_on(
+    problem: Problem, before: Memory, groups: Groups | None, *, separate: bool = False
+) -> Shrunk:
     """Fit to rows that came later, beside the past of the problem, which is that of ``before``.
 
     Strengths that come from the data follow: those of most evidence, on all that is known.
     """
     fit = fit_separately if separate else _fit
     solution = fit(problem, before.strengths, before.theta)
-    shrunk = Shrunk(solution, before.strengths, before.effect)
+    shrunk = Shrunk(solution, before.strengths, _effect(problem, solution, before, groups))
     if None not in before.wanted or solution.unbounded:
         return shrunk
     return settle(
@@ -171,6 +174,25 @@ def go_on(problem: Problem, before: Memory, *, separate: bool = False) -> Shrunk
         max_rounds=ROUNDS_A_CALL,
         max_updates=UPDATES_A_ROUND,
     )
+
+
+def _effect(problem: Problem, solution: Solution, before: Memory, groups: Groups | None) -> float:
+    """How many rows say as much as one independent row, judged by those that came before and now.
+
+    It is the ratio of `design_effect`, with the squares of the groups that are there now added to
+    what was known: each counts by how much its rows say.
+    """
+    if groups is None or solution.hessian is None:
+        return before.effect
+    blocks = as_blocks(solution.hessian)
+    n = blocks.shape[1]
+    pull = like_blocks(problem.pull(before.strengths), blocks)
+    inverse = invert_blocks(blocks + pull, np.ones(blocks.shape[:2], dtype=bool))
+    squares = score_squares(problem, solution, groups)
+    known = before.effect * before.curvature[:, :n, :n]
+    varied = float(np.einsum("tpq,tqp->", inverse, known + squares))
+    alone = float(np.einsum("tpq,tqp->", inverse, blocks))
+    return max(1.0, varied / alone) if alone > 0.0 else before.effect
 
 
 def _fit(problem: Problem, strengths: Strengths, start: Array | None) -> Solution:

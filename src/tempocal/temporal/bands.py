@@ -84,7 +84,7 @@ def _remember(
             "take Spline() or fewer classes"
         )
     problem, shrunk = fitted.problem, fitted.shrunk
-    effect = shrunk.design_effect if before is None else before.effect
+    effect = shrunk.design_effect
     if effect is None:
         effect = design_effect(problem, shrunk.solution, groups, shrunk.strengths)
     memory, doubted = remember(problem, shrunk, fitted.wanted, effect, before)

@@ -39,7 +39,7 @@ def learn_along_time(
     family = calibrator._family(training)
     if family.form != fitted.form:
         raise InputError("the calibrator is not the one of the first call: fit again to change it")
-    models = update_models(family, track, known.models, calibrator.shrinkage)
+    models = update_models(family, track, known.models, calibrator.shrinkage, training.groups)
     inferences = [
         infer(model, training.groups, before)
         for model, before in zip(models, known.models, strict=True)

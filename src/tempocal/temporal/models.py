@@ -86,14 +86,25 @@ def refit_models(family: Family, track: Track, fitted: Sequence[FittedModel]) ->
 
 
 def update_models(
-    family: Family, track: Track, known: Sequence[Memory], shrinkage: Shrinkage
+    family: Family,
+    track: Track,
+    known: Sequence[Memory],
+    shrinkage: Shrinkage,
+    groups: Groups | None,
 ) -> list[FittedModel]:
     """Fit the same models to rows that came later, beside what is known of the earlier ones.
 
-    Rates and strengths stay as they were; the track is that of the new rows.
+    Rates stay as they were; the track and the groups are those of the new rows.
     """
-    pairs = zip(family.models, known, strict=True)
-    return [_update(model, family, track, before, shrinkage) for model, before in pairs]
+    models = []
+    for model, before in zip(family.models, known, strict=True):
+        problem, separate = _problem_after(model, track, before)
+        shrunk = go_on(problem, before, groups, separate=separate)
+        report(problem, shrunk, shrinkage, track.grid.times)
+        models.append(
+            FittedModel(model, track, problem, shrunk, before.log_rates, before.wanted, family.tidy)
+        )
+    return models
 
 
 def to_curves(family: Family, fitted: Sequence[FittedModel]) -> Curves:
@@ -167,18 +178,15 @@ def _refit(model: LinearModel, track: Track, before: FittedModel) -> FittedModel
     return replace(before, model=model, track=track, problem=problem, shrunk=shrunk)
 
 
-def _update(
-    model: LinearModel, family: Family, track: Track, before: Memory, shrinkage: Shrinkage
-) -> FittedModel:
+def _problem_after(model: LinearModel, track: Track, before: Memory) -> tuple[Problem, bool]:
+    """Make the problem of later rows, and tell whether its steps are fitted apart."""
     shape = track.shape(np.exp(before.log_rates).tolist())
     problem = _with_shape(model.problem(track.grid.keys, track.grid.n_keys), model, track, shape)
     problem = replace(problem, past=before.past)
     if not shape.separate:
         # The keys are those of the new rows, not the steps that the curve was laid along.
         problem = replace(problem, basis=shape.basis(track.grid.times))
-    shrunk = go_on(problem, before, separate=shape.separate)
-    report(problem, shrunk, shrinkage, track.grid.times)
-    return FittedModel(model, track, problem, shrunk, before.log_rates, before.wanted, family.tidy)
+    return problem, shape.separate
 
 
 def _fit_constant(

@@ -152,8 +152,8 @@ class TimedCalibrator(Calibrator):
         n_groups = self.summary_.n_groups
         if n_groups is None or self._learned is None:
             return n_groups
-        counts = [one.scatter.counts.max() for one in self._learned.models if one.scatter]
-        return min([n_groups, *(max(1, round(float(count))) for count in counts)])
+        share = float(self._learned.class_weights.sum()) / self.summary_.total_weight
+        return max(1, round(n_groups * min(share, 1.0)))
 
     @property
     def alpha_(self) -> Any:
