@@ -174,13 +174,25 @@ def test_linear_sums(weighted):
 
 
 @pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("n", [0, 1, 3, 4, 501])
+def test_linear_sums_of_one_key_and_labels(weighted, n):
+    rng = np.random.default_rng(0)
+    x, targets = rng.normal(size=n), rng.random(n) < 0.3
+    weights = rng.exponential(size=n) if weighted else None
+    found = np.zeros(1)
+    native.linear_sums(x, targets, weights, None, found)
+    w = 1.0 if weights is None else weights
+    np.testing.assert_allclose(found[0], np.sum(w * (0.5 - targets) * x), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
 def test_moments(weighted):
     rng = np.random.default_rng(0)
     x = rng.normal(size=1000)
     x[0] = 1e100
     weights = rng.exponential(size=1000) if weighted else None
     bounds, cells, scale = np.array([0, 0, 300, 1000]), 16, 5.0
-    found = np.zeros((3, 3, cells))
+    found = np.zeros((3, cells, 4))
     native.moments(x, weights, bounds, np.array([scale]), found)
     w = np.ones(1000) if weights is None else weights
     size = np.abs(x)
@@ -189,7 +201,7 @@ def test_moments(weighted):
         own = slice(start, stop)
         for k, values in enumerate((w, w * size, w * size * size)):
             wanted = np.bincount(cell[own], values[own], minlength=cells)
-            np.testing.assert_allclose(found[piece, k], wanted, rtol=1e-12)
+            np.testing.assert_allclose(found[piece, :, k], wanted, rtol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.int64])

@@ -20,6 +20,7 @@ from tempocal.inputs import (
     warn_of_light_weights,
     warn_of_probabilities,
 )
+from tempocal.kernels.extremes import extremes
 from tempocal.links import Array
 
 
@@ -45,17 +46,19 @@ def check_rows(
     """Check everything that a fit is given; rows of weight zero are left out."""
     logits = with_shape(logits, inputs)
     scores = check_scores(logits, inputs, name=inputs)
-    require_scale(scores, inputs)
+    low, high = extremes(scores)
+    require_scale(low, high, inputs)
     if inputs == "logits":
-        warn_of_probabilities(scores)
+        warn_of_probabilities(scores, low, high)
     weights = check_weights(sample_weight, len(scores))
     warn_of_light_weights(weights)
     labels = check_labels(_column(y), len(scores))
     n_columns = 1 if scores.ndim == 1 else scores.shape[1]
     codes, found = encode_labels(labels, classes, n_columns)
     require_column_order(logits, found, inputs)
+    checked_groups = check_groups(groups, len(scores))
     training = Training(
-        scores, codes, weights, check_groups(groups, len(scores)), len(found), times
+        scores, codes, weights, checked_groups, len(found), times, largest=float(max(high, -low))
     )
     return Checked(training.counted(), found, logits)
 

@@ -99,7 +99,7 @@ def _clock(labelled: Labelled, curves: tuple[Curve, ...]) -> Clock | None:
 def _check(labelled: Labelled) -> None:
     """Refuse and warn as a fit to arrays does."""
     low, high = labelled.lowest, labelled.highest
-    require_scale(np.array([low.min(), high.max()]))
+    require_scale(low.min(), high.max())
     many = labelled.n_columns == 1 and labelled.n_rows >= MANY_ROWS
     if many and labelled.inputs == "logits" and 0.0 <= low[0] < 0.5 < high[0] <= 1.0:
         warn_user(

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from tempocal.calibrators.learned import Learned
 from tempocal.calibrators.summary import Summary
 from tempocal.curves import Curve, Track
-from tempocal.inputs import Codes, Groups, largest_size
+from tempocal.inputs import Codes, Groups
 from tempocal.kernels.cores import map_on_cores
+from tempocal.kernels.extremes import extremes
 from tempocal.links import Array, log_features, nll_from_logits
 from tempocal.maps import FittedMap
 from tempocal.rows import Predictor, Rows, Scores
@@ -33,6 +34,7 @@ class Training:
     n_classes: int
     times: Array | None = None  # (n,) or (n, 2)
     earlier: Array | None = None  # weight of each class in rows that came before
+    largest: float | None = None  # absolute logit, where it is known
 
     @property
     def n_rows(self) -> int:
@@ -44,10 +46,13 @@ class Training:
         """Whether one logit stands for two classes."""
         return self.logits.ndim == 1
 
-    @property
+    @cached_property
     def largest_logit(self) -> float:
         """Largest absolute logit."""
-        return largest_size(self.logits)
+        if self.largest is not None:
+            return self.largest
+        low, high = extremes(self.logits)
+        return float(max(high, -low))
 
     @cached_property
     def class_weights(self) -> Array:
@@ -92,6 +97,7 @@ class Training:
             weights=None if self.weights is None else self.weights[kept],
             groups=groups,
             times=None if self.times is None else self.times[kept],
+            largest=None,
         )
 
     @property

@@ -16,7 +16,6 @@ from tempocal.inputs.scores import (
     Inputs,
     check_proba,
     check_scores,
-    largest_size,
     require_scale,
     warn_of_probabilities,
 )
@@ -55,7 +54,6 @@ __all__ = [
     "check_whole",
     "encode_labels",
     "from_seconds",
-    "largest_size",
     "require_column_order",
     "require_same_kind",
     "require_scale",

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError
 from tempocal.inputs.arrays import as_array, first_missing, require_same_length
+from tempocal.kernels.extremes import extremes
 
 Codes = NDArray[np.intp]
 
@@ -120,7 +121,7 @@ def _unique(labels: NDArray[Any], name: str) -> tuple[NDArray[Any], Codes]:
         found, codes = _unique(labels.view(np.uint8), name)
         return found.astype(bool), codes
     if labels.dtype.kind in "iuf" and len(labels):
-        low, high = labels.min(), labels.max()
+        low, high = extremes(labels)
         if float(high) - float(low) < COUNTED_SPAN:
             return _count(labels, low, high)
     try:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError, LooksLikeProbabilitiesWarning, warn_user
 from tempocal.inputs.arrays import as_float64, require_finite
+from tempocal.kernels.extremes import extremes
 from tempocal.links import SMALLEST_PROBABILITY, Array, logsumexp
 
 Inputs = Literal["logits", "proba"]
@@ -44,9 +45,9 @@ def check_scores(scores: Any, inputs: Inputs = "logits", name: str = "logits") -
     raise InputError(f'inputs must be "logits" or "proba", but it is {inputs!r}')
 
 
-def require_scale(logits: Array, name: str = "logits") -> None:
-    """Refuse to fit logits so small that the coefficients would overflow."""
-    largest = largest_size(logits)
+def require_scale(low: float, high: float, name: str = "logits") -> None:
+    """Refuse to fit logits from ``low`` to ``high`` so small that coefficients would overflow."""
+    largest = max(high, -low)
     if 0.0 < largest < SMALLEST_SCALE:
         raise InputError(
             f"{name} must not all be smaller than {SMALLEST_SCALE:g}, but the largest is "
@@ -54,21 +55,22 @@ def require_scale(logits: Array, name: str = "logits") -> None:
         )
 
 
-def warn_of_probabilities(logits: Array) -> None:
-    """Say so where logits look like probabilities.
+def warn_of_probabilities(logits: Array, low: float, high: float) -> None:
+    """Say so where logits, from ``low`` to ``high``, look like probabilities.
 
     Nothing else sums to 1 in every row; and a column of many logits is seldom all in [0, 1], on
     both sides of 1/2.
     """
+    if low < 0.0 or high > 1.0:
+        return
     if logits.ndim == 1 and len(logits) >= MANY_ROWS:
-        low, high = float(logits.min()), float(logits.max())
-        if low >= 0.0 and high <= 1.0 and low < 0.5 < high and not _are_whole(logits):
+        if low < 0.5 < high and not _are_whole(logits):
             warn_user(
                 f"all {len(logits)} logits lie in [0, 1], as probabilities do: if that is what "
                 'they are, say inputs="proba"',
                 LooksLikeProbabilitiesWarning,
             )
-    if logits.ndim == 2 and logits.min() >= 0.0 and logits.max() <= 1.0:
+    if logits.ndim == 2:
         off = np.abs(logits.sum(axis=1) - 1.0).max()
         if off <= SUM_TOLERANCE:
             warn_user(
@@ -80,11 +82,6 @@ def warn_of_probabilities(logits: Array) -> None:
 
 def _are_whole(values: Array) -> bool:
     return bool((values == np.floor(values)).all())
-
-
-def largest_size(logits: Array) -> float:
-    """Largest absolute value, without a temporary array."""
-    return max(float(logits.max()), -float(logits.min()))
 
 
 def check_proba(
@@ -106,7 +103,8 @@ def check_proba(
 def _check_logits(scores: Any, name: str) -> Array:
     logits = _check_columns(as_float64(scores, name), name)
     # No temporary in the usual case. NaN is its own extreme, and compares as false.
-    if logits.min() >= -LARGEST_LOGIT and logits.max() <= LARGEST_LOGIT:
+    low, high = extremes(logits)
+    if low >= -LARGEST_LOGIT and high <= LARGEST_LOGIT:
         return logits
     if np.isnan(logits).any():
         row = int(np.argwhere(np.isnan(logits))[0, 0])

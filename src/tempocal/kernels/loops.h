@@ -163,6 +163,75 @@ static void NAME(compare)(const double *before, const double *after, const int64
     }
 }
 
+/* Bins of two classes. No processor foresees a label, or which class is on top: there is no branch on
+   them. Some rows are placed first, and where one of them is out of order or lies next to an edge,
+   they are all left to `bin_rows`. */
+INLINE int NAME(bin_some)(const Binned *of, int64_t columns, int single, int narrow, int is_top) {
+    enum { SOME = 64 };
+    const vec bins = (vec){0} + (double)of->bins;
+    const ivec sign = (ivec){0} + INT64_MIN, one = (ivec){0} + 1;
+    ivec seconds = {0};
+    int64_t counted = 0, at = 0;
+    for (; at + SOME <= of->rows; at += SOME) {
+        double sure[SOME];
+        int64_t place[SOME];
+        ivec odd = {0}, ones = {0};
+        for (int64_t i = 0; i < SOME; i += LANES) {
+            vec p, q;
+            if (columns == 1) {
+                p = load(of->proba, single, at + i, LANES);
+                q = 1.0 - p;
+            } else
+                for (int k = 0; k < LANES; k++) {
+                    q[k] = number_at(of->proba, single, 2 * (at + i + k));
+                    p[k] = number_at(of->proba, single, 2 * (at + i + k) + 1);
+                }
+            ivec label;
+            if (narrow)
+                for (int k = 0; k < LANES; k++) label[k] = ((const unsigned char *)of->labels)[at + i + k];
+            else memcpy(&label, of->labels + 8 * (at + i), sizeof label);
+            odd |= ~((p >= 0.0) & (p <= 1.0) & (q >= 0.0) & (q <= 1.0)) | (label & ~one);
+            if (columns == 2) odd |= ~((vec)((ivec)(p + q - 1.0) & ~sign) <= 0.99e-3);
+            ivec is_second = p > q;
+            vec confidence = is_top ? NAME(choose)(is_second, p, q) : p;
+            /* Whole numbers are the last digits of those that are this large. */
+            vec scaled = confidence * bins, rounded = scaled + 0x1.8p52;
+            ivec bin = (ivec)rounded - 0x4338000000000000;
+            rounded -= 0x1.8p52;
+            odd |= (vec)((ivec)(scaled - rounded) & ~sign) < 1e-6;
+            bin += rounded > scaled;
+            ivec came = is_top ? label ^ (is_second & one) ^ one : label;
+            bin = bin + bin + came;
+            ones += label;
+            memcpy(sure + i, &confidence, sizeof confidence);
+            memcpy(place + i, &bin, sizeof bin);
+        }
+        int64_t any = 0;
+        for (int k = 0; k < LANES; k++) any |= odd[k];
+        if (any) {
+            if (!bin_rows(of, at, at + SOME)) return 0;
+            continue;
+        }
+        seconds += ones;
+        counted += SOME;
+        for (int64_t i = 0; i < SOME; i++) of->sums[place[i]] += (Two){1.0, sure[i]};
+    }
+    for (int k = 0; k < LANES; k++) {
+        of->seen[1] += seconds[k];
+        counted -= seconds[k];
+    }
+    of->seen[0] += counted;
+    return bin_rows(of, at, of->rows);
+}
+
+static int NAME(bin_pairs)(const Binned *of) {
+    if (of->columns == 1 && !of->single && !of->narrow && of->is_top)
+        return NAME(bin_some)(of, 1, 0, 0, 1);
+    if (of->columns == 2 && !of->single && !of->narrow && of->is_top)
+        return NAME(bin_some)(of, 2, 0, 0, 1);
+    return NAME(bin_some)(of, of->columns, of->single, of->narrow, of->is_top);
+}
+
 /* Probabilities of both classes, (rows, 2), from log-odds. */
 static void NAME(sigmoid)(const double *odds, int64_t n, double *out) {
     for (int64_t at = 0; at < n; at += LANES) {

@@ -34,6 +34,61 @@ typedef struct {
     double *loss, *gradient, *hessian;
 } Found;
 
+typedef double Two __attribute__((vector_size(16), aligned(8)));
+
+typedef struct {
+    const char *proba; /* (rows, columns); one column is that of the second class */
+    const char *labels; /* int64_t, or bytes */
+    int64_t rows, columns;
+    int single, narrow; /* whether proba has floats, and labels bytes */
+    int is_top; /* whether the most probable class is judged, not the second */
+    const double *edges;
+    int64_t bins;
+    Two *sums; /* (bins, 2) of rows and confidence */
+    int64_t *seen; /* rows of each class */
+} Binned;
+
+INLINE double number_at(const char *numbers, int single, int64_t i) {
+    return single ? (double)((const float *)numbers)[i] : ((const double *)numbers)[i];
+}
+
+INLINE int64_t label_at(const Binned *of, int64_t i) {
+    return of->narrow ? ((const unsigned char *)of->labels)[i] : ((const int64_t *)of->labels)[i];
+}
+
+/* A bin holds lower < confidence <= upper, and the first one 0 as well. The product is rounded: one
+   step back or forth makes the edges exact. Return 0 if a row is out of order. */
+static int bin_rows(const Binned *of, int64_t first, int64_t end) {
+    const int64_t columns = of->columns, classes = columns == 1 ? 2 : columns;
+    for (int64_t i = first; i < end; i++) {
+        const char *row = of->proba + (of->single ? 4 : 8) * i * columns;
+        const int64_t label = label_at(of, i);
+        double total = 0.0, highest = -1.0, p = 0.0;
+        int64_t top = 0;
+        for (int64_t k = 0; k < classes; k++) {
+            p = number_at(row, of->single, columns == 1 ? 0 : k);
+            if (columns == 1 && k == 0) p = 1.0 - p;
+            if (!(p >= 0.0 && p <= 1.0)) return 0;
+            total += p;
+            top = p > highest ? k : top;
+            highest = p > highest ? p : highest;
+        }
+        /* Where a sum is next to what is allowed, let others judge. */
+        if (!(fabs(total - 1.0) <= 0.99e-3) || (uint64_t)label >= (uint64_t)classes) return 0;
+        if (!of->is_top) {
+            top = 1;
+            highest = p;
+        }
+        int64_t bin = (int64_t)(highest * (double)of->bins);
+        bin -= bin == of->bins;
+        bin -= (highest <= of->edges[bin]) & (bin > 0);
+        bin += highest > of->edges[bin + 1];
+        of->seen[label]++;
+        of->sums[2 * bin + (label == top)] += (Two){1.0, highest};
+    }
+    return 1;
+}
+
 #define LANES 2
 #define NAME(word) word##_plain
 #include "loops.h"
@@ -74,14 +129,15 @@ typedef struct {
     void (*shared)(const Rows *, const Keys *, Found *);
     void (*compare)(const double *, const double *, const int64_t *, const double *, int64_t,
                     double *, double *);
+    int (*bin_pairs)(const Binned *);
     void (*sigmoid)(const double *, int64_t, double *);
     void (*softmax)(const double *, int64_t, int64_t, double *);
     void (*exponential)(const double *, int64_t, double *);
     void (*logarithm)(const double *, int64_t, double *);
 } Loops;
 
-#define LOOPS(set) {#set, even_##set, shared_##set, compare_##set, sigmoid_##set, softmax_##set, \
-                    exponential_##set, logarithm_##set}
+#define LOOPS(set) {#set, even_##set, shared_##set, compare_##set, bin_pairs_##set, \
+                    sigmoid_##set, softmax_##set, exponential_##set, logarithm_##set}
 static const Loops SETS[] = {
     LOOPS(plain),
 #ifdef HAS_AVX2
@@ -211,30 +267,45 @@ static PyObject *shared_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
     return sum(given, count, 0);
 }
 
-/* (1/2 - target) x of each row, added up under its key. */
+/* (1/2 - target) x of each row, added up under its key, or under the first. */
 static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, TARGETS, WEIGHTS, KEYS, SUMS };
     static const Wanted wanted[] = {{"d", 1, READ, 0},
-                                    {"d", 1, READ, 0},
+                                    {"d?", 1, READ, 0},
                                     {"d", 1, READ, 1},
-                                    {"lq", 1, READ, 0},
+                                    {"lq", 1, READ, 1},
                                     {"d", 1, WRITE, 0}};
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
     const Py_ssize_t n = SHAPE(X, 0);
-    int good = HAS_LENGTH(TARGETS, n) && HAS_LENGTH(WEIGHTS, n)
-               && are_keys(arrays.views + KEYS, n, SHAPE(SUMS, 0));
+    int good = HAS_LENGTH(TARGETS, n) && HAS_LENGTH(WEIGHTS, n) && SHAPE(SUMS, 0) > 0
+               && (!arrays.taken[KEYS] || are_keys(arrays.views + KEYS, n, SHAPE(SUMS, 0)));
     if (good) {
-        const double *x = BUFFER(X), *targets = BUFFER(TARGETS), *weights = BUFFER(WEIGHTS);
+        const double *x = BUFFER(X), *weights = BUFFER(WEIGHTS);
         const int64_t *keys = BUFFER(KEYS);
-        double *sums = BUFFER(SUMS);
+        const int are_doubles = arrays.views[TARGETS].format[0] == 'd';
+        const double *shares = are_doubles ? BUFFER(TARGETS) : NULL;
+        const unsigned char *bits = are_doubles ? NULL : BUFFER(TARGETS);
+        double *sums = BUFFER(SUMS), few[4] = {0};
+#define PULL(i) ((bits ? 0.5 - bits[i] : 0.5 - shares[i]) * (weights ? weights[i] : 1.0) * x[i])
         Py_BEGIN_ALLOW_THREADS;
-        for (Py_ssize_t i = 0; i < n; i++)
-            sums[keys[i]] += (weights ? weights[i] : 1.0) * (0.5 - targets[i]) * x[i];
+        if (keys)
+            for (Py_ssize_t i = 0; i < n; i++) sums[keys[i]] += PULL(i);
+        else {
+            /* Four sums, so that not every one waits for the one before. */
+            Py_ssize_t i = 0;
+            for (; i + 4 <= n; i += 4)
+                for (int k = 0; k < 4; k++) few[k] += PULL(i + k);
+            for (; i < n; i++) few[0] += PULL(i);
+            sums[0] += (few[0] + few[1]) + (few[2] + few[3]);
+        }
         Py_END_ALLOW_THREADS;
+#undef PULL
     }
     return done(&arrays, good);
 }
+
+typedef double Four __attribute__((vector_size(32), aligned(8)));
 
 /* Weight, size and square of the rows of each piece, in cells of their size. */
 static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t count) {
@@ -246,24 +317,21 @@ static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t coun
                                     {"d", 3, WRITE, 0}};
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(X, 0), pieces = SHAPE(SUMS, 0), cells = SHAPE(SUMS, 2);
+    const Py_ssize_t n = SHAPE(X, 0), pieces = SHAPE(SUMS, 0), cells = SHAPE(SUMS, 1);
     int good = HAS_LENGTH(WEIGHTS, n) && are_bounds(arrays.views + BOUNDS, pieces, n)
-               && SHAPE(SUMS, 1) == 3 && cells > 0 && SHAPE(SCALE, 0) == 1;
+               && SHAPE(SUMS, 2) == 4 && cells > 0 && SHAPE(SCALE, 0) == 1;
     if (good) {
         const double *x = BUFFER(X), *weights = BUFFER(WEIGHTS), scale = *(double *)BUFFER(SCALE);
         const int64_t *bounds = BUFFER(BOUNDS);
         const double last = (double)cells - 0.5;
         Py_BEGIN_ALLOW_THREADS;
         for (Py_ssize_t piece = 0; piece < pieces; piece++) {
-            double *sums = (double *)BUFFER(SUMS) + piece * 3 * cells;
+            Four *sums = (Four *)BUFFER(SUMS) + piece * cells;
             for (int64_t i = bounds[piece]; i < bounds[piece + 1]; i++) {
                 const double size = fabs(x[i]), weight = weights ? weights[i] : 1.0;
                 double place = size * scale;
                 if (!(place < last)) place = last;
-                double *cell = sums + (Py_ssize_t)place;
-                cell[0] += weight;
-                cell[cells] += weight * size;
-                cell[2 * cells] += weight * size * size;
+                sums[(Py_ssize_t)place] += weight * (Four){1.0, size, size * size, 0.0};
             }
         }
         Py_END_ALLOW_THREADS;
@@ -316,6 +384,42 @@ static PyObject *compare(PyObject *self, PyObject *const *given, Py_ssize_t coun
         Py_END_ALLOW_THREADS;
     }
     return done(&arrays, good);
+}
+
+/* Rows and confidence by bin and outcome, of probabilities and labels 0, 1, ... as they came. */
+
+static PyObject *bin_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { PROBA, LABELS, EDGES, IS_TOP, SUMS, SEEN };
+    static const Wanted wanted[] = {{"df", 2, READ, 0}, {"lq?", 1, READ, 0},  {"d", 1, READ, 0},
+                                    {"?", 1, READ, 0},  {"d", 3, WRITE, 0}, {"lq", 1, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 6) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(PROBA, 0), columns = SHAPE(PROBA, 1), bins = SHAPE(EDGES, 0) - 1;
+    const Py_ssize_t classes = columns == 1 ? 2 : columns, size = arrays.views[LABELS].itemsize;
+    const int in_order = HAS_LENGTH(LABELS, n) && columns > 0 && bins > 0 && SHAPE(IS_TOP, 0) == 1
+                         && SHAPE(SUMS, 0) == bins && SHAPE(SUMS, 1) == 2 && SHAPE(SUMS, 2) == 2
+                         && SHAPE(SEEN, 0) == classes && arrays.views[SEEN].itemsize == 8
+                         && (size == 8 || size == 1);
+    int found = 0;
+    if (in_order) {
+        const Binned of = {BUFFER(PROBA),
+                           BUFFER(LABELS),
+                           n,
+                           columns,
+                           arrays.views[PROBA].format[0] == 'f',
+                           size == 1,
+                           *(unsigned char *)BUFFER(IS_TOP),
+                           BUFFER(EDGES),
+                           bins,
+                           BUFFER(SUMS),
+                           BUFFER(SEEN)};
+        Py_BEGIN_ALLOW_THREADS;
+        found = classes == 2 ? loops->bin_pairs(&of) : bin_rows(&of, 0, n);
+        Py_END_ALLOW_THREADS;
+    }
+    PyObject *nothing = done(&arrays, in_order);
+    Py_XDECREF(nothing);
+    return nothing ? PyBool_FromLong(found) : NULL;
 }
 
 /* Probabilities. */
@@ -393,6 +497,7 @@ static PyMethodDef METHODS[] = {
     FAST(moments, "Weight, size and square of rows, in cells of their size."),
     FAST(scatter, "Rows in the order of their keys."),
     FAST(compare, "Losses of binary rows before and after."),
+    FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is out of order."),
     FAST(sigmoid, "Probabilities of two classes from log-odds."),
     FAST(softmax, "Probabilities of all classes from logits."),
     FAST(exponential, "exp of numbers up to 709."),

@@ -1,11 +1,15 @@
 """Errors that are read off the gap between confidence and frequency in each bin."""
 
+from dataclasses import dataclass
+
 from numpy.typing import ArrayLike
 
+from tempocal.metrics.arguments import check_choice, check_whole
+from tempocal.metrics.at_once import sums_at_once
 from tempocal.metrics.binsums import BinSums, bin_sums
-from tempocal.metrics.edges import Binning, Edges, describe, make_edges
+from tempocal.metrics.edges import BINNINGS, Binning, Edges, describe, equal_width, make_edges
 from tempocal.metrics.estimates import BinnedEstimate, reliability_table
-from tempocal.metrics.events import Events, Of, events_of
+from tempocal.metrics.events import NAMES, Events, Of, events_of
 from tempocal.metrics.predictions import check_predictions
 
 
@@ -63,8 +67,7 @@ def ece(
     >>> error.bins.frequency
     array([nan, nan, 0.5, 1. , 1. ])
     """
-    rows = check_predictions(y, proba, sample_weight, classes)
-    return ece_of_events(events_of(rows, of), bins, binning)
+    return ece_of_sums(sums_of(y, proba, bins, binning, of, sample_weight, classes))
 
 
 def max_calibration_error(
@@ -98,24 +101,53 @@ def max_calibration_error(
     >>> max_calibration_error([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.9], bins=5)
     BinnedEstimate(0.2, 'maximum top-label calibration error, 5 equal-width bins')
     """
-    rows = check_predictions(y, proba, sample_weight, classes)
-    events = events_of(rows, of)
-    sums, edges = sums_of_events(events, bins, binning)
-    filled = sums.weight > 0
+    found = sums_of(y, proba, bins, binning, of, sample_weight, classes)
+    sums, filled = found.sums, found.sums.weight > 0
     value = float((abs(sums.gap[filled]) / sums.weight[filled]).max())
-    name = f"maximum {events.name} calibration error, {describe(bins, binning)}"
-    return BinnedEstimate(value, name, reliability_table(sums, edges))
+    name = f"maximum {found.name} calibration error, {found.binning}"
+    return BinnedEstimate(value, name, reliability_table(sums, found.edges))
 
 
-def ece_of_events(events: Events, bins: int, binning: Binning) -> BinnedEstimate:
-    """ECE of any events, with its name."""
-    sums, edges = sums_of_events(events, bins, binning)
-    value = float(abs(sums.gap).sum() / sums.weight.sum())
-    name = f"{events.name} ECE, {describe(bins, binning)}"
-    return BinnedEstimate(value, name, reliability_table(sums, edges))
-
-
-def sums_of_events(events: Events, bins: int, binning: Binning) -> tuple[BinSums, Edges]:
+@dataclass(frozen=True, eq=False)
+class Binned:
     """Bins as a user asked for them, and the sums over their rows."""
+
+    sums: BinSums
+    edges: Edges
+    name: str  # of the events
+    binning: str  # in words
+
+
+def sums_of(
+    y: ArrayLike,
+    proba: ArrayLike,
+    bins: int,
+    binning: Binning,
+    of: Of,
+    sample_weight: ArrayLike | None,
+    classes: ArrayLike | None,
+) -> Binned:
+    """Take what a user passed through the door, and sum it by bin."""
+    check_choice(of, "of", tuple(NAMES))
+    check_choice(binning, "binning", BINNINGS)
+    if binning == "equal_width" and sample_weight is None:
+        edges = equal_width(check_whole(bins, "bins"))
+        sums = sums_at_once(y, proba, edges, of_top=of == "top_label", classes=classes)
+        if sums is not None:
+            return Binned(sums, edges, NAMES[of], describe(bins, binning))
+    rows = check_predictions(y, proba, sample_weight, classes)
+    return sums_of_events(events_of(rows, of), bins, binning)
+
+
+def sums_of_events(events: Events, bins: int, binning: Binning) -> Binned:
+    """Sum events by bin."""
     edges = make_edges(events, bins, binning)
-    return bin_sums(events.confidence, events.outcome, events.weight, edges), edges
+    sums = bin_sums(events.confidence, events.outcome, events.weight, edges)
+    return Binned(sums, edges, events.name, describe(bins, binning))
+
+
+def ece_of_sums(found: Binned) -> BinnedEstimate:
+    """ECE of any events, with its name."""
+    value = float(abs(found.sums.gap).sum() / found.sums.weight.sum())
+    name = f"{found.name} ECE, {found.binning}"
+    return BinnedEstimate(value, name, reliability_table(found.sums, found.edges))

@@ -4,12 +4,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tempocal.errors import InputError
-from tempocal.metrics.binned import sums_of_events
+from tempocal.metrics.binned import sums_of
 from tempocal.metrics.binsums import BinSums
-from tempocal.metrics.edges import Binning, describe
+from tempocal.metrics.edges import Binning
 from tempocal.metrics.estimates import DebiasedEstimate, reliability_table
-from tempocal.metrics.events import Of, events_of
-from tempocal.metrics.predictions import check_predictions
+from tempocal.metrics.events import Of
 
 
 def debiased_ece(
@@ -71,13 +70,11 @@ def debiased_ece(
     >>> float(error), round(error.squared, 4)
     (0.0, -0.04)
     """
-    rows = check_predictions(y, proba, sample_weight, classes)
-    events = events_of(rows, of)
-    sums, edges = sums_of_events(events, bins, binning)
-    squared = _debiased_square(sums)
-    name = f"debiased L2 {events.name} ECE (Kumar et al. 2019), {describe(bins, binning)}"
+    found = sums_of(y, proba, bins, binning, of, sample_weight, classes)
+    squared = _debiased_square(found.sums)
+    name = f"debiased L2 {found.name} ECE (Kumar et al. 2019), {found.binning}"
     value = max(squared, 0.0) ** 0.5
-    return DebiasedEstimate(value, name, reliability_table(sums, edges), squared)
+    return DebiasedEstimate(value, name, reliability_table(found.sums, found.edges), squared)
 
 
 def _debiased_square(sums: BinSums) -> float:

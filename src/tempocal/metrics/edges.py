@@ -14,6 +14,7 @@ from tempocal.metrics.arguments import check_choice, check_whole
 from tempocal.metrics.events import Events
 
 Binning = Literal["equal_width", "equal_mass"]
+BINNINGS = ("equal_width", "equal_mass")
 
 # Cumulative weights that should reach a target exactly miss it by their rounding.
 ROUNDING = 1e-12
@@ -63,7 +64,7 @@ def equal_mass(events: Events, bins: int) -> Edges:
 
 def make_edges(events: Events, bins: int, binning: Binning) -> Edges:
     """Check what a user asked for and return the edges."""
-    check_choice(binning, "binning", ("equal_width", "equal_mass"))
+    check_choice(binning, "binning", BINNINGS)
     bins = check_whole(bins, "bins")
     return equal_width(bins) if binning == "equal_width" else equal_mass(events, bins)
 

@@ -12,6 +12,7 @@ from tempocal.metrics.arguments import check_choice, check_two_classes
 from tempocal.metrics.predictions import Predictions, row_blocks
 
 Of = Literal["top_label", "positive_class"]
+NAMES = {"top_label": "top-label", "positive_class": "positive-class"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +28,9 @@ class Events:
 
 def events_of(rows: Predictions, of: Of) -> Events:
     """Return the events that ``of=`` names."""
-    check_choice(of, "of", ("top_label", "positive_class"))
+    check_choice(of, "of", tuple(NAMES))
     check_two_classes(of, rows.n_classes, 'of="top_label", or classwise_ece for every class')
-    return top_label(rows) if of == "top_label" else one_class(rows, 1, "positive-class")
+    return top_label(rows) if of == "top_label" else one_class(rows, 1, NAMES[of])
 
 
 def top_label(rows: Predictions) -> Events:
@@ -43,7 +44,7 @@ def top_label(rows: Predictions) -> Events:
         confidence[part] = proba[np.arange(len(top)), top]
         outcome[part] = top == rows.codes[part]
         column[part] = top
-    return Events(confidence, outcome, rows.weight, "top-label", column)
+    return Events(confidence, outcome, rows.weight, NAMES["top_label"], column)
 
 
 def one_class(rows: Predictions, column: int, name: str) -> Events:

@@ -62,7 +62,8 @@ def reliability_curve(
     clusters = check_groups_of(rows, groups)
     check_level(level)
     events = events_of(rows, of)
-    sums, edges = sums_of_events(events, bins, binning)
+    found = sums_of_events(events, bins, binning)
+    sums, edges = found.sums, found.edges
     if clusters is None:
         spread = independent_rows(sums, level)
     else:

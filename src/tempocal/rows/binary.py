@@ -40,7 +40,7 @@ class BinaryRows(StoredRows):
     features : ndarray of shape (coefficients, n)
         What the coefficients multiply.
     targets : ndarray of shape (n,)
-        Labels 0 and 1, or smoothed ones in between.
+        Labels 0 and 1 as booleans, or smoothed ones in between.
     weights : ndarray of shape (n,) or None
         Weights; None counts every row once.
     keys : ndarray of shape (n,) or None
@@ -52,7 +52,7 @@ class BinaryRows(StoredRows):
     def __init__(
         self,
         features: Array,
-        targets: Array,
+        targets: NDArray[np.bool_] | Array,
         *,
         weights: Array | None = None,
         keys: Codes | None = None,
@@ -140,12 +140,17 @@ class BinaryRows(StoredRows):
         return np.asarray(np.einsum("pi,pi->i", block.spread(theta[block.keys].T), x))
 
     def _sum_linear(
-        self, features: Array, targets: Array, weights: Array | None, keys: Codes | None
+        self,
+        features: Array,
+        targets: NDArray[np.bool_] | Array,
+        weights: Array | None,
+        keys: Codes | None,
     ) -> Array:
         """Sum the linear part of rows as they came, whose targets then need no sorting."""
+        if native is not None:
+            total = linear_sums(features, targets, weights, keys, self.n_keys)
+            return np.asarray(total[self._layout.present])
         total = np.zeros((self.n_keys, self.n_coefficients))
-        if native is not None and keys is not None:
-            return linear_sums(features, targets, weights, keys, total)[self._layout.present]
         for start in range(0, len(targets), BLOCK):
             rows = slice(start, start + BLOCK)
             pull = _weighed(0.5 - targets[rows], None if weights is None else weights[rows])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
-from tempocal.kernels.cores import run_on_cores, shares
+from tempocal.kernels.cores import map_on_cores, run_on_cores, shares
 from tempocal.links import Array
 from tempocal.rows.layout import Layout
 from tempocal.rows.sums import Sums
@@ -77,21 +77,37 @@ def shared_sums(
 
 
 def linear_sums(
-    x: Array, targets: Array, weights: Array | None, keys: Codes, total: Array
+    x: Array,
+    targets: NDArray[np.bool_] | Array,
+    weights: Array | None,
+    keys: Codes | None,
+    n_keys: int,
 ) -> Array:
-    """Add ``(1/2 - target) x`` of each row to the total of its key: (keys, coefficients)."""
-    targets = np.ascontiguousarray(targets)
-    weights = None if weights is None else np.ascontiguousarray(weights)
-    for p, row in enumerate(x):
-        own = np.zeros(len(total))
-        native.linear_sums(np.ascontiguousarray(row), targets, weights, keys, own)
-        total[:, p] += own
-    return total
+    """Sum ``(1/2 - target) x`` over the rows of each key: (keys, coefficients)."""
+    # With a single key each thread can have a part of the rows; with many it would need them all.
+    n = len(targets)
+    size = n if keys is not None else PIECE
+    parts = [slice(start, min(start + size, n)) for start in range(0, n, size)]
+    found = np.zeros((len(x), len(parts), n_keys))
+    columns = [
+        None if column is None else np.ascontiguousarray(column)
+        for column in (targets, weights, keys)
+    ]
+
+    def work(part: int) -> None:
+        rows = parts[part]
+        others = [None if column is None else column[rows] for column in columns]
+        for p, row in enumerate(x):
+            native.linear_sums(np.ascontiguousarray(row[rows]), *others, found[p, part])
+
+    map_on_cores(work, range(len(parts)))
+    return np.asarray(found.sum(axis=1).T)
 
 
 def moments(x: Array, weights: Array | None, pieces: Pieces, *, cells: int, scale: float) -> Array:
-    """Sum weight, size and square of rows in cells of their size: (keys, 3, cells)."""
-    found = np.zeros((len(pieces.keys), 3, cells))
+    """Sum weight, size and square of rows in cells of their size: (3, keys, cells)."""
+    # Four numbers a cell, of which the last is 0, are read and written at once.
+    found = np.zeros((len(pieces.keys), cells, 4))
 
     def work(part: slice) -> None:
         bounds = pieces.bounds[part.start : part.stop + 1]
@@ -100,7 +116,7 @@ def moments(x: Array, weights: Array | None, pieces: Pieces, *, cells: int, scal
         native.moments(x[rows], own, bounds - bounds[0], np.array([scale]), found[part])
 
     run_on_cores(work, list(pieces.shares(1)))
-    return np.add.reduceat(found, pieces.firsts)
+    return np.moveaxis(np.add.reduceat(found, pieces.firsts), 2, 0)[:3]
 
 
 def _sums(

@@ -42,14 +42,16 @@ def condense(
 ) -> Points | None:
     """Find the points of rows that are sorted by key; None where there would be too many."""
     cells = min(MOST_CELLS, len(feature) // (2 * ROWS_A_POINT * len(layout.present)))
-    reach = REACH * float(np.abs(feature[:: len(feature) // SAMPLE + 1]).mean())
+    some = np.abs(feature[:: len(feature) // SAMPLE + 1])
+    reach = min(REACH * float(some.mean()), float(some.max()))
     if cells < LEAST_CELLS or not reach > 0.0:
         return None
-    scale = cells / min(reach, max(float(feature.max()), -float(feature.min())))
+    # What lies farther out goes into the last cell.
+    scale = cells / reach
     # (keys, cells) of the weight, and of the weighted sums of sizes and of their squares.
     if native is not None:
         found = compiled_moments(feature, weights, pieces, cells=cells, scale=scale)
-        return _two_in_each(found.transpose(1, 0, 2), layout.present)
+        return _two_in_each(found, layout.present)
     moments = np.zeros((3, len(layout.present), cells))
     blocks = list(layout.blocks(BLOCK))
 

@@ -47,9 +47,9 @@ class Sigmoid:
 
     def stored(self, scores: "Scores", **common: Any) -> StoredRows:
         """Make rows in memory."""
-        targets = (scores.labels == self.of_class).astype(np.float64)
+        targets = scores.labels == self.of_class
         if (self.low, self.high) != (0.0, 1.0):
-            targets = self.low + (self.high - self.low) * targets
+            targets = np.where(targets, self.high, self.low)
         return BinaryRows(self._design(scores.odds[self.of_class]), targets, **common)
 
     def _design(self, odds: Array) -> Array:

@@ -27,12 +27,17 @@ def fit(problem: Problem, strengths: Strengths, start: Array | None = None) -> S
     if problem.n_coefficients > problem.most_newton:
         return minimize_lbfgs(problem, strengths, problem.identity if start is None else start)
     if start is None:
-        start = _start_from_sample(problem, strengths)
+        start = _start(problem, strengths)
     return minimize_newton(problem, strengths, start)
 
 
-def _start_from_sample(problem: Problem, strengths: Strengths) -> Array:
-    """Fit a sample of the rows, with the pull that is its share."""
+def _start(problem: Problem, strengths: Strengths) -> Array:
+    """Fit few rows that stand for all; or a sample of them, with the pull that is its share."""
+    few = problem.condensed()
+    if few is not None:
+        # From zero, where the curvature is largest, steps do not go too far.
+        found = minimize_newton(few, strengths, np.zeros_like(problem.identity))
+        return _identity_or_zero(problem) if found.unbounded else found.theta
     small, share = problem.thinned(SAMPLE_ROWS)
     start = _identity_or_zero(small)
     if share > 0.25:

@@ -143,8 +143,12 @@ def _descend(
 
 def _bounded_step(point: _Curved, lower: Array, damping: float) -> Array:
     """Newton step over the coefficients that are free to move, cut at the bounds."""
-    step = np.zeros_like(point.theta)
     free = (point.theta > lower) | (point.gradient < 0)
+    if free.all():
+        step = -solve_flat(point.hessian, point.gradient, damping)
+        if (point.theta + step >= lower).all():
+            return step
+    step = np.zeros_like(point.theta)
     held_for_good = np.zeros_like(free)
     while free.any():
         step[~free] = (lower - point.theta)[~free]

@@ -1,6 +1,7 @@
 """What is minimized: sums over rows plus pulls towards the identity."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -106,7 +107,7 @@ class Problem:
         """How many coefficients are to be found."""
         return len(self.identity)
 
-    @property
+    @cached_property
     def counted(self) -> NDArray[np.bool_]:
         """Which keys count."""
         return np.asarray(np.arange(self.rows.n_keys) != self.left_out)
