@@ -1,4 +1,4 @@
-"""Bins in a single pass: the same to the bit as the usual way, which has the last word on errors."""
+"""Bins in a single pass: the same to the bit as the usual way, which words the errors."""
 
 import os
 
@@ -58,9 +58,11 @@ def simulate(n, n_classes=2, seed=0):
 @pytest.mark.parametrize("n", [2, 63, 64, 65, 1000, PIECE, 2 * PIECE + 77])
 @pytest.mark.parametrize("of", ["top_label", "positive_class"])
 @pytest.mark.parametrize("columns", [1, 2])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("labels", [np.int64, np.bool_])
-def test_two_classes(loops, n, of, columns, dtype, labels):
+@pytest.mark.parametrize(
+    "kinds", [("f8", "i8"), ("f8", "?"), ("f4", "i8"), ("f4", "?")], ids="-".join
+)
+def test_two_classes(loops, n, of, columns, kinds):
+    dtype, labels = kinds
     y, proba = simulate(n)
     scores = (proba if columns == 2 else proba[:, 1]).astype(dtype)
     assert_same_bits(y.astype(labels), np.ascontiguousarray(scores), 15, of)

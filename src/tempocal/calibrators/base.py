@@ -18,7 +18,7 @@ from tempocal.errors import InputError
 from tempocal.export import Exports
 from tempocal.fitted import FittedModel
 from tempocal.inputs import Inputs, check_scores
-from tempocal.links import Array, log_proba_from_logits, one_column, proba_from_logits
+from tempocal.links import Array, log_proba_from_logits, one_column, proba_of_map
 from tempocal.maps import FittedMap
 from tempocal.tables import InTables
 from tempocal.tables.asked import Asked
@@ -143,7 +143,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, logits: Any) -> Array:
         """Probability of each class, of shape (n, K), columns in the order of ``classes_``."""
-        return proba_from_logits(self._calibrate(logits))
+        return proba_of_map(self.map_, self._check(logits))
 
     def predict(self, logits: Any) -> NDArray[Any]:
         """Most probable class of each row."""

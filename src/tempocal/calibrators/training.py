@@ -12,6 +12,7 @@ from tempocal.calibrators.learned import Learned
 from tempocal.calibrators.summary import Summary
 from tempocal.curves import Curve, Track
 from tempocal.inputs import Codes, Groups
+from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
 from tempocal.kernels.extremes import extremes
 from tempocal.links import Array, log_features, nll_from_logits
@@ -156,7 +157,19 @@ class Training:
 
     def before_and_after(self, fitted: Callable[..., Array]) -> tuple[float, float]:
         """Mean negative log likelihood of the rows as they are, and mapped."""
-        return self.nll(), self.nll(fitted)
+        if native is None or not self.has_one_column:
+            return self.nll(), self.nll(fitted)
+
+        def compare(start: int) -> Array:
+            rows, sums = slice(start, start + BLOCK), np.zeros(3)
+            weights = None if self.weights is None else self.weights[rows]
+            logits, mapped = np.ascontiguousarray(self.logits[rows]), fitted(*self._inputs(rows))
+            native.compare(logits, mapped, self.labels[rows], weights, None, sums)
+            return sums
+
+        parts = map_on_cores(compare, range(0, self.n_rows, BLOCK))
+        before, gain, _ = np.sum(parts, axis=0) / self.total_weight
+        return float(before), float(before - gain)
 
     def nll(self, fitted: Callable[..., Array] | None = None) -> float:
         """Mean negative log likelihood of the rows, as they are or mapped."""

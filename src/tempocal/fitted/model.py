@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs, TimeKind, Times, check_scores, check_time, require_same_kind
-from tempocal.links import Array, proba_from_logits
+from tempocal.links import Array, proba_of_map
 
 # Half of what a double holds, so that differences are finite.
 LARGEST_TIME = 8e307
@@ -56,9 +56,9 @@ class FittedModel:
         if not self.time_kinds:
             if time is not None:
                 raise InputError("the model does not change along time: leave time out")
-            return proba_from_logits(self.map(logits))
+            return proba_of_map(self.map, logits)
         times = self._times(time, len(logits))
-        return proba_from_logits(self.map(logits, times.values))
+        return proba_of_map(self.map, logits, times.values)
 
     def _times(self, time: Any, n_rows: int) -> Times:
         if time is None:

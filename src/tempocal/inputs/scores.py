@@ -63,13 +63,13 @@ def warn_of_probabilities(logits: Array, low: float, high: float) -> None:
     """
     if low < 0.0 or high > 1.0:
         return
-    if logits.ndim == 1 and len(logits) >= MANY_ROWS:
-        if low < 0.5 < high and not _are_whole(logits):
-            warn_user(
-                f"all {len(logits)} logits lie in [0, 1], as probabilities do: if that is what "
-                'they are, say inputs="proba"',
-                LooksLikeProbabilitiesWarning,
-            )
+    is_wide = len(logits) >= MANY_ROWS and low < 0.5 < high
+    if logits.ndim == 1 and is_wide and not _are_whole(logits):
+        warn_user(
+            f"all {len(logits)} logits lie in [0, 1], as probabilities do: if that is what "
+            'they are, say inputs="proba"',
+            LooksLikeProbabilitiesWarning,
+        )
     if logits.ndim == 2:
         off = np.abs(logits.sum(axis=1) - 1.0).max()
         if off <= SUM_TOLERANCE:

@@ -67,7 +67,9 @@ def ece(
     >>> error.bins.frequency
     array([nan, nan, 0.5, 1. , 1. ])
     """
-    return ece_of_sums(sums_of(y, proba, bins, binning, of, sample_weight, classes))
+    return ece_of_sums(
+        sums_of(y, proba, bins, binning, of=of, sample_weight=sample_weight, classes=classes)
+    )
 
 
 def max_calibration_error(
@@ -101,7 +103,7 @@ def max_calibration_error(
     >>> max_calibration_error([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.9], bins=5)
     BinnedEstimate(0.2, 'maximum top-label calibration error, 5 equal-width bins')
     """
-    found = sums_of(y, proba, bins, binning, of, sample_weight, classes)
+    found = sums_of(y, proba, bins, binning, of=of, sample_weight=sample_weight, classes=classes)
     sums, filled = found.sums, found.sums.weight > 0
     value = float((abs(sums.gap[filled]) / sums.weight[filled]).max())
     name = f"maximum {found.name} calibration error, {found.binning}"
@@ -123,6 +125,7 @@ def sums_of(
     proba: ArrayLike,
     bins: int,
     binning: Binning,
+    *,
     of: Of,
     sample_weight: ArrayLike | None,
     classes: ArrayLike | None,

@@ -70,7 +70,7 @@ def debiased_ece(
     >>> float(error), round(error.squared, 4)
     (0.0, -0.04)
     """
-    found = sums_of(y, proba, bins, binning, of, sample_weight, classes)
+    found = sums_of(y, proba, bins, binning, of=of, sample_weight=sample_weight, classes=classes)
     squared = _debiased_square(found.sums)
     name = f"debiased L2 {found.name} ECE (Kumar et al. 2019), {found.binning}"
     value = max(squared, 0.0) ** 0.5

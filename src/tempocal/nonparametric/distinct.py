@@ -44,6 +44,8 @@ def collapse(odds: Array, targets: Array, weights: Array | None) -> Distinct:
     >>> data.odds, data.weights, data.positives
     (array([-1., 2.]), array([1., 2.]), array([0., 1.]))
     """
+    if weights is None and bool(np.all((targets == 0.0) | (targets == 1.0))):
+        return _count(odds, targets)
     weights = np.ones_like(odds) if weights is None else weights
     # Ties are ordered too, so that sums round alike whatever the order of the rows.
     order = np.lexsort((targets, weights, odds))
@@ -52,6 +54,19 @@ def collapse(odds: Array, targets: Array, weights: Array | None) -> Distinct:
     first = np.flatnonzero(np.append(True, odds[1:] != odds[:-1]))
     weight = np.add.reduceat(weights, first)
     positives = np.add.reduceat(weights * targets, first)
+    return Distinct(odds[first], weight, positives, weight - positives)
+
+
+def _count(odds: Array, targets: Array) -> Distinct:
+    """Count rows of equal log-odds: numbers of rows do not round, whatever their order."""
+    order = np.argsort(odds)
+    odds, targets = odds[order], targets[order]
+    starts = np.append(True, odds[1:] != odds[:-1])
+    if starts.all():
+        return Distinct(odds, np.ones_like(odds), targets, 1.0 - targets)
+    first = np.flatnonzero(starts)
+    weight = np.diff(np.append(first, len(odds))).astype(np.float64)
+    positives = np.add.reduceat(targets, first)
     return Distinct(odds[first], weight, positives, weight - positives)
 
 

@@ -153,7 +153,8 @@ class BinaryRows(StoredRows):
         total = np.zeros((self.n_keys, self.n_coefficients))
         for start in range(0, len(targets), BLOCK):
             rows = slice(start, start + BLOCK)
-            pull = _weighed(0.5 - targets[rows], None if weights is None else weights[rows])
+            own = None if weights is None else weights[rows]
+            pull = _weighed(np.subtract(0.5, targets[rows], dtype=np.float64), own)
             for p, x in enumerate(features):
                 total[:, p] += _by_key(x[rows] * pull, keys, rows, self.n_keys)
         return total[self._layout.present]

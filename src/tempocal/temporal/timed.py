@@ -21,7 +21,7 @@ from tempocal.inputs import (
     check_time,
     require_same_kind,
 )
-from tempocal.links import Array, log_proba_from_logits, proba_from_logits
+from tempocal.links import Array, log_proba_from_logits, proba_of_map
 from tempocal.maps import (
     Band,
     Curves,
@@ -91,7 +91,7 @@ class TimedCalibrator(Calibrator):
 
     def predict_proba(self, logits: Any, time: Any = None) -> Array:
         """Probability of each class, of shape (n, K), columns in the order of ``classes_``."""
-        return proba_from_logits(self._calibrate(logits, time))
+        return proba_of_map(self.map_, *self._scores_and_times(logits, time))
 
     def predict(self, logits: Any, time: Any = None) -> NDArray[Any]:
         """Most probable class of each row."""
@@ -218,6 +218,10 @@ class TimedCalibrator(Calibrator):
         self._learned = fitted.learned
 
     def _calibrate(self, logits: Any, time: Any = None) -> Array:
+        return self.map_(*self._scores_and_times(logits, time))
+
+    def _scores_and_times(self, logits: Any, time: Any) -> tuple[Array, Array]:
+        """Check logits that are to be calibrated, and their times."""
         check_is_fitted(self, "map_")
         if self.time_column is not None and len(getattr(logits, "shape", ())) == 2:
             self._compare_columns(logits)
@@ -226,7 +230,7 @@ class TimedCalibrator(Calibrator):
         predictions = with_shape(timed.logits, self.inputs)
         scores = check_scores(predictions, self.inputs, name=self.inputs)
         self._compare_columns(predictions if self.time_column is None else with_shape(logits, "X"))
-        return self.map_(scores, timed.times.values)
+        return scores, timed.times.values
 
     def _check_times(self, time: Any) -> Array:
         clocks = len(self.time_kinds_)
