@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -129,3 +131,20 @@ def test_one_value_is_a_path_of_one_model():
 
     assert_array_equal(path.breakpoints, [0.0])
     assert_array_equal(path.at(5.0), [0.3])
+
+
+@pytest.mark.skipif(
+    native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
+)
+@pytest.mark.parametrize("seed", range(20))
+def test_the_compiled_chain_is_the_same_to_the_bit(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 3000))
+    # Labels have many meetings at once, as ties of a heap.
+    targets = (rng.random(n) < 0.5).astype(float) if seed % 2 else rng.normal(size=n)
+    weights = np.ones(n) if seed % 3 else rng.exponential(size=n)
+    found = near_isotonic_path(targets, weights)
+    monkeypatch.setattr("tempocal.nonparametric.solution_path.native", None)
+    wanted = near_isotonic_path(targets, weights)
+    for name, column in vars(wanted).items():
+        np.testing.assert_array_equal(getattr(found, name), column, err_msg=name, strict=True)

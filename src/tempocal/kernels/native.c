@@ -8,6 +8,7 @@
 #include <Python.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A product of so many numbers in [1, 2] does not overflow: one logarithm for all of them. */
@@ -152,6 +153,8 @@ static int is_supported(const Loops *set) {
 #endif
     return set == SETS;
 }
+
+#include "chain.h"
 
 /* Arrays come as buffers, all of them checked before a loop begins. */
 
@@ -422,6 +425,41 @@ static PyObject *bin_sums(PyObject *self, PyObject *const *given, Py_ssize_t cou
     return nothing ? PyBool_FromLong(found) : NULL;
 }
 
+/* The path of nearly-isotonic regression: how many joins there are, and the blocks they make. */
+static PyObject *join_blocks(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { WEIGHT, TOTAL, FALLS, START, STOP, ENDED_BY, JOINS };
+    static const Wanted wanted[] = {{"d", 1, WRITE, 0},  {"d", 1, WRITE, 0},  {"lq", 1, READ, 0},
+                                    {"lq", 1, WRITE, 0}, {"lq", 1, WRITE, 0}, {"lq", 1, WRITE, 0},
+                                    {"d", 1, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 7) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(JOINS, 0) + 1, blocks = 2 * n - 1;
+    const int in_order = HAS_LENGTH(WEIGHT, blocks) && HAS_LENGTH(TOTAL, blocks)
+                         && HAS_LENGTH(FALLS, n + 1) && HAS_LENGTH(START, blocks)
+                         && HAS_LENGTH(STOP, blocks) && HAS_LENGTH(ENDED_BY, blocks)
+                         && arrays.views[FALLS].itemsize == 8 && arrays.views[START].itemsize == 8
+                         && arrays.views[STOP].itemsize == 8 && arrays.views[ENDED_BY].itemsize == 8;
+    Chain chain = {0};
+    int found = 1;
+    if (in_order) {
+        chain.count = n;
+        chain.weight = BUFFER(WEIGHT);
+        chain.total = BUFFER(TOTAL);
+        chain.falls = BUFFER(FALLS);
+        chain.start = BUFFER(START);
+        chain.stop = BUFFER(STOP);
+        chain.ended_by = BUFFER(ENDED_BY);
+        chain.joins = BUFFER(JOINS);
+        Py_BEGIN_ALLOW_THREADS;
+        found = run_chain(&chain);
+        Py_END_ALLOW_THREADS;
+    }
+    PyObject *nothing = done(&arrays, in_order);
+    Py_XDECREF(nothing);
+    if (!nothing) return NULL;
+    return found ? PyLong_FromLongLong(chain.made) : PyErr_NoMemory();
+}
+
 /* Probabilities. */
 
 static PyObject *sigmoid(PyObject *self, PyObject *const *given, Py_ssize_t count) {
@@ -498,6 +536,7 @@ static PyMethodDef METHODS[] = {
     FAST(scatter, "Rows in the order of their keys."),
     FAST(compare, "Losses of binary rows before and after."),
     FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is out of order."),
+    FAST(join_blocks, "The path of nearly-isotonic regression."),
     FAST(sigmoid, "Probabilities of two classes from log-odds."),
     FAST(softmax, "Probabilities of all classes from logits."),
     FAST(exponential, "exp of numbers up to 709."),

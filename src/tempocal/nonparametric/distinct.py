@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.links import Array, sigmoid
+from tempocal.links import Array, proba_from_logits
 
 Positions = NDArray[np.intp]
 
@@ -32,7 +32,7 @@ class Distinct:
     @property
     def proba(self) -> Array:
         """What the predictions say: the sigmoid of the log-odds."""
-        return sigmoid(self.odds)
+        return proba_from_logits(self.odds)[:, 1]
 
 
 def collapse(odds: Array, targets: Array, weights: Array | None) -> Distinct:
@@ -44,29 +44,19 @@ def collapse(odds: Array, targets: Array, weights: Array | None) -> Distinct:
     >>> data.odds, data.weights, data.positives
     (array([-1., 2.]), array([1., 2.]), array([0., 1.]))
     """
-    if weights is None and bool(np.all((targets == 0.0) | (targets == 1.0))):
-        return _count(odds, targets)
     weights = np.ones_like(odds) if weights is None else weights
+    if not weights.all():
+        kept = weights > 0
+        odds, targets, weights = odds[kept], targets[kept], weights[kept]
+    if bool((odds[1:] > odds[:-1]).all()):
+        positives = weights * targets
+        return Distinct(odds, weights, positives, weights - positives)
     # Ties are ordered too, so that sums round alike whatever the order of the rows.
     order = np.lexsort((targets, weights, odds))
-    order = order[weights[order] > 0]
     odds, targets, weights = odds[order], targets[order], weights[order]
     first = np.flatnonzero(np.append(True, odds[1:] != odds[:-1]))
     weight = np.add.reduceat(weights, first)
     positives = np.add.reduceat(weights * targets, first)
-    return Distinct(odds[first], weight, positives, weight - positives)
-
-
-def _count(odds: Array, targets: Array) -> Distinct:
-    """Count rows of equal log-odds: numbers of rows do not round, whatever their order."""
-    order = np.argsort(odds)
-    odds, targets = odds[order], targets[order]
-    starts = np.append(True, odds[1:] != odds[:-1])
-    if starts.all():
-        return Distinct(odds, np.ones_like(odds), targets, 1.0 - targets)
-    first = np.flatnonzero(starts)
-    weight = np.diff(np.append(first, len(odds))).astype(np.float64)
-    positives = np.add.reduceat(targets, first)
     return Distinct(odds[first], weight, positives, weight - positives)
 
 
@@ -87,8 +77,9 @@ def shrink_blocks(data: Distinct, values: Array, shrinkage: float) -> Array:
     >>> shrink_blocks(data, np.array([1.0, 1.0]), shrinkage=3.0).round(4)
     array([0.8333, 0.8333])
     """
-    block = np.cumsum(np.append(False, values[1:] != values[:-1]))
-    weight = np.bincount(block, data.weights)
-    predicted = np.bincount(block, data.weights * data.proba) / weight
-    share = (shrinkage / (weight + shrinkage))[block]
-    return np.asarray(values + share * (predicted[block] - values), dtype=np.float64)
+    starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    weight = np.add.reduceat(data.weights, starts)
+    predicted = np.add.reduceat(data.weights * data.proba, starts) / weight
+    share, value = shrinkage / (weight + shrinkage), values[starts]
+    sizes = np.diff(np.append(starts, len(values)))
+    return np.repeat(value + share * (predicted - value), sizes)

@@ -21,6 +21,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from tempocal.kernels import native
 from tempocal.links import Array
 from tempocal.nonparametric.distinct import Positions
 
@@ -90,9 +91,50 @@ def near_isotonic_path(targets: Array, weights: Array) -> NearIsotonicPath:
     """
     # Equal neighbors are joined from the outset.
     first = np.flatnonzero(np.append(True, targets[1:] != targets[:-1]))
-    chain = _Chain(np.add.reduceat(weights, first), np.add.reduceat(weights * targets, first))
-    chain.run()
+    weight, total = np.add.reduceat(weights, first), np.add.reduceat(weights * targets, first)
+    chain = _joined(weight, total) if native is None else _joined_at_once(weight, total)
     return _path(chain, np.append(first, len(targets)))
+
+
+@dataclass(frozen=True)
+class _Joined:
+    """What a chain has been through: blocks, the initial ones first, and joins, in their order."""
+
+    falls: Positions  # of each boundary
+    weight: Array  # of each block
+    total: Array
+    start: Positions  # boundaries at its ends
+    stop: Positions
+    ended_by: Positions  # the join that ended it, or -1
+    joins: Array  # penalty of each
+
+
+def _joined_at_once(weight: Array, total: Array) -> _Joined:
+    """Run a chain in the compiled loops."""
+    count = len(weight)
+    weights, totals = np.empty(2 * count - 1), np.empty(2 * count - 1)
+    weights[:count], totals[:count] = weight, total
+    start, stop, ended_by = np.empty((3, 2 * count - 1), dtype=np.intp)
+    joins, falls = np.empty(count - 1), _falls(weight, total)
+    made = native.join_blocks(weights, totals, falls, start, stop, ended_by, joins)
+    kept = slice(count + made)
+    blocks = (weights[kept], totals[kept], start[kept], stop[kept], ended_by[kept])
+    return _Joined(falls, *blocks, joins[:made])
+
+
+def _joined(weight: Array, total: Array) -> _Joined:
+    """Run a chain."""
+    chain = _Chain(weight, total)
+    chain.run()
+    numbers = (chain.weight, chain.total, chain.start, chain.stop, chain.ended_by, chain.joins)
+    return _Joined(np.array(chain.falls), *(np.array(values) for values in numbers))
+
+
+def _falls(weight: Array, total: Array) -> Positions:
+    """Whether the initial blocks go down at each boundary."""
+    mean = total / weight
+    # There is nothing to fall from before the first block, nor to fall to after the last.
+    return np.concatenate([[0], mean[:-1] > mean[1:], [0]]).astype(np.intp)
 
 
 class _Chain:
@@ -104,9 +146,7 @@ class _Chain:
 
     def __init__(self, weight: Array, total: Array) -> None:
         count = len(weight)
-        mean = total / weight
-        # There is nothing to fall from before the first block, nor to fall to after the last.
-        self.falls = [0, *np.greater(mean[:-1], mean[1:]).astype(int).tolist(), 0]
+        self.falls: list[int] = _falls(weight, total).tolist()
         # Of each block: sums, the boundaries at its ends, and the join that ended it.
         self.weight: list[float] = weight.tolist()
         self.total: list[float] = total.tolist()
@@ -162,16 +202,15 @@ class _Chain:
             self.schedule(stop, penalty)
 
 
-def _path(chain: _Chain, positions: Positions) -> NearIsotonicPath:
-    """Arrays of what the chain has been through; ``positions`` are those of its boundaries."""
-    breakpoints, model_of_join = _breakpoints(np.array(chain.joins))
-    start, stop, ended_by = np.array(chain.start), np.array(chain.stop), np.array(chain.ended_by)
-    weight, falls = np.array(chain.weight), np.array(chain.falls)
+def _path(chain: _Joined, positions: Positions) -> NearIsotonicPath:
+    """Put the blocks of a chain in order; ``positions`` are those of its boundaries."""
+    breakpoints, model_of_join = _breakpoints(chain.joins)
+    start, stop, weight = chain.start, chain.stop, chain.weight
     initial = np.zeros(len(weight) - len(model_of_join), dtype=np.intp)
     first = np.concatenate([initial, model_of_join])
     # The last entry is for the blocks that no join ended, whose -1 finds it.
-    end = np.append(model_of_join, len(breakpoints))[ended_by]
-    slope = (falls[start] - falls[stop]) / weight
+    end = np.append(model_of_join, len(breakpoints))[chain.ended_by]
+    slope = (chain.falls[start] - chain.falls[stop]) / weight
     order = np.argsort(start, kind="stable")
     return NearIsotonicPath(
         breakpoints=breakpoints,
@@ -180,7 +219,7 @@ def _path(chain: _Chain, positions: Positions) -> NearIsotonicPath:
         start=positions[start[order]],
         stop=positions[stop[order]],
         weight=weight[order],
-        mean=np.array(chain.total)[order] / weight[order],
+        mean=chain.total[order] / weight[order],
         slope=slope[order],
     )
 

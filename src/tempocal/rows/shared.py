@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
+from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array
 from tempocal.rows.compiled import shared_sums
 from tempocal.rows.layout import Block
@@ -39,8 +40,7 @@ class SharedRows(StoredRows):
         keys: Codes | None = None,
         n_keys: int = 1,
     ) -> None:
-        # Softmax does not see a shift of a row, but rounding does: measure from the top class.
-        super().__init__(logits - logits.max(axis=0), labels, weights, keys, n_keys)
+        super().__init__(_from_top(logits), labels, weights, keys, n_keys)
         self.n_coefficients = 1
         self._size = max(1, BLOCK_NUMBERS // len(logits))
         true = self._features[self._targets, np.arange(len(labels))]
@@ -88,3 +88,19 @@ class SharedRows(StoredRows):
 
     def _sum_weighted(self, values: Array, block: Block) -> Array:
         return block.sum(self._weigh(values, block.rows))
+
+
+def _from_top(logits: Array) -> Array:
+    """Measure logits (classes, n) from the top class: it is for rounding, softmax does not see it."""
+    n_classes, n = logits.shape
+    size = max(1, BLOCK_NUMBERS // n_classes)
+    found = np.empty((n_classes, n))
+
+    def work(start: int) -> None:
+        rows = slice(start, start + size)
+        # Logits lie row by row, as a rule; a few of them are turned round in the cache.
+        block = np.ascontiguousarray(logits[:, rows])
+        np.subtract(block, block.max(axis=0), out=found[:, rows])
+
+    map_on_cores(work, range(0, n, size))
+    return found

@@ -33,16 +33,17 @@ def fit(problem: Problem, strengths: Strengths, start: Array | None = None) -> S
 
 def _start(problem: Problem, strengths: Strengths) -> Array:
     """Fit few rows that stand for all; or a sample of them, with the pull that is its share."""
+    # From zero, where the curvature is largest, steps do not go too far.
+    from_zero = np.zeros_like(problem.identity)
     few = problem.condensed()
     if few is not None:
-        # From zero, where the curvature is largest, steps do not go too far.
-        found = minimize_newton(few, strengths, np.zeros_like(problem.identity))
+        found = minimize_newton(few, strengths, from_zero)
         return _identity_or_zero(problem) if found.unbounded else found.theta
     small, share = problem.thinned(SAMPLE_ROWS)
-    start = _identity_or_zero(small)
     if share > 0.25:
-        return start
-    return minimize_newton(small, tuple(share * s for s in strengths), start).theta
+        return _identity_or_zero(small)
+    found = minimize_newton(small, tuple(share * s for s in strengths), from_zero)
+    return _identity_or_zero(small) if found.unbounded else found.theta
 
 
 def _identity_or_zero(problem: Problem) -> Array:

@@ -1,0 +1,109 @@
+/* Blocks side by side that join one by one, as a penalty grows: what `_Chain` of
+   `nonparametric/solution_path.py` does and explains, in the same order and to the same bits. */
+
+typedef struct {
+    double due;
+    int64_t boundary;
+} Meeting;
+
+typedef struct {
+    int64_t count; /* initial blocks; boundary j is the one before block j */
+    double *weight, *total; /* of each block, (2 count - 1,) */
+    const int64_t *falls; /* of each boundary, (count + 1,) */
+    int64_t *start, *stop, *ended_by; /* of each block */
+    double *joins; /* (count - 1,) */
+    int64_t made; /* joins so far */
+    int64_t *ending, *starting; /* blocks beside each boundary */
+    double *due; /* when they are to meet */
+    Meeting *queue; /* a heap */
+    int64_t waiting;
+} Chain;
+
+static int is_sooner(Meeting one, Meeting other) {
+    return one.due < other.due || (one.due == other.due && one.boundary < other.boundary);
+}
+
+static void push_meeting(Chain *chain, Meeting new) {
+    int64_t at = chain->waiting++;
+    while (at > 0 && is_sooner(new, chain->queue[(at - 1) / 2])) {
+        chain->queue[at] = chain->queue[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    chain->queue[at] = new;
+}
+
+static Meeting pop_meeting(Chain *chain) {
+    const Meeting first = chain->queue[0], last = chain->queue[--chain->waiting];
+    int64_t at = 0, next;
+    while ((next = 2 * at + 1) < chain->waiting) {
+        if (next + 1 < chain->waiting && is_sooner(chain->queue[next + 1], chain->queue[next])) next++;
+        if (!is_sooner(chain->queue[next], last)) break;
+        chain->queue[at] = chain->queue[next];
+        at = next;
+    }
+    chain->queue[at] = last;
+    return first;
+}
+
+static void schedule(Chain *chain, int64_t boundary, double now) {
+    const int64_t left = chain->ending[boundary], right = chain->starting[boundary];
+    const int64_t fall = chain->falls[boundary];
+    const double before = (double)(chain->falls[chain->start[left]] - fall) / chain->weight[left];
+    const double after = (double)(fall - chain->falls[chain->stop[right]]) / chain->weight[right];
+    chain->due[boundary] = HUGE_VAL;
+    if (before == after) return;
+    const double gap = chain->total[right] / chain->weight[right] - chain->total[left] / chain->weight[left];
+    const double due = gap / (before - after);
+    chain->due[boundary] = due > now ? due : now;
+    push_meeting(chain, (Meeting){chain->due[boundary], boundary});
+}
+
+static void join(Chain *chain, int64_t boundary, double penalty) {
+    const int64_t left = chain->ending[boundary], right = chain->starting[boundary];
+    const int64_t new = chain->count + chain->made;
+    const int64_t start = chain->start[left], stop = chain->stop[right];
+    chain->weight[new] = chain->weight[left] + chain->weight[right];
+    chain->total[new] = chain->total[left] + chain->total[right];
+    chain->start[new] = start;
+    chain->stop[new] = stop;
+    chain->ended_by[left] = chain->ended_by[right] = chain->made;
+    chain->ended_by[new] = -1;
+    chain->joins[chain->made++] = penalty;
+    chain->due[boundary] = HUGE_VAL;
+    chain->starting[start] = chain->ending[stop] = new;
+    if (start > 0) schedule(chain, start, penalty);
+    if (stop < chain->count) schedule(chain, stop, penalty);
+}
+
+/* Return 0 where there is no memory. */
+static int run_chain(Chain *chain) {
+    const size_t boundaries = (size_t)chain->count + 1;
+    chain->ending = malloc(boundaries * sizeof *chain->ending);
+    chain->starting = malloc(boundaries * sizeof *chain->starting);
+    chain->due = malloc(boundaries * sizeof *chain->due);
+    /* A meeting for each boundary, and for the two beside each join. */
+    chain->queue = malloc(3 * boundaries * sizeof *chain->queue);
+    const int is_good = chain->ending && chain->starting && chain->due && chain->queue;
+    if (is_good) {
+        for (int64_t i = 0; i <= chain->count; i++) {
+            chain->ending[i] = i - 1;
+            chain->starting[i] = i;
+        }
+        for (int64_t i = 0; i < chain->count; i++) {
+            chain->start[i] = i;
+            chain->stop[i] = i + 1;
+            chain->ended_by[i] = -1;
+        }
+        for (int64_t boundary = 1; boundary < chain->count; boundary++) schedule(chain, boundary, 0.0);
+        while (chain->waiting) {
+            const Meeting next = pop_meeting(chain);
+            /* One is out of date if a block beside it has changed since. */
+            if (next.due == chain->due[next.boundary]) join(chain, next.boundary, next.due);
+        }
+    }
+    free(chain->ending);
+    free(chain->starting);
+    free(chain->due);
+    free(chain->queue);
+    return is_good;
+}
