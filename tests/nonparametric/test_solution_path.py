@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 from scipy.optimize import lsq_linear
 from sklearn.isotonic import isotonic_regression
 
+from tempocal.kernels import native
 from tempocal.nonparametric import near_isotonic_path
 
 law = settings(max_examples=100, deadline=None)

@@ -91,7 +91,7 @@ class SharedRows(StoredRows):
 
 
 def _from_top(logits: Array) -> Array:
-    """Measure logits (classes, n) from the top class: it is for rounding, softmax does not see it."""
+    """Measure logits (classes, n) from the top class, which only rounding sees."""
     n_classes, n = logits.shape
     size = max(1, BLOCK_NUMBERS // n_classes)
     found = np.empty((n_classes, n))
