@@ -7,7 +7,7 @@ import numpy as np
 import sklearn
 
 import tempocal as tc
-from benchmarks import along_time, errors, fits
+from benchmarks import along_time, errors, fits, nonparametric
 
 
 def main() -> None:
@@ -30,6 +30,9 @@ def main() -> None:
     for n in (10**6, 10**7):
         if n <= largest:
             errors.positive_class(n)
+    for n in (10**5, 10**6):
+        if n <= largest:
+            nonparametric.isotonic(n)
 
 
 if __name__ == "__main__":

@@ -116,4 +116,5 @@ def test_it_goes_on_from_a_table():
     other = tc.TemperatureScaling(shrinkage=1.0).fit(z, y)
     for one in (cal, other):
         one.partial_fit(z[:20], y[:20])
-    assert cal.temperature_ == pytest.approx(other.temperature_, rel=1e-9)
+    # A fit remembers the curvature where it last looked, a step of a millionth from its end.
+    assert cal.temperature_ == pytest.approx(other.temperature_, rel=1e-7)

@@ -143,7 +143,8 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, logits: Any) -> Array:
         """Probability of each class, of shape (n, K), columns in the order of ``classes_``."""
-        return proba_of_map(self.map_, self._check(logits))
+        scores = self._check(logits)
+        return proba_of_map(self.map_, scores)
 
     def predict(self, logits: Any) -> NDArray[Any]:
         """Most probable class of each row."""

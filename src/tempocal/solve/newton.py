@@ -46,6 +46,8 @@ def minimize_newton(
 
 def _is_far(problem: Problem, strengths: Strengths, found: Solution, start: Array) -> bool:
     """Tell coefficients that have run away, step by step, until nothing was left to lose."""
+    if problem.past is not None:
+        return False
     nothing_left = found.loss <= HARDLY_ANYTHING * problem.rows.total_weight
     size = float(np.linalg.norm(loose_part(problem.pull(strengths))(found.theta)))
     return nothing_left and size > FAR * max(float(np.linalg.norm(start)), 1.0)
@@ -63,6 +65,7 @@ def descend_newton(
         problem.rows.total_weight,
         loose_part(pull),
         first=None if known is None else _with_hessian(problem.point(start, strengths, known)),
+        ends_at_zero=problem.past is None,
     )
     theta = np.maximum(last.point.theta + last.step, problem.lower)
     return Solution(
@@ -109,7 +112,9 @@ def _descend(
     loose_of: Callable[[Array], Array],
     *,
     first: _Curved | None,
+    ends_at_zero: bool,
 ) -> _Last:
+    """Go down; a loss ends at zero unless that of earlier rows is a quadratic of any height."""
     point = evaluate(start) if first is None else first
     curvature = point.hessian
     passes, damping = int(first is None), 0.0
@@ -117,7 +122,7 @@ def _descend(
         step = _bounded_step(point, lower, damping)
         promised = -float(point.gradient @ step + 0.5 * step @ point.hessian @ step)
         if damping == 0.0 and promised <= LAST_STEP * total_weight:
-            nothing_left = point.value <= NOTHING * total_weight
+            nothing_left = ends_at_zero and point.value <= NOTHING * total_weight
             # Only what nothing pulls back can run away. Its first curvature tells how far the
             # step moves the linear predictors; where none was left there, go by the share.
             loose = loose_of(step)
@@ -134,7 +139,7 @@ def _descend(
         noise = NOTHING * (abs(point.value) + total_weight)
         if trial.value <= point.value - 0.1 * promised + noise:
             point, damping = trial, (0.0 if damping < 1e-6 else damping / 100)
-        elif damping == 0.0 and promised <= ROUNDING * min(total_weight, point.value):
+        elif damping == 0.0 and promised <= ROUNDING * min(total_weight, abs(point.value)):
             # A strong pull leaves the value fewer digits: it is as low as it can be told.
             return _Last(point, step, promised, passes, converged=True)
         else:

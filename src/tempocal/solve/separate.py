@@ -207,7 +207,8 @@ class _Separate:
     ) -> tuple[Mask, Mask]:
         """Which keys have ended, and which of them have no finite optimum."""
         settled = (damping == 0.0) & (promised <= LAST_STEP * self.weights)
-        nothing_left = point.value <= NOTHING * self.weights
+        # What is known of earlier rows is a quadratic of any height.
+        nothing_left = (point.value <= NOTHING * self.weights) & (self.past is None)
         loose = np.where(self.pull == 0.0, step, 0.0)
         far = np.sqrt(np.einsum("tp,tpq,tq->t", loose, first, loose) / self.weights)
         size = np.linalg.norm(point.theta, axis=1)

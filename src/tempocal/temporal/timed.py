@@ -91,7 +91,8 @@ class TimedCalibrator(Calibrator):
 
     def predict_proba(self, logits: Any, time: Any = None) -> Array:
         """Probability of each class, of shape (n, K), columns in the order of ``classes_``."""
-        return proba_of_map(self.map_, *self._scores_and_times(logits, time))
+        checked = self._scores_and_times(logits, time)
+        return proba_of_map(self.map_, *checked)
 
     def predict(self, logits: Any, time: Any = None) -> NDArray[Any]:
         """Most probable class of each row."""
@@ -218,7 +219,8 @@ class TimedCalibrator(Calibrator):
         self._learned = fitted.learned
 
     def _calibrate(self, logits: Any, time: Any = None) -> Array:
-        return self.map_(*self._scores_and_times(logits, time))
+        checked = self._scores_and_times(logits, time)
+        return self.map_(*checked)
 
     def _scores_and_times(self, logits: Any, time: Any) -> tuple[Array, Array]:
         """Check logits that are to be calibrated, and their times."""
