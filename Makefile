@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-numpy test-slow lint docs reproduce bench bench-tables bench-exports load faults validate clean
+.PHONY: help demo test test-numpy test-slow lint docs reproduce bench bench-limits bench-tables bench-exports load faults validate clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -54,6 +54,9 @@ reproduce: $(VENV)/.experiments  ## run the experiments of the paper on the data
 
 bench: $(VENV)/.development  ## time the fits and metrics beside other libraries
 	$(BIN)/python -m benchmarks
+
+bench-limits: $(VENV)/.development  ## how far from the limit: growth, memory, copies, imports
+	$(BIN)/python -m benchmarks.limits
 
 bench-tables: $(VENV)/.development  ## time fits to 100 million rows of Parquet, and Spark beside DuckDB
 	$(BIN)/python -m benchmarks.tables

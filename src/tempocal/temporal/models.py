@@ -33,6 +33,8 @@ from tempocal.solve import (
 
 # With a curve there are several times as many coefficients, most of which see few of the keys.
 MOST_COEFFICIENTS = 2000
+# Where no step knows of another, their Hessians are blocks, of which there can be more.
+MOST_SEPARATE = 10_000
 # Rates whose problems are kept, for the same ones are looked at again and again.
 CACHED_RATES = 512
 
@@ -213,8 +215,8 @@ def _fit_linear(problem: Problem, separate: bool, wanted: Wanted, groups: Groups
 def _problem(model: LinearModel, track: Track) -> Problem:
     """Make the problem at some rate, whatever it is."""
     problem = model.problem(track.grid.keys, track.grid.n_keys)
-    newton = max(model.most_newton, MOST_COEFFICIENTS)
     shape = track.shape((1.0,) * track.n_rates)
+    newton = max(model.most_newton, MOST_SEPARATE if shape.separate else MOST_COEFFICIENTS)
     return _with_shape(replace(problem, most_newton=newton), model, track, shape)
 
 
