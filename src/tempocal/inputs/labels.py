@@ -52,7 +52,8 @@ def encode_labels(
     if classes is None:
         found, codes = _unique(labels, name)
         _require_count(found, n_columns, n_classes, name)
-        return codes, found
+        # One after the other in memory, as a column of a table is not.
+        return np.require(codes, requirements=["C", "A"]), found
     given = check_classes(classes, n_classes)
     return _codes_in(labels, given, name), given
 

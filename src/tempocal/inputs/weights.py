@@ -49,7 +49,8 @@ def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") 
             f"{name} must be 0 or from {LEAST_WEIGHT:g} to {LARGEST_WEIGHT:g}, but it goes from "
             f"{least:g} to {weights.max():g}: divide it by its largest, and let the least be 0"
         )
-    return weights
+    # One after the other in memory, as a column of a table is not.
+    return np.ascontiguousarray(weights)
 
 
 def warn_of_light_weights(weights: Array | None) -> None:

@@ -70,6 +70,7 @@ class Layout:
     @classmethod
     def of(cls, keys: Codes | None, n_keys: int, n_rows: int) -> Self:
         """Sort by key, unless there is one key only or the rows are in order."""
+        keys = None if keys is None else np.ascontiguousarray(keys)
         in_order = keys is None or bool(np.all(keys[1:] >= keys[:-1]))
         counts = np.array([n_rows]) if keys is None else np.bincount(keys, minlength=n_keys)
         present = np.flatnonzero(counts)
