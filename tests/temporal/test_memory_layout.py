@@ -7,10 +7,10 @@ from numpy.testing import assert_array_equal
 import tempocal as tc
 
 rng = np.random.default_rng(0)
-N = 600
+N = 1000
 Z = 2.0 * rng.normal(size=N)
-Y = (rng.random(N) < 1.0 / (1.0 + np.exp(-0.6 * Z))).astype(np.int64)
 TIME, GROUPS = rng.integers(0, 5, N), rng.integers(0, 60, N)
+Y = (rng.random(N) < 1.0 / (1.0 + np.exp((0.8 * np.exp(-TIME) - 1.0) * Z))).astype(np.int64)
 WEIGHTS = rng.exponential(size=N)
 
 
