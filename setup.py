@@ -12,7 +12,10 @@ setup(
         Extension(
             "tempocal.kernels.native",
             ["src/tempocal/kernels/native.c"],
-            depends=[f"src/tempocal/kernels/{name}.h" for name in ("chain", "loops", "vectors")],
+            depends=[
+                f"src/tempocal/kernels/{name}.h"
+                for name in ("arrays", "bins", "chain", "loops", "vectors")
+            ],
             # None of these changes a number: they say that nobody reads errno or traps.
             extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi"],
             define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],

@@ -17,17 +17,6 @@ pytestmark = pytest.mark.skipif(
 EPSILON = np.finfo(np.float64).eps
 
 
-@pytest.fixture(params=["plain", "avx2"])
-def loops(request):
-    before = native.used()
-    try:
-        native.use(request.param)
-    except ValueError:
-        pytest.skip(f"this processor has no {request.param}")
-    yield native
-    native.use(before)
-
-
 def test_exp_is_right_to_the_last_digit(loops):
     rng = np.random.default_rng(0)
     x = np.concatenate(

@@ -22,17 +22,6 @@ pytestmark = pytest.mark.skipif(
 FIELDS = ("count", "weight", "confidence", "outcome")
 
 
-@pytest.fixture(params=["plain", "avx2"])
-def loops(request):
-    before = native.used()
-    try:
-        native.use(request.param)
-    except ValueError:
-        pytest.skip(f"this processor has no {request.param}")
-    yield native
-    native.use(before)
-
-
 def the_usual_way(y, proba, edges, of):
     events = events_of(check_predictions(y, proba, None, None), of)
     return bin_sums(events.confidence, events.outcome, events.weight, edges)

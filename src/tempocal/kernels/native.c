@@ -35,60 +35,7 @@ typedef struct {
     double *loss, *gradient, *hessian;
 } Found;
 
-typedef double Two __attribute__((vector_size(16), aligned(8)));
-
-typedef struct {
-    const char *proba; /* (rows, columns); one column is that of the second class */
-    const char *labels; /* int64_t, or bytes */
-    int64_t rows, columns;
-    int single, narrow; /* whether proba has floats, and labels bytes */
-    int is_top; /* whether the most probable class is judged, not the second */
-    const double *edges;
-    int64_t bins;
-    Two *sums; /* (bins, 2) of rows and confidence */
-    int64_t *seen; /* rows of each class */
-} Binned;
-
-INLINE double number_at(const char *numbers, int single, int64_t i) {
-    return single ? (double)((const float *)numbers)[i] : ((const double *)numbers)[i];
-}
-
-INLINE int64_t label_at(const Binned *of, int64_t i) {
-    return of->narrow ? ((const unsigned char *)of->labels)[i] : ((const int64_t *)of->labels)[i];
-}
-
-/* A bin holds lower < confidence <= upper, and the first one 0 as well. The product is rounded: one
-   step back or forth makes the edges exact. Return 0 if a row is out of order. */
-static int bin_rows(const Binned *of, int64_t first, int64_t end) {
-    const int64_t columns = of->columns, classes = columns == 1 ? 2 : columns;
-    for (int64_t i = first; i < end; i++) {
-        const char *row = of->proba + (of->single ? 4 : 8) * i * columns;
-        const int64_t label = label_at(of, i);
-        double total = 0.0, highest = -1.0, p = 0.0;
-        int64_t top = 0;
-        for (int64_t k = 0; k < classes; k++) {
-            p = number_at(row, of->single, columns == 1 ? 0 : k);
-            if (columns == 1 && k == 0) p = 1.0 - p;
-            if (!(p >= 0.0 && p <= 1.0)) return 0;
-            total += p;
-            top = p > highest ? k : top;
-            highest = p > highest ? p : highest;
-        }
-        /* Where a sum is next to what is allowed, let others judge. */
-        if (!(fabs(total - 1.0) <= 0.99e-3) || (uint64_t)label >= (uint64_t)classes) return 0;
-        if (!of->is_top) {
-            top = 1;
-            highest = p;
-        }
-        int64_t bin = (int64_t)(highest * (double)of->bins);
-        bin -= bin == of->bins;
-        bin -= (highest <= of->edges[bin]) & (bin > 0);
-        bin += highest > of->edges[bin + 1];
-        of->seen[label]++;
-        of->sums[2 * bin + (label == top)] += (Two){1.0, highest};
-    }
-    return 1;
-}
+#include "bins.h"
 
 #define LANES 2
 #define NAME(word) word##_plain
@@ -154,83 +101,8 @@ static int is_supported(const Loops *set) {
     return set == SETS;
 }
 
+#include "arrays.h"
 #include "chain.h"
-
-/* Arrays come as buffers, all of them checked before a loop begins. */
-
-typedef struct {
-    const char *kinds; /* formats that will do, as in the struct module */
-    int dimensions, flags, optional;
-} Wanted;
-
-#define READ PyBUF_C_CONTIGUOUS
-#define WRITE (PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
-#define MOST_ARRAYS 8
-
-typedef struct {
-    Py_buffer views[MOST_ARRAYS];
-    int taken[MOST_ARRAYS];
-} Arrays;
-
-static void let_go(Arrays *arrays) {
-    for (int i = 0; i < MOST_ARRAYS; i++)
-        if (arrays->taken[i]) PyBuffer_Release(arrays->views + i);
-}
-
-static int take(Arrays *arrays, PyObject *const *given, Py_ssize_t count, const Wanted *wanted, int n) {
-    memset(arrays->taken, 0, sizeof arrays->taken);
-    if (count != n) {
-        PyErr_Format(PyExc_TypeError, "%d arrays are needed, not %zd", n, count);
-        return -1;
-    }
-    for (int i = 0; i < n; i++) {
-        Py_buffer *view = arrays->views + i;
-        if (given[i] == Py_None && wanted[i].optional) continue;
-        if (PyObject_GetBuffer(given[i], view, PyBUF_FORMAT | wanted[i].flags) < 0) break;
-        arrays->taken[i] = 1;
-        const char kind = view->format && !view->format[1] ? view->format[0] : 0;
-        if (!kind || !strchr(wanted[i].kinds, kind) || view->ndim != wanted[i].dimensions) {
-            PyErr_Format(PyExc_TypeError, "array %d must have %d dimensions and be of kind %s, not %d and %s",
-                         i + 1, wanted[i].dimensions, wanted[i].kinds, view->ndim,
-                         view->format ? view->format : "B");
-            break;
-        }
-    }
-    if (!PyErr_Occurred()) return 0;
-    let_go(arrays);
-    return -1;
-}
-
-static PyObject *done(Arrays *arrays, int is_good) {
-    let_go(arrays);
-    if (is_good) return Py_NewRef(Py_None);
-    PyErr_SetString(PyExc_ValueError, "the shapes of the arrays do not go together");
-    return NULL;
-}
-
-#define BUFFER(i) (arrays.taken[i] ? arrays.views[i].buf : NULL)
-#define SHAPE(i, axis) (arrays.views[i].shape[axis])
-#define HAS_LENGTH(i, n) (!arrays.taken[i] || SHAPE(i, 0) == (n))
-
-/* Bounds of keys or pieces ascend from 0 to the number of rows. */
-static int are_bounds(const Py_buffer *view, Py_ssize_t count, Py_ssize_t n_rows) {
-    const int64_t *bounds = view->buf;
-    if (view->itemsize != 8 || view->shape[0] != count + 1 || count < 1) return 0;
-    if (bounds[0] != 0 || bounds[count] != n_rows) return 0;
-    for (Py_ssize_t i = 0; i < count; i++)
-        if (bounds[i] > bounds[i + 1]) return 0;
-    return 1;
-}
-
-/* Keys lie below their number. */
-static int are_keys(const Py_buffer *view, Py_ssize_t n_rows, int64_t n_keys) {
-    const int64_t *keys = view->buf;
-    if (view->itemsize != 8 || view->shape[0] != n_rows) return 0;
-    uint64_t most = 0;
-    for (Py_ssize_t i = 0; i < n_rows; i++)
-        if ((uint64_t)keys[i] > most) most = (uint64_t)keys[i];
-    return n_rows == 0 || most < (uint64_t)n_keys;
-}
 
 /* Sums over the rows of each key. */
 

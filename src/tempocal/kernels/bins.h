@@ -1,0 +1,56 @@
+/* Bins of confidence, row by row: for any number of classes, and for the rows that vectors leave. */
+
+typedef double Two __attribute__((vector_size(16), aligned(8)));
+
+typedef struct {
+    const char *proba; /* (rows, columns); one column is that of the second class */
+    const char *labels; /* int64_t, or bytes */
+    int64_t rows, columns;
+    int single, narrow; /* whether proba has floats, and labels bytes */
+    int is_top; /* whether the most probable class is judged, not the second */
+    const double *edges;
+    int64_t bins;
+    Two *sums; /* (bins, 2) of rows and confidence */
+    int64_t *seen; /* rows of each class */
+} Binned;
+
+INLINE double number_at(const char *numbers, int single, int64_t i) {
+    return single ? (double)((const float *)numbers)[i] : ((const double *)numbers)[i];
+}
+
+INLINE int64_t label_at(const Binned *of, int64_t i) {
+    return of->narrow ? ((const unsigned char *)of->labels)[i] : ((const int64_t *)of->labels)[i];
+}
+
+/* A bin holds lower < confidence <= upper, and the first one 0 as well. The product is rounded: one
+   step back or forth makes the edges exact. Return 0 if a row is out of order. */
+static int bin_rows(const Binned *of, int64_t first, int64_t end) {
+    const int64_t columns = of->columns, classes = columns == 1 ? 2 : columns;
+    for (int64_t i = first; i < end; i++) {
+        const char *row = of->proba + (of->single ? 4 : 8) * i * columns;
+        const int64_t label = label_at(of, i);
+        double total = 0.0, highest = -1.0, p = 0.0;
+        int64_t top = 0;
+        for (int64_t k = 0; k < classes; k++) {
+            p = number_at(row, of->single, columns == 1 ? 0 : k);
+            if (columns == 1 && k == 0) p = 1.0 - p;
+            if (!(p >= 0.0 && p <= 1.0)) return 0;
+            total += p;
+            top = p > highest ? k : top;
+            highest = p > highest ? p : highest;
+        }
+        /* Where a sum is next to what is allowed, let others judge. */
+        if (!(fabs(total - 1.0) <= 0.99e-3) || (uint64_t)label >= (uint64_t)classes) return 0;
+        if (!of->is_top) {
+            top = 1;
+            highest = p;
+        }
+        int64_t bin = (int64_t)(highest * (double)of->bins);
+        bin -= bin == of->bins;
+        bin -= (highest <= of->edges[bin]) & (bin > 0);
+        bin += highest > of->edges[bin + 1];
+        of->seen[label]++;
+        of->sums[2 * bin + (label == top)] += (Two){1.0, highest};
+    }
+    return 1;
+}
