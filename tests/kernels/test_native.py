@@ -137,17 +137,56 @@ def test_losses_before_and_after(loops, n_rows, weighted):
     one[: n_rows // 5] *= 1e3
     labels = rng.integers(0, 2, n_rows)
     weights = rng.exponential(size=n_rows) if weighted else None
-    gains, sums = np.empty(n_rows), np.zeros(3)
+    gains, sums = np.empty(n_rows), np.zeros(4)
     loops.compare(one, other, labels, weights, gains, sums)
     against = 1.0 - 2.0 * labels
     before, after = np.logaddexp(0.0, one * against), np.logaddexp(0.0, other * against)
     np.testing.assert_allclose(gains, before - after, rtol=1e-12, atol=1e-12)
     w = np.ones(n_rows) if weights is None else weights
-    wanted = [w @ before, w @ (before - after), w @ (before - after) ** 2]
+    wanted = [w @ before, w @ after, w @ (before - after), w @ (before - after) ** 2]
     np.testing.assert_allclose(sums, wanted, rtol=1e-12, atol=1e-11)
-    again = np.zeros(3)
+    again = np.zeros(4)
     loops.compare(one, other, labels, weights, None, again)
     np.testing.assert_array_equal(again, sums)
+
+
+def test_the_smallest_losses_keep_their_digits(loops):
+    odds = np.linspace(20.0, 700.0, 4001)
+    sums, gains = np.zeros(4), np.empty(len(odds))
+    for k in range(0, len(odds), 100):
+        sums[:] = 0.0
+        one = odds[k : k + 1]
+        loops.compare(one, np.zeros(1), np.ones(1, dtype=np.int64), None, gains[:1], sums)
+        assert sums[0] == pytest.approx(np.log1p(np.exp(-one[0])), rel=1e-14)
+        assert sums[1] == pytest.approx(np.log(2.0), rel=1e-15)
+
+
+def test_numbers_that_would_lead_out_of_an_array_are_refused():
+    cells, one = np.zeros((1, 3, 4)), np.ones(3)
+    with pytest.raises(ValueError, match="do not go together"):
+        native.moments(one, None, np.array([0, 3]), np.array([-1.0]), cells)
+    native.moments(np.array([1e300, np.inf, np.nan]), None, np.array([0, 3]), np.ones(1), cells)
+    assert not cells.any()
+    for edges in ([0.0, 0.5], [0.1, 1.0], [0.0, 0.6, 0.5, 1.0], [0.0, np.nan, 1.0]):
+        bins = len(edges) - 1
+        given = (np.full((3, 1), 0.9), np.ones(3, dtype=np.int64), np.array(edges))
+        with pytest.raises(ValueError, match="do not go together"):
+            native.bin_sums(*given, np.ones(1, bool), np.zeros((bins, 2, 2)), np.zeros(2, np.int64))
+
+
+def test_float32_is_read_as_it_is():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=1001).astype(np.float32)
+    targets, bounds = rng.random(1001) < 0.5, np.array([0, 1001])
+    for loop, given in (
+        (native.linear_sums, lambda x: (x, targets, None, None)),
+        (native.moments, lambda x: (x, None, bounds, np.array([4.0]))),
+    ):
+        shape = 1 if loop is native.linear_sums else (1, 16, 4)
+        found, wanted = np.zeros(shape), np.zeros(shape)
+        loop(*given(x), found)
+        loop(*given(x.astype(np.float64)), wanted)
+        np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("weighted", [True, False])
@@ -185,7 +224,11 @@ def test_moments(weighted):
     native.moments(x, weights, bounds, np.array([scale]), found)
     w = np.ones(1000) if weights is None else weights
     size = np.abs(x)
-    cell = np.minimum(size * scale, cells - 0.5).astype(int)
+    # What lies beyond the last cell is in none.
+    beyond = size * scale >= cells
+    assert beyond.any()
+    w, size = np.where(beyond, 0.0, w), np.where(beyond, 0.0, size)
+    cell = (size * scale).astype(int)
     for piece, (start, stop) in enumerate(pairwise(bounds)):
         own = slice(start, stop)
         for k, values in enumerate((w, w * size, w * size * size)):
@@ -210,8 +253,6 @@ def test_keys_that_are_none_are_refused(keys):
         native.scatter(np.ones(3), keys, np.array([0, 2]), np.empty(3))
     with pytest.raises(ValueError, match="do not go together"):
         native.linear_sums(np.ones(3), np.ones(3), None, keys, np.zeros(2))
-    with pytest.raises(ValueError, match="do not go together"):
-        native.compare(np.ones(3), np.ones(3), keys, None, None, np.zeros(3))
 
 
 def test_places_beyond_the_end_are_refused():

@@ -57,6 +57,12 @@ def test_two_classes(loops, n, of, columns, kinds):
     assert_same_bits(y.astype(labels), np.ascontiguousarray(scores), 15, of)
 
 
+def test_a_column_of_a_table(loops):
+    y, proba = simulate(2 * PIECE + 5)
+    assert_same_bits(np.repeat(y, 2)[::2], proba[:, 1], 15, "top_label")
+    assert_same_bits(y, np.asfortranarray(proba), 15, "top_label")
+
+
 @pytest.mark.parametrize("n_classes", [3, 10])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_many_classes(n_classes, dtype):
@@ -92,6 +98,7 @@ def test_more_cores_give_the_same_bits(monkeypatch):
     for cores in (1, 2, 5):
         monkeypatch.setattr("tempocal.kernels.cores._available_cores", lambda cores=cores: cores)
         found.append(ece(y, proba[:, 1]))
+        assert sums_at_once(y, proba[:, 1], equal_width(15), of_top=True) is not None
     assert found[0] == found[1] == found[2]
 
 
@@ -131,7 +138,6 @@ def test_what_is_wrong_is_refused_in_words(loops, kind, metric):
         lambda y: y.astype(float),
         lambda y: y.tolist(),
         lambda y: y.astype(">i8"),
-        lambda y: np.repeat(y, 2)[::2],
         lambda y: np.where(y == 1, "won", "lost"),
     ],
 )

@@ -149,3 +149,12 @@ def test_the_compiled_chain_is_the_same_to_the_bit(seed, monkeypatch):
     wanted = near_isotonic_path(targets, weights)
     for name, column in vars(wanted).items():
         np.testing.assert_array_equal(getattr(found, name), column, err_msg=name, strict=True)
+
+
+def test_meetings_that_overflow_never_come(monkeypatch):
+    targets = 1.7e8 * np.where(np.arange(34) % 2, -1.0, 1.0)
+    found = near_isotonic_path(targets, np.full(34, 1e300))
+    assert np.isfinite(found.breakpoints).all()
+    monkeypatch.setattr("tempocal.nonparametric.solution_path.native", None)
+    wanted = near_isotonic_path(targets, np.full(34, 1e300))
+    assert_array_equal(found.mean, wanted.mean)

@@ -134,3 +134,8 @@ def test_a_sample_is_some_of_the_rows(kind):
     theta = random_theta(rows)
     assert rows.thin(N).sums(theta).loss[0] == rows.sums(theta).loss[0]
     assert rows.thin(100).total_weight == 100
+
+
+def test_rows_may_be_none_at_all():
+    rows = BinaryRows(np.zeros((1, 0)), np.zeros(0), keys=np.zeros(0, dtype=np.intp), n_keys=3)
+    assert not rows.sums(np.ones((3, 1))).loss.any()

@@ -8,6 +8,7 @@ from support.problems import line, problem_of, softmax
 from tempocal.rows import BinaryRows, PerClassRows, SharedRows
 from tempocal.solve import Problem, fit
 from tempocal.solve.lbfgs import minimize_lbfgs
+from tempocal.solve.separate import fit_separately
 
 NO_PULL = (0.0, 0.0)
 
@@ -101,6 +102,35 @@ def test_separable_rows_have_no_finite_optimum():
     rows = BinaryRows(z[None], (z > 0).astype(float))
     assert fit(problem_of(rows, [1.0]), NO_PULL).unbounded
     assert not fit(problem_of(rows, [1.0]), (0.01, 0.0)).unbounded
+
+
+@pytest.mark.parametrize("n", [300, 20_000])
+@pytest.mark.parametrize("seed", range(5))
+def test_separable_rows_of_any_number_have_none(n, seed):
+    z = 3.0 * np.random.default_rng(seed).normal(size=n)
+    assert fit(problem_of(BinaryRows(z[None], z > 0), [1.0]), NO_PULL).unbounded
+
+
+@pytest.mark.parametrize("n", [500, 5000, 50_000, 200_000])
+@pytest.mark.parametrize("size", [1e3, 1e6, 1e9, 1e12])
+@pytest.mark.parametrize("strength", [NO_PULL, (1.0, 1.0)])
+def test_one_huge_logit_on_the_right_side_changes_nothing(n, size, strength):
+    rng = np.random.default_rng(1)
+    z = 2.0 * rng.normal(size=n)
+    t = rng.random(n) < 1.0 / (1.0 + np.exp(-z / 2.0))
+    row = int(np.flatnonzero(~t)[5])
+    others = BinaryRows(np.delete(z, row)[None], np.delete(t, row))
+    wanted = fit(problem_of(others, [1.0]), strength).theta
+    z[row] = -size
+    # A sum that holds this logit has no more digits than it.
+    rounding = max(1e-7, 1e-16 * size)
+    found = fit(problem_of(BinaryRows(z[None], t), [1.0]), strength)
+    assert found.converged
+    assert not found.unbounded
+    np.testing.assert_allclose(found.theta, wanted, rtol=rounding)
+    keys = np.zeros(n, dtype=np.intp)
+    apart = fit_separately(problem_of(BinaryRows(z[None], t, keys=keys), [1.0]), strength)
+    np.testing.assert_allclose(apart.theta, wanted, rtol=rounding)
 
 
 def test_quasi_separable_rows_have_no_finite_optimum():

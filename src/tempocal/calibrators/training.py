@@ -180,7 +180,7 @@ class Training:
             return self.nll(), self.nll(fitted)
 
         def compare(start: int) -> Array:
-            rows, sums = slice(start, start + BLOCK), np.zeros(3)
+            rows, sums = slice(start, start + BLOCK), np.zeros(4)
             weights = None if self.weights is None else self.weights[rows]
             logits = np.ascontiguousarray(self.logits[rows])
             mapped = np.ascontiguousarray(one_column(fitted(*self._inputs(rows))))
@@ -188,8 +188,8 @@ class Training:
             return sums
 
         parts = map_on_cores(compare, range(0, self.n_rows, BLOCK))
-        before, gain, _ = np.sum(parts, axis=0) / self.total_weight
-        return float(before), float(before - gain)
+        before, after, *_ = np.sum(parts, axis=0) / self.total_weight
+        return float(before), float(after)
 
     def nll(self, fitted: Callable[..., Array] | None = None) -> float:
         """Mean negative log likelihood of the rows, as they are or mapped."""

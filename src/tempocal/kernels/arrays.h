@@ -63,13 +63,3 @@ static int are_bounds(const Py_buffer *view, Py_ssize_t count, Py_ssize_t n_rows
         if (bounds[i] > bounds[i + 1]) return 0;
     return 1;
 }
-
-/* Keys lie below their number. */
-static int are_keys(const Py_buffer *view, Py_ssize_t n_rows, int64_t n_keys) {
-    const int64_t *keys = view->buf;
-    if (view->itemsize != 8 || view->shape[0] != n_rows) return 0;
-    uint64_t most = 0;
-    for (Py_ssize_t i = 0; i < n_rows; i++)
-        if ((uint64_t)keys[i] > most) most = (uint64_t)keys[i];
-    return n_rows == 0 || most < (uint64_t)n_keys;
-}

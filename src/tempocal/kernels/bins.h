@@ -22,6 +22,13 @@ INLINE int64_t label_at(const Binned *of, int64_t i) {
     return of->narrow ? ((const unsigned char *)of->labels)[i] : ((const int64_t *)of->labels)[i];
 }
 
+/* Edges ascend from 0 to 1. */
+static int are_edges(const double *edges, int64_t bins) {
+    for (int64_t i = 0; i < bins; i++)
+        if (!(edges[i] < edges[i + 1])) return 0;
+    return edges[0] == 0.0 && edges[bins] == 1.0;
+}
+
 /* A bin holds lower < confidence <= upper, and the first one 0 as well. The product is rounded: one
    step back or forth makes the edges exact. Return 0 if a row is out of order. */
 static int bin_rows(const Binned *of, int64_t first, int64_t end) {

@@ -54,6 +54,8 @@ static void schedule(Chain *chain, int64_t boundary, double now) {
     if (before == after) return;
     const double gap = chain->total[right] / chain->weight[right] - chain->total[left] / chain->weight[left];
     const double due = gap / (before - after);
+    /* What would overflow never comes. */
+    if (!(due < HUGE_VAL)) return;
     chain->due[boundary] = due > now ? due : now;
     push_meeting(chain, (Meeting){chain->due[boundary], boundary});
 }

@@ -131,35 +131,37 @@ static void NAME(shared)(const Rows *rows, const Keys *keys, Found *found) {
 }
 
 /* With a the log-odds against the true class, a loss is log(1 + exp(-|a|)) + max(a, 0). `sums` are
-   those of the losses before, of the gains, and of their squares. */
+   those of the losses before and after, of the gains, and of their squares. */
 static void NAME(compare)(const double *before, const double *after, const int64_t *labels,
                           const double *weights, int64_t n, double *gains, double *sums) {
     const ivec sign = (ivec){0} + INT64_MIN;
     const vec zero = {0};
     for (int64_t at = 0; at < n;) {
         int64_t stop = at + FEW < n ? at + FEW : n;
-        vec loss = {0}, gain = {0}, square = {0};
+        vec loss = {0}, left = {0}, gain = {0}, square = {0};
         for (; at < stop; at += LANES) {
             int64_t count = stop - at < LANES ? stop - at : LANES;
             ivec is_second = {0};
             for (int i = 0; i < count; i++) is_second[i] = labels[at + i] << 63;
             vec one = (vec)((ivec)load((const char *)before, 0, at, count) ^ is_second);
             vec other = (vec)((ivec)load((const char *)after, 0, at, count) ^ is_second);
-            vec one_log = NAME(log)(1.0 + NAME(exp)((vec)((ivec)one | sign)));
-            vec other_log = NAME(log)(1.0 + NAME(exp)((vec)((ivec)other | sign)));
-            vec lost = one_log + NAME(larger)(one, zero);
+            vec one_log = NAME(log_of_one_and)(NAME(exp)((vec)((ivec)one | sign)));
+            vec other_log = NAME(log_of_one_and)(NAME(exp)((vec)((ivec)other | sign)));
+            vec lost = one_log + NAME(larger)(one, zero), kept = other_log + NAME(larger)(other, zero);
             /* Huge losses cancel before the small logarithms are lost in them. */
             vec gained = (NAME(larger)(one, zero) - NAME(larger)(other, zero)) + (one_log - other_log);
             vec weight = weights ? load((const char *)weights, 0, at, count)
                                  : NAME(choose)(NAME(there)(count), zero + 1.0, zero);
             loss += weight * lost;
+            left += weight * kept;
             gain += weight * gained;
             square += weight * gained * gained;
             if (gains) memcpy(gains + at, &gained, 8 * (size_t)count);
         }
         sums[0] += NAME(sum)(loss);
-        sums[1] += NAME(sum)(gain);
-        sums[2] += NAME(sum)(square);
+        sums[1] += NAME(sum)(left);
+        sums[2] += NAME(sum)(gain);
+        sums[3] += NAME(sum)(square);
     }
 }
 

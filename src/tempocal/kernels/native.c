@@ -145,7 +145,7 @@ static PyObject *shared_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
 /* (1/2 - target) x of each row, added up under its key, or under the first. */
 static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, TARGETS, WEIGHTS, KEYS, SUMS };
-    static const Wanted wanted[] = {{"d", 1, READ, 0},
+    static const Wanted wanted[] = {{"df", 1, READ, 0},
                                     {"d?", 1, READ, 0},
                                     {"d", 1, READ, 1},
                                     {"lq", 1, READ, 1},
@@ -153,19 +153,26 @@ static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
     const Py_ssize_t n = SHAPE(X, 0);
-    int good = HAS_LENGTH(TARGETS, n) && HAS_LENGTH(WEIGHTS, n) && SHAPE(SUMS, 0) > 0
-               && (!arrays.taken[KEYS] || are_keys(arrays.views + KEYS, n, SHAPE(SUMS, 0)));
+    const Py_ssize_t n_keys = SHAPE(SUMS, 0);
+    int good = HAS_LENGTH(TARGETS, n) && HAS_LENGTH(WEIGHTS, n) && n_keys > 0 && HAS_LENGTH(KEYS, n)
+               && (!arrays.taken[KEYS] || arrays.views[KEYS].itemsize == 8);
     if (good) {
-        const double *x = BUFFER(X), *weights = BUFFER(WEIGHTS);
+        const char *x = BUFFER(X);
+        const double *weights = BUFFER(WEIGHTS);
+        const int single = arrays.views[X].format[0] == 'f';
         const int64_t *keys = BUFFER(KEYS);
         const int are_doubles = arrays.views[TARGETS].format[0] == 'd';
         const double *shares = are_doubles ? BUFFER(TARGETS) : NULL;
         const unsigned char *bits = are_doubles ? NULL : BUFFER(TARGETS);
         double *sums = BUFFER(SUMS), few[4] = {0};
-#define PULL(i) ((bits ? 0.5 - bits[i] : 0.5 - shares[i]) * (weights ? weights[i] : 1.0) * x[i])
+#define PULL(i) ((bits ? 0.5 - bits[i] : 0.5 - shares[i]) * (weights ? weights[i] : 1.0) * number_at(x, single, i))
         Py_BEGIN_ALLOW_THREADS;
         if (keys)
-            for (Py_ssize_t i = 0; i < n; i++) sums[keys[i]] += PULL(i);
+            for (Py_ssize_t i = 0; i < n; i++) {
+                const uint64_t key = (uint64_t)keys[i];
+                if (key < (uint64_t)n_keys) sums[key] += PULL(i);
+                else good = 0;
+            }
         else {
             /* Four sums, so that not every one waits for the one before. */
             Py_ssize_t i = 0;
@@ -182,10 +189,10 @@ static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
 
 typedef double Four __attribute__((vector_size(32), aligned(8)));
 
-/* Weight, size and square of the rows of each piece, in cells of their size. */
+/* Weight, size and square of the rows of each piece, in cells of their size; not of those beyond. */
 static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, WEIGHTS, BOUNDS, SCALE, SUMS };
-    static const Wanted wanted[] = {{"d", 1, READ, 0},
+    static const Wanted wanted[] = {{"df", 1, READ, 0},
                                     {"d", 1, READ, 1},
                                     {"lq", 1, READ, 0},
                                     {"d", 1, READ, 0},
@@ -194,19 +201,20 @@ static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t coun
     if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
     const Py_ssize_t n = SHAPE(X, 0), pieces = SHAPE(SUMS, 0), cells = SHAPE(SUMS, 1);
     int good = HAS_LENGTH(WEIGHTS, n) && are_bounds(arrays.views + BOUNDS, pieces, n)
-               && SHAPE(SUMS, 2) == 4 && cells > 0 && SHAPE(SCALE, 0) == 1;
+               && SHAPE(SUMS, 2) == 4 && cells > 0 && SHAPE(SCALE, 0) == 1
+               && *(double *)BUFFER(SCALE) >= 0.0;
     if (good) {
-        const double *x = BUFFER(X), *weights = BUFFER(WEIGHTS), scale = *(double *)BUFFER(SCALE);
+        const char *x = BUFFER(X);
+        const double *weights = BUFFER(WEIGHTS), scale = *(double *)BUFFER(SCALE);
+        const int single = arrays.views[X].format[0] == 'f';
         const int64_t *bounds = BUFFER(BOUNDS);
-        const double last = (double)cells - 0.5;
         Py_BEGIN_ALLOW_THREADS;
         for (Py_ssize_t piece = 0; piece < pieces; piece++) {
             Four *sums = (Four *)BUFFER(SUMS) + piece * cells;
             for (int64_t i = bounds[piece]; i < bounds[piece + 1]; i++) {
-                const double size = fabs(x[i]), weight = weights ? weights[i] : 1.0;
-                double place = size * scale;
-                if (!(place < last)) place = last;
-                sums[(Py_ssize_t)place] += weight * (Four){1.0, size, size * size, 0.0};
+                const double size = fabs(number_at(x, single, i)), weight = weights ? weights[i] : 1.0;
+                const double place = size * scale;
+                if (place < (double)cells) sums[(Py_ssize_t)place] += weight * (Four){1.0, size, size * size, 0.0};
             }
         }
         Py_END_ALLOW_THREADS;
@@ -226,14 +234,15 @@ static PyObject *scatter(PyObject *self, PyObject *const *given, Py_ssize_t coun
     const Py_ssize_t n = SHAPE(VALUES, 0), n_keys = SHAPE(NEXT, 0);
     int good = arrays.views[VALUES].itemsize == 8 && arrays.views[SORTED].itemsize == 8
                && arrays.views[NEXT].itemsize == 8 && HAS_LENGTH(SORTED, n)
-               && are_keys(arrays.views + KEYS, n, n_keys);
+               && arrays.views[KEYS].itemsize == 8 && HAS_LENGTH(KEYS, n);
     if (good) {
         const int64_t *values = BUFFER(VALUES), *keys = BUFFER(KEYS);
         int64_t *next = BUFFER(NEXT), *sorted = BUFFER(SORTED);
         Py_BEGIN_ALLOW_THREADS;
         for (Py_ssize_t i = 0; i < n; i++) {
-            const int64_t place = next[keys[i]]++;
-            if ((uint64_t)place < (uint64_t)n) sorted[place] = values[i];
+            const uint64_t key = (uint64_t)keys[i];
+            const uint64_t place = key < (uint64_t)n_keys ? (uint64_t)next[key]++ : UINT64_MAX;
+            if (place < (uint64_t)n) sorted[place] = values[i];
             else good = 0;
         }
         Py_END_ALLOW_THREADS;
@@ -241,8 +250,8 @@ static PyObject *scatter(PyObject *self, PyObject *const *given, Py_ssize_t coun
     return done(&arrays, good);
 }
 
-/* Losses of binary rows before and after, in pieces: sums of the first, of the gains and of their
-   squares; and the gains themselves if they are asked for. */
+/* Losses of binary rows before and after: their sums, those of the gains and of their squares; and
+   the gains themselves if they are asked for. */
 static PyObject *compare(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { BEFORE, AFTER, LABELS, WEIGHTS, GAINS, SUMS };
     static const Wanted wanted[] = {{"d", 1, READ, 0}, {"d", 1, READ, 0},  {"lq", 1, READ, 0},
@@ -251,7 +260,7 @@ static PyObject *compare(PyObject *self, PyObject *const *given, Py_ssize_t coun
     if (take(&arrays, given, count, wanted, 6) < 0) return NULL;
     const Py_ssize_t n = SHAPE(BEFORE, 0);
     int good = HAS_LENGTH(AFTER, n) && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(GAINS, n)
-               && SHAPE(SUMS, 0) == 3 && are_keys(arrays.views + LABELS, n, 2);
+               && SHAPE(SUMS, 0) == 4 && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(LABELS, n);
     if (good) {
         Py_BEGIN_ALLOW_THREADS;
         loops->compare(BUFFER(BEFORE), BUFFER(AFTER), BUFFER(LABELS), BUFFER(WEIGHTS), n,
@@ -274,7 +283,7 @@ static PyObject *bin_sums(PyObject *self, PyObject *const *given, Py_ssize_t cou
     const int in_order = HAS_LENGTH(LABELS, n) && columns > 0 && bins > 0 && SHAPE(IS_TOP, 0) == 1
                          && SHAPE(SUMS, 0) == bins && SHAPE(SUMS, 1) == 2 && SHAPE(SUMS, 2) == 2
                          && SHAPE(SEEN, 0) == classes && arrays.views[SEEN].itemsize == 8
-                         && (size == 8 || size == 1);
+                         && (size == 8 || size == 1) && are_edges(BUFFER(EDGES), bins);
     int found = 0;
     if (in_order) {
         const Binned of = {BUFFER(PROBA),

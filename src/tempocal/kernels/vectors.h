@@ -86,3 +86,9 @@ INLINE vec NAME(log)(vec x) {
     vec q = low + w2 * w2 * high;
     return n * 0x1.62e42feep-1 + (2.0 * s + (s * w * q + n * 0x1.a39ef35793c76p-33));
 }
+
+/* log(1 + x) for x in [0, 1], with the digits that 1 + x has lost. */
+INLINE vec NAME(log_of_one_and)(vec x) {
+    vec total = 1.0 + x;
+    return NAME(log)(total) + (x - (total - 1.0)) / total;
+}

@@ -41,7 +41,15 @@ def sums_at_once(
         rows = slice(piece * PIECE, (piece + 1) * PIECE)
         is_top = np.array([of_top])
         return bool(
-            native.bin_sums(columns[rows], y[rows], edges.values, is_top, sums[piece], seen[piece])
+            native.bin_sums(
+                # A column of a table is laid out piece by piece.
+                np.ascontiguousarray(columns[rows]),
+                np.ascontiguousarray(y[rows]),
+                edges.values,
+                is_top,
+                sums[piece],
+                seen[piece],
+            )
         )
 
     if not all(map_on_cores(work, range(len(starts)))) or not seen.any(axis=0).all():
@@ -52,12 +60,11 @@ def sums_at_once(
 
 
 def _is_plain(values: Any, kinds: str, dimensions: tuple[int, ...]) -> bool:
-    """Whether the loop can read an array without a copy."""
+    """Whether the loop can read an array, or a copy of a piece of it."""
     return (
         type(values) is np.ndarray
         and values.dtype.char in kinds
         and values.dtype.isnative
         and values.ndim in dimensions
-        and values.flags.c_contiguous
         and values.flags.aligned
     )

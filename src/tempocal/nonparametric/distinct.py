@@ -44,6 +44,7 @@ def collapse(odds: Array, targets: Array, weights: Array | None) -> Distinct:
     >>> data.odds, data.weights, data.positives
     (array([-1., 2.]), array([1., 2.]), array([0., 1.]))
     """
+    is_plain = weights is None
     weights = np.ones_like(odds) if weights is None else weights
     if not weights.all():
         kept = weights > 0
@@ -51,9 +52,10 @@ def collapse(odds: Array, targets: Array, weights: Array | None) -> Distinct:
     if bool((odds[1:] > odds[:-1]).all()):
         positives = weights * targets
         return Distinct(odds, weights, positives, weights - positives)
-    # Ties are ordered too, so that sums round alike whatever the order of the rows.
-    order = np.lexsort((targets, weights, odds))
-    odds, targets, weights = odds[order], targets[order], weights[order]
+    if not (is_plain and bool((odds[1:] >= odds[:-1]).all())):
+        # Ties are ordered too, so that sums round alike whatever the order of the rows.
+        order = np.lexsort((targets, weights, odds))
+        odds, targets, weights = odds[order], targets[order], weights[order]
     first = np.flatnonzero(np.append(True, odds[1:] != odds[:-1]))
     weight = np.add.reduceat(weights, first)
     positives = np.add.reduceat(weights * targets, first)

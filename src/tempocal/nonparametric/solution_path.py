@@ -179,9 +179,12 @@ class _Chain:
         self.due[boundary] = np.inf
         if left_slope != right_slope:
             gap = self.total[right] / self.weight[right] - self.total[left] / self.weight[left]
-            # Rounding may put a meeting that is due now a little into the past.
-            self.due[boundary] = max(now, gap / (left_slope - right_slope))
-            heappush(self.queue, (self.due[boundary], boundary))
+            due = gap / (left_slope - right_slope)
+            # What would overflow never comes.
+            if due < np.inf:
+                # Rounding may put a meeting that is due now a little into the past.
+                self.due[boundary] = max(now, due)
+                heappush(self.queue, (self.due[boundary], boundary))
 
     def join(self, boundary: int, penalty: float) -> None:
         """Make one block of the two beside a boundary, which is then no more."""

@@ -86,7 +86,7 @@ def linear_sums(
     """Sum ``(1/2 - target) x`` over the rows of each key: (keys, coefficients)."""
     # With a single key each thread can have a part of the rows; with many it would need them all.
     n = len(targets)
-    size = n if keys is not None else PIECE
+    size = PIECE if keys is None else max(n, 1)
     parts = [slice(start, min(start + size, n)) for start in range(0, n, size)]
     found = np.zeros((len(x), len(parts), n_keys))
     columns = [

@@ -4,6 +4,7 @@ The even part of the loss of a row with one feature depends on the size of that 
 the rows of a key are counted in cells of that size, and each cell is replaced by two points that
 have its weight, mean and variance. Sums over the points differ from those over rows by the fourth
 power of a cell's width, so that the optimum on them is the start for a single pass over all rows.
+Rows far out, where there are no cells, stand for themselves.
 """
 
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
+from tempocal.kernels.extremes import extremes
 from tempocal.links import Array
 from tempocal.rows.compiled import Pieces
 from tempocal.rows.compiled import moments as compiled_moments
@@ -23,8 +25,9 @@ LEAST_CELLS, MOST_CELLS = 16, 128
 # Rows for each point; with fewer it is not worth the while.
 ROWS_A_POINT = 8
 BLOCK = 2**15
-# Cells end at this many times the mean size, so that one row far out does not take them all.
-REACH = 8.0
+# Cells end at this many times the median size, so that rows far out do not take them all; and at
+# this many times the largest of a sample.
+REACH, BEYOND = 10.0, 1.5
 SAMPLE = 2**12
 
 
@@ -43,45 +46,73 @@ def condense(
     """Find the points of rows that are sorted by key; None where there would be too many."""
     cells = min(MOST_CELLS, len(feature) // (2 * ROWS_A_POINT * len(layout.present)))
     some = np.abs(feature[:: len(feature) // SAMPLE + 1])
-    reach = min(REACH * float(some.mean()), float(some.max()))
+    reach = min(REACH * float(np.median(some)), BEYOND * float(some.max()))
     if cells < LEAST_CELLS or not reach > 0.0:
         return None
-    # What lies farther out goes into the last cell.
     scale = cells / reach
+    far = _far_out(feature, cells, scale)
+    if ROWS_A_POINT * len(far) > len(feature):
+        return None
     # (keys, cells) of the weight, and of the weighted sums of sizes and of their squares.
     if native is not None:
-        found = compiled_moments(feature, weights, pieces, cells=cells, scale=scale)
-        return _two_in_each(found, layout.present)
-    moments = np.zeros((3, len(layout.present), cells))
-    blocks = list(layout.blocks(BLOCK))
+        moments = compiled_moments(feature, weights, pieces, cells=cells, scale=scale)
+    else:
+        moments = np.zeros((3, len(layout.present), cells))
+        blocks = list(layout.blocks(BLOCK))
 
-    def count(block: Block) -> Array:
-        own = None if weights is None else weights[block.rows]
-        return _count(np.abs(feature[block.rows]), own, block, cells, scale)
+        def count(block: Block) -> Array:
+            own = None if weights is None else weights[block.rows]
+            return _count(np.abs(feature[block.rows]), own, block, cells, scale)
 
-    for block, part in zip(blocks, map_on_cores(count, blocks), strict=True):
-        moments[:, block.keys] += part
-    return _two_in_each(moments, layout.present)
+        for block, part in zip(blocks, map_on_cores(count, blocks), strict=True):
+            moments[:, block.keys] += part
+    if not layout.key_weights(weights)[layout.present].all():
+        # Keys whose rows all weigh nothing.
+        return None
+    points = _two_in_each(moments, layout.present)
+    return points if len(far) == 0 else _with_rows(points, far, feature, weights, layout)
+
+
+def _far_out(feature: Array, cells: int, scale: float) -> Codes:
+    """Rows beyond the last cell, which are few as a rule."""
+    low, high = extremes(feature)
+    if max(float(high), -float(low)) * scale < cells:
+        return np.empty(0, dtype=np.intp)
+    return np.flatnonzero(~(np.abs(feature) * scale < cells))
+
+
+def _with_rows(
+    points: Points, rows: Codes, feature: Array, weights: Array | None, layout: Layout
+) -> Points:
+    """Add rows as they are, in the order of the keys."""
+    keys = layout.present[np.searchsorted(layout.offsets, rows, side="right") - 1]
+    own = np.ones(len(rows)) if weights is None else weights[rows]
+    both = np.concatenate([points.keys, keys])
+    order = np.argsort(both, kind="stable")
+    return Points(
+        np.concatenate([points.sizes, np.abs(feature[rows])])[order],
+        np.concatenate([points.weights, own])[order],
+        both[order],
+    )
 
 
 def _count(size: Array, weights: Array | None, block: Block, cells: int, scale: float) -> Array:
-    place = np.minimum(size * scale, cells - 0.5)
+    place = size * scale
+    inside = place < cells
     n_keys = len(block.starts)
     if n_keys > 1:
         place += block.spread(np.arange(0.0, n_keys * cells, cells))
-    codes = place.astype(np.intp)
-    weighted = size if weights is None else size * weights
+    codes = np.where(inside, place, 0.0).astype(np.intp)
+    weighed = inside.astype(np.float64) if weights is None else np.where(inside, weights, 0.0)
+    sizes = np.where(inside, size, 0.0)
     summed = [
         np.bincount(codes, values, minlength=n_keys * cells)
-        for values in (weights, weighted, weighted * size)
+        for values in (weighed, weighed * sizes, weighed * sizes * sizes)
     ]
     return np.stack(summed).reshape(3, n_keys, cells).astype(np.float64, copy=False)
 
 
-def _two_in_each(moments: Array, keys: Codes) -> Points | None:
-    if not moments[0].any(axis=1).all():
-        # Keys whose rows all weigh nothing.
-        return None
+def _two_in_each(moments: Array, keys: Codes) -> Points:
     key, cell = np.nonzero(moments[0])
     weight, mean, square = moments[:, key, cell]
     mean, square = mean / weight, square / weight

@@ -70,7 +70,7 @@ class Layout:
     @classmethod
     def of(cls, keys: Codes | None, n_keys: int, n_rows: int) -> Self:
         """Sort by key, unless there is one key only or the rows are in order."""
-        keys = None if keys is None else np.ascontiguousarray(keys)
+        keys = None if keys is None else np.ascontiguousarray(keys, dtype=np.intp)
         in_order = keys is None or bool(np.all(keys[1:] >= keys[:-1]))
         counts = np.array([n_rows]) if keys is None else np.bincount(keys, minlength=n_keys)
         present = np.flatnonzero(counts)
@@ -82,7 +82,7 @@ class Layout:
         keys = self.keys_as_they_came
         if keys is None:
             return values[..., ::step]
-        if native is not None and values.dtype.itemsize == 8:
+        if native is not None and values.dtype in (np.float64, np.int64):
             return self._scattered(values, keys)[..., ::step]
         order = self._order[::step]
         in_order = np.empty((*values.shape[:-1], len(order)), dtype=values.dtype)

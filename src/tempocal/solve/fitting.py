@@ -33,24 +33,24 @@ def fit(problem: Problem, strengths: Strengths, start: Array | None = None) -> S
 
 def _start(problem: Problem, strengths: Strengths) -> Array:
     """Fit few rows that stand for all; or a sample of them, with the pull that is its share."""
-    # From zero, where the curvature is largest, steps do not go too far.
-    from_zero = np.zeros_like(problem.identity)
     few = problem.condensed()
     if few is not None:
-        found = minimize_newton(few, strengths, from_zero)
-        return _identity_or_zero(problem) if found.unbounded else found.theta
+        start = identity_or_zero(few)
+        found = minimize_newton(few, strengths, start)
+        return start if found.unbounded else found.theta
     small, share = problem.thinned(SAMPLE_ROWS)
+    start = identity_or_zero(small)
     if share > 0.25:
-        return _identity_or_zero(small)
-    found = minimize_newton(small, tuple(share * s for s in strengths), from_zero)
-    return _identity_or_zero(small) if found.unbounded else found.theta
+        return start
+    return minimize_newton(small, tuple(share * s for s in strengths), start).theta
 
 
-def _identity_or_zero(problem: Problem) -> Array:
+def identity_or_zero(problem: Problem) -> Array:
     """Prefer zero where the identity is worse than not looking at the logits at all.
 
     Logits far too large saturate every row there and leave no curvature to go by; at zero it is
-    largest.
+    largest. Elsewhere zero would be a trap: one huge logit has all the curvature there, and steps
+    that go by it are tiny.
     """
     nothing = np.zeros_like(problem.identity)
     at_identity, at_zero = (

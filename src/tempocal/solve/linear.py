@@ -17,7 +17,7 @@ def solve_flat(matrix: Array, vector: Array, damping: float = 0.0) -> Array:
     """Solve a positive semidefinite system, moving nowhere in its flat directions."""
     if len(matrix) == 1:
         # One number: nothing to factor. Its scale is its own.
-        return vector / (matrix[0] * (1.0 + damping)) if matrix[0, 0] > 0.0 else 0.0 * vector
+        return 0.0 * vector if matrix[0, 0] <= 0.0 else vector / (matrix[0] * (1.0 + damping))
     scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
     scale[scale == 0.0] = 1.0
     scaled = matrix / np.outer(scale, scale)

@@ -25,32 +25,40 @@ ROUNDING = 1e-9
 RUNAWAY = 1e-3
 TINY = 1e-300
 NOTHING = 1e-12
-# Coefficients this many times as large as those at the start, and as 1, are far away.
+# Coefficients this many times as large as those that change nothing, and as 1, are far away.
 FAR = 10.0
 # What looks at the rows, one after the other, leave of a loss that has no end.
 HARDLY_ANYTHING = 1e-7
+LESS_THAN_A_ROW = 0.5
 MAX_PASSES = 200
+# Of the curvature, where a step went too far for the first time.
+LEAST_DAMPING = 0.1
 
 
 def minimize_newton(
     problem: Problem, strengths: Strengths, start: Array, known: Sums | None = None
 ) -> Solution:
     """Minimize the penalized loss of a problem; the sums at the start may be ``known``."""
-    solution = descend_newton(problem, strengths, start, known)
+    solution = _judged(problem, strengths, descend_newton(problem, strengths, start, known))
     while not solution.unbounded and problem.rows.sharpen(problem.at_keys(solution.theta)):
         again = descend_newton(problem, strengths, solution.theta)
-        runs = again.unbounded or _is_far(problem, strengths, again, start)
-        solution = replace(again, passes=solution.passes + again.passes, unbounded=runs)
+        passes = solution.passes + again.passes
+        solution = _judged(problem, strengths, replace(again, passes=passes))
     return solution
 
 
-def _is_far(problem: Problem, strengths: Strengths, found: Solution, start: Array) -> bool:
-    """Tell coefficients that have run away, step by step, until nothing was left to lose."""
-    if problem.past is not None:
-        return False
-    nothing_left = found.loss <= HARDLY_ANYTHING * problem.rows.total_weight
-    size = float(np.linalg.norm(loose_part(problem.pull(strengths))(found.theta)))
-    return nothing_left and size > FAR * max(float(np.linalg.norm(start)), 1.0)
+def _judged(problem: Problem, strengths: Strengths, found: Solution) -> Solution:
+    """Tell coefficients that have run away, step by step, until nothing was left to lose.
+
+    A row on the wrong side loses log 2 at least. Where all rows together lose less, none is: the
+    classes are separated, and larger coefficients are better still.
+    """
+    nothing_left = found.loss <= min(HARDLY_ANYTHING * problem.rows.total_weight, LESS_THAN_A_ROW)
+    if problem.past is not None or not nothing_left:
+        return found
+    loose = loose_part(problem.pull(strengths))
+    size, usual = (float(np.linalg.norm(loose(one))) for one in (found.theta, problem.identity))
+    return replace(found, unbounded=found.unbounded or size > FAR * max(usual, 1.0))
 
 
 def descend_newton(
@@ -143,7 +151,7 @@ def _descend(
             # A strong pull leaves the value fewer digits: it is as low as it can be told.
             return _Last(point, step, promised, passes, converged=True)
         else:
-            damping = max(10 * damping, 1e-4)
+            damping = max(10 * damping, LEAST_DAMPING)
 
 
 def _bounded_step(point: _Curved, lower: Array, damping: float) -> Array:

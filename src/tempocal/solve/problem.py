@@ -210,7 +210,8 @@ class Solution:
     loss : float
         Negative log likelihood summed over rows, without the pull, at or next to ``theta``.
     hessian : ndarray or None
-        Curvature of the loss there, without the pull: of shape (coefficients, coefficients), or
+        Curvature of the loss at or next to ``theta``, without the pull: of shape (coefficients,
+        coefficients), or
         (keys, width, width) where every key has its own coefficients and none of another's.
     gradient : ndarray of shape (coefficients,) or None
         Gradient with the pull: zero, but for coefficients that a bound holds back.

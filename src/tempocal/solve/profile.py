@@ -17,7 +17,7 @@ from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.rows import Sums
 from tempocal.solve.evidence import Shrunk, fit_by_evidence
-from tempocal.solve.fitting import SAMPLE_ROWS, fit
+from tempocal.solve.fitting import SAMPLE_ROWS, fit, identity_or_zero
 from tempocal.solve.newton import LAST_STEP, descend_newton
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
@@ -194,8 +194,7 @@ def _fit_few(
     def make_few(log_rates: tuple[float, ...]) -> Problem:
         return replace(make(log_rates), rows=few.rows)
 
-    # From zero, where the curvature is largest, steps do not go too far.
-    solution = descend_newton(few, strengths, np.zeros_like(few.identity))
+    solution = descend_newton(few, strengths, identity_or_zero(few))
     if solution.unbounded:
         return Place((), solution.theta, solution)
     start = Place((1.0,) * n_rates, solution.theta, solution)

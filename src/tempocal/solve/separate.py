@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tempocal.links import Array
 from tempocal.solve.fitting import SAMPLE_ROWS, fit
 from tempocal.solve.linear import solve_blocks
-from tempocal.solve.newton import FAR, LAST_STEP, MAX_PASSES, NOTHING, RUNAWAY, TINY
+from tempocal.solve.newton import FAR, LAST_STEP, LEAST_DAMPING, MAX_PASSES, NOTHING, RUNAWAY, TINY
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 
@@ -59,9 +59,7 @@ def _start(problem: Problem, strengths: Strengths) -> Array:
     """Start from the identity or zero; of many rows, from a fit of few that stand for them."""
     few = problem.condensed()
     if few is not None:
-        # From zero, where the curvature is largest, steps do not go too far.
-        known = np.repeat(problem.rows.key_weights > 0, problem.rows.n_coefficients)
-        near = np.where(known, 0.0, problem.identity)
+        near = _identity_or_zero(few)
         return _where_bounded(fit_separately(few, strengths, near), near, few)
     small, share = problem.thinned(SAMPLE_ROWS)
     weaker = tuple(share * s for s in strengths)
@@ -247,4 +245,4 @@ def bounded_steps(
 
 
 def _more(damping: Array) -> Array:
-    return np.maximum(10 * damping, 1e-4)
+    return np.maximum(10 * damping, LEAST_DAMPING)

@@ -58,25 +58,26 @@ def score_rows(
         own = None if weights is None else weights[rows]
         is_binary = logits.ndim == calibrated.ndim == 1
         if native is not None and is_binary:
-            sums, gained = np.zeros(3), None if kept is None else kept[rows]
+            sums, gained = np.zeros(4), None if kept is None else kept[rows]
             logits = np.ascontiguousarray(logits)
             native.compare(logits, calibrated, training.labels[rows], own, gained, sums)
             return sums
         method = _compare if is_binary else _compare_classes
-        before, gains = method(logits, calibrated, training.labels[rows], own)
+        before, after, gains = method(logits, calibrated, training.labels[rows], own)
         if kept is not None:
             kept[rows] = gains
         weighed = gains if own is None else gains * own
-        return np.array([before, weighed.sum(), weighed @ gains])
+        return np.array([before, after, weighed.sum(), weighed @ gains])
 
     starts = range(0, len(training.labels), BLOCK)
     parts = map_on_cores(score, [slice(start, start + BLOCK) for start in starts])
-    before, mean, square = np.sum(parts, axis=0) / training.total_weight
+    before, after, mean, square = np.sum(parts, axis=0) / training.total_weight
     if kept is None:
         error = _error_of_rows(square - mean**2, training)
     else:
         error = standard_error(kept, training)
-    return _scored(float(before), float(mean), error, training, level)
+    gain = _gain(float(mean), error, training, level)
+    return Scored(float(before), float(after), gain)
 
 
 def _score_table(training: TableTraining, fitted: TemporalMap, level: float) -> Scored:
@@ -94,12 +95,13 @@ def _score_table(training: TableTraining, fitted: TemporalMap, level: float) -> 
         correction = count / (count - 1)
         spread = sums.spread(mean)
         error = float(np.sqrt(spread * correction)) / total
-    return _scored(sums.before / total, mean, error, training, level)
+    before = sums.before / total
+    return Scored(before, before - mean, _gain(mean, error, training, level))
 
 
-def _scored(before: float, mean: float, error: float, training: Training, level: float) -> Scored:
+def _gain(mean: float, error: float, training: Training, level: float) -> Gain:
     half = np.inf if _count(training) <= 1 else error * _quantile(training, level)
-    return Scored(before, before - mean, Gain(mean, mean - half, mean + half))
+    return Gain(mean, mean - half, mean + half)
 
 
 def _map_rows(
@@ -116,8 +118,8 @@ def _map_rows(
 
 def _compare(
     logits: Array, mapped: Array, labels: Codes, weights: Array | None
-) -> tuple[float, Array]:
-    """Sum of the losses of binary rows before, and what each of them gains.
+) -> tuple[float, float, Array]:
+    """Sum the losses of binary rows before and after, and tell what each of them gains.
 
     With ``a`` the log-odds against the true class, a loss is ``log(1 + exp(-|a|)) + max(a, 0)``.
     Two of them take one logarithm, and their sum even less.
@@ -129,16 +131,17 @@ def _compare(
     np.maximum(one, 0.0, out=one)
     np.maximum(other, 0.0, out=other)
     before = _sum(one, weights) + _sum_logs(ratio, weights)
+    after = _sum(other, weights) + _sum_logs(below, weights)
     np.log(np.divide(ratio, below, out=ratio), out=ratio)
     ratio += np.subtract(one, other, out=one)
-    return before, ratio
+    return before, after, ratio
 
 
 def _compare_classes(
     logits: Array, mapped: Array, labels: Codes, weights: Array | None
-) -> tuple[float, Array]:
-    before = nll_from_logits(logits, labels)
-    return _sum(before, weights), before - nll_from_logits(mapped, labels)
+) -> tuple[float, float, Array]:
+    before, after = nll_from_logits(logits, labels), nll_from_logits(mapped, labels)
+    return _sum(before, weights), _sum(after, weights), before - after
 
 
 def _one_plus_exp(odds: Array) -> Array:
