@@ -211,8 +211,8 @@ class Solution:
         Negative log likelihood summed over rows, without the pull, at or next to ``theta``.
     hessian : ndarray or None
         Curvature of the loss at or next to ``theta``, without the pull: of shape (coefficients,
-        coefficients), or
-        (keys, width, width) where every key has its own coefficients and none of another's.
+        coefficients), or (keys, width, width) where every key has its own coefficients and none of
+        another's.
     gradient : ndarray of shape (coefficients,) or None
         Gradient with the pull: zero, but for coefficients that a bound holds back.
     passes : int
