@@ -16,10 +16,13 @@ from typing import Any
 def code_of(*modules: ModuleType) -> str:
     """Return a hash of what modules do: comments, docstrings and layout leave it as it is.
 
-    A package stands for all its modules.
+    A package stands for all its modules, those in C included.
     """
     digest = hashlib.sha256()
     for path in [file for module in modules for file in _files(module)]:
+        if path.suffix != ".py":
+            digest.update(path.read_bytes())
+            continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
@@ -36,7 +39,9 @@ def key_of(settings: Any) -> str:
 
 def _files(module: ModuleType) -> list[Path]:
     path = Path(str(module.__file__))
-    return sorted(path.parent.rglob("*.py")) if path.name == "__init__.py" else [path]
+    if path.name != "__init__.py":
+        return [path]
+    return sorted(file for kind in ("py", "c", "h") for file in path.parent.rglob(f"*.{kind}"))
 
 
 def _is_text(line: ast.stmt) -> bool:

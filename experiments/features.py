@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from experiments import inputs, splits
+from experiments import inputs, splits, words
 from experiments.cache import code_of, key_of, write_whole
 from experiments.inputs import Places, checksum, encoder_of, texts_of, tokens_of
 from experiments.models import encoder
@@ -59,7 +59,7 @@ def plan(places: Places, dataset: str) -> Plan:
     order = np.argsort(length, kind="stable")
     chunk = np.cumsum(length[order]) // CHUNK_TOKENS
     chunks = np.split(order, np.flatnonzero(np.diff(chunk)) + 1)
-    modules = (encoder, splits, inputs, datasets, sequences, sys.modules[__name__])
+    modules = (encoder, splits, inputs, words, datasets, sequences, sys.modules[__name__])
     settings = FeatureSet(dataset, texts.source.sha256, checksum(places.encoder), code_of(*modules))
     folder = places.cache / f"features-{key_of(settings)}"
     return Plan(parts, prefixes, text, length, chunks, folder)

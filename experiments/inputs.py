@@ -5,6 +5,7 @@ that takes longer than reading them.
 """
 
 import hashlib
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -109,7 +110,8 @@ def checksum(path: Path) -> str:
 
 
 def _encoded(texts: Texts, reader: Path) -> Encoded:
-    return Encoded(texts.source.sha256, checksum(reader), code_of(words, encoder, datasets))
+    code = code_of(words, encoder, datasets, sys.modules[__name__])
+    return Encoded(texts.source.sha256, checksum(reader), code)
 
 
 def _save(corpus: Corpus, path: Path) -> None:

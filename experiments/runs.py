@@ -47,7 +47,7 @@ _COMMON = (splits, training, inputs, predictions, datasets, sequences)
 _CODE: dict[str, tuple[ModuleType, ...]] = {
     "dan": (run_dan, dan, words, *_COMMON),
     "gru": (run_gru, gru, words, padded, *_COMMON),
-    "encoder": (run_encoder, encoder, features, *_COMMON),
+    "encoder": (run_encoder, encoder, features, words, *_COMMON),
     "rounds": (run_rounds, rounds, games, *_COMMON),
 }
 

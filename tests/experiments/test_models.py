@@ -74,6 +74,28 @@ def test_a_pass_over_a_text_gives_all_its_prefixes():
                 torch.testing.assert_close(together[text, column], alone[0, 0])
 
 
+def test_the_layers_above_a_gru_see_the_sum_of_its_outputs():
+    torch.manual_seed(0)
+    model, words = GRU(torch.from_numpy(VECTORS)).eval(), torch.tensor([[3, 17, 5, 9]])
+    first, last = (one for one in model.modules() if isinstance(one, torch.nn.Linear))
+    with torch.inference_mode():
+        outputs, _ = model.recurrent(torch.from_numpy(VECTORS)[words])
+        hidden = outputs[0, 0] + outputs[0, 1] + outputs[0, 2]
+        wanted = last.weight @ torch.clamp(first.weight @ hidden + first.bias, min=0.0) + last.bias
+        torch.testing.assert_close(model(words, torch.tensor([[3]]))[0], wanted)
+
+
+def test_layers_are_rectified_between():
+    for model in (DAN(), GRU(torch.from_numpy(VECTORS)), RoundsGRU(6)):
+        kinds = [
+            type(one).__name__
+            for one in model.modules()
+            if isinstance(one, torch.nn.Linear | torch.nn.ReLU | torch.nn.Dropout)
+        ]
+        count = kinds.count("Linear")
+        assert kinds == ["Linear", "ReLU", "Dropout"] * (count - 1) + ["Linear"]
+
+
 def test_later_rounds_do_not_touch_earlier_predictions():
     torch.manual_seed(0)
     model, rounds = RoundsGRU(4).eval(), torch.randn(3, 20, 4)
