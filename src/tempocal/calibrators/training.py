@@ -15,6 +15,7 @@ from tempocal.inputs import Codes, Groups
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
 from tempocal.kernels.extremes import extremes
+from tempocal.kernels.losses import compare
 from tempocal.links import Array, log_features, nll_from_logits, one_column
 from tempocal.maps import FittedMap
 from tempocal.rows import Predictor, Rows, Scores
@@ -179,15 +180,13 @@ class Training:
         if native is None or not self.has_one_column:
             return self.nll(), self.nll(fitted)
 
-        def compare(start: int) -> Array:
-            rows, sums = slice(start, start + BLOCK), np.zeros(4)
+        def sums(start: int) -> Array:
+            rows = slice(start, start + BLOCK)
+            mapped = one_column(fitted(*self._inputs(rows)))
             weights = None if self.weights is None else self.weights[rows]
-            logits = np.ascontiguousarray(self.logits[rows])
-            mapped = np.ascontiguousarray(one_column(fitted(*self._inputs(rows))))
-            native.compare(logits, mapped, self.labels[rows], weights, None, sums)
-            return sums
+            return compare(self.logits[rows], mapped, self.labels[rows], weights)
 
-        parts = map_on_cores(compare, range(0, self.n_rows, BLOCK))
+        parts = map_on_cores(sums, range(0, self.n_rows, BLOCK))
         before, after, *_ = np.sum(parts, axis=0) / self.total_weight
         return float(before), float(after)
 

@@ -12,6 +12,7 @@ from tempocal.curves.grid import Grid
 from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
+from tempocal.kernels.losses import compare
 from tempocal.links import Array, nll_from_logits
 from tempocal.maps import Curves, TemporalMap
 from tempocal.rows.binary import CHUNK
@@ -58,10 +59,8 @@ def score_rows(
         own = None if weights is None else weights[rows]
         is_binary = logits.ndim == calibrated.ndim == 1
         if native is not None and is_binary:
-            sums, gained = np.zeros(4), None if kept is None else kept[rows]
-            logits = np.ascontiguousarray(logits)
-            native.compare(logits, calibrated, training.labels[rows], own, gained, sums)
-            return sums
+            gained = None if kept is None else kept[rows]
+            return compare(logits, calibrated, training.labels[rows], own, gained)
         method = _compare if is_binary else _compare_classes
         before, after, gains = method(logits, calibrated, training.labels[rows], own)
         if kept is not None:

@@ -1,0 +1,30 @@
+"""Losses of binary rows before and after calibration, by the compiled loops."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.kernels import native
+
+Array = NDArray[np.float64]
+
+
+def compare(
+    before: Array,
+    after: Array,
+    labels: NDArray[Any],
+    weights: Array | None,
+    gains: Array | None = None,
+) -> Array:
+    """Sum losses before and after, gains, and squares of gains; ``gains`` is filled row by row."""
+    sums = np.zeros(4)
+    native.compare(
+        np.ascontiguousarray(before, dtype=np.float64),
+        np.ascontiguousarray(after, dtype=np.float64),
+        np.ascontiguousarray(labels, dtype=np.int64),
+        None if weights is None else np.ascontiguousarray(weights, dtype=np.float64),
+        gains,
+        sums,
+    )
+    return sums
