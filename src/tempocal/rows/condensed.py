@@ -78,7 +78,11 @@ def _far_out(feature: Array, cells: int, scale: float) -> Codes:
     low, high = extremes(feature)
     if max(float(high), -float(low)) * scale < cells:
         return np.empty(0, dtype=np.intp)
-    return np.flatnonzero(~(np.abs(feature) * scale < cells))
+    found = [
+        start + np.flatnonzero(~(np.abs(feature[start : start + BLOCK]) * scale < cells))
+        for start in range(0, len(feature), BLOCK)
+    ]
+    return np.concatenate(found)
 
 
 def _with_rows(
@@ -97,12 +101,11 @@ def _with_rows(
 
 
 def _count(size: Array, weights: Array | None, block: Block, cells: int, scale: float) -> Array:
-    place = size * scale
-    inside = place < cells
+    inside = size * scale < cells
     n_keys = len(block.starts)
+    codes = np.where(inside, size * scale, 0.0).astype(np.intp)
     if n_keys > 1:
-        place += block.spread(np.arange(0.0, n_keys * cells, cells))
-    codes = np.where(inside, place, 0.0).astype(np.intp)
+        codes += np.repeat(np.arange(0, n_keys * cells, cells), block.counts)
     weighed = inside.astype(np.float64) if weights is None else np.where(inside, weights, 0.0)
     sizes = np.where(inside, size, 0.0)
     summed = [
