@@ -289,3 +289,10 @@ static void NAME(logarithm)(const double *x, int64_t n, double *out) {
         memcpy(out + at, &e, 8 * (size_t)count);
     }
 }
+
+#undef LANES
+#undef NAME
+#undef vec
+#undef ivec
+#undef uvec
+#undef load

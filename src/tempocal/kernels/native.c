@@ -1,8 +1,8 @@
 /* The few loops that take the time of a fit, over rows in memory.
 
    Nothing here knows NumPy: arrays come as buffers, and whoever calls has checked what is in them.
-   The interpreter is let go while a loop runs. The loops are compiled once for any processor and
-   once for AVX2 with FMA; which of the two runs is settled when the module is loaded. */
+   The interpreter is let go while a loop runs. The loops are compiled once for any processor, once
+   for AVX2 with FMA and once for AVX-512; which of them runs is settled when the module is loaded. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -37,42 +37,38 @@ typedef struct {
 
 #include "bins.h"
 
+/* FOR(...) and END set the instructions that the compiler may use in between. */
+#if defined(__clang__)
+#define PRAGMA(words) _Pragma(#words)
+#define FOR(set) PRAGMA(clang attribute push(__attribute__((target(set))), apply_to = function))
+#define END PRAGMA(clang attribute pop)
+#else
+#define PRAGMA(words) _Pragma(#words)
+#define FOR(set) PRAGMA(GCC push_options) PRAGMA(GCC target(set))
+#define END PRAGMA(GCC pop_options)
+#endif
+
 #define LANES 2
 #define NAME(word) word##_plain
 #include "loops.h"
-#undef LANES
-#undef NAME
-#undef vec
-#undef ivec
-#undef uvec
-#undef load
 
 #if defined(__x86_64__)
-#define HAS_AVX2 1
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
-#endif
+#define HAS_MORE 1
+FOR("avx2,fma")
 #define LANES 4
 #define NAME(word) word##_avx2
 #include "loops.h"
-#undef LANES
-#undef NAME
-#undef vec
-#undef ivec
-#undef uvec
-#undef load
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+END
+FOR("avx512f,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512")
+#define LANES 8
+#define NAME(word) word##_avx512
+#include "loops.h"
+END
 #endif
 
 typedef struct {
     const char *name;
+    int (*is_supported)(void);
     void (*even)(const Rows *, const Keys *, Found *);
     void (*shared)(const Rows *, const Keys *, Found *);
     void (*compare)(const double *, const double *, const int64_t *, const double *, int64_t,
@@ -84,22 +80,28 @@ typedef struct {
     void (*logarithm)(const double *, int64_t, double *);
 } Loops;
 
-#define LOOPS(set) {#set, even_##set, shared_##set, compare_##set, bin_pairs_##set, \
+static int supported_plain(void) { return 1; }
+#ifdef HAS_MORE
+static int supported_avx2(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+static int supported_avx512(void) {
+    return supported_avx2() && __builtin_cpu_supports("avx512f")
+           && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#endif
+
+#define LOOPS(set) {#set, supported_##set, even_##set, shared_##set, compare_##set, bin_pairs_##set, \
                     sigmoid_##set, softmax_##set, exponential_##set, logarithm_##set}
+/* The widest last. */
 static const Loops SETS[] = {
     LOOPS(plain),
-#ifdef HAS_AVX2
+#ifdef HAS_MORE
     LOOPS(avx2),
+    LOOPS(avx512),
 #endif
 };
 static const Loops *loops = SETS;
-
-static int is_supported(const Loops *set) {
-#ifdef HAS_AVX2
-    if (set == SETS + 1) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#endif
-    return set == SETS;
-}
 
 #include "arrays.h"
 #include "chain.h"
@@ -394,7 +396,7 @@ static PyObject *use(PyObject *self, PyObject *name) {
     if (!text) return NULL;
     const Loops *found = NULL;
     for (size_t i = 0; i < sizeof SETS / sizeof *SETS; i++)
-        if (is_supported(SETS + i) && !strcmp(SETS[i].name, PyBytes_AsString(text))) found = SETS + i;
+        if (SETS[i].is_supported() && !strcmp(SETS[i].name, PyBytes_AsString(text))) found = SETS + i;
     Py_DECREF(text);
     if (!found) {
         PyErr_Format(PyExc_ValueError, "this processor has no instruction set %R", name);
@@ -402,6 +404,17 @@ static PyObject *use(PyObject *self, PyObject *name) {
     }
     loops = found;
     return Py_NewRef(Py_None);
+}
+
+static PyObject *available(PyObject *self, PyObject *nothing) {
+    PyObject *names = PyList_New(0);
+    for (size_t i = 0; names && i < sizeof SETS / sizeof *SETS; i++) {
+        if (!SETS[i].is_supported()) continue;
+        PyObject *name = PyUnicode_FromString(SETS[i].name);
+        if (!name || PyList_Append(names, name) < 0) Py_CLEAR(names);
+        Py_XDECREF(name);
+    }
+    return names;
 }
 
 static PyObject *used(PyObject *self, PyObject *nothing) {
@@ -422,14 +435,15 @@ static PyMethodDef METHODS[] = {
     FAST(softmax, "Probabilities of all classes from logits."),
     FAST(exponential, "exp of numbers up to 709."),
     FAST(logarithm, "log of positive normal numbers."),
-    {"use", use, METH_O, "Choose an instruction set: plain or avx2."},
+    {"use", use, METH_O, "Choose an instruction set: plain, avx2 or avx512."},
+    {"available", available, METH_NOARGS, "The instruction sets that this processor has."},
     {"used", used, METH_NOARGS, "The instruction set in use."},
     {NULL, NULL, 0, NULL},
 };
 
 static int start(PyObject *module) {
     for (size_t i = 0; i < sizeof SETS / sizeof *SETS; i++)
-        if (is_supported(SETS + i)) loops = SETS + i;
+        if (SETS[i].is_supported()) loops = SETS + i;
     return 0;
 }
 
