@@ -13,6 +13,10 @@ from pathlib import Path
 
 # One thread for each process: jobs run side by side.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# The GNU C library would give large tensors back to the system after each batch, and ask for them
+# again; it reads these when a worker starts.
+os.environ.setdefault("MALLOC_MMAP_THRESHOLD_", str(2**32))
+os.environ.setdefault("MALLOC_TRIM_THRESHOLD_", str(2**33))
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 

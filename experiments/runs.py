@@ -27,7 +27,7 @@ from experiments.cache import code_of, place, write_text
 from experiments.catalog import EXPERIMENTS, Experiment
 from experiments.inputs import Places, checksum, rounds_of, texts_of, tokens_of, words_of
 from experiments.jobs import Job, Workers
-from experiments.models import dan, encoder, gru, rounds
+from experiments.models import dan, encoder, gru, recurrent, rounds
 from experiments.predictions import read_predictions, write_predictions
 from experiments.scores import score
 from experiments.settings import RoundRun, TextRun
@@ -46,7 +46,7 @@ RUNNERS: dict[str, Any] = {
 _COMMON = (splits, training, inputs, predictions, datasets, sequences)
 _CODE: dict[str, tuple[ModuleType, ...]] = {
     "dan": (run_dan, dan, words, *_COMMON),
-    "gru": (run_gru, gru, words, padded, *_COMMON),
+    "gru": (run_gru, gru, recurrent, words, padded, *_COMMON),
     "encoder": (run_encoder, encoder, features, words, *_COMMON),
     "rounds": (run_rounds, rounds, games, *_COMMON),
 }

@@ -6,6 +6,7 @@ The sum up to a word is a cumulative sum, so that one pass over a text gives all
 import torch
 from torch import Tensor, nn
 
+from experiments.models.recurrent import Recurrent
 from experiments.words import WIDTH
 
 
@@ -23,7 +24,7 @@ class GRU(nn.Module):
     def __init__(self, vectors: Tensor) -> None:
         super().__init__()
         self.register_buffer("vectors", vectors, persistent=False)
-        self.recurrent = nn.GRU(WIDTH, 256, batch_first=True)
+        self.recurrent = Recurrent(WIDTH, 256)
         self.head = nn.Sequential(
             nn.Linear(256, 256),
             nn.ReLU(),
@@ -41,8 +42,7 @@ class GRU(nn.Module):
         lengths : Tensor of int, shape (texts, prefixes)
             Words of each prefix. Words beyond a prefix do not touch its logit.
         """
-        outputs, _ = self.recurrent(self.vectors[words])
-        sums = torch.cumsum(outputs, dim=1)
+        sums = torch.cumsum(self.recurrent(self.vectors, words), dim=1)
         ends = (lengths - 1).unsqueeze(-1).expand(-1, -1, sums.shape[-1])
         logits: Tensor = self.head(torch.gather(sums, 1, ends)).squeeze(-1)
         return logits
