@@ -47,7 +47,8 @@ class Recurrent(nn.Module):
         """
         distinct, place = torch.unique(words.T, return_inverse=True)  # place: (words, texts)
         seen = vectors[distinct] @ self.weight_ih.T + self.bias_ih  # (distinct, 3 units)
-        states: Tensor = _States.apply(seen, place, self.weight_hh, self.bias_hh)
+        # torch does not say of what type the outcome of a function with its own gradient is.
+        states: Tensor = _States.apply(seen, place, self.weight_hh, self.bias_hh)  # type: ignore[no-untyped-call]
         return states.transpose(0, 1)
 
 
