@@ -234,6 +234,7 @@ def test_moments(weighted):
         for k, values in enumerate((w, w * size, w * size * size)):
             wanted = np.bincount(cell[own], values[own], minlength=cells)
             np.testing.assert_allclose(found[piece, :, k], wanted, rtol=1e-12)
+        assert found[piece, :, 3].sum() == (~beyond[own]).sum()
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.int64])

@@ -10,6 +10,12 @@ from tempocal.rows import BinaryRows
 N, KEYS = 60_000, 12
 
 
+@pytest.fixture(autouse=True)
+def few_are_many(monkeypatch):
+    """Let rows be condensed however few there are."""
+    monkeypatch.setattr("tempocal.rows.binary.QUICK", 0)
+
+
 def make_rows(*, weighted: bool, features: int = 1, far: float = 0.0, n: int = N) -> BinaryRows:
     rng = np.random.default_rng(3)
     x, keys = 3 * rng.normal(size=(features, n)), rng.integers(KEYS, size=n)
@@ -82,11 +88,13 @@ def hard_rows(name, random):
     return z, label, weight
 
 
+@pytest.mark.parametrize("quick", [0, N], ids=["from few points", "at once"])
 @pytest.mark.parametrize(
     "name", ["plain", "heavy weights", "far out", "huge", "ties", "heavy tails", "zeros"]
 )
-def test_fits_from_few_points_reach_the_optimum_of_all_rows(name):
+def test_fits_reach_the_optimum_of_all_rows(name, quick, monkeypatch):
     """Against a search of one number for each step, on the loss written out."""
+    monkeypatch.setattr("tempocal.rows.binary.QUICK", quick)
     random = np.random.default_rng(3)
     z, label, weight = hard_rows(name, random)
     step = np.arange(6000) % 3
@@ -103,3 +111,14 @@ def test_fits_from_few_points_reach_the_optimum_of_all_rows(name):
 
         best = minimize_scalar(loss, bounds=(-20, 5), method="bounded", options={"xatol": 1e-10})
         assert loss(np.log(found[k])) <= best.fun + 1e-11
+
+
+def test_rows_are_condensed_or_thinned_only_where_that_saves_time(monkeypatch):
+    rows = make_rows(weighted=False)
+    monkeypatch.setattr("tempocal.rows.binary.native", object())
+    monkeypatch.setattr("tempocal.rows.binary.QUICK", N)
+    assert rows.condensed() is None
+    assert rows.thin(100) is rows
+    monkeypatch.setattr("tempocal.rows.binary.native", None)
+    assert rows.condensed() is not None
+    assert rows.thin(100).total_weight < N / 100

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs, TimeKind, Times, check_scores, check_time, require_same_kind
+from tempocal.kernels.extremes import extremes
 from tempocal.links import Array, proba_of_map
 
 # Half of what a double holds, so that differences are finite.
@@ -77,7 +77,10 @@ class FittedModel:
 
 def moderate(times: Times) -> Times:
     """Refuse times so far apart, or so large, that their distances overflow."""
-    largest = float(np.abs(times.values).max(initial=0.0))
+    if times.values.size == 0:
+        return times
+    low, high = extremes(times.values)
+    largest = float(max(high, -low))
     if largest > LARGEST_TIME:
         raise InputError(f"time must lie within {LARGEST_TIME:g} of zero, but it has {largest:g}")
     return times

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
+from tempocal.kernels.extremes import extremes
 
 # float() would read each of these, and a column of them where numbers belong is a mistake.
 _NOT_NUMBERS = (str, bytes, bool, np.bool_, np.timedelta64)
@@ -53,10 +54,9 @@ def as_float64(values: Any, name: str) -> NDArray[np.float64]:
 
 def require_finite(array: NDArray[np.float64], name: str) -> None:
     """Refuse NaN and infinities, naming the first row that has one."""
-    # A finite sum has no NaN or infinity in it: one pass without a temporary in the usual case.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(array.sum()):
-            return
+    # NaN is its own extreme: no temporary in the usual case.
+    if array.size == 0 or np.isfinite(extremes(array)).all():
+        return
     finite = np.isfinite(array)
     if finite.all():
         return
@@ -81,6 +81,9 @@ def first_missing(array: NDArray[Any]) -> int | None:
     if array.dtype.kind == "O":
         missing = [value is None or not _is_itself(value) for value in array]
     elif array.dtype.kind in "fmM":
+        # NaN and NaT are their own extremes: no temporary in the usual case.
+        if array.size == 0 or not np.isnan(extremes(array)).any():
+            return None
         missing = np.isnan(array)
     else:
         return None

@@ -191,7 +191,8 @@ static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
 
 typedef double Four __attribute__((vector_size(32), aligned(8)));
 
-/* Weight, size and square of the rows of each piece, in cells of their size; not of those beyond. */
+/* Weight, size, square and number of the rows of each piece, in cells of their size; those beyond the
+   last cell are left out. */
 static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, WEIGHTS, BOUNDS, SCALE, SUMS };
     static const Wanted wanted[] = {{"df", 1, READ, 0},
@@ -216,12 +217,37 @@ static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t coun
             for (int64_t i = bounds[piece]; i < bounds[piece + 1]; i++) {
                 const double size = fabs(number_at(x, single, i)), weight = weights ? weights[i] : 1.0;
                 const double place = size * scale;
-                if (place < (double)cells) sums[(Py_ssize_t)place] += weight * (Four){1.0, size, size * size, 0.0};
+                if (place < (double)cells)
+                    sums[(Py_ssize_t)place] += (Four){weight, weight * size, weight * size * size, 1.0};
             }
         }
         Py_END_ALLOW_THREADS;
     }
     return done(&arrays, good);
+}
+
+/* How many rows have each key, and whether they come in the order of their keys. */
+static PyObject *count_keys(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { KEYS, COUNTS };
+    static const Wanted wanted[] = {{"lq", 1, READ, 0}, {"lq", 1, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 2) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(KEYS, 0), n_keys = SHAPE(COUNTS, 0);
+    int good = arrays.views[KEYS].itemsize == 8 && arrays.views[COUNTS].itemsize == 8, ascend = 1;
+    if (good) {
+        const int64_t *keys = BUFFER(KEYS);
+        int64_t *counts = BUFFER(COUNTS);
+        Py_BEGIN_ALLOW_THREADS;
+        for (Py_ssize_t i = 0; i < n; i++) {
+            if ((uint64_t)keys[i] < (uint64_t)n_keys) counts[keys[i]]++;
+            else good = 0;
+            ascend &= i == 0 || keys[i] >= keys[i - 1];
+        }
+        Py_END_ALLOW_THREADS;
+    }
+    PyObject *nothing = done(&arrays, good);
+    Py_XDECREF(nothing);
+    return nothing ? PyBool_FromLong(ascend) : NULL;
 }
 
 /* Rows in the order of their keys: `next` is where the next row of each key goes. */
@@ -233,10 +259,10 @@ static PyObject *scatter(PyObject *self, PyObject *const *given, Py_ssize_t coun
                                     {"dlq", 1, WRITE, 0}};
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(VALUES, 0), n_keys = SHAPE(NEXT, 0);
+    const Py_ssize_t n = SHAPE(VALUES, 0), n_keys = SHAPE(NEXT, 0), most = SHAPE(SORTED, 0);
     int good = arrays.views[VALUES].itemsize == 8 && arrays.views[SORTED].itemsize == 8
-               && arrays.views[NEXT].itemsize == 8 && HAS_LENGTH(SORTED, n)
-               && arrays.views[KEYS].itemsize == 8 && HAS_LENGTH(KEYS, n);
+               && arrays.views[NEXT].itemsize == 8 && arrays.views[KEYS].itemsize == 8
+               && HAS_LENGTH(KEYS, n);
     if (good) {
         const int64_t *values = BUFFER(VALUES), *keys = BUFFER(KEYS);
         int64_t *next = BUFFER(NEXT), *sorted = BUFFER(SORTED);
@@ -244,7 +270,7 @@ static PyObject *scatter(PyObject *self, PyObject *const *given, Py_ssize_t coun
         for (Py_ssize_t i = 0; i < n; i++) {
             const uint64_t key = (uint64_t)keys[i];
             const uint64_t place = key < (uint64_t)n_keys ? (uint64_t)next[key]++ : UINT64_MAX;
-            if (place < (uint64_t)n) sorted[place] = values[i];
+            if (place < (uint64_t)most) sorted[place] = values[i];
             else good = 0;
         }
         Py_END_ALLOW_THREADS;
@@ -427,6 +453,7 @@ static PyMethodDef METHODS[] = {
     FAST(shared_sums, "Sums of the loss of a softmax with one coefficient, by key."),
     FAST(linear_sums, "Sums of (1/2 - target) x, by key."),
     FAST(moments, "Weight, size and square of rows, in cells of their size."),
+    FAST(count_keys, "Rows of each key; tells whether they come in the order of their keys."),
     FAST(scatter, "Rows in the order of their keys."),
     FAST(compare, "Losses of binary rows before and after."),
     FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is out of order."),

@@ -28,6 +28,8 @@ from tempocal.rows.threads import sum_blocks
 # Small enough that memory is not given back and asked for again between blocks, which would take as
 # long as the sums; large enough that threads seldom wait for the interpreter.
 BLOCK = 2**15
+# A pass over so many rows takes the compiled loops no longer than a few calls of NumPy.
+QUICK = 2**17
 # A product of this many numbers in [1, 2] does not overflow: one logarithm for all of them.
 CHUNK = 512
 
@@ -65,7 +67,7 @@ class BinaryRows(StoredRows):
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
         theta = theta[self._layout.present]
-        if native is not None and self.n_coefficients <= MOST_COEFFICIENTS:
+        if self._is_compiled:
             even = even_sums(self._features, self._weights, theta, self._pieces, hessian=hessian)
         else:
             even = sum_blocks(
@@ -78,6 +80,15 @@ class BinaryRows(StoredRows):
             Sums(even.loss + linear, even.gradient + self._linear, even.hessian)
         )
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether some passes over all rows take less time than to find few that stand for them."""
+        return self._is_compiled and len(self._targets_as_they_came) <= QUICK
+
+    @property
+    def _is_compiled(self) -> bool:
+        return native is not None and self.n_coefficients <= MOST_COEFFICIENTS
+
     @cached_property
     def squares(self) -> Array:
         """Mean square of what each coefficient multiplies."""
@@ -87,7 +98,7 @@ class BinaryRows(StoredRows):
 
     def condensed(self) -> Self | None:
         """Far fewer rows, with weights, that have about the same sums; None if there are none."""
-        if self.n_coefficients > 1:
+        if self.n_coefficients > 1 or self.is_quick:
             return None
         points = condense(self._features[0], self._weights, self._layout, self._pieces)
         if points is None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores, run_on_cores, shares
+from tempocal.kernels.counting import parts_of
 from tempocal.links import Array
 from tempocal.rows.layout import Layout
 from tempocal.rows.sums import Sums
@@ -84,10 +85,7 @@ def linear_sums(
     n_keys: int,
 ) -> Array:
     """Sum ``(1/2 - target) x`` over the rows of each key: (keys, coefficients)."""
-    # With a single key each thread can have a part of the rows; with many it would need them all.
-    n = len(targets)
-    size = PIECE if keys is None else max(n, 1)
-    parts = [slice(start, min(start + size, n)) for start in range(0, n, size)]
+    parts = parts_of(len(targets), n_keys)
     found = np.zeros((len(x), len(parts), n_keys))
     columns = [
         None if column is None else np.ascontiguousarray(column)
@@ -104,9 +102,13 @@ def linear_sums(
     return np.asarray(found.sum(axis=1).T)
 
 
-def moments(x: Array, weights: Array | None, pieces: Pieces, *, cells: int, scale: float) -> Array:
-    """Sum weight, size and square of rows in cells of their size: (3, keys, cells)."""
-    # Four numbers a cell, of which the last is 0, are read and written at once.
+def moments(
+    x: Array, weights: Array | None, pieces: Pieces, *, cells: int, scale: float
+) -> tuple[Array, int]:
+    """Sum weight, size and square of rows in cells of their size: (3, keys, cells).
+
+    Also return how many rows that were; the others are beyond the last cell.
+    """
     found = np.zeros((len(pieces.keys), cells, 4))
 
     def work(part: slice) -> None:
@@ -116,7 +118,8 @@ def moments(x: Array, weights: Array | None, pieces: Pieces, *, cells: int, scal
         native.moments(x[rows], own, bounds - bounds[0], np.array([scale]), found[part])
 
     run_on_cores(work, list(pieces.shares(1)))
-    return np.moveaxis(np.add.reduceat(found, pieces.firsts), 2, 0)[:3]
+    *sums, counts = np.moveaxis(np.add.reduceat(found, pieces.firsts), 2, 0)
+    return np.stack(sums), int(counts.sum())
 
 
 def _sums(

@@ -14,7 +14,6 @@ import numpy as np
 from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
-from tempocal.kernels.extremes import extremes
 from tempocal.links import Array
 from tempocal.rows.compiled import Pieces
 from tempocal.rows.compiled import moments as compiled_moments
@@ -50,34 +49,46 @@ def condense(
     if cells < LEAST_CELLS or not reach > 0.0:
         return None
     scale = cells / reach
-    far = _far_out(feature, cells, scale)
-    if ROWS_A_POINT * len(far) > len(feature):
+    moments, inside = _moments(feature, weights, layout, pieces, cells=cells, scale=scale)
+    if ROWS_A_POINT * (len(feature) - inside) > len(feature):
         return None
-    # (keys, cells) of the weight, and of the weighted sums of sizes and of their squares.
-    if native is not None:
-        moments = compiled_moments(feature, weights, pieces, cells=cells, scale=scale)
-    else:
-        moments = np.zeros((3, len(layout.present), cells))
-        blocks = list(layout.blocks(BLOCK))
-
-        def count(block: Block) -> Array:
-            own = None if weights is None else weights[block.rows]
-            return _count(np.abs(feature[block.rows]), own, block, cells, scale)
-
-        for block, part in zip(blocks, map_on_cores(count, blocks), strict=True):
-            moments[:, block.keys] += part
     if not layout.key_weights(weights)[layout.present].all():
         # Keys whose rows all weigh nothing.
         return None
     points = _two_in_each(moments, layout.present)
-    return points if len(far) == 0 else _with_rows(points, far, feature, weights, layout)
+    if inside == len(feature):
+        return points
+    return _with_rows(points, _far_out(feature, cells, scale), feature, weights, layout)
+
+
+def _moments(
+    feature: Array,
+    weights: Array | None,
+    layout: Layout,
+    pieces: Pieces,
+    *,
+    cells: int,
+    scale: float,
+) -> tuple[Array, int]:
+    """Weight, and weighted sums of sizes and of their squares (3, keys, cells); and of how many."""
+    if native is not None:
+        return compiled_moments(feature, weights, pieces, cells=cells, scale=scale)
+    found = np.zeros((3, len(layout.present), cells))
+    blocks = list(layout.blocks(BLOCK))
+
+    def count(block: Block) -> tuple[Array, int]:
+        own = None if weights is None else weights[block.rows]
+        return _count(np.abs(feature[block.rows]), own, block, cells, scale)
+
+    inside = 0
+    for block, (part, number) in zip(blocks, map_on_cores(count, blocks), strict=True):
+        found[:, block.keys] += part
+        inside += number
+    return found, inside
 
 
 def _far_out(feature: Array, cells: int, scale: float) -> Codes:
     """Rows beyond the last cell, which are few as a rule."""
-    low, high = extremes(feature)
-    if max(float(high), -float(low)) * scale < cells:
-        return np.empty(0, dtype=np.intp)
     found = [
         start + np.flatnonzero(~(np.abs(feature[start : start + BLOCK]) * scale < cells))
         for start in range(0, len(feature), BLOCK)
@@ -100,7 +111,9 @@ def _with_rows(
     )
 
 
-def _count(size: Array, weights: Array | None, block: Block, cells: int, scale: float) -> Array:
+def _count(
+    size: Array, weights: Array | None, block: Block, cells: int, scale: float
+) -> tuple[Array, int]:
     inside = size * scale < cells
     n_keys = len(block.starts)
     codes = np.where(inside, size * scale, 0.0).astype(np.intp)
@@ -112,7 +125,8 @@ def _count(size: Array, weights: Array | None, block: Block, cells: int, scale: 
         np.bincount(codes, values, minlength=n_keys * cells)
         for values in (weighed, weighed * sizes, weighed * sizes * sizes)
     ]
-    return np.stack(summed).reshape(3, n_keys, cells).astype(np.float64, copy=False)
+    found = np.stack(summed).reshape(3, n_keys, cells).astype(np.float64, copy=False)
+    return found, int(inside.sum())
 
 
 def _two_in_each(moments: Array, keys: Codes) -> Points:

@@ -16,6 +16,7 @@ from scipy.sparse import csc_array
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
+from tempocal.kernels.counting import count_keys, scatter
 from tempocal.links import Array
 from tempocal.rows.sums import Sums
 
@@ -63,19 +64,28 @@ class Layout:
     """Where the rows of each key lie once they are sorted by key."""
 
     keys_as_they_came: Codes | None  # None: they are in order
-    n_keys: int
+    counts: Codes  # (parts, keys), rows of each key, in each part of the rows
     present: Codes  # keys that have rows
     offsets: Codes  # (present keys + 1,)
 
     @classmethod
     def of(cls, keys: Codes | None, n_keys: int, n_rows: int) -> Self:
         """Sort by key, unless there is one key only or the rows are in order."""
-        keys = None if keys is None else np.ascontiguousarray(keys, dtype=np.intp)
-        in_order = keys is None or bool(np.all(keys[1:] >= keys[:-1]))
-        counts = np.array([n_rows]) if keys is None else np.bincount(keys, minlength=n_keys)
-        present = np.flatnonzero(counts)
-        offsets = np.concatenate([[0], np.cumsum(counts[present])]).astype(np.intp)
-        return cls(None if in_order else keys, n_keys, present, offsets)
+        if keys is None:
+            counts, in_order = np.zeros((1, n_keys), dtype=np.intp), True
+            counts[0, 0] = n_rows
+        else:
+            keys = np.ascontiguousarray(keys, dtype=np.intp)
+            counts, in_order = count_keys(keys, n_keys)
+        totals = counts.sum(axis=0)
+        present = np.flatnonzero(totals)
+        offsets = np.concatenate([[0], np.cumsum(totals[present])]).astype(np.intp)
+        return cls(None if in_order else keys, counts, present, offsets)
+
+    @property
+    def n_keys(self) -> int:
+        """How many keys there are."""
+        return int(self.counts.shape[1])
 
     def sort(self, values: NDArray[Any], step: int = 1) -> NDArray[Any]:
         """Put the last axis of ``values`` in the order of the keys, and take one in ``step``."""
@@ -83,21 +93,15 @@ class Layout:
         if keys is None:
             return values[..., ::step]
         if native is not None and values.dtype in (np.float64, np.int64):
-            return self._scattered(values, keys)[..., ::step]
+            in_order = np.empty(values.shape, dtype=values.dtype)
+            for row, into in zip(np.atleast_2d(values), np.atleast_2d(in_order), strict=True):
+                scatter(np.ascontiguousarray(row), keys, self.counts, into)
+            return in_order[..., ::step]
         order = self._order[::step]
         in_order = np.empty((*values.shape[:-1], len(order)), dtype=values.dtype)
         for start in range(0, len(order), BLOCK):
             rows = slice(start, start + BLOCK)
             in_order[..., rows] = values[..., order[rows]]
-        return in_order
-
-    def _scattered(self, values: NDArray[Any], keys: Codes) -> NDArray[Any]:
-        """Read rows one after another, and write each where the next one of its key goes."""
-        in_order = np.empty(values.shape, dtype=values.dtype)
-        for row, sorted_row in zip(np.atleast_2d(values), np.atleast_2d(in_order), strict=True):
-            following = np.zeros(self.n_keys, dtype=np.int64)
-            following[self.present] = self.offsets[:-1]
-            native.scatter(np.ascontiguousarray(row), keys, following, sorted_row)
         return in_order
 
     @cached_property

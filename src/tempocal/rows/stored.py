@@ -53,6 +53,11 @@ class StoredRows(ABC):
         self.total_weight = float(len(targets) if weights is None else weights.sum())
         self.key_weights = self._layout.key_weights(self._weights)
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether some passes over all rows take less time than to find few that stand for them."""
+        return False
+
     @cached_property
     def _targets(self) -> NDArray[Any]:
         """Targets in the order of the keys, which not every pass asks for."""
@@ -64,6 +69,8 @@ class StoredRows(ABC):
 
     def thin(self, size: int) -> Self:
         """About ``size`` of the rows under their keys, evenly spaced; all, if no more."""
+        if self.is_quick:
+            return self
         step = max(1, self._features.shape[1] // size)
         return self._like(
             self._features[:, ::step],

@@ -3,6 +3,7 @@
 import numpy as np
 
 from tempocal.links import Array
+from tempocal.rows import Sums
 from tempocal.solve.lbfgs import minimize_lbfgs
 from tempocal.solve.newton import minimize_newton
 from tempocal.solve.penalties import Strengths
@@ -28,7 +29,7 @@ def fit(problem: Problem, strengths: Strengths, start: Array | None = None) -> S
         return minimize_lbfgs(problem, strengths, problem.identity if start is None else start)
     if start is None:
         start = _start(problem, strengths)
-    return minimize_newton(problem, strengths, start)
+    return minimize_newton(problem, strengths, start, known_at(problem, start))
 
 
 def _start(problem: Problem, strengths: Strengths) -> Array:
@@ -36,13 +37,14 @@ def _start(problem: Problem, strengths: Strengths) -> Array:
     few = problem.condensed()
     if few is not None:
         start = identity_or_zero(few)
-        found = minimize_newton(few, strengths, start)
+        found = minimize_newton(few, strengths, start, known_at(few, start))
         return start if found.unbounded else found.theta
     small, share = problem.thinned(SAMPLE_ROWS)
-    start = identity_or_zero(small)
     if share > 0.25:
-        return start
-    return minimize_newton(small, tuple(share * s for s in strengths), start).theta
+        return identity_or_zero(problem)
+    start = identity_or_zero(small)
+    weaker = tuple(share * s for s in strengths)
+    return minimize_newton(small, weaker, start, known_at(small, start)).theta
 
 
 def identity_or_zero(problem: Problem) -> Array:
@@ -53,11 +55,17 @@ def identity_or_zero(problem: Problem) -> Array:
     that go by it are tiny.
     """
     nothing = np.zeros_like(problem.identity)
-    at_identity, at_zero = (
-        problem.rows.sums(problem.at_keys(theta), hessian=False).loss[problem.counted].sum()
-        for theta in (problem.identity, nothing)
+    losses = (
+        problem.at_identity.loss,
+        problem.rows.sums(problem.at_keys(nothing), hessian=False).loss,
     )
+    at_identity, at_zero = (loss[problem.counted].sum() for loss in losses)
     # Logits that say nothing are as good as zero, to rounding.
     if at_identity <= at_zero * (1 + 1e-9):
         return problem.identity
     return np.maximum(nothing, problem.lower)
+
+
+def known_at(problem: Problem, start: Array) -> Sums | None:
+    """Return the sums over the rows of each key at a start, where rows were looked at already."""
+    return problem.at_identity if start is problem.identity else None

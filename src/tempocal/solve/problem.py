@@ -112,6 +112,11 @@ class Problem:
         """Which keys count."""
         return np.asarray(np.arange(self.rows.n_keys) != self.left_out)
 
+    @cached_property
+    def at_identity(self) -> Sums:
+        """Sums over the rows of each key where nothing is changed."""
+        return self.rows.sums(self.at_keys(self.identity))
+
     def pull(self, strengths: Strengths) -> Array:
         """All pulls together: a matrix, or its diagonal."""
         return total_pull(self.penalties, strengths, self.steady)
@@ -177,6 +182,8 @@ class Problem:
         weights = self.counted
         if self.basis.ndim == 2:
             return np.asarray((self.basis * weights[:, None]).T @ gradients).ravel()
+        if self.n_coefficients == gradients.shape[1]:
+            return np.asarray(weights @ gradients, dtype=np.float64)
         total = np.zeros((self.n_coefficients // gradients.shape[1], gradients.shape[1]))
         np.add.at(total, self._places, gradients * weights[:, None])
         return total.ravel()
@@ -185,6 +192,8 @@ class Problem:
         """From the Hessian at every key to that in the coefficients."""
         weights, n, width = self.counted, self.n_coefficients, hessians.shape[1]
         count = n // width
+        if self.basis.ndim == 1 and count == 1:
+            return np.asarray(np.einsum("t,tpq->pq", weights, hessians), dtype=np.float64)
         if self.basis.ndim == 1:
             total = np.zeros((count, width, count, width))
             blocks = total.transpose(0, 2, 1, 3)

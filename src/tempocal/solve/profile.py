@@ -17,7 +17,7 @@ from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.rows import Sums
 from tempocal.solve.evidence import Shrunk, fit_by_evidence
-from tempocal.solve.fitting import SAMPLE_ROWS, fit, identity_or_zero
+from tempocal.solve.fitting import SAMPLE_ROWS, fit, identity_or_zero, known_at
 from tempocal.solve.newton import LAST_STEP, descend_newton
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
@@ -194,7 +194,8 @@ def _fit_few(
     def make_few(log_rates: tuple[float, ...]) -> Problem:
         return replace(make(log_rates), rows=few.rows)
 
-    solution = descend_newton(few, strengths, identity_or_zero(few))
+    near = identity_or_zero(few)
+    solution = descend_newton(few, strengths, near, known_at(few, near))
     if solution.unbounded:
         return Place((), solution.theta, solution)
     start = Place((1.0,) * n_rates, solution.theta, solution)

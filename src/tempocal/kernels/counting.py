@@ -1,0 +1,51 @@
+"""Rows counted and sorted by a key that each has, part by part, on all cores."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.kernels import native
+from tempocal.kernels.cores import map_on_cores
+
+Codes = NDArray[np.intp]
+
+# Rows of a part, and rows for each key: fewer are not worth counters of their own.
+PART, ROWS_A_KEY = 2**18, 16
+
+
+def parts_of(n_rows: int, n_keys: int) -> list[slice]:
+    """Cut rows into parts, whatever the number of cores, that have counters for all keys each."""
+    size = max(PART, ROWS_A_KEY * n_keys)
+    return [slice(start, min(start + size, n_rows)) for start in range(0, max(n_rows, 1), size)]
+
+
+def count_keys(keys: Codes, n_keys: int) -> tuple[Codes, bool]:
+    """Rows of each key in each part (parts, keys), and whether rows are in the order of keys."""
+    if native is None:
+        counts = np.bincount(keys, minlength=n_keys)[None]
+        return counts, bool(np.all(keys[1:] >= keys[:-1]))
+    parts = parts_of(len(keys), n_keys)
+    counts = np.zeros((len(parts), n_keys), dtype=np.intp)
+
+    def work(part: int) -> bool:
+        return bool(native.count_keys(keys[parts[part]], counts[part]))
+
+    in_order = map_on_cores(work, range(len(parts)))
+    borders = np.array([part.start for part in parts[1:]], dtype=np.intp)
+    return counts, all(in_order) and bool(np.all(keys[borders] >= keys[borders - 1]))
+
+
+def scatter(values: NDArray[Any], keys: Codes, counts: Codes, out: NDArray[Any]) -> None:
+    """Put numbers of eight bytes in the order of their keys, which `count_keys` has counted.
+
+    Rows are read one after another, and each is written where the next one of its key goes.
+    """
+    parts = parts_of(len(keys), counts.shape[1])
+    totals = counts.sum(axis=0)
+    following = (np.cumsum(totals) - totals) + (np.cumsum(counts, axis=0) - counts)
+
+    def work(part: int) -> None:
+        native.scatter(values[parts[part]], keys[parts[part]], following[part], out)
+
+    map_on_cores(work, range(len(parts)))
