@@ -10,7 +10,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-from tempocal.kernels import native  # noqa: E402 - after the settings
+from tempocal.kernels import native
 
 
 @pytest.fixture(params=["none"] if native is None else native.available())
