@@ -142,7 +142,9 @@ static void NAME(compare)(const double *before, const double *after, const int64
         for (; at < stop; at += LANES) {
             int64_t count = stop - at < LANES ? stop - at : LANES;
             ivec is_second = {0};
-            for (int i = 0; i < count; i++) is_second[i] = labels[at + i] << 63;
+            if (count == LANES) memcpy(&is_second, labels + at, sizeof is_second);
+            else for (int i = 0; i < count; i++) is_second[i] = labels[at + i];
+            is_second <<= 63;
             vec one = (vec)((ivec)load((const char *)before, 0, at, count) ^ is_second);
             vec other = (vec)((ivec)load((const char *)after, 0, at, count) ^ is_second);
             vec one_log = NAME(log_of_one_and)(NAME(exp)((vec)((ivec)one | sign)));

@@ -13,6 +13,9 @@
 
 /* A product of so many numbers in [1, 2] does not overflow: one logarithm for all of them. */
 #define FEW 1016
+/* log 2 in two parts, the first short enough that its multiples are exact. */
+#define LOG_2_HIGH 0x1.62e42feep-1
+#define LOG_2_LOW 0x1.a39ef35793c76p-33
 /* Most coefficients that a key of a binary model has. */
 #define MOST 3
 #define INLINE static inline __attribute__((always_inline))
@@ -278,6 +281,39 @@ static PyObject *scatter(PyObject *self, PyObject *const *given, Py_ssize_t coun
     return done(&arrays, good);
 }
 
+/* Logits (rows, classes) measured from the top class of each row, turned into (classes, rows); and
+   that of the label. */
+static PyObject *from_top(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { LOGITS, LABELS, TURNED, TRUE };
+    static const Wanted wanted[] = {{"d", 2, READ, 0},
+                                    {"lq", 1, READ, 0},
+                                    {"d", 2, PyBUF_STRIDES | PyBUF_WRITABLE, 0},
+                                    {"d", 1, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(LOGITS, 0), classes = SHAPE(LOGITS, 1);
+    const Py_ssize_t *strides = arrays.views[TURNED].strides;
+    int good = classes > 0 && SHAPE(TURNED, 0) == classes && SHAPE(TURNED, 1) == n && strides[1] == 8
+               && HAS_LENGTH(LABELS, n) && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(TRUE, n);
+    if (good) {
+        const double *row = BUFFER(LOGITS);
+        const int64_t *labels = BUFFER(LABELS);
+        double *true_logits = BUFFER(TRUE);
+        char *turned = BUFFER(TURNED);
+        Py_BEGIN_ALLOW_THREADS;
+        for (Py_ssize_t i = 0; i < n; i++, row += classes) {
+            double top = row[0];
+            for (Py_ssize_t k = 1; k < classes; k++) top = row[k] > top ? row[k] : top;
+            for (Py_ssize_t k = 0; k < classes; k++)
+                ((double *)(turned + k * strides[0]))[i] = row[k] - top;
+            if ((uint64_t)labels[i] < (uint64_t)classes) true_logits[i] = row[labels[i]] - top;
+            else good = 0;
+        }
+        Py_END_ALLOW_THREADS;
+    }
+    return done(&arrays, good);
+}
+
 /* Losses of binary rows before and after: their sums, those of the gains and of their squares; and
    the gains themselves if they are asked for. */
 static PyObject *compare(PyObject *self, PyObject *const *given, Py_ssize_t count) {
@@ -455,6 +491,7 @@ static PyMethodDef METHODS[] = {
     FAST(moments, "Weight, size and square of rows, in cells of their size."),
     FAST(count_keys, "Rows of each key; tells whether they come in the order of their keys."),
     FAST(scatter, "Rows in the order of their keys."),
+    FAST(from_top, "Logits measured from the top class, a row for each class; and that of the label."),
     FAST(compare, "Losses of binary rows before and after."),
     FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is out of order."),
     FAST(join_blocks, "The path of nearly-isotonic regression."),

@@ -59,7 +59,7 @@ INLINE vec NAME(exp)(vec x) {
     vec n = x * 0x1.71547652b82fep0 + round;
     uvec power = ((uvec)n << 52) + ((uint64_t)1023 << 52);
     n -= round;
-    vec r = x - n * 0x1.62e42feep-1 - n * 0x1.a39ef35793c76p-33;
+    vec r = x - n * LOG_2_HIGH - n * LOG_2_LOW;
     /* Pairs of terms, and pairs of those, so that not every step waits for the one before. */
     vec r2 = r * r, r4 = r2 * r2;
     vec low = (0.5 + r * 0x1.5555555555556p-3) + r2 * (0x1.5555555553d63p-5 + r * 0x1.11111111109b3p-7);
@@ -70,6 +70,15 @@ INLINE vec NAME(exp)(vec x) {
     return (vec)((ivec)result & ~(x < -708.0)); /* NaN stays NaN */
 }
 
+/* What 2 atanh(s) is beyond 2 s, from s and its square, for |s| up to (sqrt 2 - 1) / (sqrt 2 + 1). */
+INLINE vec NAME(beyond)(vec s, vec w) {
+    vec w2 = w * w;
+    vec low = (0x1.5555555555558p-1 + w * 0x1.99999999952d7p-2)
+              + w2 * (0x1.2492492df281ap-2 + w * 0x1.c71c62e3f11e6p-3);
+    vec high = (0x1.7462b51cb66b1p-3 + w * 0x1.39fe51a7c18f9p-3) + w2 * 0x1.2b5900de53b32p-3;
+    return s * w * (low + w2 * w2 * high);
+}
+
 /* log(x) for normal x > 0: x = 2^n m with m around 1, and log m = 2 atanh((m - 1) / (m + 1)). */
 INLINE vec NAME(log)(vec x) {
     const int64_t below = 0x3fe6a09e667f3bcd; /* sqrt(1/2) */
@@ -78,17 +87,15 @@ INLINE vec NAME(log)(vec x) {
     /* Whole numbers become doubles by way of those that end in them. */
     vec n = (vec)((ivec)((power >> 52) + 0x4338000000000000)) - 0x1.8p52;
     vec m = (vec)((ivec)x - power);
-    vec s = (m - 1.0) / (m + 1.0), w = s * s;
-    vec w2 = w * w;
-    vec low = (0x1.5555555555558p-1 + w * 0x1.99999999952d7p-2)
-              + w2 * (0x1.2492492df281ap-2 + w * 0x1.c71c62e3f11e6p-3);
-    vec high = (0x1.7462b51cb66b1p-3 + w * 0x1.39fe51a7c18f9p-3) + w2 * 0x1.2b5900de53b32p-3;
-    vec q = low + w2 * w2 * high;
-    return n * 0x1.62e42feep-1 + (2.0 * s + (s * w * q + n * 0x1.a39ef35793c76p-33));
+    vec s = (m - 1.0) / (m + 1.0);
+    return n * LOG_2_HIGH + (2.0 * s + (NAME(beyond)(s, s * s) + n * LOG_2_LOW));
 }
 
-/* log(1 + x) for x in [0, 1], with the digits that 1 + x has lost. */
+/* log(1 + x) for x in [0, 1], with the digits that 1 + x would lose: m is 1 + x, or half of it. */
 INLINE vec NAME(log_of_one_and)(vec x) {
-    vec total = 1.0 + x;
-    return NAME(log)(total) + (x - (total - 1.0)) / total;
+    ivec is_half = x > 0x1.a827999fcef32p-2; /* sqrt(2) - 1 */
+    vec zero = {0};
+    vec s = NAME(choose)(is_half, x - 1.0, x) / (2.0 + x + NAME(choose)(is_half, zero + 1.0, zero));
+    vec low = NAME(choose)(is_half, zero + LOG_2_LOW, zero);
+    return NAME(choose)(is_half, zero + LOG_2_HIGH, zero) + (2.0 * s + (NAME(beyond)(s, s * s) + low));
 }

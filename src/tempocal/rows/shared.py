@@ -40,11 +40,11 @@ class SharedRows(StoredRows):
         keys: Codes | None = None,
         n_keys: int = 1,
     ) -> None:
-        super().__init__(_from_top(logits), labels, weights, keys, n_keys)
+        measured, true = _from_top(logits, labels)
+        super().__init__(measured, labels, weights, keys, n_keys)
         self.n_coefficients = 1
         self._size = max(1, BLOCK_NUMBERS // len(logits))
-        true = self._features[self._targets, np.arange(len(labels))]
-        self._true = true.astype(np.float64, copy=False)
+        self._true = np.ascontiguousarray(self._layout.sort(true))
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, 1)."""
@@ -90,17 +90,22 @@ class SharedRows(StoredRows):
         return block.sum(self._weigh(values, block.rows))
 
 
-def _from_top(logits: Array) -> Array:
-    """Measure logits (classes, n) from the top class, which only rounding sees."""
+def _from_top(logits: Array, labels: Codes) -> tuple[Array, Array]:
+    """Measure logits (classes, n) from the top class, which only rounding sees; and the label's."""
     n_classes, n = logits.shape
     size = max(1, BLOCK_NUMBERS // n_classes)
-    found = np.empty((n_classes, n))
+    found, true = np.empty((n_classes, n)), np.empty(n)
+    labels = np.ascontiguousarray(labels)
 
     def work(start: int) -> None:
         rows = slice(start, start + size)
-        # Logits lie row by row, as a rule; a few of them are turned round in the cache.
-        block = np.ascontiguousarray(logits[:, rows])
-        np.subtract(block, block.max(axis=0), out=found[:, rows])
+        if native is not None:
+            # Logits lie row by row, as a rule.
+            block = np.ascontiguousarray(logits[:, rows].T)
+            native.from_top(block, labels[rows], found[:, rows], true[rows])
+            return
+        np.subtract(logits[:, rows], logits[:, rows].max(axis=0), out=found[:, rows])
+        true[rows] = np.take_along_axis(found[:, rows], labels[None, rows], axis=0)[0]
 
     map_on_cores(work, range(0, n, size))
-    return found
+    return found, true

@@ -128,12 +128,13 @@ def fit_profile(
 ) -> Place:
     """Find the rates and the coefficients of least objective."""
     shapes = _Shapes(make, strengths) if shapes is None else shapes
+    near = False
     if start is None:
-        start = _start(make, n_rates, strengths, shapes)
+        start, near = _start(make, n_rates, strengths, shapes)
         if start.solution.unbounded:
             # All rows at one rate leave no finite optimum: none is looked for at others.
             return start
-    place = _search_all(make, n_rates, strengths, start, shapes)
+    place = _search_all(make, n_rates, strengths, start, shapes, near=near)
     while _sharpen(make(place.log_rates), place):
         again = _search_all(make, n_rates, strengths, place, shapes)
         passes = place.solution.passes + again.solution.passes
@@ -148,11 +149,17 @@ def _sharpen(problem: Problem, place: Place) -> bool:
 
 
 def _search_all(
-    make: MakeProblem, n_rates: int, strengths: Strengths, start: Place, shapes: _Shapes
+    make: MakeProblem,
+    n_rates: int,
+    strengths: Strengths,
+    start: Place,
+    shapes: _Shapes,
+    *,
+    near: bool = False,
 ) -> Place:
-    """Search from a place, and from every other one that may be as good."""
+    """Search from a place, and, unless it is ``near``, from every other that may be as good."""
     search = _Search(make, n_rates, strengths, shapes)
-    best, dips = search.descend(start.log_rates, start.theta)
+    best, dips = search.descend(start.log_rates, start.theta, near=near)
     for log_rates, theta in dips if search.passes < MOST_PASSES else ():
         # A rival is fitted at its own rate first, for the quadratic is not to be trusted so far.
         at = descend_newton(search.make(log_rates), strengths, theta)
@@ -165,14 +172,20 @@ def _search_all(
     return Place(best.log_rates, solution.theta, replace(solution, passes=total))
 
 
-def _start(make: MakeProblem, n_rates: int, strengths: Strengths, shapes: _Shapes) -> Place:
-    """Fit a sample of the rows; where that is no help, all of them at a middling rate."""
+def _start(
+    make: MakeProblem, n_rates: int, strengths: Strengths, shapes: _Shapes
+) -> tuple[Place, bool]:
+    """Fit few rows that stand for all, or a sample of them; else all of them at a middling rate.
+
+    Also tell if the place is the best of all rates already, but for its last digits: rows that
+    stand for all have the same dips.
+    """
     middle = (1.0,) * n_rates
     few = make(middle).condensed()
     if few is not None:
         place = _fit_few(make, n_rates, strengths, few, shapes)
         if not place.solution.unbounded:
-            return place
+            return place, True
     small, share = make(middle).thinned(SAMPLE_ROWS)
     if share <= 0.25:
 
@@ -181,9 +194,9 @@ def _start(make: MakeProblem, n_rates: int, strengths: Strengths, shapes: _Shape
 
         place = fit_profile(make_small, n_rates, tuple(share * s for s in strengths))
         if not place.solution.unbounded:
-            return place
+            return place, False
     solution = fit(make(middle), strengths)
-    return Place(middle, solution.theta, solution)
+    return Place(middle, solution.theta, solution), False
 
 
 def _fit_few(
