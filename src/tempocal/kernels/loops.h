@@ -244,10 +244,15 @@ static void NAME(sigmoid)(const double *odds, int64_t n, double *out) {
         vec small = NAME(exp)((vec)((ivec)eta | INT64_MIN)), more = 1.0 / (1.0 + small);
         vec less = small * more;
         vec first = NAME(choose)(eta >= 0.0, less, more), second = NAME(choose)(eta >= 0.0, more, less);
-        for (int i = 0; i < (count < LANES ? count : LANES); i++) {
-            out[2 * (at + i)] = first[i];
-            out[2 * (at + i) + 1] = second[i];
-        }
+        double *pairs = out + 2 * at;
+        if (count == LANES) {
+            *(NAME(doubles) *)pairs = NAME(front_pairs)(first, second);
+            *(NAME(doubles) *)(pairs + LANES) = NAME(back_pairs)(first, second);
+        } else
+            for (int i = 0; i < count; i++) {
+                pairs[2 * i] = first[i];
+                pairs[2 * i + 1] = second[i];
+            }
     }
 }
 

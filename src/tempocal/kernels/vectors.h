@@ -52,6 +52,27 @@ INLINE vec NAME(larger)(vec one, vec other) {
     return NAME(choose)((one > other) | (one != one), one, other);
 }
 
+/* Pairs of one and other, of the first half of the lanes and of the second. */
+#if LANES == 2
+#define FRONT 0, 2
+#define BACK 1, 3
+#elif LANES == 4
+#define FRONT 0, 4, 1, 5
+#define BACK 2, 6, 3, 7
+#else
+#define FRONT 0, 8, 1, 9, 2, 10, 3, 11
+#define BACK 4, 12, 5, 13, 6, 14, 7, 15
+#endif
+#if defined(__clang__)
+INLINE vec NAME(front_pairs)(vec one, vec other) { return __builtin_shufflevector(one, other, FRONT); }
+INLINE vec NAME(back_pairs)(vec one, vec other) { return __builtin_shufflevector(one, other, BACK); }
+#else
+INLINE vec NAME(front_pairs)(vec one, vec other) { return __builtin_shuffle(one, other, (ivec){FRONT}); }
+INLINE vec NAME(back_pairs)(vec one, vec other) { return __builtin_shuffle(one, other, (ivec){BACK}); }
+#endif
+#undef FRONT
+#undef BACK
+
 /* exp(x) for x <= 709, to 1 ulp or so: x = n log 2 + r with |r| <= log(2) / 2, and a polynomial of
    degree 11 in r (Chebyshev nodes; off by 2e-17). What would not be a normal number is 0. */
 INLINE vec NAME(exp)(vec x) {
