@@ -42,12 +42,14 @@ def test_one_row_out_of_order_is_seen_wherever_it_stands(row):
 
 @pytest.mark.skipif(native is None, reason="the loops are not compiled")
 @pytest.mark.parametrize("n_cores", [1, 2, 5])
-@pytest.mark.parametrize("dtype", [np.float64, np.int64])
+@pytest.mark.parametrize("dtype", [np.float64, np.int64, np.bool_])
 def test_sorting_keeps_rows_of_a_key_in_their_order(n_cores, dtype, monkeypatch):
     monkeypatch.setattr(cores, "_available_cores", lambda: n_cores)
     keys = np.random.default_rng(0).integers(0, 9, 1234)
     keys[keys == 4] = 5  # a key without rows
-    values, out = np.arange(1234).astype(dtype), np.empty(1234, dtype=dtype)
+    values = (np.arange(1234) * 7 % 1000 - 300).astype(dtype)
+    values[::3] = 0
+    out = np.empty(1234, dtype=dtype)
     scatter(values, keys, count_keys(keys, 9)[0], out)
     np.testing.assert_array_equal(out, values[np.argsort(keys, kind="stable")])
 

@@ -109,8 +109,8 @@ class Family:
     loss_is_nll : bool
         Whether the loss of the rows is the negative log likelihood of the map.
     tidy : callable
-        Of coefficients that make the same map, the ones to show. It is told whether shrinkage is 0,
-        where more of them do.
+        Of coefficients that make the same map, along the last axis, the ones to show. It is told
+        whether shrinkage is 0, where more of them do.
     """
 
     models: tuple[LinearModel, ...]

@@ -45,9 +45,9 @@ def diagonal_family(training: Training) -> Family:
 
 def _with_centered_biases(theta: Array, plain: bool) -> Array:
     """Let the biases sum to 0: only differences between classes matter."""
-    table = theta.reshape(-1, 2).copy()
-    table[:, 1] -= table[:, 1].mean()
-    return table.ravel()
+    table = theta.reshape(*theta.shape[:-1], -1, 2).copy()
+    table[..., 1] -= table[..., 1].mean(axis=-1, keepdims=True)
+    return table.reshape(theta.shape)
 
 
 def folds_for(shrinkage: Any) -> Needs:
@@ -79,9 +79,9 @@ def full_family(
 
 def _with_even_columns(theta: Array, plain: bool) -> Array:
     """Let biases sum to 0 and, if nothing else holds them, columns to 1 as in the identity."""
-    n_classes = int(np.sqrt(len(theta)))
-    table = theta.reshape(n_classes, n_classes + 1).copy()
-    table[:, -1] -= table[:, -1].mean()
+    n_classes = int(np.sqrt(theta.shape[-1]))
+    table = theta.reshape(*theta.shape[:-1], n_classes, n_classes + 1).copy()
+    table[..., -1] -= table[..., -1].mean(axis=-1, keepdims=True)
     if plain:
-        table[:, :-1] += (1.0 - table[:, :-1].sum(axis=0)) / n_classes
-    return table.ravel()
+        table[..., :-1] += (1.0 - table[..., :-1].sum(axis=-2, keepdims=True)) / n_classes
+    return table.reshape(theta.shape)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError
 from tempocal.inputs.arrays import as_float64, require_finite
+from tempocal.kernels.extremes import extremes
 from tempocal.links import Array
 
 TimeKind = Literal["number", "datetime", "timedelta"]
@@ -50,7 +51,10 @@ def _numbers(array: NDArray[Any], name: str) -> Array:
 
 def _require_no_digits_lost(values: Array, given: NDArray[Any], name: str) -> None:
     """Refuse whole numbers of which several become one; a float is what it is."""
-    if given.dtype.kind == "f":
+    if given.dtype.kind == "f" or values.size == 0:
+        return
+    low, high = extremes(values)
+    if max(high, -low) < _LARGEST:
         return
     beyond = np.abs(values) >= _LARGEST
     if given.dtype.kind == "O":

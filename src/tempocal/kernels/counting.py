@@ -37,7 +37,7 @@ def count_keys(keys: Codes, n_keys: int) -> tuple[Codes, bool]:
 
 
 def scatter(values: NDArray[Any], keys: Codes, counts: Codes, out: NDArray[Any]) -> None:
-    """Put numbers of eight bytes in the order of their keys, which `count_keys` has counted.
+    """Put doubles, whole numbers or booleans in the order of their keys, which have been counted.
 
     Rows are read one after another, and each is written where the next one of its key goes.
     """

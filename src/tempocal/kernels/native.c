@@ -256,25 +256,29 @@ static PyObject *count_keys(PyObject *self, PyObject *const *given, Py_ssize_t c
 /* Rows in the order of their keys: `next` is where the next row of each key goes. */
 static PyObject *scatter(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { VALUES, KEYS, NEXT, SORTED };
-    static const Wanted wanted[] = {{"dlq", 1, READ, 0},
+    static const Wanted wanted[] = {{"dlq?", 1, READ, 0},
                                     {"lq", 1, READ, 0},
                                     {"lq", 1, WRITE, 0},
-                                    {"dlq", 1, WRITE, 0}};
+                                    {"dlq?", 1, WRITE, 0}};
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
     const Py_ssize_t n = SHAPE(VALUES, 0), n_keys = SHAPE(NEXT, 0), most = SHAPE(SORTED, 0);
-    int good = arrays.views[VALUES].itemsize == 8 && arrays.views[SORTED].itemsize == 8
+    const Py_ssize_t size = arrays.views[VALUES].itemsize;
+    int good = (size == 8 || size == 1) && arrays.views[SORTED].itemsize == size
                && arrays.views[NEXT].itemsize == 8 && arrays.views[KEYS].itemsize == 8
                && HAS_LENGTH(KEYS, n);
     if (good) {
         const int64_t *values = BUFFER(VALUES), *keys = BUFFER(KEYS);
         int64_t *next = BUFFER(NEXT), *sorted = BUFFER(SORTED);
+        const char *bytes = BUFFER(VALUES);
+        char *sorted_bytes = BUFFER(SORTED);
         Py_BEGIN_ALLOW_THREADS;
         for (Py_ssize_t i = 0; i < n; i++) {
             const uint64_t key = (uint64_t)keys[i];
             const uint64_t place = key < (uint64_t)n_keys ? (uint64_t)next[key]++ : UINT64_MAX;
-            if (place < (uint64_t)most) sorted[place] = values[i];
-            else good = 0;
+            if (place >= (uint64_t)most) good = 0;
+            else if (size == 8) sorted[place] = values[i];
+            else sorted_bytes[place] = bytes[i];
         }
         Py_END_ALLOW_THREADS;
     }

@@ -92,7 +92,7 @@ class Layout:
         keys = self.keys_as_they_came
         if keys is None:
             return values[..., ::step]
-        if native is not None and values.dtype in (np.float64, np.int64):
+        if native is not None and values.dtype in (np.float64, np.int64, np.bool_):
             in_order = np.empty(values.shape, dtype=values.dtype)
             for row, into in zip(np.atleast_2d(values), np.atleast_2d(in_order), strict=True):
                 scatter(np.ascontiguousarray(row), keys, self.counts, into)

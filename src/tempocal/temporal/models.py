@@ -61,7 +61,7 @@ class FittedModel:
         """Numbers of the map: (functions, numbers)."""
         theta = self.shrunk.solution.theta.reshape(-1, len(self.model.identity))
         plain = self.shrunk.strengths[0] == 0.0
-        return self.model.numbers(np.stack([self.tidy(row, plain) for row in theta]))
+        return self.model.numbers(self.tidy(theta, plain))
 
     def shape_at(self, log_rates: Sequence[float]) -> Shape:
         """Return the shape at other rates."""
