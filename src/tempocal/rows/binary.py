@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
+from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array, sigmoid
 from tempocal.rows.compiled import MOST_COEFFICIENTS, even_sums, linear_sums
 from tempocal.rows.condensed import condense
@@ -92,9 +93,15 @@ class BinaryRows(StoredRows):
     @cached_property
     def squares(self) -> Array:
         """Mean square of what each coefficient multiplies."""
-        x, weights = self._features, self._weights
-        weighted = x if weights is None else x * weights
-        return np.asarray(np.einsum("pi,pi->p", weighted, x) / self.total_weight)
+
+        def sum_squares(start: int) -> Array:
+            rows = slice(start, start + BLOCK)
+            x = self._features[:, rows]
+            weighted = x if self._weights is None else x * self._weights[rows]
+            return np.asarray(np.einsum("pi,pi->p", weighted, x))
+
+        parts = map_on_cores(sum_squares, range(0, self._features.shape[1], BLOCK))
+        return np.sum(parts, axis=0) / self.total_weight
 
     def condensed(self) -> Self | None:
         """Far fewer rows, with weights, that have about the same sums; None if there are none."""
