@@ -101,7 +101,7 @@ class BinaryRows(StoredRows):
             return np.asarray(np.einsum("pi,pi->p", weighted, x))
 
         parts = map_on_cores(sum_squares, range(0, self._features.shape[1], BLOCK))
-        return np.sum(parts, axis=0) / self.total_weight
+        return np.asarray(np.sum(parts, axis=0) / self.total_weight)
 
     def condensed(self) -> Self | None:
         """Far fewer rows, with weights, that have about the same sums; None if there are none."""
