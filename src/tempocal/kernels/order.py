@@ -22,7 +22,7 @@ def sorted_classes(values: Array, is_second: NDArray[np.bool_]) -> list[Classes]
     stretches = _stretches(
         np.ascontiguousarray(values, dtype=np.float64), np.ascontiguousarray(is_second)
     )
-    map_on_cores(lambda classes: [sort(one) for one in classes], stretches)
+    map_on_cores(sort, [one for classes in stretches for one in classes])
     return stretches
 
 

@@ -6,31 +6,39 @@ typedef struct {
     double *values, *weights, *positives; /* room for as many as both have */
 } Merge;
 
-/* Which class is next cannot be foreseen, so nothing branches on it. */
+/* What a sum is multiplied with where a new one begins or not. Neither that nor which class is next
+   can be foreseen, so nothing branches on it: a table is what compilers leave alone. */
+static const double STAYS[] = {1.0, 0.0};
+
+typedef struct {
+    double value, weight, positive;
+    int64_t at;
+} Last;
+
+INLINE Last add_row(const Merge *of, Last last, double value, int is_second) {
+    const int is_new = value != last.value;
+    const double stays = STAYS[is_new];
+    const Last now = {value, stays * last.weight + 1.0, stays * last.positive + is_second, last.at + is_new};
+    of->values[now.at] = value;
+    of->weights[now.at] = now.weight;
+    of->positives[now.at] = now.positive;
+    return now;
+}
+
 static int64_t merge_classes(const Merge *of) {
     const double *firsts = of->firsts, *const end = firsts + of->n_firsts;
     const double *seconds = of->seconds, *const seconds_end = seconds + of->n_seconds;
-    double last = NAN, weight = 0.0, positive = 0.0;
-    int64_t at = -1;
-#define ADD(value, is_second)                                                                       \
-    const int is_new = (value) != last;                                                             \
-    at += is_new;                                                                                   \
-    weight = (is_new ? 0.0 : weight) + 1.0;                                                         \
-    positive = (is_new ? 0.0 : positive) + (is_second);                                             \
-    last = of->values[at] = (value);                                                                \
-    of->weights[at] = weight;                                                                       \
-    of->positives[at] = positive;
+    Last last = {NAN, 0.0, 0.0, -1};
     while (firsts < end && seconds < seconds_end) {
         const int is_second = *seconds < *firsts;
         const double value = is_second ? *seconds : *firsts;
         firsts += !is_second;
         seconds += is_second;
-        ADD(value, is_second)
+        last = add_row(of, last, value, is_second);
     }
-    for (; firsts < end; firsts++) { ADD(*firsts, 0) }
-    for (; seconds < seconds_end; seconds++) { ADD(*seconds, 1) }
-#undef ADD
-    return at + 1;
+    while (firsts < end) last = add_row(of, last, *firsts++, 0);
+    while (seconds < seconds_end) last = add_row(of, last, *seconds++, 1);
+    return last.at + 1;
 }
 
 typedef struct {
@@ -47,10 +55,11 @@ static int64_t pool_falls(const Pool *of) {
     for (int64_t i = 0; i < of->count; i++) {
         const double mean = of->positives[i] / of->weights[i];
         const int is_new = !(mean <= last);
+        const double stays = STAYS[is_new];
         at += is_new;
-        start = is_new ? i : start;
-        weight = (is_new ? 0.0 : weight) + of->weights[i];
-        positive = (is_new ? 0.0 : positive) + of->positives[i];
+        start += is_new * (i - start);
+        weight = stays * weight + of->weights[i];
+        positive = stays * positive + of->positives[i];
         of->starts[at] = start;
         of->sums_of_weights[at] = weight;
         of->sums_of_positives[at] = positive;
@@ -60,7 +69,7 @@ static int64_t pool_falls(const Pool *of) {
 }
 
 /* A block whose mean is not above that of the block before joins it. Means are worked out from sums,
-   so that equal ones are equal to the bit. */
+   so that those of whole numbers are equal to the bit where they are equal. */
 static int64_t pool_blocks(const Pool *of) {
     double *weights = of->sums_of_weights, *positives = of->sums_of_positives;
     const int64_t count = pool_falls(of);
