@@ -62,11 +62,10 @@ def fit_bayesian(
     array([0.07, 0.15, 0.85, 0.93])
     """
     data = rows.distinct()
-    positives, negatives = np.cumsum(data.positives), np.cumsum(data.negatives)
-    models = [
-        _fit_model(data.odds, positives, negatives, cuts, prior_rows)
-        for cuts in _binnings(data, spread)
-    ]
+    binnings = _binnings(data, spread)
+    positives, negatives = np.cumsum(data.positives), data.negatives
+    np.cumsum(negatives, out=negatives)
+    models = [_fit_model(data.odds, positives, negatives, cuts, prior_rows) for cuts in binnings]
     return _average(data.odds, models)
 
 

@@ -48,12 +48,12 @@ def fit_histogram(
     >>> fit_histogram(in_order(odds, targets, None), bins=2, shrinkage=0.0)
     Steps(edges=array([0.]), probabilities=array([0.5, 1. ]))
     """
+    edges = _equal_mass_edges(rows, bins) if binning == "equal_mass" else _equal_width_edges(bins)
+    return Steps(edges, _bin_probabilities(rows, edges, shrinkage))
+
+
+def _equal_mass_edges(rows: Ordered, bins: int) -> Array:
     data = rows.distinct()
-    edges = _equal_mass_edges(data, bins) if binning == "equal_mass" else _equal_width_edges(bins)
-    return Steps(edges, _bin_probabilities(data, edges, shrinkage))
-
-
-def _equal_mass_edges(data: Distinct, bins: int) -> Array:
     return edges_at(data.odds, equal_mass_cuts(mass_ranks(data.weights), bins))
 
 
@@ -63,13 +63,14 @@ def _equal_width_edges(bins: int) -> Array:
     return edges
 
 
-def _bin_probabilities(data: Distinct, edges: Array, shrinkage: float) -> Array:
-    # The rule of Steps: a value equal to an edge belongs to the bin on its left.
-    bin_of = np.searchsorted(edges, data.odds, side="left")
-    bins = len(edges) + 1
-    mass = np.bincount(bin_of, data.weights, bins)
-    positives = np.bincount(bin_of, data.positives, bins)
-    predicted = np.bincount(bin_of, data.weights * data.proba, bins)
+def _bin_probabilities(rows: Ordered, edges: Array, shrinkage: float) -> Array:
+    def sums(data: Distinct) -> Array:
+        # The rule of Steps: a value equal to an edge belongs to the bin on its left.
+        bin_of = np.searchsorted(edges, data.odds, side="left")
+        columns = (data.weights, data.positives, data.weights * data.proba)
+        return np.stack([np.bincount(bin_of, column, len(edges) + 1) for column in columns])
+
+    mass, positives, predicted = np.sum(rows.map(sums), axis=0)
     filled = mass > 0
     prior, _ = midpoints(edges)
     prior[filled] = predicted[filled] / mass[filled]
