@@ -18,7 +18,8 @@ typedef struct {
 INLINE Last add_row(const Merge *of, Last last, double value, int is_second) {
     const int is_new = value != last.value;
     const double stays = STAYS[is_new];
-    const Last now = {value, stays * last.weight + 1.0, stays * last.positive + is_second, last.at + is_new};
+    const Last now = {value, stays * last.weight + 1.0, stays * last.positive + is_second,
+                      last.at + is_new};
     of->values[now.at] = value;
     of->weights[now.at] = now.weight;
     of->positives[now.at] = now.positive;
@@ -106,10 +107,11 @@ static PyObject *merge(PyObject *self, PyObject *const *given, Py_ssize_t count)
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
     const Py_ssize_t n = SHAPE(FIRSTS, 0), m = SHAPE(SECONDS, 0);
-    const int good = SHAPE(VALUES, 0) == n + m && SHAPE(WEIGHTS, 0) == n + m && SHAPE(POSITIVES, 0) == n + m;
+    const int good = HAS_LENGTH(VALUES, n + m) && HAS_LENGTH(WEIGHTS, n + m) && HAS_LENGTH(POSITIVES, n + m);
     int64_t found = 0;
     if (good) {
-        const Merge of = {BUFFER(FIRSTS), BUFFER(SECONDS), n, m, BUFFER(VALUES), BUFFER(WEIGHTS), BUFFER(POSITIVES)};
+        const Merge of = {BUFFER(FIRSTS), BUFFER(SECONDS), n, m,
+                          BUFFER(VALUES), BUFFER(WEIGHTS), BUFFER(POSITIVES)};
         Py_BEGIN_ALLOW_THREADS;
         found = merge_classes(&of);
         Py_END_ALLOW_THREADS;
@@ -131,7 +133,8 @@ static PyObject *pool(PyObject *self, PyObject *const *given, Py_ssize_t count) 
                      && HAS_LENGTH(SUMS_OF_POSITIVES, n) && arrays.views[STARTS].itemsize == 8;
     int64_t found = 0;
     if (good) {
-        const Pool of = {BUFFER(WEIGHTS), BUFFER(POSITIVES), n, BUFFER(STARTS), BUFFER(SUMS_OF_WEIGHTS), BUFFER(SUMS_OF_POSITIVES)};
+        const Pool of = {BUFFER(WEIGHTS), BUFFER(POSITIVES), n,
+                         BUFFER(STARTS), BUFFER(SUMS_OF_WEIGHTS), BUFFER(SUMS_OF_POSITIVES)};
         Py_BEGIN_ALLOW_THREADS;
         found = pool_blocks(&of);
         Py_END_ALLOW_THREADS;

@@ -65,7 +65,7 @@ def _pool(weights: Array, positives: Array) -> tuple[Positions, Array, Array]:
     """Find where blocks start, and their sums."""
     values = isotonic_regression(positives / weights, weights=weights).x
     starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
-    # Values are rounded as blocks grow, so that equal ones may differ: those from sums do not.
+    # Values are rounded as blocks grow, so that equal ones may differ: means of sums do not.
     means = np.add.reduceat(positives, starts) / np.add.reduceat(weights, starts)
     starts = starts[np.append(True, means[1:] > means[:-1])]
     return starts, np.add.reduceat(weights, starts), np.add.reduceat(positives, starts)
