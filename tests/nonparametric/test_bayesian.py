@@ -4,8 +4,8 @@ from math import ceil, exp, floor, lgamma
 import numpy as np
 import pytest
 
+from support.curves import fit_bayesian
 from tempocal.links import sigmoid
-from tempocal.nonparametric import fit_bayesian
 
 
 def naive_bbq(odds, targets, weights, *, query, spread=10, prior_rows=2.0):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from support.curves import fit_histogram
 from tempocal.links import sigmoid
-from tempocal.nonparametric import fit_histogram
 
 
 def rows(seed, n=300):

@@ -3,8 +3,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.isotonic import IsotonicRegression
 
+from support.curves import fit_isotonic
 from tempocal.links import sigmoid
-from tempocal.nonparametric import fit_isotonic
 
 
 @pytest.mark.parametrize("digits", [0, 1, 12])

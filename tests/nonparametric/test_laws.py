@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from support.curves import fit_bayesian, fit_histogram, fit_isotonic, fit_near_isotonic
 from tempocal.links import sigmoid
 from tempocal.maps import Steps
-from tempocal.nonparametric import fit_bayesian, fit_histogram, fit_isotonic, fit_near_isotonic
 
 law = settings(max_examples=30, deadline=None)
 

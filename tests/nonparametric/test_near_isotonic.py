@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from support.curves import fit_isotonic, fit_near_isotonic
 from tempocal.links import sigmoid
-from tempocal.nonparametric import fit_isotonic, fit_near_isotonic, near_isotonic_path
+from tempocal.nonparametric import near_isotonic_path
 
 
 def naive_enir(targets, weights):

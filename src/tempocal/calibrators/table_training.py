@@ -1,6 +1,6 @@
 """What a fit starts from when the rows are in a table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -13,7 +13,8 @@ from tempocal.curves import Curve, Track
 from tempocal.errors import InputError
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.maps import Affine, Curves, OneVsRest, Scale
+from tempocal.maps import Affine, BinaryMap, Curves, OneVsRest, Scale
+from tempocal.nonparametric import Ordered
 from tempocal.rows import Predictor, Rows
 from tempocal.rows.standing import StandingRows
 from tempocal.tables.atoms import Atoms
@@ -107,15 +108,12 @@ class TableTraining(Training):
 
         return rows
 
-    def binary_problems(self) -> list[tuple[Array, Array, Array | None]]:
+    def binary_problems(self) -> Iterator[tuple[Array, NDArray[Any], Array | None]]:
         """Log-odds, 0/1 targets and weights, of each class that is told from the rest: by bins."""
-        problems: list[tuple[Array, Array, Array | None]] = []
         for k in self.events:
             cells, places = self.looks.cells(k, self.few)
             kept = np.isin(places, self._present)
-            targets = (cells.labels[kept] == k).astype(np.float64)
-            problems.append((cells.means()[kept], targets, cells.weights[kept]))
-        return problems
+            yield cells.means()[kept], cells.labels[kept] == k, cells.weights[kept]
 
     def track(self, curve: Curve) -> Track:
         """Lay a curve along the times of the atoms."""
@@ -158,6 +156,11 @@ class TableTraining(Training):
             return self.nll(), self.nll(fitted)
         sums = self.looks.compare(fitted, self.few)
         return sums.before / self.total_weight, (sums.before - sums.gain) / self.total_weight
+
+    def curve_losses(self, ordered: Ordered, curve: BinaryMap) -> tuple[float, float]:
+        """Do that for a curve that was fitted to bins of the rows."""
+        # A curve knows no times.
+        return replace(self, times=None).before_and_after(OneVsRest((curve,)))
 
     def gains(self, fitted: Curves) -> GainSums:
         """Compare what a map says of all rows with what they came with."""

@@ -108,6 +108,8 @@ static const Loops *loops = SETS;
 
 #include "arrays.h"
 #include "chain.h"
+#include "pool.h"
+#include "sort.h"
 
 /* Sums over the rows of each key. */
 
@@ -499,6 +501,11 @@ static PyMethodDef METHODS[] = {
     FAST(compare, "Losses of binary rows before and after."),
     FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is out of order."),
     FAST(join_blocks, "The path of nearly-isotonic regression."),
+    FAST(count_cells, "Rows of either class in each cell of their values."),
+    FAST(spread, "Rows by stretches of their values and by class."),
+    FAST(sort, "Values in order."),
+    FAST(merge, "Distinct values of two sorted classes, and the rows at each."),
+    FAST(pool, "Blocks of isotonic regression."),
     FAST(sigmoid, "Probabilities of two classes from log-odds."),
     FAST(softmax, "Probabilities of all classes from logits."),
     FAST(exponential, "exp of numbers up to 709."),

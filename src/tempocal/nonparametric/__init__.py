@@ -1,21 +1,25 @@
-"""Fits of the nonparametric calibrators: arrays of one class in, a fitted map out.
+"""Fits of the nonparametric calibrators: rows of one class in order in, a fitted map out.
 
-Every fit first collapses the rows to the distinct values of their log-odds, so that ties stay
-together, the order of the rows does not matter and a weight of 2 is the row twice.
+Rows are first collapsed to the distinct values of their log-odds, so that ties stay together, the
+order of the rows does not matter and a weight of 2 is the row twice.
 """
 
 from tempocal.nonparametric.bayesian import fit_bayesian
 from tempocal.nonparametric.histogram import Binning, fit_histogram
 from tempocal.nonparametric.isotonic import fit_isotonic
 from tempocal.nonparametric.near_isotonic import fit_near_isotonic
+from tempocal.nonparametric.ordered import Ordered, before_and_after, in_order
 from tempocal.nonparametric.solution_path import NearIsotonicPath, near_isotonic_path
 
 __all__ = [
     "Binning",
     "NearIsotonicPath",
+    "Ordered",
+    "before_and_after",
     "fit_bayesian",
     "fit_histogram",
     "fit_isotonic",
     "fit_near_isotonic",
+    "in_order",
     "near_isotonic_path",
 ]

@@ -9,7 +9,8 @@ from scipy.special import betaln
 from tempocal.links import Array
 from tempocal.maps.binary import Steps
 from tempocal.nonparametric.bins import edges_at, equal_mass_cuts, mass_ranks, midpoints
-from tempocal.nonparametric.distinct import Distinct, Positions, collapse
+from tempocal.nonparametric.distinct import Distinct, Positions
+from tempocal.nonparametric.ordered import Ordered
 
 # A thousand models this much less probable than the best cannot change the average in float64.
 _NEGLIGIBLE = 1e-20
@@ -18,9 +19,7 @@ _SMALLEST = 1e-300
 
 
 def fit_bayesian(
-    odds: Array,
-    targets: Array,
-    weights: Array | None,
+    rows: Ordered,
     *,
     spread: float = 10.0,
     prior_rows: float = 2.0,
@@ -29,8 +28,8 @@ def fit_bayesian(
 
     Parameters
     ----------
-    odds, targets, weights : arrays of shape (n,)
-        Log-odds, targets in [0, 1] and weights of the rows; None is a weight of one each.
+    rows : Ordered
+        Log-odds, targets and weights, as `in_order` has put them.
     spread : float
         The paper's C: from n^(1/3) / C to C * n^(1/3) bins, where n is the total weight.
     prior_rows : float
@@ -54,19 +53,19 @@ def fit_bayesian(
 
     Examples
     --------
-    >>> odds, targets = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([0.0, 0.0, 1.0, 1.0])
-    >>> fitted = fit_bayesian(odds, targets, None)
+    >>> from tempocal.nonparametric import in_order
+    >>> odds, targets = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([False, False, True, True])
+    >>> fitted = fit_bayesian(in_order(odds, targets, None))
     >>> fitted.edges
     array([-1.5, 0. , 1.5])
     >>> fitted.probabilities.round(2)
     array([0.07, 0.15, 0.85, 0.93])
     """
-    data = collapse(odds, targets, weights)
-    positives, negatives = np.cumsum(data.positives), np.cumsum(data.negatives)
-    models = [
-        _fit_model(data.odds, positives, negatives, cuts, prior_rows)
-        for cuts in _binnings(data, spread)
-    ]
+    data = rows.distinct()
+    binnings = _binnings(data, spread)
+    positives, negatives = np.cumsum(data.positives), data.negatives
+    np.cumsum(negatives, out=negatives)
+    models = [_fit_model(data.odds, positives, negatives, cuts, prior_rows) for cuts in binnings]
     return _average(data.odds, models)
 
 

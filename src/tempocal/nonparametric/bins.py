@@ -14,8 +14,10 @@ def mass_ranks(weights: Array) -> Array:
     >>> mass_ranks(np.array([1.0, 2.0, 1.0]))
     array([0.125, 0.5 , 0.875])
     """
-    cumulated = np.cumsum(weights)
-    ranks: Array = (cumulated - weights / 2) / cumulated[-1]
+    ranks = np.cumsum(weights)
+    total = ranks[-1]
+    ranks -= weights / 2
+    ranks /= total
     return ranks
 
 
@@ -34,8 +36,9 @@ def equal_mass_cuts(ranks: Array, bins: int) -> Positions:
     """
     edges = np.arange(1, bins) / bins
     # The tolerance is for ranks on an edge, which rounding may put on either side.
-    cuts = np.unique(np.searchsorted(ranks, edges + 1e-12, side="right")) - 1
-    return cuts[(cuts >= 0) & (cuts < len(ranks) - 1)]
+    cuts = np.searchsorted(ranks, edges + 1e-12, side="right") - 1
+    cuts = cuts[np.diff(cuts, prepend=-1) > 0]
+    return cuts[cuts < len(ranks) - 1]
 
 
 def edges_at(odds: Array, cuts: Positions) -> Array:

@@ -7,15 +7,14 @@ import numpy as np
 from tempocal.links import Array
 from tempocal.maps.binary import Steps
 from tempocal.nonparametric.bins import edges_at, equal_mass_cuts, mass_ranks, midpoints
-from tempocal.nonparametric.distinct import Distinct, collapse
+from tempocal.nonparametric.distinct import Distinct
+from tempocal.nonparametric.ordered import Ordered
 
 Binning = Literal["equal_mass", "equal_width"]
 
 
 def fit_histogram(
-    odds: Array,
-    targets: Array,
-    weights: Array | None,
+    rows: Ordered,
     *,
     bins: int,
     binning: Binning = "equal_mass",
@@ -25,8 +24,8 @@ def fit_histogram(
 
     Parameters
     ----------
-    odds, targets, weights : arrays of shape (n,)
-        Log-odds, targets in [0, 1] and weights of the rows; None is a weight of one each.
+    rows : Ordered
+        Log-odds, targets and weights, as `in_order` has put them.
     bins : int
         Number of bins asked for. Equal mass gives fewer where a tie fills more than one.
     binning : {"equal_mass", "equal_width"}
@@ -44,16 +43,17 @@ def fit_histogram(
 
     Examples
     --------
-    >>> odds, targets = np.array([-3.0, -1.0, 1.0, 2.0]), np.array([0.0, 1.0, 1.0, 1.0])
-    >>> fit_histogram(odds, targets, None, bins=2, shrinkage=0.0)
+    >>> from tempocal.nonparametric import in_order
+    >>> odds, targets = np.array([-3.0, -1.0, 1.0, 2.0]), np.array([False, True, True, True])
+    >>> fit_histogram(in_order(odds, targets, None), bins=2, shrinkage=0.0)
     Steps(edges=array([0.]), probabilities=array([0.5, 1. ]))
     """
-    data = collapse(odds, targets, weights)
-    edges = _equal_mass_edges(data, bins) if binning == "equal_mass" else _equal_width_edges(bins)
-    return Steps(edges, _bin_probabilities(data, edges, shrinkage))
+    edges = _equal_mass_edges(rows, bins) if binning == "equal_mass" else _equal_width_edges(bins)
+    return Steps(edges, _bin_probabilities(rows, edges, shrinkage))
 
 
-def _equal_mass_edges(data: Distinct, bins: int) -> Array:
+def _equal_mass_edges(rows: Ordered, bins: int) -> Array:
+    data = rows.distinct()
     return edges_at(data.odds, equal_mass_cuts(mass_ranks(data.weights), bins))
 
 
@@ -63,13 +63,14 @@ def _equal_width_edges(bins: int) -> Array:
     return edges
 
 
-def _bin_probabilities(data: Distinct, edges: Array, shrinkage: float) -> Array:
-    # The rule of Steps: a value equal to an edge belongs to the bin on its left.
-    bin_of = np.searchsorted(edges, data.odds, side="left")
-    bins = len(edges) + 1
-    mass = np.bincount(bin_of, data.weights, bins)
-    positives = np.bincount(bin_of, data.positives, bins)
-    predicted = np.bincount(bin_of, data.weights * data.proba, bins)
+def _bin_probabilities(rows: Ordered, edges: Array, shrinkage: float) -> Array:
+    def sums(data: Distinct) -> Array:
+        # The rule of Steps: a value equal to an edge belongs to the bin on its left.
+        bin_of = np.searchsorted(edges, data.odds, side="left")
+        columns = (data.weights, data.positives, data.weights * data.proba)
+        return np.stack([np.bincount(bin_of, column, len(edges) + 1) for column in columns])
+
+    mass, positives, predicted = np.sum(rows.map(sums), axis=0)
     filled = mass > 0
     prior, _ = midpoints(edges)
     prior[filled] = predicted[filled] / mass[filled]

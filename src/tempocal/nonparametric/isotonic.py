@@ -5,17 +5,18 @@ from scipy.optimize import isotonic_regression
 
 from tempocal.links import Array
 from tempocal.maps.binary import Knots
-from tempocal.nonparametric.distinct import collapse, mean_targets, shrink_blocks
+from tempocal.nonparametric.blocks import Blocks, pool, pool_parts
 from tempocal.nonparametric.knots import thin_knots
+from tempocal.nonparametric.ordered import Ordered
 
 
-def fit_isotonic(odds: Array, targets: Array, weights: Array | None, *, shrinkage: float) -> Knots:
+def fit_isotonic(rows: Ordered, *, shrinkage: float) -> Knots:
     """Fit the nondecreasing values with the least weighted squared error.
 
     Parameters
     ----------
-    odds, targets, weights : arrays of shape (n,)
-        Log-odds, targets in [0, 1] and weights of the rows; None is a weight of one each.
+    rows : Ordered
+        Log-odds, targets and weights, as `in_order` has put them.
     shrinkage : float
         Number of pseudo-rows in each block, whose target is the mean prediction of the block; 0 is
         the classical method. Blocks that they put out of order are pooled again.
@@ -28,15 +29,22 @@ def fit_isotonic(odds: Array, targets: Array, weights: Array | None, *, shrinkag
 
     Examples
     --------
-    >>> odds, targets = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([0.0, 1.0, 0.0, 1.0])
-    >>> fit_isotonic(odds, targets, None, shrinkage=0.0)
+    >>> from tempocal.nonparametric import in_order
+    >>> odds, targets = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([False, True, False, True])
+    >>> fit_isotonic(in_order(odds, targets, None), shrinkage=0.0)
     Knots(odds=array([-2., -1., 1., 2.]), probabilities=array([0. , 0.5, 0.5, 1. ]))
     """
-    data = collapse(odds, targets, weights)
-    fitted = isotonic_regression(mean_targets(data), weights=data.weights).x
-    shrunk = shrink_blocks(data, np.asarray(fitted), shrinkage)
-    first = np.flatnonzero(np.append(True, shrunk[1:] != shrunk[:-1]))
-    weights_of_blocks = np.add.reduceat(data.weights, first)
-    pooled = isotonic_regression(shrunk[first], weights=weights_of_blocks).x
-    sizes = np.diff(np.append(first, len(shrunk)))
-    return thin_knots(data.odds, np.repeat(np.asarray(pooled, dtype=np.float64), sizes))
+    blocks = pool_parts(rows.map(pool))
+    values = isotonic_regression(_shrunk(blocks, shrinkage), weights=blocks.weights).x
+    # A block is a knot at either end, or one knot.
+    odds = np.stack([blocks.first, blocks.last], axis=1).ravel()
+    is_knot = np.append(True, odds[1:] != odds[:-1])
+    return thin_knots(odds[is_knot], np.repeat(np.asarray(values), 2)[is_knot])
+
+
+def _shrunk(blocks: Blocks, shrinkage: float) -> Array:
+    """Means of blocks with the pseudo-rows in them, as in `shrink_blocks`."""
+    mean, predicted = blocks.positives / blocks.weights, blocks.predicted / blocks.weights
+    share = shrinkage / (blocks.weights + shrinkage)
+    shrunk: Array = mean + share * (predicted - mean)
+    return shrunk

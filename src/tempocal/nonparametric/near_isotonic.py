@@ -5,23 +5,22 @@ from scipy.special import xlog1py, xlogy
 
 from tempocal.links import Array
 from tempocal.maps.binary import Knots
-from tempocal.nonparametric.distinct import collapse, mean_targets, shrink_blocks
+from tempocal.nonparametric.distinct import mean_targets, shrink_blocks
 from tempocal.nonparametric.knots import thin_knots
+from tempocal.nonparametric.ordered import Ordered
 from tempocal.nonparametric.solution_path import NearIsotonicPath, near_isotonic_path
 
 # exp(-100 / 2) = 2e-22: a million models this far from the best do not change the average.
 _NEGLIGIBLE_BIC = 100.0
 
 
-def fit_near_isotonic(
-    odds: Array, targets: Array, weights: Array | None, *, shrinkage: float
-) -> Knots:
+def fit_near_isotonic(rows: Ordered, *, shrinkage: float) -> Knots:
     """Average the models along the near-isotonic path by their Bayesian information criterion.
 
     Parameters
     ----------
-    odds, targets, weights : arrays of shape (n,)
-        Log-odds, targets in [0, 1] and weights of the rows; None is a weight of one each.
+    rows : Ordered
+        Log-odds, targets and weights, as `in_order` has put them.
     shrinkage : float
         Number of pseudo-rows in each block of the average, whose target is the mean prediction of
         the block; 0 is the classical method.
@@ -44,11 +43,12 @@ def fit_near_isotonic(
 
     Examples
     --------
-    >>> odds, targets = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([0.0, 1.0, 0.0, 1.0])
-    >>> fit_near_isotonic(odds, targets, None, shrinkage=0.0).probabilities.round(3)
+    >>> from tempocal.nonparametric import in_order
+    >>> odds, targets = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([False, True, False, True])
+    >>> fit_near_isotonic(in_order(odds, targets, None), shrinkage=0.0).probabilities.round(3)
     array([0.   , 0.833, 0.167, 1.   ])
     """
-    data = collapse(odds, targets, weights)
+    data = rows.distinct()
     path = near_isotonic_path(mean_targets(data), data.weights)
     posterior = _posterior(_bic(path, np.log(max(data.weights.sum(), 1.0))))
     average = np.zeros(len(data.odds))
