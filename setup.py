@@ -14,7 +14,16 @@ setup(
             ["src/tempocal/kernels/native.c"],
             depends=[
                 f"src/tempocal/kernels/{name}.h"
-                for name in ("arrays", "bins", "chain", "loops", "pool", "sort", "vectors")
+                for name in (
+                    "arrays",
+                    "bins",
+                    "chain",
+                    "loops",
+                    "per_class",
+                    "pool",
+                    "sort",
+                    "vectors",
+                )
             ],
             # None of these changes a number: they say that nobody reads errno or traps.
             extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi"],

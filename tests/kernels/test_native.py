@@ -129,6 +129,54 @@ def test_sums_of_a_softmax(loops, n_rows, n_classes, dtype, weighted):
         )
 
 
+@pytest.mark.parametrize("diagonal", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_classes", [1, 2, 5, 11])
+@pytest.mark.parametrize("n_rows", [1, 5, 256, 700])
+def test_sums_of_a_softmax_by_class(loops, n_rows, n_classes, dtype, *, weighted, diagonal):
+    rng = np.random.default_rng(n_rows + n_classes)
+    x = (2.0 * rng.normal(size=(n_classes, n_rows))).astype(dtype)
+    x[0, : n_rows // 9] *= 100.0
+    labels = rng.integers(n_classes, size=n_rows)
+    weights = rng.exponential(size=n_rows) if weighted else None
+    width = 2 if diagonal else n_classes + 1
+    bounds, theta = keys_of(n_rows, 3, rng), rng.normal(size=(3, n_classes * width))
+    found = sums_like(theta, hessian=True)
+    loop = loops.diagonal_sums if diagonal else loops.full_sums
+    loop(x, weights, labels, theta, bounds, *found)
+
+    # What the coefficients of each class multiply, (rows, classes, width).
+    ones = np.ones((n_rows, n_classes, 1))
+    own = x.T[:, :, None] if diagonal else np.tile(x.T[:, None, :], (1, n_classes, 1))
+    seen = np.concatenate([own.astype(np.float64), ones], axis=2)
+    table = np.repeat(theta, np.diff(bounds), axis=0).reshape(n_rows, n_classes, width)
+    eta = (table * seen).sum(axis=2)
+    top = eta.max(axis=1)
+    p = np.exp(eta - top[:, None])
+    total = p.sum(axis=1)
+    p /= total[:, None]
+    true = np.eye(n_classes)[labels]
+    w = np.ones(n_rows) if weights is None else weights
+    loss = w * ((top - eta[np.arange(n_rows), labels]) + np.log(total))
+    gradient = (w[:, None] * (p - true))[:, :, None] * seen
+    bend = w[:, None, None] * (p[:, :, None] * (np.eye(n_classes) - p[:, None, :]))
+    hessian = np.einsum("ikl,ika,ilb->ikalb", bend, seen, seen)
+    size = theta.shape[1]
+    for one, values in zip(
+        found, (loss, gradient.reshape(-1, size), hessian.reshape(-1, size, size)), strict=True
+    ):
+        wanted = summed_by_key(values, bounds)
+        # A probability next to 1 is right to the last digit, and squares of x multiply that.
+        rounding = 1e-15 * (1.0 + np.abs(seen).max()) ** 2
+        np.testing.assert_allclose(one, wanted, rtol=1e-11, atol=rounding)
+    np.testing.assert_array_equal(found[2], found[2].transpose(0, 2, 1))
+    again = sums_like(theta, hessian=False)
+    loop(x, weights, labels, theta, bounds, *again)
+    for one, other in zip(found[:2], again[:2], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("n_rows", [1, 3, 4, 1016, 4003])
 def test_losses_before_and_after(loops, n_rows, weighted):
@@ -346,6 +394,44 @@ def test_arrays_that_do_not_go_together_are_refused(name, value):
     native.even_sums(*GOOD.values())
     with pytest.raises((TypeError, ValueError, BufferError)):
         native.even_sums(*{**GOOD, name: value}.values())
+
+
+GOOD_BY_CLASS = {
+    "x": np.ones((3, 6)),
+    "weights": None,
+    "labels": np.array([0, 1, 2, 0, 1, 2]),
+    "theta": np.ones((1, 12)),
+    "starts": np.array([0, 6]),
+    "loss": np.zeros(1),
+    "gradient": np.zeros((1, 12)),
+    "hessian": np.zeros((1, 12, 12)),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("x", np.ones((4, 6))),
+        ("x", np.ones((3, 5))),
+        ("labels", np.array([0, 1, 2, 0, 1, 3])),
+        ("labels", np.array([0, 1, 2, 0, 1, -1])),
+        ("labels", np.zeros(5, dtype=np.int64)),
+        ("labels", np.zeros(6, dtype=np.int32)),
+        ("labels", None),
+        ("theta", np.ones((1, 11))),
+        ("theta", np.ones((1, 0))),
+        ("theta", np.ones((2, 12))),
+        ("gradient", np.zeros((1, 8))),
+        ("hessian", np.zeros((1, 12, 8))),
+        ("hessian", np.zeros((2, 12, 12))),
+    ],
+)
+def test_labels_and_coefficients_that_do_not_go_together_are_refused(name, value):
+    native.full_sums(*GOOD_BY_CLASS.values())
+    with pytest.raises((TypeError, ValueError, BufferError)):
+        native.full_sums(*{**GOOD_BY_CLASS, name: value}.values())
+    with pytest.raises(ValueError, match="do not go together"):
+        native.diagonal_sums(*GOOD_BY_CLASS.values())
 
 
 def test_arrays_that_must_not_be_written_to_are_not():

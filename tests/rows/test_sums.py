@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tempocal.rows import BinaryRows, PerClassRows, Rows, SharedRows
+from tempocal.rows.sums import squares_of
 
 N, N_CLASSES, N_KEYS = 700, 4, 3
 
@@ -135,6 +136,13 @@ def test_a_sample_is_some_of_the_rows(kind, monkeypatch):
     theta = random_theta(rows)
     assert rows.thin(N).sums(theta).loss[0] == rows.sums(theta).loss[0]
     assert rows.thin(100).total_weight == 100
+
+
+@every_kind
+@weighted_or_not
+def test_squares_are_read_off_the_curvature_at_zero(kind, weighted):
+    rows = make_rows(kind, weighted, keyed=True)
+    np.testing.assert_allclose(rows.squares, squares_of(rows), rtol=1e-12)
 
 
 def test_rows_may_be_none_at_all():

@@ -130,6 +130,8 @@ static void NAME(shared)(const Rows *rows, const Keys *keys, Found *found) {
     }
 }
 
+#include "per_class.h"
+
 /* With a the log-odds against the true class, a loss is log(1 + exp(-|a|)) + max(a, 0). `sums` are
    those of the losses before and after, of the gains, and of their squares. */
 static void NAME(compare)(const double *before, const double *after, const int64_t *labels,

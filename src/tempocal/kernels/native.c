@@ -38,6 +38,12 @@ typedef struct {
     double *loss, *gradient, *hessian;
 } Found;
 
+typedef struct {
+    int64_t classes, width; /* of the table of coefficients, whose last column are the biases */
+    int is_diagonal; /* whether each class sees its own feature only */
+    const int64_t *labels;
+} PerClass;
+
 #include "bins.h"
 
 /* FOR(...) and END set the instructions that the compiler may use in between. */
@@ -74,6 +80,7 @@ typedef struct {
     int (*is_supported)(void);
     void (*even)(const Rows *, const Keys *, Found *);
     void (*shared)(const Rows *, const Keys *, Found *);
+    int (*per_class)(const Rows *, const PerClass *, const Keys *, Found *);
     void (*compare)(const double *, const double *, const int64_t *, const double *, int64_t,
                     double *, double *);
     int (*bin_pairs)(const Binned *);
@@ -94,8 +101,8 @@ static int supported_avx512(void) {
 }
 #endif
 
-#define LOOPS(set) {#set, supported_##set, even_##set, shared_##set, compare_##set, bin_pairs_##set, \
-                    sigmoid_##set, softmax_##set, exponential_##set, logarithm_##set}
+#define LOOPS(set) {#set, supported_##set, even_##set, shared_##set, per_class_##set, compare_##set, \
+                    bin_pairs_##set, sigmoid_##set, softmax_##set, exponential_##set, logarithm_##set}
 /* The widest last. */
 static const Loops SETS[] = {
     LOOPS(plain),
@@ -147,6 +154,50 @@ static PyObject *even_sums(PyObject *self, PyObject *const *given, Py_ssize_t co
 
 static PyObject *shared_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     return sum(given, count, 0);
+}
+
+/* The same of a softmax with several coefficients for each class; labels are codes of classes. */
+static PyObject *sum_per_class(PyObject *const *given, Py_ssize_t count, int is_diagonal) {
+    enum { X, WEIGHTS, LABELS, THETA, STARTS, LOSS, GRADIENT, HESSIAN };
+    static const Wanted wanted[] = {
+        {"df", 2, PyBUF_STRIDES, 0}, {"d", 1, READ, 1},  {"lq", 1, READ, 0}, {"d", 2, READ, 0},
+        {"lq", 1, READ, 0},          {"d", 1, WRITE, 0}, {"d", 2, WRITE, 0}, {"d", 3, WRITE, 1},
+    };
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 8) < 0) return NULL;
+    const Py_buffer *x = arrays.views + X;
+    const Py_ssize_t n = SHAPE(X, 1), n_keys = SHAPE(LOSS, 0), p = SHAPE(THETA, 1);
+    const Py_ssize_t width = is_diagonal ? 2 : SHAPE(X, 0) + 1, classes = p / width;
+    const int64_t *labels = BUFFER(LABELS);
+    int good = are_bounds(arrays.views + STARTS, n_keys, n) && SHAPE(THETA, 0) == n_keys
+               && SHAPE(GRADIENT, 0) == n_keys && SHAPE(GRADIENT, 1) == p && classes > 0
+               && p == classes * width && (!is_diagonal || classes == SHAPE(X, 0))
+               && x->strides[1] == x->itemsize && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(LABELS, n)
+               && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(HESSIAN, n_keys)
+               && (!arrays.taken[HESSIAN] || (SHAPE(HESSIAN, 1) == p && SHAPE(HESSIAN, 2) == p));
+    for (Py_ssize_t i = 0; good && i < n; i++) good = (uint64_t)labels[i] < (uint64_t)classes;
+    int found_room = 1;
+    if (good) {
+        Rows rows = {x->buf, SHAPE(X, 0), x->strides[0], x->format[0] == 'f', BUFFER(WEIGHTS), NULL};
+        PerClass model = {classes, width, is_diagonal, labels};
+        Keys keys = {BUFFER(STARTS), BUFFER(THETA), n_keys};
+        Found found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)};
+        Py_BEGIN_ALLOW_THREADS;
+        found_room = loops->per_class(&rows, &model, &keys, &found);
+        Py_END_ALLOW_THREADS;
+    }
+    PyObject *nothing = done(&arrays, good);
+    if (found_room) return nothing;
+    Py_XDECREF(nothing);
+    return PyErr_NoMemory();
+}
+
+static PyObject *full_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    return sum_per_class(given, count, 0);
+}
+
+static PyObject *diagonal_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    return sum_per_class(given, count, 1);
 }
 
 /* (1/2 - target) x of each row, added up under its key, or under the first. */
@@ -493,6 +544,8 @@ static PyObject *used(PyObject *self, PyObject *nothing) {
 static PyMethodDef METHODS[] = {
     FAST(even_sums, "Sums of log(2 cosh(eta / 2)) and its derivatives, by key."),
     FAST(shared_sums, "Sums of the loss of a softmax with one coefficient, by key."),
+    FAST(full_sums, "Sums of the loss of a softmax of a matrix times x, by key."),
+    FAST(diagonal_sums, "Sums of the loss of a softmax with two coefficients a class, by key."),
     FAST(linear_sums, "Sums of (1/2 - target) x, by key."),
     FAST(moments, "Weight, size and square of rows, in cells of their size."),
     FAST(count_keys, "Rows of each key; tells whether they come in the order of their keys."),

@@ -6,7 +6,7 @@ pieces of a key are added up in their order.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,13 +34,13 @@ class Pieces:
     firsts: Codes  # first piece of each key
 
     @classmethod
-    def of(cls, layout: Layout) -> Self:
-        """Cut the rows of each key."""
+    def of(cls, layout: Layout, size: int = PIECE) -> Self:
+        """Cut the rows of each key into pieces of ``size``."""
         counts = np.diff(layout.offsets)
-        n_pieces = -(-counts // PIECE)
+        n_pieces = -(-counts // size)
         keys = np.repeat(np.arange(len(counts)), n_pieces)
         firsts = np.cumsum(n_pieces) - n_pieces
-        starts = layout.offsets[keys] + PIECE * (np.arange(len(keys)) - firsts[keys])
+        starts = layout.offsets[keys] + size * (np.arange(len(keys)) - firsts[keys])
         return cls(np.append(starts, layout.offsets[-1]).astype(np.int64), keys, firsts)
 
     def shares(self, width: int) -> Iterator[slice]:
@@ -75,6 +75,21 @@ def shared_sums(
 ) -> Sums:
     """Sum the loss of a softmax of ``theta * z``, of which ``true`` is that of the label."""
     return _sums(native.shared_sums, (z, weights, true), theta, pieces, hessian=hessian)
+
+
+def per_class_sums(
+    x: Array,
+    labels: NDArray[np.int64],
+    weights: Array | None,
+    theta: Array,
+    pieces: Pieces,
+    *,
+    diagonal: bool,
+    hessian: bool,
+) -> Sums:
+    """Sum the loss of a softmax with several coefficients for each class."""
+    loop = native.diagonal_sums if diagonal else native.full_sums
+    return _sums(loop, (x, weights, labels), theta, pieces, hessian=hessian)
 
 
 def linear_sums(
@@ -124,7 +139,7 @@ def moments(
 
 def _sums(
     loop: Callable[..., None],
-    columns: tuple[Array | None, ...],
+    columns: tuple[NDArray[Any] | None, ...],
     theta: Array,
     pieces: Pieces,
     *,

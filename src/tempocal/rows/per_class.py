@@ -1,18 +1,27 @@
 """Sums over rows of a softmax model with several coefficients for each class."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
+from tempocal.kernels import native
 from tempocal.links import Array
+from tempocal.rows.compiled import Pieces, per_class_sums
 from tempocal.rows.layout import Block
 from tempocal.rows.products import apply_matrices, sum_outer
 from tempocal.rows.softmax import BLOCK_NUMBERS, softmax
 from tempocal.rows.stored import StoredRows
 from tempocal.rows.sums import Sums
+
+# With more coefficients than this, matrix products that are cut to fit every cache do better.
+MOST_COMPILED = 300
+# Rows that are worth a Hessian of their own, and how many such pieces a key may be cut into.
+SMALL_PIECE = 2**12
+MOST_PIECES = 64
 
 
 class PerClassRows(StoredRows):
@@ -58,11 +67,43 @@ class PerClassRows(StoredRows):
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
         theta = theta[self._layout.present]
+        if native is not None and self.n_coefficients <= MOST_COMPILED:
+            return self._layout.for_all_keys(self._compiled(theta, hessian))
         total = self._zeros(hessian)
         # No threads of ours: matrix products have their own.
         for block in self._layout.blocks(self._block_size(hessian)):
             total.add(block.keys, self._sum(theta, block, hessian))
         return self._layout.for_all_keys(total)
+
+    def _compiled(self, theta: Array, hessian: bool) -> Sums:
+        return per_class_sums(
+            self._features,
+            self._codes,
+            self._weights,
+            theta,
+            self._pieces,
+            diagonal=self._diagonal,
+            hessian=hessian,
+        )
+
+    @cached_property
+    def _codes(self) -> NDArray[np.int64]:
+        return np.ascontiguousarray(self._targets, dtype=np.int64)
+
+    @cached_property
+    def _pieces(self) -> Pieces:
+        # Each has a Hessian of its own: enough of them for all cores, but never many.
+        return Pieces.of(self._layout, max(SMALL_PIECE, -(-len(self._targets) // MOST_PIECES)))
+
+    @cached_property
+    def squares(self) -> Array:
+        """Mean square of what each coefficient multiplies, times 4 p (1 - p) where all is even."""
+        share = 1.0 / self._n_classes
+        weights = np.ones(len(self._targets)) if self._weights is None else self._weights
+        own = np.einsum("fi,fi,i->f", self._features, self._features, weights) / self.total_weight
+        slopes = own[:, None] if self._diagonal else np.tile(own, (self._n_classes, 1))
+        squares = np.concatenate([slopes, np.ones((self._n_classes, 1))], axis=1)
+        return 4.0 * share * (1.0 - share) * squares.ravel()
 
     def _sum(self, theta: Array, block: Block, hessian: bool) -> Sums:
         loss, p = self._loss(theta, block)
