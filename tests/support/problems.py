@@ -20,9 +20,10 @@ def line(n=500, seed=0, scale=3.0) -> Problem:
     return problem_of(BinaryRows(np.stack([scale * u, np.ones(n)]), t), [1.0, 0.0])
 
 
-def softmax(diagonal: bool, n=600, seed=0) -> Problem:
+def softmax(diagonal: bool, n=600, seed=0, n_classes=3) -> Problem:
     rng = np.random.default_rng(seed)
-    z = 2 * rng.normal(size=(3, n))
+    z = 2 * rng.normal(size=(n_classes, n))
     y = (0.6 * z + rng.gumbel(size=z.shape)).argmax(axis=0)
-    identity = np.tile([1.0, 0.0], 3) if diagonal else np.eye(3, 4).ravel()
-    return problem_of(PerClassRows(z, y, 3, diagonal=diagonal), identity)
+    full = np.eye(n_classes, n_classes + 1).ravel()
+    identity = np.tile([1.0, 0.0], n_classes) if diagonal else full
+    return problem_of(PerClassRows(z, y, n_classes, diagonal=diagonal), identity)

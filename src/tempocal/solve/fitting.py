@@ -1,16 +1,25 @@
 """Fit a problem at a given strength: Newton where a Hessian fits in memory, else L-BFGS."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from tempocal.links import Array
 from tempocal.rows import Sums
+from tempocal.solve.approach import approach
 from tempocal.solve.lbfgs import minimize_lbfgs
-from tempocal.solve.newton import minimize_newton
+from tempocal.solve.newton import descend_newton, minimize_newton
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 
 # A sample of about this many rows gives the start, which saves passes over all of them.
 SAMPLE_ROWS = 2**14
+# It is far from the optimum of all rows anyway.
+LAST_STEP_OF_SAMPLE = 1e-8
+# Of more than this share of the rows a fit takes as long as it saves.
+LARGEST_SHARE = 0.25
+# From so many coefficients of a key on, a Hessian takes far longer than a gradient.
+MANY = 40
 
 
 def fit(problem: Problem, strengths: Strengths, start: Array | None = None) -> Solution:
@@ -27,9 +36,26 @@ def fit(problem: Problem, strengths: Strengths, start: Array | None = None) -> S
     """
     if problem.n_coefficients > problem.most_newton:
         return minimize_lbfgs(problem, strengths, problem.identity if start is None else start)
+    if start is None and problem.rows.n_coefficients >= MANY:
+        small, share = problem.thinned(SAMPLE_ROWS)
+        if share <= LARGEST_SHARE:
+            return _fit_from_sample(problem, strengths, small, share)
     if start is None:
         start = _start(problem, strengths)
     return minimize_newton(problem, strengths, start, known_at(problem, start))
+
+
+def _fit_from_sample(
+    problem: Problem, strengths: Strengths, small: Problem, share: float
+) -> Solution:
+    """Fit a sample, and go on from there by its curvature until one Hessian of all rows will do."""
+    start = identity_or_zero(small)
+    weaker = tuple(share * s for s in strengths)
+    found = descend_newton(small, weaker, start, known_at(small, start), LAST_STEP_OF_SAMPLE)
+    assert found.hessian is not None
+    theta, passes = approach(problem, strengths, found.theta, found.hessian / share)
+    solution = minimize_newton(problem, strengths, theta)
+    return replace(solution, passes=passes + solution.passes)
 
 
 def _start(problem: Problem, strengths: Strengths) -> Array:
@@ -40,7 +66,7 @@ def _start(problem: Problem, strengths: Strengths) -> Array:
         found = minimize_newton(few, strengths, start, known_at(few, start))
         return start if found.unbounded else found.theta
     small, share = problem.thinned(SAMPLE_ROWS)
-    if share > 0.25:
+    if share > LARGEST_SHARE:
         return identity_or_zero(problem)
     start = identity_or_zero(small)
     weaker = tuple(share * s for s in strengths)

@@ -1,5 +1,7 @@
 """Linear systems of curvatures, which may be flat in some directions."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
@@ -8,9 +10,13 @@ from tempocal.links import Array
 
 # Directions in which the curvature is below this share of the largest are left alone.
 FLAT = 1e-13
-# From this size on Cholesky's factors save time; below this pivot they are not to be trusted.
+# From this size on Cholesky's factors save time; below this pivot an inverse is not to be trusted.
 LARGE = 40
 SMALLEST_PIVOT = 1e-5
+# Added to the curvature of every direction, taken back in so many rounds, and what may be left.
+RIDGE = 1e-9
+ROUNDS = 3
+SOLVED = 1e-8
 
 
 def solve_flat(matrix: Array, vector: Array, damping: float = 0.0) -> Array:
@@ -60,6 +66,21 @@ def invert_blocks(blocks: Array, free: NDArray[np.bool_]) -> Array:
     return np.where(kept, inverse / (scale[:, :, None] * scale[:, None, :]), 0.0)
 
 
+def rough_solver(matrix: Array) -> Callable[[Array], Array] | None:
+    """Return what solves a positive semidefinite system, about; None if it is not one.
+
+    One vector at a time: for several, BLAS takes threads, which then wait on the cores.
+    """
+    scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
+    scale[scale == 0.0] = 1.0
+    scaled = matrix / np.outer(scale, scale) + RIDGE * np.eye(len(matrix))
+    try:
+        factor = cho_factor(scaled, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    return lambda right: np.asarray(cho_solve(factor, right / scale, check_finite=False) / scale)
+
+
 def _scaled(blocks: Array, free: NDArray[np.bool_]) -> tuple[Array, Array]:
     """Blocks with ones on their diagonals, and what they were divided by on either side.
 
@@ -84,14 +105,22 @@ def _invert_steep(blocks: Array) -> Array | None:
 
 
 def _solve_steep(matrix: Array, right: Array, damping: float) -> Array | None:
-    """Solve a system that has no flat direction; None if it has one."""
+    """Solve a system whose flat directions, if any, the right side has nothing of; else None.
+
+    A small ridge makes the matrix definite, and what it has taken off the solution is put back.
+    Factors take a tenth of the time of eigenvectors.
+    """
+    damped = matrix + damping * np.eye(len(matrix))
     try:
-        factor = cho_factor(matrix + damping * np.eye(len(matrix)), check_finite=False)
+        factor = cho_factor(damped + RIDGE * np.eye(len(matrix)), check_finite=False)
     except np.linalg.LinAlgError:
         return None
-    if np.diag(factor[0]).min() < SMALLEST_PIVOT:
-        return None
-    return np.asarray(cho_solve(factor, right, check_finite=False), dtype=np.float64)
+    solution, rest = np.zeros_like(right), right
+    for _ in range(ROUNDS):
+        solution = solution + cho_solve(factor, rest, check_finite=False)
+        rest = right - damped @ solution
+    is_solved = np.linalg.norm(rest) <= SOLVED * np.linalg.norm(right)
+    return np.asarray(solution, dtype=np.float64) if is_solved else None
 
 
 def as_blocks(matrix: Array) -> Array:

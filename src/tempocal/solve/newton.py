@@ -62,7 +62,11 @@ def _judged(problem: Problem, strengths: Strengths, found: Solution) -> Solution
 
 
 def descend_newton(
-    problem: Problem, strengths: Strengths, start: Array, known: Sums | None = None
+    problem: Problem,
+    strengths: Strengths,
+    start: Array,
+    known: Sums | None = None,
+    last_step: float = LAST_STEP,
 ) -> Solution:
     """Minimize by what is known of the rows, without a closer look at them."""
     pull, start = problem.pull(strengths), np.maximum(start, problem.lower)
@@ -72,6 +76,7 @@ def descend_newton(
         problem.lower,
         problem.rows.total_weight,
         loose_part(pull),
+        last_step=last_step,
         first=None if known is None else _with_hessian(problem.point(start, strengths, known)),
         ends_at_zero=problem.past is None,
     )
@@ -119,6 +124,7 @@ def _descend(
     total_weight: float,
     loose_of: Callable[[Array], Array],
     *,
+    last_step: float,
     first: _Curved | None,
     ends_at_zero: bool,
 ) -> _Last:
@@ -129,7 +135,7 @@ def _descend(
     while True:
         step = _bounded_step(point, lower, damping)
         promised = -float(point.gradient @ step + 0.5 * step @ point.hessian @ step)
-        if damping == 0.0 and promised <= LAST_STEP * total_weight:
+        if damping == 0.0 and promised <= last_step * total_weight:
             nothing_left = ends_at_zero and point.value <= NOTHING * total_weight
             # Only what nothing pulls back can run away. Its first curvature tells how far the
             # step moves the linear predictors; where none was left there, go by the share.
