@@ -40,7 +40,7 @@ def diagonal_family(training: Training) -> Family:
     biases = np.tile([False, True], training.n_classes)
     # Two coefficients a class are few enough for Newton's method, whatever the number of classes.
     model = linear_model(rows, identity=~biases, biases=biases, most_newton=MOST_DIAGONAL)
-    return Family((model,), form="diagonal", tidy=_with_centered_biases)
+    return Family((model,), form="diagonal", loss_is_nll=True, tidy=_with_centered_biases)
 
 
 def _with_centered_biases(theta: Array, plain: bool) -> Array:
@@ -74,7 +74,14 @@ def full_family(
         moment=training.moment(of_log_proba=of_log_proba),
     )
     form = "full_of_log_proba" if of_log_proba else "full"
-    return Family((model,), form=form, choose="folds", tidy=_with_even_columns)
+    return Family(
+        (model,),
+        form=form,
+        choose="folds",
+        # Log-probabilities do not go below that of the smallest probability: that is another loss.
+        loss_is_nll=not of_log_proba,
+        tidy=_with_even_columns,
+    )
 
 
 def _with_even_columns(theta: Array, plain: bool) -> Array:
