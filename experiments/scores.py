@@ -20,6 +20,9 @@ ERROR = partial(ece, bins=10, binning="equal_mass", classes=[0, 1])
 LENGTH_BINS = 20
 # Numbers are kept to so many digits, so that they are the same bytes on every machine.
 DIGITS = 6
+# Probabilities are cut to multiples of this: p and 1 - p are then exact, and which of two equal
+# confidences comes first, where bins of equal mass end, is not left to the last bit of a fit.
+GRAIN = 2.0**-40
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def score(
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", TempocalWarning)
             fitted, logits = calibrate(method, predictions)
-        proba = expit(logits)
+        proba = GRAIN * np.round(expit(logits) / GRAIN)
         errors = [ERROR(test.label[s.rows], proba[s.rows]) for s in cut]
         floors = [
             sampling_floor(proba[s.rows], groups=test.sequence[s.rows], metric=ERROR, n_draws=20)
