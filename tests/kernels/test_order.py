@@ -65,6 +65,7 @@ def test_stretches_of_two_classes_are_the_two_sorted_classes(make, n, share):
         found = np.concatenate([classes[code] for classes in stretches])
         assert_array_equal(found, np.sort(values[is_second == code]))
     # A value is in one stretch only, whatever its class and the sign of zero.
+    assert n == 0 or all(len(one) + len(other) for one, other in stretches)
     ends = [(np.min(both), np.max(both)) for both in map(np.concatenate, stretches) if len(both)]
     assert all(one[1] < other[0] for one, other in pairwise(ends))
 

@@ -3,7 +3,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.isotonic import IsotonicRegression
 
+import tempocal as tc
 from support.curves import fit_isotonic
+from tempocal.kernels.order import STRETCH
 from tempocal.links import sigmoid
 
 
@@ -78,3 +80,32 @@ def test_shrinkage_adds_no_blocks():
 
     assert set(shrunk.odds) <= set(classical.odds)
     assert np.all(np.diff(shrunk.probabilities) >= 0)
+
+
+def wide(n, rng):
+    return rng.normal(size=n)
+
+
+def rounded(n, rng):
+    p = rng.integers(1, 100, n) / 100
+    return np.log(p) - np.log1p(-p)
+
+
+def tied_at_the_top(n, rng):
+    return np.minimum(rng.normal(size=n), 0.1)
+
+
+def all_equal(n, rng):
+    return np.full(n, 0.25)
+
+
+@pytest.mark.parametrize("n", [STRETCH - 1, STRETCH + 1, 2 * STRETCH, 3 * STRETCH, 100_003])
+@pytest.mark.parametrize("make", [wide, rounded, tied_at_the_top, all_equal])
+def test_many_rows_against_scikit_learn(make, n):
+    rng = np.random.default_rng(n)
+    odds = make(n, rng)
+    labels = rng.random(n) < 1.0 / (1.0 + np.exp(-odds))
+    cal = tc.IsotonicCalibration(shrinkage=0).fit(odds, labels)
+    other = IsotonicRegression(out_of_bounds="clip").fit(odds, labels)
+    at = np.append(odds[::97], [-9.0, 9.0])
+    np.testing.assert_allclose(cal.predict_proba(at)[:, 1], other.predict(at), atol=1e-10)

@@ -83,3 +83,24 @@ def test_a_class_that_the_sample_has_not_is_fitted():
     assert found.converged
     assert not found.unbounded
     assert found.loss == pytest.approx(wanted.loss, rel=1e-12)
+
+
+@pytest.mark.parametrize("noise", [1e-5, 1e-3, 0.05])
+@pytest.mark.parametrize("are_alike", [False, True])
+def test_a_sample_whose_classes_are_separated_leads_nobody_astray(noise, are_alike):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(6, N))
+    if are_alike:
+        x[5] = x[4] + 1e-5 * rng.normal(size=N)
+    labels = x.argmax(axis=0)
+    # The sample has every fifth row, none of which is wrong.
+    wrong = (rng.random(N) < noise) & (np.arange(N) % 5 > 0)
+    wrong[1] = True
+    labels[wrong] = (labels[wrong] + 1) % 6
+    rows = PerClassRows(x, labels, 6, diagonal=False)
+    problem = problem_of(rows, np.eye(6, 7).ravel())
+    small, _ = problem.thinned(SAMPLE_ROWS)
+    assert minimize_newton(small, NO_PULL, small.identity).unbounded
+    found, wanted = fit(problem, NO_PULL), minimize_newton(problem, NO_PULL, problem.identity)
+    assert found.converged
+    assert found.loss == pytest.approx(wanted.loss, rel=1e-9)

@@ -47,14 +47,16 @@ typedef struct {
 #include "bins.h"
 
 /* FOR(...) and END set the instructions that the compiler may use in between. */
-#if defined(__clang__)
 #define PRAGMA(words) _Pragma(#words)
+#if defined(__clang__)
 #define FOR(set) PRAGMA(clang attribute push(__attribute__((target(set))), apply_to = function))
 #define END PRAGMA(clang attribute pop)
+#define AVX512 "avx512f,avx512dq,avx512vl,avx2,fma"
 #else
-#define PRAGMA(words) _Pragma(#words)
 #define FOR(set) PRAGMA(GCC push_options) PRAGMA(GCC target(set))
 #define END PRAGMA(GCC pop_options)
+/* Clang knows no such preference, and would not take the others then. */
+#define AVX512 "avx512f,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512"
 #endif
 
 #define LANES 2
@@ -68,7 +70,7 @@ FOR("avx2,fma")
 #define NAME(word) word##_avx2
 #include "loops.h"
 END
-FOR("avx512f,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512")
+FOR(AVX512)
 #define LANES 8
 #define NAME(word) word##_avx512
 #include "loops.h"
@@ -175,7 +177,6 @@ static PyObject *sum_per_class(PyObject *const *given, Py_ssize_t count, int is_
                && x->strides[1] == x->itemsize && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(LABELS, n)
                && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(HESSIAN, n_keys)
                && (!arrays.taken[HESSIAN] || (SHAPE(HESSIAN, 1) == p && SHAPE(HESSIAN, 2) == p));
-    for (Py_ssize_t i = 0; good && i < n; i++) good = (uint64_t)labels[i] < (uint64_t)classes;
     int found_room = 1;
     if (good) {
         Rows rows = {x->buf, SHAPE(X, 0), x->strides[0], x->format[0] == 'f', BUFFER(WEIGHTS), NULL};
@@ -183,7 +184,8 @@ static PyObject *sum_per_class(PyObject *const *given, Py_ssize_t count, int is_
         Keys keys = {BUFFER(STARTS), BUFFER(THETA), n_keys};
         Found found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)};
         Py_BEGIN_ALLOW_THREADS;
-        found_room = loops->per_class(&rows, &model, &keys, &found);
+        for (Py_ssize_t i = 0; i < n; i++) good &= (uint64_t)labels[i] < (uint64_t)classes;
+        if (good) found_room = loops->per_class(&rows, &model, &keys, &found);
         Py_END_ALLOW_THREADS;
     }
     PyObject *nothing = done(&arrays, good);

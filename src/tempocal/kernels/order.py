@@ -20,7 +20,7 @@ STRETCH = 2**15
 def sorted_classes(values: Array, is_second: NDArray[np.bool_]) -> list[Classes]:
     """Values of either class in order, in stretches of which each is above the one before."""
     stretches = _stretches(
-        np.ascontiguousarray(values, dtype=np.float64), np.ascontiguousarray(is_second)
+        np.require(values, np.float64, ["C", "A"]), np.require(is_second, np.bool_, ["C", "A"])
     )
     map_on_cores(sort, [one for classes in stretches for one in classes])
     return stretches
@@ -78,6 +78,8 @@ def _places(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
     n_parts = len(counts)
     by_cell = counts.transpose(1, 2, 0)
     rows_before = np.cumsum(by_cell.sum(axis=(1, 2))) - by_cell.sum(axis=(1, 2))
+    # Cells behind the last row would be a stretch without rows.
+    rows_before = np.minimum(rows_before, rows_before[by_cell.any(axis=(1, 2))].max())
     # Numbers of stretches without gaps, though some cells hold many of them.
     stretch = np.unique(rows_before // STRETCH, return_inverse=True)[1]
     own = (2 * stretch[:, None] + np.arange(2)).ravel()

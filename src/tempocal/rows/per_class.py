@@ -22,6 +22,8 @@ MOST_COMPILED = 300
 # Rows that are worth a Hessian of their own, and how many such pieces a key may be cut into.
 SMALL_PIECE = 2**12
 MOST_PIECES = 64
+# Stands for the weight of no rows.
+TINY = 1e-300
 
 
 class PerClassRows(StoredRows):
@@ -99,8 +101,9 @@ class PerClassRows(StoredRows):
     def squares(self) -> Array:
         """Mean square of what each coefficient multiplies, times 4 p (1 - p) where all is even."""
         share = 1.0 / self._n_classes
-        weights = np.ones(len(self._targets)) if self._weights is None else self._weights
-        own = np.einsum("fi,fi,i->f", self._features, self._features, weights) / self.total_weight
+        x = self._features
+        weighted = x if self._weights is None else x * self._weights
+        own = np.einsum("fi,fi->f", weighted, x) / max(self.total_weight, TINY)
         slopes = own[:, None] if self._diagonal else np.tile(own, (self._n_classes, 1))
         squares = np.concatenate([slopes, np.ones((self._n_classes, 1))], axis=1)
         return 4.0 * share * (1.0 - share) * squares.ravel()

@@ -95,13 +95,13 @@ def _from_top(logits: Array, labels: Codes) -> tuple[Array, Array]:
     n_classes, n = logits.shape
     size = max(1, BLOCK_NUMBERS // n_classes)
     found, true = np.empty((n_classes, n)), np.empty(n)
-    labels = np.ascontiguousarray(labels)
+    labels = np.ascontiguousarray(labels, dtype=np.int64)
 
     def work(start: int) -> None:
         rows = slice(start, start + size)
         if native is not None:
             # Logits lie row by row, as a rule.
-            block = np.ascontiguousarray(logits[:, rows].T)
+            block = np.ascontiguousarray(logits[:, rows].T, dtype=np.float64)
             native.from_top(block, labels[rows], found[:, rows], true[rows])
             return
         np.subtract(logits[:, rows], logits[:, rows].max(axis=0), out=found[:, rows])

@@ -68,7 +68,7 @@ class StoredRows(ABC):
         return Pieces.of(self._layout)
 
     def thin(self, size: int) -> Self:
-        """About ``size`` of the rows under their keys, evenly spaced; all, if no more."""
+        """About ``size`` of the rows under their keys, evenly spaced; all, if no more or quick."""
         if self.is_quick:
             return self
         step = max(1, self._features.shape[1] // size)

@@ -52,6 +52,12 @@ def _fit_from_sample(
     start = identity_or_zero(small)
     weaker = tuple(share * s for s in strengths)
     found = descend_newton(small, weaker, start, known_at(small, start), LAST_STEP_OF_SAMPLE)
+    if found.unbounded or _value(problem, strengths, found.theta) > _value(
+        problem, strengths, start
+    ):
+        # Classes may be separated in a sample and not in all rows: then it has run away.
+        start = identity_or_zero(problem)
+        return minimize_newton(problem, strengths, start, known_at(problem, start))
     assert found.hessian is not None
     theta, passes = approach(problem, strengths, found.theta, found.hessian / share)
     solution = minimize_newton(problem, strengths, theta)
@@ -70,7 +76,12 @@ def _start(problem: Problem, strengths: Strengths) -> Array:
         return identity_or_zero(problem)
     start = identity_or_zero(small)
     weaker = tuple(share * s for s in strengths)
-    return minimize_newton(small, weaker, start, known_at(small, start)).theta
+    found = minimize_newton(small, weaker, start, known_at(small, start))
+    return start if found.unbounded else found.theta
+
+
+def _value(problem: Problem, strengths: Strengths, theta: Array) -> float:
+    return problem.evaluate(theta, strengths, hessian=False).value
 
 
 def identity_or_zero(problem: Problem) -> Array:

@@ -114,7 +114,7 @@ class Problem:
 
     @cached_property
     def at_identity(self) -> Sums:
-        """Sums over the rows of each key where nothing is changed."""
+        """Sums over the rows of each key where nothing is changed, before any closer look."""
         return self.rows.sums(self.at_keys(self.identity))
 
     def pull(self, strengths: Strengths) -> Array:

@@ -17,7 +17,7 @@ from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.rows import Sums
 from tempocal.solve.evidence import Shrunk, fit_by_evidence
-from tempocal.solve.fitting import SAMPLE_ROWS, fit, identity_or_zero, known_at
+from tempocal.solve.fitting import LARGEST_SHARE, SAMPLE_ROWS, fit, identity_or_zero, known_at
 from tempocal.solve.newton import LAST_STEP, descend_newton
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
@@ -187,7 +187,7 @@ def _start(
         if not place.solution.unbounded:
             return place, True
     small, share = make(middle).thinned(SAMPLE_ROWS)
-    if share <= 0.25:
+    if share <= LARGEST_SHARE:
 
         def make_small(log_rates: tuple[float, ...]) -> Problem:
             return replace(make(log_rates), rows=small.rows, steady=small.steady)

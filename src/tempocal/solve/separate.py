@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.links import Array
-from tempocal.solve.fitting import SAMPLE_ROWS, fit
+from tempocal.solve.fitting import LARGEST_SHARE, SAMPLE_ROWS, fit
 from tempocal.solve.linear import solve_blocks
 from tempocal.solve.newton import FAR, LAST_STEP, LEAST_DAMPING, MAX_PASSES, NOTHING, RUNAWAY, TINY
 from tempocal.solve.penalties import Strengths
@@ -63,7 +63,7 @@ def _start(problem: Problem, strengths: Strengths) -> Array:
         return _where_bounded(fit_separately(few, strengths, near), near, few)
     small, share = problem.thinned(SAMPLE_ROWS)
     weaker = tuple(share * s for s in strengths)
-    together = fit(_tied(small), weaker) if share <= 0.25 else None
+    together = fit(_tied(small), weaker) if share <= LARGEST_SHARE else None
     if together is None or together.unbounded:
         return _identity_or_zero(problem)
     known = np.repeat(problem.rows.key_weights > 0, problem.rows.n_coefficients)
