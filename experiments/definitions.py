@@ -43,7 +43,7 @@ def write_definitions(results: dict[str, Result], predictions: Path, folder: Pat
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TempocalWarning)  # the scores have them
             probabilities = [expit(calibrate(method, rows)[1]) for method in methods]
-        title = f"{result.experiment.data_title}, {result.experiment.model_title}"
+        title = f"{result.data_title}, {result.experiment.model_title}"
         lines = [
             f"| {title} | " + " | ".join(method.name for method in methods) + " |",
             "|---|" + "---|" * len(methods),

@@ -106,7 +106,7 @@ def draw_over_length(results: Sequence[Result], *, paper: bool) -> Any:
         _log_lengths(ax)
         ax.set_title(result.experiment.model_title)
         ax.set_ylim(bottom=0)
-    axes[0][0].set_ylabel(f"ECE ({results[0].experiment.data_title})")
+    axes[0][0].set_ylabel(f"ECE ({results[0].data_title})")
     handles, labels = axes[0][-1].get_legend_handles_labels()
     columns = 2 if len(results) == 1 else 4
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)

@@ -29,11 +29,15 @@ class Result:
     @property
     def title(self) -> str:
         """What the results are of, in words."""
-        seeds = f"{len(self.seeds)} seeds"
+        return f"{self.data_title}, {len(self.seeds)} seeds"
+
+    @property
+    def data_title(self) -> str:
+        """What the data are, in words."""
+        name = self.experiment.data_title
         if self.about["made_up"]:
-            return f"Made-up data in place of {self.experiment.data_title}, {seeds}"
-        sample = "" if self.about["complete"] else ", a sample"
-        return f"{self.experiment.data_title}{sample}, {seeds}"
+            return f"Made-up data in place of {name}"
+        return name if self.about["complete"] else f"{name}, a sample"
 
     @property
     def methods(self) -> list[str]:
