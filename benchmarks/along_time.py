@@ -68,6 +68,24 @@ def exponential(n: int, steps: int) -> None:
     print(f"  tempocal made {ours()[1]} passes over rows or samples of them")
 
 
+def auto(n: int) -> None:
+    """Choose among the default candidates, on simulated matches; the value is the mean NLL."""
+    matches = tc.datasets.simulate_match(n // 20)
+    rows = slice(0, n)
+
+    def ours() -> float:
+        cal = tc.AutoTemporalCalibrator().fit(
+            matches.logits[rows],
+            matches.label[rows],
+            time=matches.time[rows],
+            groups=matches.sequence[rows],
+        )
+        return cal.summary().nll_after
+
+    timed = [lowest_time("tempocal AutoTemporalCalibrator", ours, repeats=1)]
+    print_table(f"Auto, {len(matches.logits[rows]):,} rows in sequences", "NLL", timed)
+
+
 def _loss(eta: Array, y: NDArray[np.int64]) -> Array:
     return np.asarray(np.logaddexp(0.0, eta) - y * eta)
 
@@ -107,6 +125,7 @@ def main(largest: int = 10**6) -> None:
             per_step(n, 36)
             per_step(n, 1000)
             exponential(n, 36)
+            auto(n)
 
 
 if __name__ == "__main__":
