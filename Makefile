@@ -75,4 +75,4 @@ validate: $(VENV)/.runtime  ## coverage, excess and false alarms by simulation, 
 	$(BIN)/python -m validation
 
 clean:  ## remove what the commands above made
-	rm -rf $(VENV) demo-output validation-output docs/_build
+	rm -rf $(VENV) demo-output validation-output experiments-output docs/_build

@@ -1,5 +1,6 @@
 """Fits along time: a model for each step beside a loop, the exponential beside general solvers."""
 
+import argparse
 from typing import Any
 
 import numpy as np
@@ -129,4 +130,6 @@ def main(largest: int = 10**6) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.along_time", description=__doc__)
+    parser.add_argument("--largest", type=int, default=10**6, help="most rows (1 million)")
+    main(parser.parse_args().largest)

@@ -59,7 +59,8 @@ def run(options: argparse.Namespace) -> None:
         require_better(one, output, seeds=options.seeds, made_up=options.quick)
     with Workers(options.workers) as workers:
         missing = [one.name for one in chosen if not _finish(one, output, workers, options)]
-    show(argparse.Namespace(output=output))
+    if len(missing) < len(chosen):
+        show(argparse.Namespace(output=output))
     if missing:
         sys.exit(f"error: not run for want of data: {', '.join(missing)}")
 
@@ -124,7 +125,7 @@ def _parser() -> argparse.ArgumentParser:
         help="train, predict, calibrate, write tables and figures",
         epilog=f"Experiments: {', '.join(EXPERIMENTS)}. Example: python -m experiments run rounds",
     )
-    running.add_argument("names", nargs="*", type=_name, metavar="experiment", help="all of them")
+    running.add_argument("names", nargs="*", type=_name, metavar="experiment", help="which (all)")
     running.add_argument("--seeds", type=_positive, default=10, help="runs of each (10)")
     running.add_argument("--data", help="folder of the data (or the variable TEMPOCAL_DATA)")
     running.add_argument("--vectors", help="word vectors: .npy, or text as GloVe's")

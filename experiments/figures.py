@@ -66,7 +66,7 @@ def draw_raw(results: Sequence[Result]) -> Any:
         ax.plot(result.lengths, errors, label=result.experiment.model_title, **style)
         _paper_line(ax, result, "No calibration", COLORS[number])
     ax.plot([], [], color="gray", linestyle=":", label="in the paper")
-    _log_lengths(ax)
+    _log_lengths(ax, "length (words; of the encoder, word pieces)")
     ax.set_ylabel("ECE without calibration")
     ax.legend(frameon=False)
     return figure
@@ -103,12 +103,14 @@ def draw_over_length(results: Sequence[Result], *, paper: bool) -> Any:
         _floor_line(ax, result, chosen[-1].name)
         if paper:
             ax.plot([], [], color="gray", linestyle=":", label="in the paper")
-        _log_lengths(ax)
+        is_pieces = result.experiment.model == "encoder"
+        _log_lengths(ax, f"length ({'word pieces' if is_pieces else 'words'})")
         ax.set_title(result.experiment.model_title)
         ax.set_ylim(bottom=0)
     axes[0][0].set_ylabel(f"ECE ({results[0].data_title})")
+    _explain_bars(axes[0][-1])
     handles, labels = axes[0][-1].get_legend_handles_labels()
-    columns = 2 if len(results) == 1 else 4
+    columns = 2 if len(results) == 1 else 3
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
     return figure
 
@@ -130,15 +132,23 @@ def draw_rounds(result: Result) -> Any:
         ax.set_title(method.name + (" (the paper's)" if method.paper else ""), fontsize=9)
     for ax in axes.flat[len(methods) :]:
         ax.set_axis_off()
-    for ax in axes[-1]:
+    # The last panel of each column, whatever row it is in.
+    for ax in axes.flat[len(methods) - columns : len(methods)]:
+        ax.tick_params(labelbottom=True)
         ax.set_xlabel("round")
     for ax in axes[:, 0]:
-        ax.set_ylabel("ECE")
-    axes.flat[0].set_ylim(bottom=0)
+        ax.set_ylabel("ECE (logarithmic)")
+    # Few games last to the end, and their floor is far above that of all others.
+    axes.flat[0].set_yscale("log")
+    axes.flat[0].set_yticks([0.01, 0.02, 0.05, 0.1, 0.2], minor=False)
+    axes.flat[0].yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.flat[0].yaxis.set_minor_formatter(lambda value, _: "")
+    axes.flat[0].set_ylim(0.004, 0.25)
     axes.flat[0].plot([], [], color="gray", linestyle=":", label="in the paper (CS:GO)")
+    _explain_bars(axes.flat[0])
     handles, labels = axes.flat[0].get_legend_handles_labels()
     pairs = [(h, t) for h, t in zip(handles, labels, strict=True) if t != methods[0].name]
-    figure.legend(*zip(*pairs, strict=True), loc="outside lower center", ncols=3, frameon=False)
+    figure.legend(*zip(*pairs, strict=True), loc="outside lower center", ncols=4, frameon=False)
     return figure
 
 
@@ -156,7 +166,11 @@ def draw_reliability(result: Result, rows: Predictions) -> Any:
         groups=test.groups,
         of="positive_class",
     )
-    return display.plot(time_name="round", columns=3, band=False).figure_
+    figure = display.plot(time_name="round", columns=3, band=False).figure_
+    for ax in figure.axes:
+        ax.set_xticks([0.0, 0.5, 1.0])
+    figure.supxlabel("predicted probability that team 1 wins, first seed", fontsize=9)
+    return figure
 
 
 def _error_line(ax: Any, result: Result, method: str, number: int) -> None:
@@ -185,10 +199,14 @@ def _floor_line(ax: Any, result: Result, method: str) -> None:
     ax.plot(result.lengths, floor, color="gray", linestyle="--", linewidth=1, label="floor")
 
 
-def _log_lengths(ax: Any) -> None:
+def _explain_bars(ax: Any) -> None:
+    ax.errorbar([], [], [], fmt="none", color="gray", elinewidth=0.7, label="± over seeds")
+
+
+def _log_lengths(ax: Any, name: str) -> None:
     ax.set_xscale("log", base=2)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    ax.set_xlabel("sequence length")
+    ax.set_xlabel(name)
 
 
 def _save(draw: Callable[[], Any], path: Path) -> None:

@@ -490,3 +490,15 @@ def test_doubles_at_odd_addresses_are_read():
         wanted = kind().fit(z, y, sample_weight=weights).predict_proba(z)
         found = kind().fit(odd(z), odd(y), sample_weight=odd(weights)).predict_proba(odd(z))
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_word_that_means_nothing_is_told():
+    code = "import tempocal.kernels"
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "TEMPOCAL_KERNELS": "Numpy"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "TEMPOCAL_KERNELS is 'Numpy'" in told.stderr

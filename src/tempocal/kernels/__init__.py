@@ -8,10 +8,14 @@ import os
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
+from warnings import warn
 
 __all__ = ["native"]
 
 native: Any = None
-if os.environ.get("TEMPOCAL_KERNELS") != "numpy":
+_asked = os.environ.get("TEMPOCAL_KERNELS", "")
+if _asked not in ("", "numpy"):
+    warn(f'TEMPOCAL_KERNELS is {_asked!r}, but only "numpy" has a meaning', stacklevel=2)
+if _asked != "numpy":
     with suppress(ImportError):
         native = import_module("tempocal.kernels.native")
