@@ -1,5 +1,7 @@
 """Rows counted and sorted part by part are what they would be in one go."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,9 @@ from tempocal.kernels import cores, counting, native
 from tempocal.kernels.counting import count_keys, parts_of, scatter
 
 PART = 100
+compiled = pytest.mark.skipif(
+    native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +45,7 @@ def test_one_row_out_of_order_is_seen_wherever_it_stands(row):
     assert count_keys(keys, 2)[1] is False
 
 
-@pytest.mark.skipif(native is None, reason="the loops are not compiled")
+@compiled
 @pytest.mark.parametrize("n_cores", [1, 2, 5])
 @pytest.mark.parametrize("dtype", [np.float64, np.int64, np.bool_])
 def test_sorting_keeps_rows_of_a_key_in_their_order(n_cores, dtype, monkeypatch):
@@ -54,7 +59,7 @@ def test_sorting_keeps_rows_of_a_key_in_their_order(n_cores, dtype, monkeypatch)
     np.testing.assert_array_equal(out, values[np.argsort(keys, kind="stable")])
 
 
-@pytest.mark.skipif(native is None, reason="the loops are not compiled")
+@compiled
 def test_keys_that_there_are_not_are_refused():
     for key in (-1, 3):
         with pytest.raises(ValueError, match="do not go together"):

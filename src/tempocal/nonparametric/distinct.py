@@ -105,6 +105,12 @@ def shrink_blocks(data: Distinct, values: Array, shrinkage: float) -> Array:
     starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
     weight = np.add.reduceat(data.weights, starts)
     predicted = np.add.reduceat(data.weights * data.proba, starts) / weight
-    share, value = shrinkage / (weight + shrinkage), values[starts]
     sizes = np.diff(np.append(starts, len(values)))
-    return np.repeat(value + share * (predicted - value), sizes)
+    return np.repeat(shrink_means(values[starts], predicted, weight, shrinkage), sizes)
+
+
+def shrink_means(means: Array, predicted: Array, weights: Array, shrinkage: float) -> Array:
+    """Draw the means of blocks toward their mean predictions, by ``shrinkage`` pseudo-rows each."""
+    share = shrinkage / (weights + shrinkage)
+    shrunk: Array = means + share * (predicted - means)
+    return shrunk

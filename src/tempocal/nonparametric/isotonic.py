@@ -3,9 +3,9 @@
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from tempocal.links import Array
 from tempocal.maps.binary import Knots
-from tempocal.nonparametric.blocks import Blocks, pool, pool_parts
+from tempocal.nonparametric.blocks import pool, pool_parts
+from tempocal.nonparametric.distinct import shrink_means
 from tempocal.nonparametric.knots import thin_knots
 from tempocal.nonparametric.ordered import Ordered
 
@@ -35,16 +35,10 @@ def fit_isotonic(rows: Ordered, *, shrinkage: float) -> Knots:
     Knots(odds=array([-2., -1., 1., 2.]), probabilities=array([0. , 0.5, 0.5, 1. ]))
     """
     blocks = pool_parts(rows.map(pool))
-    values = isotonic_regression(_shrunk(blocks, shrinkage), weights=blocks.weights).x
+    weights = blocks.weights
+    means = shrink_means(blocks.positives / weights, blocks.predicted / weights, weights, shrinkage)
+    values = isotonic_regression(means, weights=weights).x
     # A block is a knot at either end, or one knot.
     odds = np.stack([blocks.first, blocks.last], axis=1).ravel()
     is_knot = np.append(True, odds[1:] != odds[:-1])
     return thin_knots(odds[is_knot], np.repeat(np.asarray(values), 2)[is_knot])
-
-
-def _shrunk(blocks: Blocks, shrinkage: float) -> Array:
-    """Means of blocks with the pseudo-rows in them, as in `shrink_blocks`."""
-    mean, predicted = blocks.positives / blocks.weights, blocks.predicted / blocks.weights
-    share = shrinkage / (blocks.weights + shrinkage)
-    shrunk: Array = mean + share * (predicted - mean)
-    return shrunk
