@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from scipy.special import expit
 
 from experiments.cache import write_text
 from experiments.methods import SLOPE_AND_BIAS, calibrate
 from experiments.predictions import read_predictions
 from experiments.results import Result
-from experiments.scores import stretches
+from experiments.scores import probabilities, stretches
 from tempocal.errors import TempocalWarning
 from tempocal.metrics import ece
 
@@ -42,7 +41,7 @@ def write_definitions(results: dict[str, Result], predictions: Path, folder: Pat
         methods = [m for m in result.experiment.methods if m.paper or m == SLOPE_AND_BIAS]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TempocalWarning)  # the scores have them
-            probabilities = [expit(calibrate(method, rows)[1]) for method in methods]
+            found = [probabilities(calibrate(method, rows)[1]) for method in methods]
         title = f"{result.data_title}, {result.experiment.model_title}"
         lines = [
             f"| {title} | " + " | ".join(method.name for method in methods) + " |",
@@ -50,8 +49,7 @@ def write_definitions(results: dict[str, Result], predictions: Path, folder: Pat
         ]
         for words, metric in DEFINITIONS.items():
             errors = [
-                np.mean([metric(test.label[s.rows], proba[s.rows]) for s in cut])
-                for proba in probabilities
+                np.mean([metric(test.label[s.rows], proba[s.rows]) for s in cut]) for proba in found
             ]
             lines.append(f"| {words} | " + " | ".join(f"{one:.3f}" for one in errors) + " |")
         parts.append("\n".join(lines))

@@ -50,6 +50,11 @@ def stretches(test: Predictions, *, steps: bool) -> list[Stretch]:
     return [Stretch(at, float(test.length[rows].mean()), rows) for at, rows in found.items()]
 
 
+def probabilities(logits: np.ndarray) -> np.ndarray:
+    """Turn calibrated logits into probabilities that tie where they should."""
+    return np.asarray(GRAIN * np.round(expit(logits) / GRAIN))
+
+
 def score(
     predictions: Predictions,
     methods: Sequence[Method],
@@ -65,7 +70,7 @@ def score(
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", TempocalWarning)
             fitted, logits = calibrate(method, predictions)
-        proba = GRAIN * np.round(expit(logits) / GRAIN)
+        proba = probabilities(logits)
         errors = [ERROR(test.label[s.rows], proba[s.rows]) for s in cut]
         floors = [
             sampling_floor(proba[s.rows], groups=test.sequence[s.rows], metric=ERROR, n_draws=20)
