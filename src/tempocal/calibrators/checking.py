@@ -12,7 +12,7 @@ from tempocal.inputs import (
     as_array,
     check_groups,
     check_labels,
-    check_scores,
+    check_scores_and_range,
     check_weights,
     encode_labels,
     require_column_order,
@@ -20,7 +20,6 @@ from tempocal.inputs import (
     warn_of_light_weights,
     warn_of_probabilities,
 )
-from tempocal.kernels.extremes import extremes
 from tempocal.links import Array
 
 
@@ -45,8 +44,7 @@ def check_rows(
 ) -> Checked:
     """Check everything that a fit is given; rows of weight zero are left out."""
     logits = with_shape(logits, inputs)
-    scores = check_scores(logits, inputs, name=inputs)
-    low, high = extremes(scores)
+    scores, low, high = check_scores_and_range(logits, inputs, name=inputs)
     require_scale(low, high, inputs)
     if inputs == "logits":
         warn_of_probabilities(scores, low, high)

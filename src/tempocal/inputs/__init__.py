@@ -16,6 +16,7 @@ from tempocal.inputs.scores import (
     Inputs,
     check_proba,
     check_scores,
+    check_scores_and_range,
     require_scale,
     warn_of_probabilities,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "check_labels",
     "check_proba",
     "check_scores",
+    "check_scores_and_range",
     "check_seed",
     "check_time",
     "check_weights",

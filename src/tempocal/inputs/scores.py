@@ -38,10 +38,18 @@ def check_scores(scores: Any, inputs: Inputs = "logits", name: str = "logits") -
     name : str
         What to call them in an error.
     """
+    return check_scores_and_range(scores, inputs, name)[0]
+
+
+def check_scores_and_range(
+    scores: Any, inputs: Inputs = "logits", name: str = "logits"
+) -> tuple[Array, float, float]:
+    """Return logits as `check_scores` does, and the lowest and the highest of them."""
     if inputs == "logits":
         return _check_logits(scores, name)
     if inputs == "proba":
-        return _logits_from_proba(_check_columns(as_float64(scores, name), name), name)
+        logits = _logits_from_proba(_check_columns(as_float64(scores, name), name), name)
+        return logits, *extremes(logits)
     raise InputError(f'inputs must be "logits" or "proba", but it is {inputs!r}')
 
 
@@ -100,22 +108,22 @@ def check_proba(
     return array
 
 
-def _check_logits(scores: Any, name: str) -> Array:
+def _check_logits(scores: Any, name: str) -> tuple[Array, float, float]:
     logits = _check_columns(as_float64(scores, name), name)
     # No temporary in the usual case. NaN is its own extreme, and compares as false.
     low, high = extremes(logits)
     if low >= -LARGEST_LOGIT and high <= LARGEST_LOGIT:
-        return logits
+        return logits, low, high
     if np.isnan(logits).any():
         row = int(np.argwhere(np.isnan(logits))[0, 0])
         raise InputError(f"{name} contains NaN (first at row {row}); it must be numbers")
     infinite = np.isinf(logits)
     _require_moderate(np.where(infinite, 0.0, logits), name)
-    if not infinite.any():
-        return logits
     if logits.ndim == 1:
-        return np.where(infinite, np.copysign(CERTAIN_LOGIT, logits), logits)
-    return _finite_rows(logits, name)
+        logits = np.where(infinite, np.copysign(CERTAIN_LOGIT, logits), logits)
+    else:
+        logits = _finite_rows(logits, name)
+    return logits, *extremes(logits)
 
 
 def _require_moderate(logits: Array, name: str) -> None:

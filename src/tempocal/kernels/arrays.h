@@ -50,6 +50,13 @@ static PyObject *done(Arrays *arrays, int is_good) {
     return NULL;
 }
 
+static PyObject *done_with_memory(Arrays *arrays, int is_good, int found_room) {
+    PyObject *nothing = done(arrays, is_good);
+    if (found_room) return nothing;
+    Py_XDECREF(nothing);
+    return PyErr_NoMemory();
+}
+
 #define BUFFER(i) (arrays.taken[i] ? arrays.views[i].buf : NULL)
 #define SHAPE(i, axis) (arrays.views[i].shape[axis])
 #define HAS_LENGTH(i, n) (!arrays.taken[i] || SHAPE(i, 0) == (n))

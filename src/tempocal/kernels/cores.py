@@ -62,9 +62,12 @@ def free_cores() -> int:
     return 1 if current_thread().name.startswith(NAME) else _available_cores()
 
 
-def shares(count: int, width: int = 1) -> Iterator[slice]:
-    """Give every thread that can help about as many of ``count`` rows of ``width`` numbers."""
-    n_threads = max(1, min(free_cores(), count * width // NUMBERS_A_THREAD))
+def shares(count: int, width: int = 1, least: int = NUMBERS_A_THREAD) -> Iterator[slice]:
+    """Give every thread that can help about as many of ``count`` rows of ``width`` numbers.
+
+    With fewer than ``least`` numbers it is not worth a thread.
+    """
+    n_threads = max(1, min(free_cores(), count * width // least))
     size = max(1, -(-count // n_threads))
     for start in range(0, count, size):
         yield slice(start, min(start + size, count))

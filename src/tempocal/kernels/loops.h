@@ -118,6 +118,55 @@ static void NAME(even)(const Rows *rows, const Keys *keys, Found *found) {
     }
 }
 
+INLINE Place NAME(look)(const Rows *rows, const Pulled *pulled, int64_t key, int64_t first,
+                              int64_t end, double theta) {
+    const double away = theta - pulled->identity[key];
+    Place place = {theta, 0.0, 0.0, 0.0};
+    if (rows->weights)
+        NAME(even_rows)(rows, first, end, &theta, 1, 1, 1, &place.value, &place.slope, &place.bend);
+    else
+        NAME(even_rows)(rows, first, end, &theta, 1, 0, 1, &place.value, &place.slope, &place.bend);
+    place.value += pulled->linear[key] * theta + 0.5 * pulled->pull[key] * away * away;
+    place.slope += pulled->linear[key] + pulled->pull[key] * away;
+    place.bend += pulled->pull[key];
+    return place;
+}
+
+/* Newton's method for one coefficient of each key, whose rows stay in the cache meanwhile. Where it
+   comes to no end, or so little is left to lose that there may be none, the coefficient is what it
+   was, or 0 if that is better. */
+static void NAME(descend)(const Rows *rows, const Pulled *pulled, const Keys *keys, double *found) {
+    for (int64_t key = 0; key < keys->count; key++) {
+        const int64_t first = keys->starts[key], end = keys->starts[key + 1];
+        const double lower = pulled->lower[key];
+        double weight = (double)(end - first), share = 1.0;
+        if (rows->weights) {
+            weight = 0.0;
+            for (int64_t i = first; i < end; i++) weight += ((const double *)rows->weights)[i];
+        }
+        const double start = keys->theta[key] > lower ? keys->theta[key] : lower;
+        Place place = NAME(look)(rows, pulled, key, first, end, start);
+        const double away = pulled->identity[key], nothing = lower > 0.0 ? lower : 0.0;
+        if (place.value > weight * OF_NOTHING + 0.5 * pulled->pull[key] * away * away)
+            place = NAME(look)(rows, pulled, key, first, end, nothing);
+        const double farthest = FAR * (fabs(place.theta) > 1.0 ? fabs(place.theta) : 1.0);
+        found[key] = place.theta;
+        for (int looks = 0; looks < MOST_LOOKS && place.bend > 0.0; looks++) {
+            double next = place.theta - share * place.slope / place.bend;
+            next = next > lower ? next : lower;
+            if (!(fabs(next) < farthest)) break;
+            const double step = next - place.theta;
+            if (-step * (place.slope + 0.5 * place.bend * step) <= CLOSE * weight) {
+                if (place.value > LITTLE * weight && place.value > LESS_THAN_A_ROW) found[key] = next;
+                break;
+            }
+            const Place trial = NAME(look)(rows, pulled, key, first, end, next);
+            share = trial.value <= place.value ? 1.0 : 0.25 * share;
+            if (trial.value <= place.value) place = trial;
+        }
+    }
+}
+
 static void NAME(shared)(const Rows *rows, const Keys *keys, Found *found) {
     for (int64_t key = 0; key < keys->count; key++) {
         int64_t first = keys->starts[key], end = keys->starts[key + 1];
@@ -280,6 +329,64 @@ static void NAME(softmax)(const double *logits, int64_t n, int64_t classes, doub
         for (int64_t i = 0; i < count; i++)
             for (int64_t k = 0; k < classes; k++) found[i * classes + k] /= total[i];
     }
+}
+
+/* How many rows lie in each narrow cell of their size; one more cell is for those beyond. */
+INLINE void NAME(count_narrow)(const char *x, int single, int64_t n, double scale, double beyond,
+                               uint16_t *counts) {
+    enum { AT_ONCE = 256 };
+    int32_t cells[AT_ONCE];
+    for (int64_t at = 0; at < n; at += AT_ONCE) {
+        const int count = n - at < AT_ONCE ? (int)(n - at) : AT_ONCE;
+        for (int i = 0; i < count; i++) {
+            const double place = fabs(number_at(x, single, at + i)) * scale;
+            cells[i] = (int32_t)(place < beyond ? place : beyond);
+        }
+        for (int i = 0; i < count; i++) counts[cells[i]]++;
+    }
+}
+
+/* Sums over rows of weight 1 in cells of their size; return 0 where there is no memory. */
+static int NAME(count_moments)(const char *x, int single, int64_t n, double scale, int64_t cells,
+                               Four *sums) {
+    const double width = 1.0 / (scale * NARROW), beyond = (double)(cells * NARROW);
+    uint16_t *counts = calloc((size_t)(cells * NARROW + 1), sizeof *counts);
+    if (!counts) return 0;
+    if (single) NAME(count_narrow)(x, 1, n, 1.0 / width, beyond, counts);
+    else NAME(count_narrow)(x, 0, n, 1.0 / width, beyond, counts);
+    for (int64_t cell = 0; cell < cells; cell++) {
+        const uint16_t *own = counts + cell * NARROW;
+        int32_t number = 0, once = 0, twice = 0; /* at most MOST_ROWS * NARROW^2 */
+        for (int32_t k = 0; k < NARROW; k++) {
+            number += own[k];
+            once += own[k] * k;
+            twice += own[k] * (k * k);
+        }
+        /* Measured from the middle of the first narrow cell; and the spread within each. */
+        const double rows = number, mean = once, from = (double)(cell * NARROW) + 0.5;
+        const double squares = twice + 2.0 * from * mean + rows * (from * from + 1.0 / 12.0);
+        sums[cell] += (Four){rows, width * (mean + rows * from), width * width * squares, rows};
+    }
+    free(counts);
+    return 1;
+}
+
+/* (1/2 - label) x, added up over rows whose labels are 0 or 1. */
+static double NAME(pull)(const char *x, int single, const int64_t *labels, int64_t n) {
+    double total = 0.0;
+    for (int64_t at = 0; at < n;) {
+        int64_t stop = at + FEW < n ? at + FEW : n;
+        vec halves = {0};
+        for (; at < stop; at += LANES) {
+            int64_t count = stop - at < LANES ? stop - at : LANES;
+            ivec is_second = {0};
+            if (count == LANES) memcpy(&is_second, labels + at, sizeof is_second);
+            else for (int i = 0; i < count; i++) is_second[i] = labels[at + i];
+            halves += (vec)((ivec)load(x, single, at, count) ^ (is_second << 63));
+        }
+        total += 0.5 * NAME(sum)(halves);
+    }
+    return total;
 }
 
 /* exp of every number: what the tests hold the loops to. */

@@ -18,6 +18,23 @@
 #define LOG_2_LOW 0x1.a39ef35793c76p-33
 /* Most coefficients that a key of a binary model has. */
 #define MOST 3
+/* The loss of a row about which nothing is said, and a little more. */
+#define OF_NOTHING (0x1.62e42fefa39efp-1 * (1.0 + 1e-9))
+/* Cells that rows of weight 1 are counted in are cut into so many narrow ones, where there are from so
+   many to so many of these rows: counting takes a third of the time of adding up sizes, and where in
+   its narrow cell each of so many rows lies says nothing that matters. */
+#define NARROW 128
+#define LEAST_ROWS 32768
+#define MOST_ROWS UINT16_MAX
+/* Where the last step of a search promises this much of a mean loss, it is as good as at its end. */
+#define CLOSE 1e-8
+/* Of the loss so little is left where classes are separated, as a share of the weight and in all. */
+#define LITTLE 1e-7
+#define LESS_THAN_A_ROW 0.5
+/* Coefficients that grow so many times as large have no end, as a rule; nor have searches of so many
+   looks. */
+#define FAR 100.0
+#define MOST_LOOKS 50
 #define INLINE static inline __attribute__((always_inline))
 
 typedef struct {
@@ -37,6 +54,18 @@ typedef struct {
 typedef struct {
     double *loss, *gradient, *hessian;
 } Found;
+
+typedef struct {
+    const double *linear; /* of each key, what its coefficient is multiplied by */
+    const double *pull, *identity, *lower; /* how it is pulled, whereto, and its least */
+} Pulled;
+
+typedef struct {
+    double theta, value, slope, bend;
+} Place;
+
+/* Weight, size, square and number of rows in a cell. */
+typedef double Four __attribute__((vector_size(32), aligned(8)));
 
 typedef struct {
     int64_t classes, width; /* of the table of coefficients, whose last column are the biases */
@@ -81,6 +110,7 @@ typedef struct {
     const char *name;
     int (*is_supported)(void);
     void (*even)(const Rows *, const Keys *, Found *);
+    void (*descend)(const Rows *, const Pulled *, const Keys *, double *);
     void (*shared)(const Rows *, const Keys *, Found *);
     int (*per_class)(const Rows *, const PerClass *, const Keys *, Found *);
     void (*compare)(const double *, const double *, const int64_t *, const double *, int64_t,
@@ -88,6 +118,8 @@ typedef struct {
     int (*bin_pairs)(const Binned *);
     void (*sigmoid)(const double *, int64_t, double *);
     void (*softmax)(const double *, int64_t, int64_t, double *);
+    int (*count_moments)(const char *, int, int64_t, double, int64_t, Four *);
+    double (*pull)(const char *, int, const int64_t *, int64_t);
     void (*exponential)(const double *, int64_t, double *);
     void (*logarithm)(const double *, int64_t, double *);
 } Loops;
@@ -103,8 +135,10 @@ static int supported_avx512(void) {
 }
 #endif
 
-#define LOOPS(set) {#set, supported_##set, even_##set, shared_##set, per_class_##set, compare_##set, \
-                    bin_pairs_##set, sigmoid_##set, softmax_##set, exponential_##set, logarithm_##set}
+#define LOOPS(set) {#set, supported_##set, even_##set, descend_##set, shared_##set, per_class_##set, compare_##set, \
+                    bin_pairs_##set, sigmoid_##set, softmax_##set, \
+                    count_moments_##set, pull_##set, \
+                    exponential_##set, logarithm_##set}
 /* The widest last. */
 static const Loops SETS[] = {
     LOOPS(plain),
@@ -158,7 +192,31 @@ static PyObject *shared_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
     return sum(given, count, 0);
 }
 
-/* The same of a softmax with several coefficients for each class; labels are codes of classes. */
+/* One coefficient for each key, closer to its optimum. */
+static PyObject *descend(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { X, WEIGHTS, LINEAR, PULL, IDENTITY, LOWER, STARTS, THETA };
+    static const Wanted wanted[] = {
+        {"df", 1, READ, 0}, {"d", 1, READ, 1}, {"d", 1, READ, 0},  {"d", 1, READ, 0},
+        {"d", 1, READ, 0},  {"d", 1, READ, 0}, {"lq", 1, READ, 0}, {"d", 1, WRITE, 0},
+    };
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 8) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(X, 0), n_keys = SHAPE(THETA, 0);
+    int good = are_bounds(arrays.views + STARTS, n_keys, n) && HAS_LENGTH(WEIGHTS, n)
+               && HAS_LENGTH(LINEAR, n_keys) && HAS_LENGTH(PULL, n_keys)
+               && HAS_LENGTH(IDENTITY, n_keys) && HAS_LENGTH(LOWER, n_keys);
+    if (good) {
+        Rows rows = {BUFFER(X), 1, 0, arrays.views[X].format[0] == 'f', BUFFER(WEIGHTS), NULL};
+        Pulled pulled = {BUFFER(LINEAR), BUFFER(PULL), BUFFER(IDENTITY), BUFFER(LOWER)};
+        Keys keys = {BUFFER(STARTS), BUFFER(THETA), n_keys};
+        Py_BEGIN_ALLOW_THREADS;
+        loops->descend(&rows, &pulled, &keys, BUFFER(THETA));
+        Py_END_ALLOW_THREADS;
+    }
+    return done(&arrays, good);
+}
+
+/* Sums of a softmax with several coefficients for each class; labels are codes of classes. */
 static PyObject *sum_per_class(PyObject *const *given, Py_ssize_t count, int is_diagonal) {
     enum { X, WEIGHTS, LABELS, THETA, STARTS, LOSS, GRADIENT, HESSIAN };
     static const Wanted wanted[] = {
@@ -188,10 +246,7 @@ static PyObject *sum_per_class(PyObject *const *given, Py_ssize_t count, int is_
         if (good) found_room = loops->per_class(&rows, &model, &keys, &found);
         Py_END_ALLOW_THREADS;
     }
-    PyObject *nothing = done(&arrays, good);
-    if (found_room) return nothing;
-    Py_XDECREF(nothing);
-    return PyErr_NoMemory();
+    return done_with_memory(&arrays, good, found_room);
 }
 
 static PyObject *full_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
@@ -202,11 +257,11 @@ static PyObject *diagonal_sums(PyObject *self, PyObject *const *given, Py_ssize_
     return sum_per_class(given, count, 1);
 }
 
-/* (1/2 - target) x of each row, added up under its key, or under the first. */
+/* (1/2 - target) x of each row, added up under its key, or under the first. Whole targets are 0 or 1. */
 static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, TARGETS, WEIGHTS, KEYS, SUMS };
     static const Wanted wanted[] = {{"df", 1, READ, 0},
-                                    {"d?", 1, READ, 0},
+                                    {"d?lq", 1, READ, 0},
                                     {"d", 1, READ, 1},
                                     {"lq", 1, READ, 1},
                                     {"d", 1, WRITE, 0}};
@@ -215,17 +270,20 @@ static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
     const Py_ssize_t n = SHAPE(X, 0);
     const Py_ssize_t n_keys = SHAPE(SUMS, 0);
     int good = HAS_LENGTH(TARGETS, n) && HAS_LENGTH(WEIGHTS, n) && n_keys > 0 && HAS_LENGTH(KEYS, n)
-               && (!arrays.taken[KEYS] || arrays.views[KEYS].itemsize == 8);
+               && (!arrays.taken[KEYS] || arrays.views[KEYS].itemsize == 8)
+               && (arrays.views[TARGETS].itemsize == 8 || arrays.views[TARGETS].itemsize == 1);
     if (good) {
         const char *x = BUFFER(X);
         const double *weights = BUFFER(WEIGHTS);
         const int single = arrays.views[X].format[0] == 'f';
         const int64_t *keys = BUFFER(KEYS);
-        const int are_doubles = arrays.views[TARGETS].format[0] == 'd';
-        const double *shares = are_doubles ? BUFFER(TARGETS) : NULL;
-        const unsigned char *bits = are_doubles ? NULL : BUFFER(TARGETS);
+        const char kind = arrays.views[TARGETS].format[0];
+        const double *shares = kind == 'd' ? BUFFER(TARGETS) : NULL;
+        const unsigned char *bits = kind == '?' ? BUFFER(TARGETS) : NULL;
+        const int64_t *labels = BUFFER(TARGETS);
         double *sums = BUFFER(SUMS), few[4] = {0};
-#define PULL(i) ((bits ? 0.5 - bits[i] : 0.5 - shares[i]) * (weights ? weights[i] : 1.0) * number_at(x, single, i))
+#define TARGET(i) (bits ? bits[i] : shares ? shares[i] : (double)labels[i])
+#define PULL(i) ((0.5 - TARGET(i)) * (weights ? weights[i] : 1.0) * number_at(x, single, i))
         Py_BEGIN_ALLOW_THREADS;
         if (keys)
             for (Py_ssize_t i = 0; i < n; i++) {
@@ -233,6 +291,8 @@ static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
                 if (key < (uint64_t)n_keys) sums[key] += PULL(i);
                 else good = 0;
             }
+        else if (!weights && !bits && !shares)
+            sums[0] += loops->pull(x, single, labels, n);
         else {
             /* Four sums, so that not every one waits for the one before. */
             Py_ssize_t i = 0;
@@ -243,11 +303,10 @@ static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
         }
         Py_END_ALLOW_THREADS;
 #undef PULL
+#undef TARGET
     }
     return done(&arrays, good);
 }
-
-typedef double Four __attribute__((vector_size(32), aligned(8)));
 
 /* Weight, size, square and number of the rows of each piece, in cells of their size; those beyond the
    last cell are left out. */
@@ -263,7 +322,8 @@ static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t coun
     const Py_ssize_t n = SHAPE(X, 0), pieces = SHAPE(SUMS, 0), cells = SHAPE(SUMS, 1);
     int good = HAS_LENGTH(WEIGHTS, n) && are_bounds(arrays.views + BOUNDS, pieces, n)
                && SHAPE(SUMS, 2) == 4 && cells > 0 && SHAPE(SCALE, 0) == 1
-               && *(double *)BUFFER(SCALE) >= 0.0;
+               && *(double *)BUFFER(SCALE) >= 0.0 && cells <= INT32_MAX / NARROW;
+    int found_room = 1;
     if (good) {
         const char *x = BUFFER(X);
         const double *weights = BUFFER(WEIGHTS), scale = *(double *)BUFFER(SCALE);
@@ -272,6 +332,12 @@ static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t coun
         Py_BEGIN_ALLOW_THREADS;
         for (Py_ssize_t piece = 0; piece < pieces; piece++) {
             Four *sums = (Four *)BUFFER(SUMS) + piece * cells;
+            const int64_t rows = bounds[piece + 1] - bounds[piece];
+            if (!weights && rows >= LEAST_ROWS && rows <= MOST_ROWS && scale > 0.0) {
+                const char *first = x + bounds[piece] * (single ? 4 : 8);
+                found_room &= loops->count_moments(first, single, rows, scale, cells, sums);
+                continue;
+            }
             for (int64_t i = bounds[piece]; i < bounds[piece + 1]; i++) {
                 const double size = fabs(number_at(x, single, i)), weight = weights ? weights[i] : 1.0;
                 const double place = size * scale;
@@ -281,7 +347,7 @@ static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t coun
         }
         Py_END_ALLOW_THREADS;
     }
-    return done(&arrays, good);
+    return done_with_memory(&arrays, good, found_room);
 }
 
 /* How many rows have each key, and whether they come in the order of their keys. */
@@ -545,6 +611,7 @@ static PyObject *used(PyObject *self, PyObject *nothing) {
 #define FAST(name, words) {#name, (PyCFunction)(void (*)(void))name, METH_FASTCALL, words}
 static PyMethodDef METHODS[] = {
     FAST(even_sums, "Sums of log(2 cosh(eta / 2)) and its derivatives, by key."),
+    FAST(descend, "One coefficient for each key, closer to its optimum."),
     FAST(shared_sums, "Sums of the loss of a softmax with one coefficient, by key."),
     FAST(full_sums, "Sums of the loss of a softmax of a matrix times x, by key."),
     FAST(diagonal_sums, "Sums of the loss of a softmax with two coefficients a class, by key."),

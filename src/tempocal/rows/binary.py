@@ -19,7 +19,7 @@ from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array, sigmoid
-from tempocal.rows.compiled import MOST_COEFFICIENTS, even_sums, linear_sums
+from tempocal.rows.compiled import MOST_COEFFICIENTS, descend, even_sums, linear_sums
 from tempocal.rows.condensed import condense
 from tempocal.rows.layout import Block
 from tempocal.rows.stored import StoredRows
@@ -30,7 +30,7 @@ from tempocal.rows.threads import sum_blocks
 # long as the sums; large enough that threads seldom wait for the interpreter.
 BLOCK = 2**15
 # A pass over so many rows takes the compiled loops no longer than a few calls of NumPy.
-QUICK = 2**17
+QUICK = 2**14
 # A product of this many numbers in [1, 2] does not overflow: one logarithm for all of them.
 CHUNK = 512
 
@@ -43,7 +43,7 @@ class BinaryRows(StoredRows):
     features : ndarray of shape (coefficients, n)
         What the coefficients multiply.
     targets : ndarray of shape (n,)
-        Labels 0 and 1 as booleans, or smoothed ones in between.
+        Labels 0 and 1 as booleans or whole numbers, or smoothed ones in between.
     weights : ndarray of shape (n,) or None
         Weights; None counts every row once.
     keys : ndarray of shape (n,) or None
@@ -55,7 +55,7 @@ class BinaryRows(StoredRows):
     def __init__(
         self,
         features: Array,
-        targets: NDArray[np.bool_] | Array,
+        targets: NDArray[np.bool_] | Codes | Array,
         *,
         weights: Array | None = None,
         keys: Codes | None = None,
@@ -81,6 +81,15 @@ class BinaryRows(StoredRows):
             Sums(even.loss + linear, even.gradient + self._linear, even.hessian)
         )
 
+    def descend(self, identity: Array, pull: Array, lower: Array) -> Array | None:
+        """Coefficients close to the optimum of each key, where it has one only."""
+        if native is None or self.n_coefficients > 1:
+            return None
+        present, found = self._layout.present, identity.copy()
+        each = np.stack([self._linear, pull[present], identity[present], lower[present]])[..., 0]
+        found[present, 0] = descend(self._features[0], self._weights, each, self._layout.offsets)
+        return found
+
     @property
     def is_quick(self) -> bool:
         """Whether some passes over all rows take less time than to find few that stand for them."""
@@ -98,7 +107,8 @@ class BinaryRows(StoredRows):
             rows = slice(start, start + BLOCK)
             x = self._features[:, rows]
             weighted = x if self._weights is None else x * self._weights[rows]
-            return np.asarray(np.einsum("pi,pi->p", weighted, x))
+            # One after the other, for which einsum has a quicker way than for all at once.
+            return np.array([np.einsum("i,i->", *pair) for pair in zip(weighted, x, strict=True)])
 
         parts = map_on_cores(sum_squares, range(0, self._features.shape[1], BLOCK))
         return np.asarray(np.sum(parts, axis=0) / self.total_weight)
@@ -131,12 +141,12 @@ class BinaryRows(StoredRows):
         inverse = np.reciprocal(one_plus_small, out=one_plus_small)
         # sigmoid(eta) - 1/2 has the sign of eta and the size sigmoid(|eta|) - 1/2.
         slope = np.copysign(np.subtract(inverse, 0.5, out=below), eta, out=below)
-        gradient = block.project(x, _weighed(slope, weights))
+        gradient = block.project(x, _weigh(slope, weights))
         if not hessian:
             return Sums(loss, gradient, None)
         small *= inverse
         small *= inverse
-        return Sums(loss, gradient, _squares(x, _weighed(small, weights), block))
+        return Sums(loss, gradient, _squares(x, _weigh(small, weights), block))
 
     def _row_gradients(self, theta: Array) -> Iterator[Array]:
         residual = np.empty(len(self._targets))
@@ -160,7 +170,7 @@ class BinaryRows(StoredRows):
     def _sum_linear(
         self,
         features: Array,
-        targets: NDArray[np.bool_] | Array,
+        targets: NDArray[np.bool_] | Codes | Array,
         weights: Array | None,
         keys: Codes | None,
     ) -> Array:
@@ -172,7 +182,7 @@ class BinaryRows(StoredRows):
         for start in range(0, len(targets), BLOCK):
             rows = slice(start, start + BLOCK)
             own = None if weights is None else weights[rows]
-            pull = _weighed(np.subtract(0.5, targets[rows], dtype=np.float64), own)
+            pull = _weigh(np.subtract(0.5, targets[rows], dtype=np.float64), own)
             for p, x in enumerate(features):
                 total[:, p] += _by_key(x[rows] * pull, keys, rows, self.n_keys)
         return total[self._layout.present]
@@ -184,7 +194,8 @@ def _by_key(values: Array, keys: Codes | None, rows: slice, n_keys: int) -> Arra
     return np.asarray(np.bincount(keys[rows], values, minlength=n_keys), dtype=np.float64)
 
 
-def _weighed(values: Array, weights: Array | None) -> Array:
+def _weigh(values: Array, weights: Array | None) -> Array:
+    """Multiply by weights, in place."""
     return values if weights is None else np.multiply(values, weights, out=values)
 
 

@@ -21,6 +21,8 @@ from tempocal.rows.sums import Sums
 
 # Most coefficients of a binary model that the loops are compiled for.
 MOST_COEFFICIENTS = 3
+# How often the rows of a key are looked at by its own search.
+LOOKS = 5
 # Rows of a piece.
 PIECE = 2**15
 
@@ -45,12 +47,7 @@ class Pieces:
 
     def shares(self, width: int) -> Iterator[slice]:
         """Give every thread about as many of the pieces, of rows of ``width`` numbers."""
-        start = 0
-        for rows in shares(int(self.bounds[-1]), width):
-            stop = int(np.searchsorted(self.bounds, rows.stop))
-            if stop > start:
-                yield slice(start, stop)
-            start = max(start, stop)
+        return _shares(self.bounds, width)
 
     def by_key(self, found: Sums) -> Sums:
         """Add up the pieces of each key."""
@@ -94,7 +91,7 @@ def per_class_sums(
 
 def linear_sums(
     x: Array,
-    targets: NDArray[np.bool_] | Array,
+    targets: NDArray[np.bool_] | Codes | Array,
     weights: Array | None,
     keys: Codes | None,
     n_keys: int,
@@ -117,6 +114,24 @@ def linear_sums(
     return np.asarray(found.sum(axis=1).T)
 
 
+def descend(x: Array, weights: Array | None, pulled: Array, offsets: Codes) -> Array:
+    """One coefficient for each key (keys,), next to its optimum by Newton's method.
+
+    ``pulled`` holds what each is multiplied by beside the even part, how it is pulled, the
+    identity, and the least that it may be: (4, keys).
+    """
+    found, bounds = pulled[2].copy(), offsets.astype(np.int64, copy=False)
+
+    def work(keys: slice) -> None:
+        own = bounds[keys.start : keys.stop + 1]
+        rows = slice(int(own[0]), int(own[-1]))
+        weighed = None if weights is None else weights[rows]
+        native.descend(x[rows], weighed, *pulled[:, keys], own - own[0], found[keys])
+
+    run_on_cores(work, list(_shares(bounds, LOOKS)))
+    return np.asarray(found)
+
+
 def moments(
     x: Array, weights: Array | None, pieces: Pieces, *, cells: int, scale: float
 ) -> tuple[Array, int]:
@@ -135,6 +150,16 @@ def moments(
     run_on_cores(work, list(pieces.shares(1)))
     *sums, counts = np.moveaxis(np.add.reduceat(found, pieces.firsts), 2, 0)
     return np.stack(sums), int(counts.sum())
+
+
+def _shares(bounds: NDArray[np.int64], width: int) -> Iterator[slice]:
+    """Give every thread about as many rows of ``width`` numbers, in whole pieces or keys."""
+    start = 0
+    for rows in shares(int(bounds[-1]), width):
+        stop = int(np.searchsorted(bounds, rows.stop))
+        if stop > start:
+            yield slice(start, stop)
+        start = max(start, stop)
 
 
 def _sums(

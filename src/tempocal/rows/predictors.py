@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.links import Array, log_features, log_odds, log_sigmoid, one_column
@@ -47,9 +48,9 @@ class Sigmoid:
 
     def stored(self, scores: "Scores", **common: Any) -> StoredRows:
         """Make rows in memory."""
-        targets = scores.labels == self.of_class
+        targets = scores.targets(self.of_class)
         if (self.low, self.high) != (0.0, 1.0):
-            targets = np.where(targets, self.high, self.low)
+            targets = np.where(targets > 0, self.high, self.low)
         return BinaryRows(self._design(scores.odds[self.of_class]), targets, **common)
 
     def _design(self, odds: Array) -> Array:
@@ -114,6 +115,12 @@ class Scores:
         self.logits, self.labels = logits, labels
         self._n_classes = n_classes
         self._odds: list[Array] | None = None
+
+    def targets(self, of_class: int) -> NDArray[np.bool_] | Codes:
+        """Whether rows are of a class: of two, the labels themselves say so."""
+        if self._n_classes == 2 and of_class == 1:
+            return self.labels
+        return np.asarray(self.labels == of_class)
 
     @property
     def odds(self) -> list[Array]:

@@ -236,6 +236,10 @@ class StandingRows:
         """Look at the rows that these stand for; tell whether that changed anything."""
         return self._sharpens and self._stand.sharpen(self._at_atoms(theta), self._counted)
 
+    def descend(self, identity: Array, pull: Array, lower: Array) -> Array | None:
+        """No quick way to an optimum."""
+        return None
+
     @property
     def squares(self) -> Array:
         """Mean square of what each coefficient multiplies, over all rows whatever their key."""

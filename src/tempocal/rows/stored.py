@@ -84,6 +84,10 @@ class StoredRows(ABC):
         """Far fewer rows, with weights, that have about the same sums; None if there are none."""
         return None
 
+    def descend(self, identity: Array, pull: Array, lower: Array) -> Array | None:
+        """Coefficients close to the optimum of each key; None where there is no quick way."""
+        return None
+
     def sharpen(self, theta: Array) -> bool:
         """Look closer: there is no more to see than is known."""
         return False

@@ -80,6 +80,13 @@ class Rows(Protocol):
     def squares(self) -> Array:
         """Mean square of what each coefficient multiplies, times 4 p (1 - p) where all is even."""
 
+    def descend(self, identity: Array, pull: Array, lower: Array) -> Array | None:
+        """Coefficients close to where the loss of each key and a pull to the identity are least.
+
+        All are of shape (keys, coefficients). Where that has no end the identity or zero is
+        returned, whichever is better; and None where rows know no quick way.
+        """
+
     def sharpen(self, theta: Array) -> bool:
         """Look closer at the rows around ``theta``, if there is more to see than was known.
 

@@ -73,7 +73,7 @@ class Memory:
         Its Hessian: one block of all coefficients and rates, or one for each step.
     strengths, wanted, weakest : tuple
         The strengths of its penalties, those that the user gave, and the weakest that data may
-        choose.
+        choose where they choose any.
     log_rates : tuple of float
         The rates of its curve, which stay as well.
     scatter : Scatter or None
@@ -206,8 +206,11 @@ def remember(
     """Return what a fit knows beside what was known ``before``, and what it doubts."""
     solution = shrunk.solution
     curvature, gradient = derivatives_of(solution)
-    weakest = weakest_prior(problem) if before is None else before.weakest
-    doubted = Doubt(shrunk.strengths, solution.theta)
+    doubted, weakest = Doubt(shrunk.strengths, solution.theta), shrunk.strengths
+    if before is not None:
+        weakest = before.weakest
+    elif None in wanted:
+        weakest = weakest_prior(problem)
     if None in wanted:
         doubted = doubt(problem, solution, shrunk.strengths, effect, wanted=wanted, weakest=weakest)
     pulled = problem.pulled(shrunk.strengths, solution.theta - problem.identity)
