@@ -233,12 +233,11 @@ def fit_family(family: Family, shrinkage: Any, training: Training) -> Fitted:
     made = _made(family, problems, fits, training, wanted=wanted)
     if not family.loss_is_nll:
         return made
-    rows, solution = problems[0].rows, fits[0].solution
-    before = rows.sums(np.tile(family.models[0].identity, (rows.n_keys, 1)), hessian=False).loss
+    total = problems[0].rows.total_weight
     return replace(
         made,
-        nll_before=float(before.sum()) / rows.total_weight,
-        nll_after=solution.loss / rows.total_weight,
+        nll_before=float(problems[0].at_identity.loss.sum()) / total,
+        nll_after=fits[0].solution.loss / total,
     )
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tempocal.kernels.cores import map_on_cores
 
 # Rows that are looked at for either while they are in the cache.
-BLOCK = 2**16
+BLOCK = 2**18
 # Comparing takes so little that with fewer numbers than this it is not worth a thread.
 MANY = 2**18
 

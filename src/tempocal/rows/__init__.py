@@ -4,7 +4,7 @@ from tempocal.rows.binary import BinaryRows
 from tempocal.rows.per_class import PerClassRows
 from tempocal.rows.predictors import LINE, ODDS, Predictor, ScaledSoftmax, Scores, Sigmoid, Softmax
 from tempocal.rows.shared import SharedRows
-from tempocal.rows.sums import Rows, Sums
+from tempocal.rows.sums import Rows, Shortfall, Sums
 
 __all__ = [
     "LINE",
@@ -16,6 +16,7 @@ __all__ = [
     "ScaledSoftmax",
     "Scores",
     "SharedRows",
+    "Shortfall",
     "Sigmoid",
     "Softmax",
     "Sums",

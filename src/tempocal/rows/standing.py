@@ -17,7 +17,7 @@ from scipy.sparse import coo_array, csr_array
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.rows.stored import StoredRows
-from tempocal.rows.sums import Sums
+from tempocal.rows.sums import Shortfall, Sums
 
 # Error of a linear predictor, beside the rows of its atom, that is as good as none.
 CLOSE = 1e-11
@@ -93,7 +93,7 @@ class Stand:
         self._few, self._many, self._exact, self._sampled = few, many, exact, sampled
         self._groups_of = groups_of
         self._seen: Sums | None = None
-        self._short: Sums | None = None
+        self._short: Shortfall | None = None
         self._center = np.zeros((few.n_keys, few.n_coefficients))
         self._off = np.inf
         self._looks = 0
@@ -106,16 +106,7 @@ class Stand:
         if self._short is None and self._sampled and self._exact:
             self.look(theta, np.ones(len(theta), dtype=bool))
         found = self._few.sums(theta, hessian=hessian)
-        if self._short is None:
-            return found
-        short, away = self._short, theta - self._center
-        assert short.hessian is not None
-        bend = np.einsum("apq,aq->ap", short.hessian, away)
-        return Sums(
-            found.loss + short.loss + np.einsum("ap,ap->a", short.gradient + 0.5 * bend, away),
-            found.gradient + short.gradient + bend,
-            None if found.hessian is None else found.hessian + short.hessian,
-        )
+        return found if self._short is None else self._short.added_to(found, theta)
 
     def sharpen(self, theta: Array, counted: NDArray[np.bool_]) -> bool:
         """Look at the many, unless their sums are known well enough; tell if that was news."""
@@ -138,13 +129,8 @@ class Stand:
         at = np.where(counted[:, None], theta, self._center)
         seen = self._many.look(at)
         self._looks += 1
-        few = self._few.sums(at)
-        assert seen.hessian is not None
-        assert few.hessian is not None
         self._seen, self._center = seen, at
-        self._short = Sums(
-            seen.loss - few.loss, seen.gradient - few.gradient, seen.hessian - few.hessian
-        )
+        self._short = Shortfall.of(self._few.sums(at), seen, at)
         return seen
 
     def of_groups(self, theta: Array, counted: NDArray[np.bool_]) -> GroupSums:

@@ -36,12 +36,48 @@ class Sums:
             np.zeros(square) if hessian else None,
         )
 
+    def times(self, factor: float) -> "Sums":
+        """Count each row so many times."""
+        hessian = None if self.hessian is None else factor * self.hessian
+        return Sums(factor * self.loss, factor * self.gradient, hessian)
+
     def add(self, keys: slice | Codes, part: "Sums") -> None:
         """Add the sums of some of the keys, in place; none of them may come twice."""
         self.loss[keys] += part.loss
         self.gradient[keys] += part.gradient
         if self.hessian is not None and part.hessian is not None:
             self.hessian[keys] += part.hessian
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """What few rows are short of beside many, at a place where both were summed over.
+
+    Added to the few up to second order, so that near that place they have the sums of the many but
+    for a difference of the third derivatives.
+    """
+
+    center: Array  # (keys, coefficients)
+    sums: Sums
+
+    @classmethod
+    def of(cls, few: Sums, many: Sums, center: Array) -> Self:
+        """Compare the sums of the few and of the many at the same coefficients."""
+        assert few.hessian is not None
+        assert many.hessian is not None
+        short = Sums(many.loss - few.loss, many.gradient - few.gradient, many.hessian - few.hessian)
+        return cls(center, short)
+
+    def added_to(self, found: Sums, theta: Array) -> Sums:
+        """Add it to the sums of the few at ``theta``."""
+        short, away = self.sums, theta - self.center
+        assert short.hessian is not None
+        bend = np.einsum("apq,aq->ap", short.hessian, away)
+        return Sums(
+            found.loss + short.loss + np.einsum("ap,ap->a", short.gradient + 0.5 * bend, away),
+            found.gradient + short.gradient + bend,
+            None if found.hessian is None else found.hessian + short.hessian,
+        )
 
 
 class Rows(Protocol):

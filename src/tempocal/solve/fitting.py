@@ -1,11 +1,12 @@
 """Fit a problem at a given strength: Newton where a Hessian fits in memory, else L-BFGS."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from tempocal.links import Array
-from tempocal.rows import Sums
+from tempocal.rows import Shortfall, Sums
 from tempocal.solve.approach import approach
 from tempocal.solve.lbfgs import minimize_lbfgs
 from tempocal.solve.newton import descend_newton, minimize_newton
@@ -14,6 +15,8 @@ from tempocal.solve.problem import Problem, Solution
 
 # A sample of about this many rows gives the start, which saves passes over all of them.
 SAMPLE_ROWS = 2**14
+# With few coefficients, of so many rows: it is put right by looks at all of them.
+FEW_ROWS = 2**13
 # It is far from the optimum of all rows anyway.
 LAST_STEP_OF_SAMPLE = 1e-8
 # Of more than this share of the rows a fit takes as long as it saves.
@@ -51,7 +54,9 @@ def _fit_from_sample(
     """Fit a sample, and go on from there by its curvature until one Hessian of all rows will do."""
     start = identity_or_zero(small)
     weaker = tuple(share * s for s in strengths)
-    found = descend_newton(small, weaker, start, known_at(small, start), LAST_STEP_OF_SAMPLE)
+    found = descend_newton(
+        small, weaker, start, known_at(small, start), last_step=LAST_STEP_OF_SAMPLE
+    )
     if found.unbounded or _value(problem, strengths, found.theta) > _value(
         problem, strengths, start
     ):
@@ -74,13 +79,49 @@ def _start(problem: Problem, strengths: Strengths) -> Array:
         start = identity_or_zero(few)
         found = minimize_newton(few, strengths, start, known_at(few, start))
         return start if found.unbounded else found.theta
-    small, share = problem.thinned(SAMPLE_ROWS)
+    small, share = problem.thinned(FEW_ROWS)
     if share > LARGEST_SHARE:
         return identity_or_zero(problem)
     start = identity_or_zero(small)
+    if start is problem.identity:
+        return _by_looks(problem, strengths, small, share)
     weaker = tuple(share * s for s in strengths)
     found = minimize_newton(small, weaker, start, known_at(small, start))
     return start if found.unbounded else found.theta
+
+
+def _by_looks(problem: Problem, strengths: Strengths, small: Problem, share: float) -> Array:
+    """Fit a sample that is put right at the identity, and once more where that has led to."""
+
+    def few(at_keys: Array) -> Sums:
+        return small.rows.sums(at_keys).times(1.0 / share)
+
+    theta = _near(problem, strengths, problem.identity, problem.at_identity, few)
+    seen = problem.rows.sums(problem.at_keys(theta))
+    before, after = (
+        problem.point(at, strengths, known).value
+        for at, known in ((problem.identity, problem.at_identity), (theta, seen))
+    )
+    if not after <= before:
+        # The sample has led astray, as where its classes are separated.
+        return problem.identity
+    return _near(problem, strengths, theta, seen, few)
+
+
+def _near(
+    problem: Problem, strengths: Strengths, start: Array, seen: Sums, few: Callable[[Array], Sums]
+) -> Array:
+    """Fit few rows that are put right at the start, where the sums over all rows were seen."""
+    at = problem.at_keys(start)
+    short = Shortfall.of(few(at), seen, at)
+
+    def sums(at_keys: Array) -> Sums:
+        return short.added_to(few(at_keys), at_keys)
+
+    found = descend_newton(
+        problem, strengths, start, seen, last_step=LAST_STEP_OF_SAMPLE, sums=sums
+    )
+    return found.theta
 
 
 def _value(problem: Problem, strengths: Strengths, theta: Array) -> float:

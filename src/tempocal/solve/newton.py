@@ -66,12 +66,20 @@ def descend_newton(
     strengths: Strengths,
     start: Array,
     known: Sums | None = None,
+    *,
     last_step: float = LAST_STEP,
+    sums: Callable[[Array], Sums] | None = None,
 ) -> Solution:
-    """Minimize by what is known of the rows, without a closer look at them."""
+    """Minimize by what is known of the rows, without a closer look at them.
+
+    ``sums`` over the rows of each key, from its coefficients, may come from other rows.
+    """
     pull, start = problem.pull(strengths), np.maximum(start, problem.lower)
+    summed = sums or problem.rows.sums
     last = _descend(
-        lambda theta: _with_hessian(problem.evaluate(theta, strengths)),
+        lambda theta: _with_hessian(
+            problem.point(theta, strengths, summed(problem.at_keys(theta)))
+        ),
         start,
         problem.lower,
         problem.rows.total_weight,
