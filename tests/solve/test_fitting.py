@@ -74,13 +74,45 @@ def test_the_loss_of_a_solution_is_without_the_pull():
     np.testing.assert_allclose(solution.hessian, alone.hessian[0], rtol=1e-3)
 
 
-def test_a_sample_start_ends_in_the_same_place(monkeypatch):
-    problem = line(n=40_000)
-    monkeypatch.setattr("tempocal.solve.fitting.SAMPLE_ROWS", 500)
-    from_sample = fit(problem, NO_PULL)
-    monkeypatch.setattr("tempocal.solve.fitting.SAMPLE_ROWS", 10**9)
-    from_identity = fit(problem, NO_PULL)
-    np.testing.assert_allclose(from_sample.theta, from_identity.theta, rtol=1e-9)
+def shared(n=40_000, seed=0) -> Problem:
+    rng = np.random.default_rng(seed)
+    z = 3 * rng.normal(size=(4, n))
+    return problem_of(SharedRows(z, (0.6 * z + rng.gumbel(size=z.shape)).argmax(axis=0)), [1.0])
+
+
+def of_two_kinds(every: int, n=40_000) -> Problem:
+    """One row in ``every`` is on the right side, far out; the others are reversed."""
+    rng = np.random.default_rng(1)
+    u = rng.normal(size=n)
+    t = (rng.random(n) < 1 / (1 + np.exp(0.5 * u))).astype(float)
+    u[::every], t[::every] = np.abs(u[::every]) + 1.0, 1.0
+    return problem_of(BinaryRows(np.stack([3 * u, np.ones(n)]), t), [1.0, 0.0])
+
+
+@pytest.mark.parametrize("strength", [NO_PULL, (5.0, 0.5)])
+@pytest.mark.parametrize("size", [20, 500, 5000])
+@pytest.mark.parametrize(
+    "problem",
+    [line(n=40_000), shared(), softmax(diagonal=True, n=40_000), of_two_kinds(8), of_two_kinds(80)],
+    ids=["line", "shared", "vector", "misled", "misled by few"],
+)
+def test_a_sample_start_ends_in_the_same_place(monkeypatch, problem, size, strength):
+    """Even where the sample is of another kind than the rest, or too small."""
+    monkeypatch.setattr("tempocal.solve.fitting.FEW_ROWS", size)
+    from_sample = fit(problem, strength)
+    monkeypatch.setattr("tempocal.solve.fitting.FEW_ROWS", 10**9)
+    from_identity = fit(problem, strength)
+    ends = [objective_at(problem, strength, one.theta) for one in (from_sample, from_identity)]
+    assert abs(ends[0] - ends[1]) <= 1e-13
+    slope = problem.evaluate(from_sample.theta, strength).gradient
+    assert np.abs(slope).max() <= 1e-9 * problem.rows.total_weight
+
+
+def test_from_a_sample_one_pass_is_left(monkeypatch):
+    """Beside those that put it right."""
+    monkeypatch.setattr("tempocal.solve.fitting.FEW_ROWS", 4000)
+    assert fit(shared(), NO_PULL).passes == 1
+    assert fit(line(n=40_000), NO_PULL).passes == 1
 
 
 @pytest.mark.parametrize("seed", range(5))
