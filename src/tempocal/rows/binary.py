@@ -20,7 +20,7 @@ from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array, sigmoid
 from tempocal.rows.compiled import MOST_COEFFICIENTS, descend, even_sums, linear_sums
-from tempocal.rows.condensed import condense
+from tempocal.rows.condensed import Points, condense
 from tempocal.rows.layout import Block
 from tempocal.rows.stored import StoredRows
 from tempocal.rows.sums import LOG2_E, Sums
@@ -82,12 +82,22 @@ class BinaryRows(StoredRows):
         )
 
     def descend(self, identity: Array, pull: Array, lower: Array) -> Array | None:
-        """Coefficients close to the optimum of each key, where it has one only."""
+        """Coefficients close to the optimum of each key, where it has one only.
+
+        They are found on few points that stand for the rows, or on rows that are few themselves.
+        """
         if native is None or self.n_coefficients > 1:
             return None
-        present, found = self._layout.present, identity.copy()
+        points, present, found = self._points(), self._layout.present, identity.copy()
         each = np.stack([self._linear, pull[present], identity[present], lower[present]])[..., 0]
-        found[present, 0] = descend(self._features[0], self._weights, each, self._layout.offsets)
+        if points is not None:
+            offsets = np.append(np.searchsorted(points.keys, present), len(points.keys))
+            found[present, 0] = descend(points.sizes, points.weights, each, offsets)
+        elif np.diff(self._layout.offsets).max(initial=0) <= QUICK:
+            offsets = self._layout.offsets
+            found[present, 0] = descend(self._features[0], self._weights, each, offsets)
+        else:
+            return None
         return found
 
     @property
@@ -115,9 +125,7 @@ class BinaryRows(StoredRows):
 
     def condensed(self) -> Self | None:
         """Far fewer rows, with weights, that have about the same sums; None if there are none."""
-        if self.n_coefficients > 1 or self.is_quick:
-            return None
-        points = condense(self._features[0], self._weights, self._layout, self._pieces)
+        points = self._points()
         if points is None:
             return None
         targets, common = np.zeros_like(points.sizes), {"keys": points.keys, "n_keys": self.n_keys}
@@ -125,6 +133,11 @@ class BinaryRows(StoredRows):
         # Sizes know nothing of targets, nor of signs: all that these say is in here.
         few._linear = self._linear
         return few
+
+    def _points(self) -> Points | None:
+        if self.n_coefficients > 1 or self.is_quick:
+            return None
+        return condense(self._features[0], self._weights, self._layout, self._pieces)
 
     def _sum_even(self, theta: Array, block: Block, hessian: bool) -> Sums:
         """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of a block.

@@ -26,8 +26,8 @@ ROWS_A_POINT = 8
 BLOCK = 2**15
 # Cells end at this many times the median size, so that rows far out do not take them all; and at
 # this many times the largest of a sample.
-REACH, BEYOND = 10.0, 1.5
-SAMPLE = 2**12
+REACH, BEYOND = 10.0, 2.0
+SAMPLE = 2**10
 
 
 @dataclass(frozen=True)

@@ -71,10 +71,10 @@ def _fit_from_sample(
 
 def _start(problem: Problem, strengths: Strengths) -> Array:
     """Fit few rows that stand for all; or a sample of them, with the pull that is its share."""
-    few = problem.condensed()
-    near = (few or problem).descend(strengths)
+    near = problem.descend(strengths)
     if near is not None:
         return near
+    few = problem.condensed()
     if few is not None:
         start = identity_or_zero(few)
         found = minimize_newton(few, strengths, start, known_at(few, start))

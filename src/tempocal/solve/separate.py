@@ -57,10 +57,10 @@ def _descend(problem: Problem, strengths: Strengths, start: Array, origin: Array
 
 def _start(problem: Problem, strengths: Strengths) -> Array:
     """Start from the identity or zero; of many rows, from a fit of few that stand for them."""
-    few = problem.condensed()
-    close = (few or problem).descend(strengths)
+    close = problem.descend(strengths)
     if close is not None:
         return close
+    few = problem.condensed()
     if few is not None:
         near = _identity_or_zero(few)
         return _where_bounded(fit_separately(few, strengths, near), near, few)
