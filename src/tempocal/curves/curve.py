@@ -13,7 +13,6 @@ from tempocal.errors import InputError
 from tempocal.links import Array
 from tempocal.maps import Basis
 
-
 # One for each rate of a curve; where one is an array, the curve is looked at for all of these.
 Rates = Sequence[float | Array]
 

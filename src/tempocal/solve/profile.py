@@ -22,7 +22,7 @@ from tempocal.solve.newton import LAST_STEP, descend_newton
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic import Wanted
-from tempocal.solve.scan import Bracket, KeyQuadratic
+from tempocal.solve.scan import Bracket, KeyQuadratic, moved
 
 # From logarithms of rates, relative to the range of time, to the problem at them. One may be an
 # array: then the basis and the pulls have a first axis for it.
@@ -32,6 +32,8 @@ SLOWEST, FASTEST = float(np.log(1e-2)), float(np.log(1e3))
 # Rates that are looked at; then the lowest is closed in on, until this close.
 SCAN = 41
 CLOSE, MAX_CLOSER = 0.05, 6
+# Most steps are small: these save closing in.
+NEARBY = np.array([-0.02, -0.002, 0.0, 0.002, 0.02])
 # Distance of the points from which derivatives by a rate are taken.
 APART = 2e-3
 # Points further apart say more of where the lowest place is, unless bounds make the objective bend
@@ -97,10 +99,15 @@ def _polished(make: MakeProblem, n_rates: int, strengths: Strengths, place: Plac
     to others on few rows.
     """
     search = _Search(make, n_rates, strengths)
-    best = search.polish(place)
+    here, quadratic = search.look(place.log_rates, place.theta)
+    best = search.polish(quadratic, here)
     if best.log_rates == place.log_rates:
         return replace(place, solution=replace(place.solution, passes=search.passes))
-    solution = descend_newton(make(best.log_rates), strengths, best.theta)
+    problem = make(best.log_rates)
+    assert here.sums is not None
+    # So close by, the quadratic is as good as another pass.
+    known = moved(here.sums, problem.at_keys(best.theta) - quadratic.center)
+    solution = descend_newton(problem, strengths, best.theta, known)
     total = search.passes + solution.passes
     return Place(best.log_rates, solution.theta, replace(solution, passes=total))
 
@@ -217,7 +224,7 @@ class _Search:
         Also return the other dips of the last quadratic.
         """
         radius = self.grid[1] - self.grid[0] if near else np.inf
-        here, quadratic = self._look(log_rates, theta)
+        here, quadratic = self.look(log_rates, theta)
         setbacks = 0
         for _ in range(MAX_STEPS):
             there = self._lowest(quadratic, here, radius)
@@ -226,14 +233,14 @@ class _Search:
                 best = there if promised > self.noise else here
                 here = self._closest(quadratic, best)
                 break
-            trial, its_quadratic = self._look(there.log_rates, there.theta)
+            trial, its_quadratic = self.look(there.log_rates, there.theta)
             if trial.value <= here.value - 0.1 * promised:
                 here, quadratic = trial, its_quadratic
                 continue
             # The quadratic led too far: fit at its rate, and if that is no better keep closer.
             solution = descend_newton(self.make(there.log_rates), self.strengths, there.theta)
             self.passes += solution.passes
-            trial, its_quadratic = self._look(there.log_rates, solution.theta)
+            trial, its_quadratic = self.look(there.log_rates, solution.theta)
             if trial.value < here.value:
                 here, quadratic = trial, its_quadratic
             else:
@@ -242,7 +249,7 @@ class _Search:
                 break
         return here, [] if near else self._dips(quadratic, here)
 
-    def _look(self, log_rates: tuple[float, ...], theta: Array) -> tuple[_At, KeyQuadratic]:
+    def look(self, log_rates: tuple[float, ...], theta: Array) -> tuple[_At, KeyQuadratic]:
         """Make a pass over the rows."""
         problem = self.make(log_rates)
         at_keys = problem.at_keys(theta)
@@ -269,7 +276,8 @@ class _Search:
     ) -> _At:
         low, high = max(SLOWEST, center - radius), min(FASTEST, center + radius)
         inside = self.grid[(self.grid >= low) & (self.grid <= high)]
-        points = np.unique(np.concatenate([inside, [low, high, best.log_rates[k]]]))
+        nearby = np.clip(best.log_rates[k] + NEARBY, low, high)
+        points = np.unique(np.concatenate([inside, [low, high], nearby]))
         for _ in range(MAX_CLOSER):
             best, around = self._best_of(quadratic, best, k, points)
             if around.right - around.left < CLOSE:
@@ -283,9 +291,8 @@ class _Search:
             best = self._step(quadratic, best, k, apart=APART, most=APART)
         return best
 
-    def polish(self, place: Place) -> _At:
+    def polish(self, quadratic: KeyQuadratic, best: _At) -> _At:
         """Take tiny steps by points that are far apart."""
-        best, quadratic = self._look(place.log_rates, place.theta)
         for k in [*range(self.n_rates)] * self.n_rates:
             best = self._step(quadratic, best, k, apart=WIDE_APART, most=TINY_STEP)
         return best

@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 
 from tempocal.links import Array
+from tempocal.rows import Sums
 from tempocal.solve.linear import solve_blocks
 from tempocal.solve.separate import bounded_steps
 
@@ -59,6 +60,14 @@ def _gather(bases: Array, hessian: Array) -> Array:
     square = pairs.reshape(-1, keys) @ hessian.reshape(keys, -1)
     blocks = square.reshape(n_bases, count, count, width, width).transpose(0, 1, 3, 2, 4)
     return blocks.reshape(n_bases, count * width, count * width)
+
+
+def moved(sums: Sums, step: Array) -> Sums:
+    """Return the sums at coefficients that are a tiny step away at every key."""
+    assert sums.hessian is not None
+    curved = np.einsum("tpq,tq->tp", sums.hessian, step)
+    loss = sums.loss + np.einsum("tp,tp->t", sums.gradient + 0.5 * curved, step)
+    return Sums(loss, sums.gradient + curved, sums.hessian)
 
 
 @dataclass(frozen=True)
