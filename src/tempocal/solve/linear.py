@@ -67,7 +67,8 @@ def _solve_pairs(blocks: Array, vectors: Array, free: NDArray[np.bool_], damping
     scale = np.sqrt(np.where(steep, diagonal, 1.0))
     tie = np.where(steep[:, 0] & steep[:, 1], blocks[:, 0, 1] / (scale[:, 0] * scale[:, 1]), 0.0)
     values = 1.0 + tie[:, None] * SUM_AND_DIFFERENCE[1]
-    usable = values > FLAT * (1.0 + np.abs(tie[:, None]))
+    # Where one of them is flat, the other is 2.
+    usable = values > 2.0 * FLAT
     inverses = np.where(usable, 0.5 / np.where(usable, values + damping[:, None], 1.0), 0.0)
     inner = np.where(steep, vectors / scale, 0.0) @ SUM_AND_DIFFERENCE
     return np.where(steep, (inverses * inner) @ SUM_AND_DIFFERENCE / scale, 0.0)

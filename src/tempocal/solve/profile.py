@@ -213,8 +213,6 @@ class _Search:
         self.strengths = strengths
         self.passes = 0
         self.grid = np.linspace(SLOWEST, FASTEST, SCAN)
-        self.weight = make((1.0,) * n_rates).rows.total_weight
-        self.noise = ROUNDING * self.weight
 
     def descend(
         self, log_rates: tuple[float, ...], theta: Array, *, near: bool = False
@@ -229,8 +227,8 @@ class _Search:
         for _ in range(MAX_STEPS):
             there = self._lowest(quadratic, here, radius)
             promised = here.value - there.value
-            if promised <= LAST_STEP * self.weight:
-                best = there if promised > self.noise else here
+            if promised <= LAST_STEP * quadratic.weight:
+                best = there if promised > ROUNDING * quadratic.weight else here
                 here = self._closest(quadratic, best)
                 break
             trial, its_quadratic = self.look(there.log_rates, there.theta)
@@ -258,10 +256,15 @@ class _Search:
         self.passes += 1
         loss = float(sums.loss.sum())
         here = _At(log_rates, theta, loss + problem.cost(self.strengths, theta), sums)
-        quadratic = KeyQuadratic(
-            at_keys, loss, sums.gradient, sums.hessian, problem.identity, problem.lower
+        return here, KeyQuadratic(
+            center=at_keys,
+            loss=loss,
+            gradient=sums.gradient,
+            hessian=sums.hessian,
+            identity=problem.identity,
+            lower=problem.lower,
+            weight=problem.rows.total_weight,
         )
-        return here, quadratic
 
     def _lowest(self, quadratic: KeyQuadratic, here: _At, radius: float) -> _At:
         """Lowest place of the quadratic, going over the rates one after the other."""
@@ -310,7 +313,7 @@ class _Search:
         bend = values @ [-1.0, 16.0, -30.0, 16.0, -1.0] / (12.0 * apart**2)
         turn = values @ [-1.0, 2.0, 0.0, -2.0, 1.0] / (2.0 * apart**3)
         # Where all rates are as good, one is as good as the next.
-        if bend * APART**2 > self.noise and abs(slope) < most * bend:
+        if bend * APART**2 > ROUNDING * quadratic.weight and abs(slope) < most * bend:
             step = -slope / (bend - 0.5 * turn * slope / bend)
             best, _ = self._best_of(quadratic, best, k, np.array([center + step]))
         return best
@@ -330,7 +333,7 @@ class _Search:
         for k in range(self.n_rates):
             thetas, values = self._along(quadratic, here, k, self.grid)
             padded = np.concatenate([[np.inf], values, [np.inf]])
-            is_dip = (values < padded[:-2] - self.noise) & (values < padded[2:] - self.noise)
+            is_dip = values + ROUNDING * quadratic.weight < np.minimum(padded[:-2], padded[2:])
             is_dip &= np.abs(self.grid - here.log_rates[k]) > spacing
             found += [
                 (_with(here.log_rates, k, self.grid[spot]), thetas[spot])

@@ -21,6 +21,7 @@ class KeyQuadratic:
     hessian: Array  # (keys, width, width)
     identity: Array  # (coefficients,)
     lower: Array  # (coefficients,)
+    weight: float  # of all rows
 
     def best(self, bases: Array, pulls: Array, theta: Array) -> tuple[Array, Array]:
         """Coefficients of least objective for several bases, from ``theta``, and its value.
