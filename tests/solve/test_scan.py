@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from tempocal.maps import ExponentialBases
 from tempocal.rows import BinaryRows
 from tempocal.solve.scan import KeyQuadratic, moved
 from tempocal.solve.separate import bounded_steps
@@ -12,10 +11,10 @@ KEYS, RATES = 20, 9
 WIDTHS = pytest.mark.parametrize("width", [1, 2, 3])
 
 
-def make_quadratic(width, lower):
+def make_quadratic(width, count, lower):
     rng = np.random.default_rng(width)
     roots = rng.normal(size=(KEYS, width, width + 2))
-    n = 2 * width
+    n = count * width
     return KeyQuadratic(
         center=rng.normal(size=(KEYS, width)),
         loss=7.0,
@@ -27,8 +26,8 @@ def make_quadratic(width, lower):
     )
 
 
-def make_bases():
-    return ExponentialBases(np.geomspace(0.01, 5.0, RATES), 0.0)(np.arange(float(KEYS)))
+def make_bases(count):
+    return np.random.default_rng(count).dirichlet(np.ones(count), size=(RATES, KEYS))
 
 
 def written_out(quadratic, basis, pull, theta):
@@ -48,10 +47,12 @@ def written_out(quadratic, basis, pull, theta):
 
 
 @WIDTHS
+@pytest.mark.parametrize("count", [2, 5])
 @pytest.mark.parametrize("lower", [-np.inf, 0.2], ids=["free", "bounded"])
 @pytest.mark.parametrize("shared", [False, True], ids=["own pulls", "one pull"])
-def test_best_is_where_the_gradient_vanishes_or_a_bound_holds(width, lower, shared):
-    quadratic, bases, n = make_quadratic(width, lower), make_bases(), 2 * width
+def test_best_is_where_the_gradient_vanishes_or_a_bound_holds(width, count, lower, shared):
+    quadratic, bases = make_quadratic(width, count, lower), make_bases(count)
+    n = count * width
     pulls = np.eye(n) if shared else np.arange(1.0, RATES + 1)[:, None, None] * np.eye(n)
     thetas, values = quadratic.best(bases, pulls, np.full(n, 0.5))
     for r in range(RATES):

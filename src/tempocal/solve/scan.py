@@ -55,10 +55,13 @@ def _gather(bases: Array, hessian: Array) -> Array:
     """Hessians in the coefficients of several bases, from those at the keys."""
     n_bases, keys, count = bases.shape
     width = hessian.shape[1]
-    if width == 1:
-        return bases.swapaxes(1, 2) @ (bases * hessian[:, 0])
-    pairs = (bases[:, :, :, None] * bases[:, :, None, :]).transpose(0, 2, 3, 1)
-    square = pairs.reshape(-1, keys) @ hessian.reshape(keys, -1)
+    # Whichever products are fewer.
+    if count > width**2:
+        weighted = bases[..., None, None] * hessian[:, None]
+        square = bases.swapaxes(1, 2) @ weighted.reshape(n_bases, keys, -1)
+    else:
+        pairs = (bases[:, :, :, None] * bases[:, :, None, :]).transpose(0, 2, 3, 1)
+        square = pairs.reshape(-1, keys) @ hessian.reshape(keys, -1)
     blocks = square.reshape(n_bases, count, count, width, width).transpose(0, 1, 3, 2, 4)
     return blocks.reshape(n_bases, count * width, count * width)
 
