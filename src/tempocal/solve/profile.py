@@ -24,9 +24,10 @@ from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic import Wanted
 from tempocal.solve.scan import Bracket, KeyQuadratic, moved
 
-# From logarithms of rates, relative to the range of time, to the problem at them. One may be an
-# array: then the basis and the pulls have a first axis for it.
-MakeProblem = Callable[[Sequence[float | Array]], Problem]
+# Logarithms of rates, relative to the range of time, and the problem at them. Where one is an
+# array, the basis and the pulls have a first axis for it.
+LogRates = Sequence[float | Array]
+MakeProblem = Callable[[LogRates], Problem]
 
 SLOWEST, FASTEST = float(np.log(1e-2)), float(np.log(1e3))
 # Rates that are looked at; then the lowest is closed in on, until this close.
@@ -170,7 +171,7 @@ def _start(make: MakeProblem, n_rates: int, strengths: Strengths) -> tuple[Place
     small, share = problem.thinned(SAMPLE_ROWS)
     if share <= LARGEST_SHARE:
 
-        def make_small(log_rates: Sequence[float | Array]) -> Problem:
+        def make_small(log_rates: LogRates) -> Problem:
             return replace(make(log_rates), rows=small.rows, steady=small.steady)
 
         place = fit_profile(make_small, n_rates, tuple(share * s for s in strengths))
@@ -183,7 +184,7 @@ def _start(make: MakeProblem, n_rates: int, strengths: Strengths) -> tuple[Place
 def _fit_few(make: MakeProblem, n_rates: int, strengths: Strengths, few: Problem) -> Place:
     """Fit few rows that stand for many."""
 
-    def make_few(log_rates: Sequence[float | Array]) -> Problem:
+    def make_few(log_rates: LogRates) -> Problem:
         return replace(make(log_rates), rows=few.rows)
 
     near = identity_or_zero(few)
@@ -255,7 +256,10 @@ class _Search:
         assert sums.hessian is not None
         self.passes += 1
         loss = float(sums.loss.sum())
-        here = _At(log_rates, theta, loss + problem.cost(self.strengths, theta), sums)
+        offset = theta - problem.identity
+        # As in the quadratic, to the last digit.
+        penalty = 0.5 * float(offset @ as_matrix(problem.pull(self.strengths)) @ offset)
+        here = _At(log_rates, theta, loss + penalty, sums)
         return here, KeyQuadratic(
             center=at_keys,
             loss=loss,
@@ -314,8 +318,8 @@ class _Search:
         turn = values @ [-1.0, 2.0, 0.0, -2.0, 1.0] / (2.0 * apart**3)
         # Where all rates are as good, one is as good as the next.
         if bend * APART**2 > ROUNDING * quadratic.weight and abs(slope) < most * bend:
-            step = -slope / (bend - 0.5 * turn * slope / bend)
-            best, _ = self._best_of(quadratic, best, k, np.array([center + step]))
+            further = center - slope / max(bend - 0.5 * turn * slope / bend, 0.5 * bend)
+            best, _ = self._best_of(quadratic, best, k, np.array([further]))
         return best
 
     def _best_of(
