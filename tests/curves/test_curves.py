@@ -77,6 +77,30 @@ class TestBases:
         np.testing.assert_array_equal(early, early[[0, 0, 0]])
         np.testing.assert_array_equal(late, late[[0, 0]])
 
+    @pytest.mark.parametrize("k", [0, 1])
+    @pytest.mark.parametrize(
+        "curve",
+        [
+            tc.ExponentialDecay(),
+            tc.Surface(tc.ExponentialDecay(), tc.ExponentialDecay()),
+            tc.Surface(tc.ExponentialDecay(), tc.Spline(intervals=2)),
+            tc.Surface(tc.RandomWalk(), tc.ExponentialDecay()),
+        ],
+        ids=repr,
+    )
+    def test_of_many_rates_are_those_of_each(self, curve, k):
+        times = np.random.default_rng(0).integers(0, 9, (60, curve.n_clocks)).astype(float)
+        times = times if curve.n_clocks == 2 else times[:, 0]
+        track = curve.track(times, None)
+        rates, k = [3.0] * track.n_rates, min(k, track.n_rates - 1)
+        many = np.geomspace(1e-2, 1e3, 7)
+        together = track.shape([*rates[:k], many, *rates[k + 1 :]])
+        for spot, rate in enumerate(many):
+            alone = track.shape([*rates[:k], rate, *rates[k + 1 :]])
+            np.testing.assert_array_equal(together.basis(times)[spot], alone.basis(times))
+            np.testing.assert_allclose(together.level[spot], alone.level, rtol=1e-15)
+            assert len(together.smooth) == len(alone.smooth)
+
     def test_of_the_exponential_are_its_first_value_and_its_limit(self):
         basis = ExponentialBasis(rate=0.5, first=10.0)
         np.testing.assert_allclose(basis(np.array([10.0, -5.0])), [[0, 1], [0, 1]])

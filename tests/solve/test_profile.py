@@ -1,11 +1,9 @@
 """The search over rates, against brute force: a fit at each of 400 of them."""
 
-from functools import lru_cache
-
 import numpy as np
 import pytest
 
-from tempocal.maps import ExponentialBasis
+from tempocal.maps import ExponentialBases, ExponentialBasis, ProductBasis
 from tempocal.rows import BinaryRows
 from tempocal.solve import Penalty, Problem, fit
 from tempocal.solve.profile import FASTEST, SLOWEST, fit_profile, fit_profile_by_evidence
@@ -34,6 +32,11 @@ def simulate(truth, n=400, seed=0, bias=0.0):
     return z, t, (rng.random(n) < p).astype(float)
 
 
+def exponential(log_rate):
+    rate = np.exp(log_rate) / (STEPS - 1)
+    return ExponentialBases(rate, 0.0) if np.ndim(rate) else ExponentialBasis(float(rate), 0.0)
+
+
 def make_exponential(z, t, y, *, platt, weights=None):
     """Problems at every rate; a pull is half on the first and half on the last value."""
     features = np.stack([z, np.ones_like(z)]) if platt else z[None]
@@ -41,18 +44,17 @@ def make_exponential(z, t, y, *, platt, weights=None):
     identity = np.array([1.0, 0.0]) if platt else np.array([1.0])
     is_bias = identity == 0
 
-    @lru_cache(maxsize=1000)
     def make(log_rates):
-        basis = ExponentialBasis(float(np.exp(log_rates[0])) / (STEPS - 1), 0.0)
+        basis = exponential(log_rates[0])
         ends = basis(TIMES[[0, -1]])
-        level = 0.5 * ends.T @ ends
+        level = 0.5 * ends.swapaxes(-1, -2) @ ends
         return Problem(
             rows=rows,
             basis=basis(TIMES),
             identity=np.tile(identity, 2),
             penalties=(
-                Penalty("slopes", np.kron(level, np.diag(1.0 - is_bias))),
-                Penalty("biases", np.kron(level, np.diag(1.0 * is_bias))),
+                Penalty("slopes", kron_each(level, np.diag(1.0 - is_bias))),
+                Penalty("biases", kron_each(level, np.diag(1.0 * is_bias))),
             ),
             lower=np.tile(np.where(is_bias, -np.inf, 1e-6), 2),
             steady=np.zeros(2 * len(identity)),
@@ -60,6 +62,12 @@ def make_exponential(z, t, y, *, platt, weights=None):
         )
 
     return make
+
+
+def kron_each(level, pull):
+    if level.ndim == 2:
+        return np.kron(level, pull)
+    return np.array([np.kron(one, pull) for one in level])
 
 
 def objective(make, log_rates, theta, strengths):
@@ -157,13 +165,11 @@ def make_two(z, t, u, y):
     rows = BinaryRows(z[None], y, keys=keys.astype(np.intp), n_keys=STEPS * STEPS)
     both = np.stack(np.meshgrid(TIMES, TIMES, indexing="ij"), axis=-1).reshape(-1, 2)
 
-    @lru_cache(maxsize=2000)
     def make(log_rates):
-        one, other = (ExponentialBasis(float(np.exp(r)) / (STEPS - 1), 0.0) for r in log_rates)
-        basis = (one(both[:, 0])[:, :, None] * other(both[:, 1])[:, None, :]).reshape(-1, 4)
+        one, other = (exponential(log_rate) for log_rate in log_rates)
         return Problem(
             rows=rows,
-            basis=basis,
+            basis=ProductBasis(one, other)(both),
             identity=np.ones(4),
             penalties=(Penalty("slopes", np.ones(4)),),
             lower=np.full(4, 1e-6),

@@ -1,7 +1,7 @@
 """Curves: how the coefficients of a calibrator may change along time."""
 
 from tempocal.curves.constant import Constant
-from tempocal.curves.curve import Curve, Shape, Track
+from tempocal.curves.curve import Curve, Rates, Shape, Track
 from tempocal.curves.exponential import ExponentialDecay
 from tempocal.curves.per_step import PerStep
 from tempocal.curves.random_walk import RandomWalk
@@ -14,6 +14,7 @@ __all__ = [
     "ExponentialDecay",
     "PerStep",
     "RandomWalk",
+    "Rates",
     "Shape",
     "Spline",
     "Surface",

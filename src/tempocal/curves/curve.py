@@ -13,10 +13,15 @@ from tempocal.errors import InputError
 from tempocal.links import Array
 from tempocal.maps import Basis
 
+# One for each rate of a curve; where one is an array, the curve is looked at for all of these.
+Rates = Sequence[float | Array]
+
 
 @dataclass(frozen=True)
 class Shape:
     """A basis, and how its coefficients are pulled.
+
+    For an array of rates, functions and ``level`` have a first axis for these.
 
     Attributes
     ----------
@@ -55,7 +60,7 @@ class Track:
     """
 
     grid: Grid
-    shape: Callable[[Sequence[float]], Shape]
+    shape: Callable[[Rates], Shape]
     kept: NDArray[np.bool_] | None = None
     n_rates: int = 0
     smoothness: tuple[float | None, ...] = ()

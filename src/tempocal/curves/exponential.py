@@ -1,14 +1,13 @@
 """Decay towards a limit (section 3.2 of the paper)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tempocal.curves.curve import Curve, Shape, Track
+from tempocal.curves.curve import Curve, Rates, Shape, Track
 from tempocal.curves.grid import Ends, fine
 from tempocal.links import Array
-from tempocal.maps import ConstantBasis, ExponentialBasis
+from tempocal.maps import Basis, ConstantBasis, ExponentialBases, ExponentialBasis
 
 
 @dataclass(frozen=True)
@@ -34,15 +33,21 @@ class ExponentialDecay(Curve):
     def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
         """Put times on a fine grid."""
         grid = fine(times, weights, ends=ends)
-        first, last = grid.times[0], grid.times[-1]
+        first, last = float(grid.times[0]), float(grid.times[-1])
         if first == last:
             only = Shape(ConstantBasis(), level=np.ones(1))
             return Track(grid, lambda rates: only)
 
-        def shape(rates: Sequence[float]) -> Shape:
-            basis = ExponentialBasis(float(rates[0] / (last - first)), float(first))
+        def shape(rates: Rates) -> Shape:
+            basis = _basis(rates[0] / (last - first), first)
             ends = basis(np.array([first, last]))
             # The curve is pulled at its two ends; its limit may lie far beyond.
-            return Shape(basis, level=0.5 * ends.T @ ends)
+            return Shape(basis, level=0.5 * ends.swapaxes(-1, -2) @ ends)
 
         return Track(grid, shape, n_rates=1)
+
+
+def _basis(rate: float | Array, first: float) -> Basis:
+    if isinstance(rate, np.ndarray):
+        return ExponentialBases(rate, first)
+    return ExponentialBasis(float(rate), first)

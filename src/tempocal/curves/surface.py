@@ -1,11 +1,10 @@
 """Two clocks at once."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tempocal.curves.curve import Curve, Shape, Track
+from tempocal.curves.curve import Curve, Rates, Shape, Track
 from tempocal.curves.grid import Ends, fine, pairs
 from tempocal.errors import InputError
 from tempocal.links import Array
@@ -58,7 +57,7 @@ class Surface(Curve):
             raise InputError("min_rows of PerStep must be 1 within a Surface")
         grid = pairs(one.grid, other.grid, weights)
 
-        def shape(rates: Sequence[float]) -> Shape:
+        def shape(rates: Rates) -> Shape:
             left = one.shape(rates[: one.n_rates])
             return _product(left, other.shape(rates[one.n_rates :]))
 
@@ -81,7 +80,10 @@ def _product(one: Shape, other: Shape) -> Shape:
 
 
 def _kron(one: Array, other: Array) -> Array:
-    return np.asarray(np.kron(one, other), dtype=np.float64)
+    """Kronecker's product of the last two axes."""
+    products = one[..., :, None, :, None] * other[..., None, :, None, :]
+    rows, columns = one.shape[-2] * other.shape[-2], one.shape[-1] * other.shape[-1]
+    return products.reshape(*products.shape[:-4], rows, columns)
 
 
 def _square(level: Array) -> Array:

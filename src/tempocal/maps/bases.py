@@ -70,12 +70,33 @@ class ExponentialBasis(_Dense):
 
     def __call__(self, time: Array) -> Array:
         """Return the functions at some times, of shape (n, functions)."""
-        fall = -self.rate * np.maximum(time - self.first, 0.0)
-        functions = np.empty((len(time), 2))
-        # expm1 keeps the digits of 1 - u where u is nearly 1.
-        functions[:, 0] = -np.expm1(fall)
-        np.exp(fall, out=functions[:, 1])
-        return functions
+        return _decay(self.rate, time - self.first)
+
+
+@dataclass(frozen=True)
+class ExponentialBases(_Dense):
+    """Exponential bases at several rates, which are the first axis of their functions."""
+
+    rates: Array
+    first: float
+
+    @property
+    def n_functions(self) -> int:
+        """How many functions there are at each rate."""
+        return 2
+
+    def __call__(self, time: Array) -> Array:
+        """Return the functions at some times, of shape (rates, n, functions)."""
+        return _decay(self.rates, time - self.first)
+
+
+def _decay(rates: float | Array, since: Array) -> Array:
+    fall = np.multiply.outer(-rates, np.maximum(since, 0.0))
+    functions = np.empty((*fall.shape, 2))
+    # expm1 keeps the digits of 1 - u where u is nearly 1.
+    functions[..., 0] = -np.expm1(fall)
+    np.exp(fall, out=functions[..., 1])
+    return functions
 
 
 @dataclass(frozen=True)
@@ -216,4 +237,5 @@ class ProductBasis(_Dense):
     def __call__(self, time: Array) -> Array:
         """Return the functions at some times, of shape (n, functions)."""
         left, right = self.one(time[:, 0]), self.other(time[:, 1])
-        return (left[:, :, None] * right[:, None, :]).reshape(len(time), -1)
+        products = left[..., :, None] * right[..., None, :]
+        return products.reshape(*products.shape[:-2], -1)

@@ -17,6 +17,7 @@ SMALLEST_PIVOT = 1e-5
 RIDGE = 1e-9
 ROUNDS = 3
 SOLVED = 1e-8
+SUM_AND_DIFFERENCE = np.array([[1.0, 1.0], [1.0, -1.0]])
 
 
 def solve_flat(matrix: Array, vector: Array, damping: float = 0.0) -> Array:
@@ -40,17 +41,37 @@ def solve_flat(matrix: Array, vector: Array, damping: float = 0.0) -> Array:
 
 def solve_blocks(blocks: Array, vectors: Array, free: NDArray[np.bool_], damping: Array) -> Array:
     """Solve the system of each block over its free coefficients, as `solve_flat` does."""
+    if blocks.shape[1] == 2:
+        return _solve_pairs(blocks, vectors, free, damping)
     filled, scale = _scaled(blocks, free)
     if blocks.shape[1] == 1:
         # One number: nothing to factor.
         size = filled[:, 0, 0]
         inverse = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size + damping, 1.0), 0.0)
         return np.where(free, vectors * inverse[:, None] / scale**2, 0.0)
+    right = np.where(free, vectors / scale, 0.0)
+    if _are_steep(filled):
+        damped = filled + damping[:, None, None] * np.eye(blocks.shape[1])
+        return np.where(free, np.linalg.solve(damped, right[:, :, None])[:, :, 0] / scale, 0.0)
     values, bases = np.linalg.eigh(filled)
     usable = values > FLAT * np.maximum(values[:, -1:], 0.0)
     inverses = np.where(usable, 1.0 / np.where(usable, values + damping[:, None], 1.0), 0.0)
-    inner = np.einsum("tqp,tq->tp", bases, np.where(free, vectors / scale, 0.0))
+    inner = np.einsum("tqp,tq->tp", bases, right)
     return np.where(free, np.einsum("tpq,tq->tp", bases, inverses * inner) / scale, 0.0)
+
+
+def _solve_pairs(blocks: Array, vectors: Array, free: NDArray[np.bool_], damping: Array) -> Array:
+    """Solve systems of two: with ones on the diagonal, sum and difference go their own ways."""
+    diagonal = np.einsum("tpp->tp", blocks)
+    steep = free & (diagonal > 0.0)
+    scale = np.sqrt(np.where(steep, diagonal, 1.0))
+    tie = np.where(steep[:, 0] & steep[:, 1], blocks[:, 0, 1] / (scale[:, 0] * scale[:, 1]), 0.0)
+    values = 1.0 + tie[:, None] * SUM_AND_DIFFERENCE[1]
+    # Where one of them is flat, the other is 2.
+    usable = values > 2.0 * FLAT
+    inverses = np.where(usable, 0.5 / np.where(usable, values + damping[:, None], 1.0), 0.0)
+    inner = np.where(steep, vectors / scale, 0.0) @ SUM_AND_DIFFERENCE
+    return np.where(steep, (inverses * inner) @ SUM_AND_DIFFERENCE / scale, 0.0)
 
 
 def invert_blocks(blocks: Array, free: NDArray[np.bool_]) -> Array:
@@ -59,9 +80,10 @@ def invert_blocks(blocks: Array, free: NDArray[np.bool_]) -> Array:
     The rest has zeros in its rows and columns, and so do directions without curvature.
     """
     filled, scale = _scaled(blocks, free)
-    inverse = _invert_steep(filled)
-    if inverse is None:
-        inverse = np.asarray(np.linalg.pinv(filled, rcond=FLAT, hermitian=True), np.float64)
+    if _are_steep(filled):
+        inverse = np.linalg.inv(filled)
+    else:
+        inverse = np.linalg.pinv(filled, rcond=FLAT, hermitian=True)
     kept = free[:, :, None] & free[:, None, :]
     return np.where(kept, inverse / (scale[:, :, None] * scale[:, None, :]), 0.0)
 
@@ -93,15 +115,13 @@ def _scaled(blocks: Array, free: NDArray[np.bool_]) -> tuple[Array, Array]:
     return scaled + np.where(free, 0.0, 1.0)[:, :, None] * np.eye(blocks.shape[1]), scale
 
 
-def _invert_steep(blocks: Array) -> Array | None:
-    """Invert blocks of which none has a flat direction; None if one has."""
+def _are_steep(blocks: Array) -> bool:
+    """Tell blocks of which none has a flat direction."""
     try:
         pivots = np.einsum("tpp->tp", np.linalg.cholesky(blocks))
     except np.linalg.LinAlgError:
-        return None
-    if pivots.min() < SMALLEST_PIVOT:
-        return None
-    return np.asarray(np.linalg.inv(blocks), dtype=np.float64)
+        return False
+    return bool(pivots.min() >= SMALLEST_PIVOT)
 
 
 def _solve_steep(matrix: Array, right: Array, damping: float) -> Array | None:

@@ -8,7 +8,7 @@ This is Newton's method in the coefficients of the keys. Once it has settled, ev
 the quadratic has another dip is fitted as well, and the lowest of them all is the answer.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,17 +22,21 @@ from tempocal.solve.newton import LAST_STEP, descend_newton
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic import Wanted
-from tempocal.solve.scan import Bracket, KeyQuadratic
+from tempocal.solve.scan import Bracket, KeyQuadratic, moved
 
-# From logarithms of rates, relative to the range of time, to the problem at them.
-MakeProblem = Callable[[tuple[float, ...]], Problem]
+# Logarithms of rates, relative to the range of time, and the problem at them. Where one is an
+# array, the basis and the pulls have a first axis for it.
+LogRates = Sequence[float | Array]
+MakeProblem = Callable[[LogRates], Problem]
 
 SLOWEST, FASTEST = float(np.log(1e-2)), float(np.log(1e3))
 # Rates that are looked at; then the lowest is closed in on, until this close.
 SCAN = 41
-CLOSE, MAX_CLOSER = 0.01, 6
-# Distance of the points from which derivatives by a rate are taken, and steps by these.
-APART, LAST_STEPS = 2e-3, 2
+CLOSE, MAX_CLOSER = 0.05, 6
+# Most steps are small: these save closing in.
+NEARBY = np.array([-0.02, -0.002, 0.0, 0.002, 0.02])
+# Distance of the points from which derivatives by a rate are taken.
+APART = 2e-3
 # Points further apart say more of where the lowest place is, unless bounds make the objective bend
 # between them: then they lead further than a tiny step.
 WIDE_APART, TINY_STEP = 2e-2, 1e-7
@@ -95,48 +99,33 @@ def _polished(make: MakeProblem, n_rates: int, strengths: Strengths, place: Plac
     Only at the very end: where strengths follow from the rates, the least change of these may lead
     to others on few rows.
     """
-    search = _Search(make, n_rates, strengths, _Shapes(make, strengths))
-    best = search.polish(place)
+    search = _Search(make, n_rates, strengths)
+    here, quadratic = search.look(place.log_rates, place.theta)
+    best = search.polish(quadratic, here)
     if best.log_rates == place.log_rates:
         return replace(place, solution=replace(place.solution, passes=search.passes))
-    solution = descend_newton(make(best.log_rates), strengths, best.theta)
+    problem = make(best.log_rates)
+    assert here.sums is not None
+    # So close by, the quadratic is as good as another pass.
+    known = moved(here.sums, problem.at_keys(best.theta) - quadratic.center)
+    solution = descend_newton(problem, strengths, best.theta, known)
     total = search.passes + solution.passes
     return Place(best.log_rates, solution.theta, replace(solution, passes=total))
 
 
-class _Shapes:
-    """Bases and pulls at rates, kept: the same ones are looked at again and again."""
-
-    def __init__(self, make: MakeProblem, strengths: Strengths) -> None:
-        self._make, self._strengths = make, strengths
-        self._known: dict[tuple[float, ...], tuple[Array, Array]] = {}
-
-    def __getitem__(self, log_rates: tuple[float, ...]) -> tuple[Array, Array]:
-        if log_rates not in self._known:
-            problem = self._make(log_rates)
-            pull = as_matrix(problem.pull(self._strengths))
-            self._known[log_rates] = problem.basis.astype(np.float64, copy=False), pull
-        return self._known[log_rates]
-
-
 def fit_profile(
-    make: MakeProblem,
-    n_rates: int,
-    strengths: Strengths,
-    start: Place | None = None,
-    shapes: _Shapes | None = None,
+    make: MakeProblem, n_rates: int, strengths: Strengths, start: Place | None = None
 ) -> Place:
     """Find the rates and the coefficients of least objective."""
-    shapes = _Shapes(make, strengths) if shapes is None else shapes
     near = False
     if start is None:
-        start, near = _start(make, n_rates, strengths, shapes)
+        start, near = _start(make, n_rates, strengths)
         if start.solution.unbounded:
             # All rows at one rate leave no finite optimum: none is looked for at others.
             return start
-    place = _search_all(make, n_rates, strengths, start, shapes, near=near)
+    place = _search_all(make, n_rates, strengths, start, near=near)
     while _sharpen(make(place.log_rates), place):
-        again = _search_all(make, n_rates, strengths, place, shapes)
+        again = _search_all(make, n_rates, strengths, place)
         passes = place.solution.passes + again.solution.passes
         place = replace(again, solution=replace(again.solution, passes=passes))
     return place
@@ -149,16 +138,10 @@ def _sharpen(problem: Problem, place: Place) -> bool:
 
 
 def _search_all(
-    make: MakeProblem,
-    n_rates: int,
-    strengths: Strengths,
-    start: Place,
-    shapes: _Shapes,
-    *,
-    near: bool = False,
+    make: MakeProblem, n_rates: int, strengths: Strengths, start: Place, *, near: bool = False
 ) -> Place:
     """Search from a place, and, unless it is ``near``, from every other that may be as good."""
-    search = _Search(make, n_rates, strengths, shapes)
+    search = _Search(make, n_rates, strengths)
     best, dips = search.descend(start.log_rates, start.theta, near=near)
     for log_rates, theta in dips if search.passes < MOST_PASSES else ():
         # A rival is fitted at its own rate first, for the quadratic is not to be trusted so far.
@@ -172,39 +155,36 @@ def _search_all(
     return Place(best.log_rates, solution.theta, replace(solution, passes=total))
 
 
-def _start(
-    make: MakeProblem, n_rates: int, strengths: Strengths, shapes: _Shapes
-) -> tuple[Place, bool]:
+def _start(make: MakeProblem, n_rates: int, strengths: Strengths) -> tuple[Place, bool]:
     """Fit few rows that stand for all, or a sample of them; else all of them at a middling rate.
 
     Also tell if the place is the best of all rates already, but for its last digits: rows that
     stand for all have the same dips.
     """
     middle = (1.0,) * n_rates
-    few = make(middle).condensed()
+    problem = make(middle)
+    few = problem.condensed()
     if few is not None:
-        place = _fit_few(make, n_rates, strengths, few, shapes)
+        place = _fit_few(make, n_rates, strengths, few)
         if not place.solution.unbounded:
             return place, True
-    small, share = make(middle).thinned(SAMPLE_ROWS)
+    small, share = problem.thinned(SAMPLE_ROWS)
     if share <= LARGEST_SHARE:
 
-        def make_small(log_rates: tuple[float, ...]) -> Problem:
+        def make_small(log_rates: LogRates) -> Problem:
             return replace(make(log_rates), rows=small.rows, steady=small.steady)
 
         place = fit_profile(make_small, n_rates, tuple(share * s for s in strengths))
         if not place.solution.unbounded:
             return place, False
-    solution = fit(make(middle), strengths)
+    solution = fit(problem, strengths)
     return Place(middle, solution.theta, solution), False
 
 
-def _fit_few(
-    make: MakeProblem, n_rates: int, strengths: Strengths, few: Problem, shapes: _Shapes
-) -> Place:
+def _fit_few(make: MakeProblem, n_rates: int, strengths: Strengths, few: Problem) -> Place:
     """Fit few rows that stand for many."""
 
-    def make_few(log_rates: tuple[float, ...]) -> Problem:
+    def make_few(log_rates: LogRates) -> Problem:
         return replace(make(log_rates), rows=few.rows)
 
     near = identity_or_zero(few)
@@ -212,7 +192,7 @@ def _fit_few(
     if solution.unbounded:
         return Place((), solution.theta, solution)
     start = Place((1.0,) * n_rates, solution.theta, solution)
-    return fit_profile(make_few, n_rates, strengths, start, shapes)
+    return fit_profile(make_few, n_rates, strengths, start)
 
 
 @dataclass(frozen=True)
@@ -228,13 +208,10 @@ class _At:
 class _Search:
     """A search over all rates, at given strengths."""
 
-    def __init__(
-        self, make: MakeProblem, n_rates: int, strengths: Strengths, shapes: _Shapes
-    ) -> None:
+    def __init__(self, make: MakeProblem, n_rates: int, strengths: Strengths) -> None:
         self.make = make
         self.n_rates = n_rates
         self.strengths = strengths
-        self.shapes = shapes
         self.passes = 0
         self.grid = np.linspace(SLOWEST, FASTEST, SCAN)
 
@@ -246,24 +223,23 @@ class _Search:
         Also return the other dips of the last quadratic.
         """
         radius = self.grid[1] - self.grid[0] if near else np.inf
-        here, quadratic = self._look(log_rates, theta)
+        here, quadratic = self.look(log_rates, theta)
         setbacks = 0
         for _ in range(MAX_STEPS):
             there = self._lowest(quadratic, here, radius)
             promised = here.value - there.value
-            weight = self.make(here.log_rates).rows.total_weight
-            if promised <= LAST_STEP * weight:
-                best = there if promised > ROUNDING * weight else here
-                here = self._closest(quadratic, best, ROUNDING * weight)
+            if promised <= LAST_STEP * quadratic.weight:
+                best = there if promised > ROUNDING * quadratic.weight else here
+                here = self._closest(quadratic, best)
                 break
-            trial, its_quadratic = self._look(there.log_rates, there.theta)
+            trial, its_quadratic = self.look(there.log_rates, there.theta)
             if trial.value <= here.value - 0.1 * promised:
                 here, quadratic = trial, its_quadratic
                 continue
             # The quadratic led too far: fit at its rate, and if that is no better keep closer.
             solution = descend_newton(self.make(there.log_rates), self.strengths, there.theta)
             self.passes += solution.passes
-            trial, its_quadratic = self._look(there.log_rates, solution.theta)
+            trial, its_quadratic = self.look(there.log_rates, solution.theta)
             if trial.value < here.value:
                 here, quadratic = trial, its_quadratic
             else:
@@ -272,7 +248,7 @@ class _Search:
                 break
         return here, [] if near else self._dips(quadratic, here)
 
-    def _look(self, log_rates: tuple[float, ...], theta: Array) -> tuple[_At, KeyQuadratic]:
+    def look(self, log_rates: tuple[float, ...], theta: Array) -> tuple[_At, KeyQuadratic]:
         """Make a pass over the rows."""
         problem = self.make(log_rates)
         at_keys = problem.at_keys(theta)
@@ -281,9 +257,18 @@ class _Search:
         self.passes += 1
         loss = float(sums.loss.sum())
         offset = theta - problem.identity
-        penalty = 0.5 * float(offset @ self.shapes[log_rates][1] @ offset)
+        # As in the quadratic, to the last digit.
+        penalty = 0.5 * float(offset @ as_matrix(problem.pull(self.strengths)) @ offset)
         here = _At(log_rates, theta, loss + penalty, sums)
-        return here, KeyQuadratic(at_keys, loss, sums.gradient, sums.hessian)
+        return here, KeyQuadratic(
+            center=at_keys,
+            loss=loss,
+            gradient=sums.gradient,
+            hessian=sums.hessian,
+            identity=problem.identity,
+            lower=problem.lower,
+            weight=problem.rows.total_weight,
+        )
 
     def _lowest(self, quadratic: KeyQuadratic, here: _At, radius: float) -> _At:
         """Lowest place of the quadratic, going over the rates one after the other."""
@@ -298,7 +283,8 @@ class _Search:
     ) -> _At:
         low, high = max(SLOWEST, center - radius), min(FASTEST, center + radius)
         inside = self.grid[(self.grid >= low) & (self.grid <= high)]
-        points = np.unique(np.concatenate([inside, [low, high, best.log_rates[k]]]))
+        nearby = np.clip(best.log_rates[k] + NEARBY, low, high)
+        points = np.unique(np.concatenate([inside, [low, high], nearby]))
         for _ in range(MAX_CLOSER):
             best, around = self._best_of(quadratic, best, k, points)
             if around.right - around.left < CLOSE:
@@ -306,22 +292,20 @@ class _Search:
             points = around.closer()
         return self._best_of(quadratic, best, k, np.unique([around.center, around.vertex]))[0]
 
-    def _closest(self, quadratic: KeyQuadratic, best: _At, noise: float) -> _At:
+    def _closest(self, quadratic: KeyQuadratic, best: _At) -> _At:
         """Rates of the lowest place of the quadratic, to as many digits as there are."""
-        for k in [*range(self.n_rates)] * LAST_STEPS:
-            best = self._step(quadratic, best, k, noise, apart=APART, most=APART)
+        for k in [*range(self.n_rates)] * self.n_rates:
+            best = self._step(quadratic, best, k, apart=APART, most=APART)
         return best
 
-    def polish(self, place: Place) -> _At:
+    def polish(self, quadratic: KeyQuadratic, best: _At) -> _At:
         """Take tiny steps by points that are far apart."""
-        best, quadratic = self._look(place.log_rates, place.theta)
-        noise = ROUNDING * self.make(place.log_rates).rows.total_weight
-        for k in [*range(self.n_rates)] * LAST_STEPS:
-            best = self._step(quadratic, best, k, noise, apart=WIDE_APART, most=TINY_STEP)
+        for k in [*range(self.n_rates)] * self.n_rates:
+            best = self._step(quadratic, best, k, apart=WIDE_APART, most=TINY_STEP)
         return best
 
     def _step(
-        self, quadratic: KeyQuadratic, best: _At, k: int, noise: float, *, apart: float, most: float
+        self, quadratic: KeyQuadratic, best: _At, k: int, *, apart: float, most: float
     ) -> _At:
         """Go to the lowest place along a rate, by derivatives from five points."""
         center = best.log_rates[k]
@@ -331,9 +315,11 @@ class _Search:
         _, values = self._along(quadratic, best, k, points)
         slope = values @ [1.0, -8.0, 0.0, 8.0, -1.0] / (12.0 * apart)
         bend = values @ [-1.0, 16.0, -30.0, 16.0, -1.0] / (12.0 * apart**2)
+        turn = values @ [-1.0, 2.0, 0.0, -2.0, 1.0] / (2.0 * apart**3)
         # Where all rates are as good, one is as good as the next.
-        if bend * APART**2 > noise and abs(slope) < most * bend:
-            best, _ = self._best_of(quadratic, best, k, np.array([center - slope / bend]))
+        if bend * APART**2 > ROUNDING * quadratic.weight and abs(slope) < most * bend:
+            further = center - slope / max(bend - 0.5 * turn * slope / bend, 0.5 * bend)
+            best, _ = self._best_of(quadratic, best, k, np.array([further]))
         return best
 
     def _best_of(
@@ -351,8 +337,7 @@ class _Search:
         for k in range(self.n_rates):
             thetas, values = self._along(quadratic, here, k, self.grid)
             padded = np.concatenate([[np.inf], values, [np.inf]])
-            noise = ROUNDING * self.make(here.log_rates).rows.total_weight
-            is_dip = (values < padded[:-2] - noise) & (values < padded[2:] - noise)
+            is_dip = values + ROUNDING * quadratic.weight < np.minimum(padded[:-2], padded[2:])
             is_dip &= np.abs(self.grid - here.log_rates[k]) > spacing
             found += [
                 (_with(here.log_rates, k, self.grid[spot]), thetas[spot])
@@ -363,9 +348,10 @@ class _Search:
     def _along(
         self, quadratic: KeyQuadratic, at: _At, k: int, points: Array
     ) -> tuple[Array, Array]:
-        shapes = [self.shapes[_with(at.log_rates, k, point)] for point in points.tolist()]
-        bases, pulls = (np.array(parts) for parts in zip(*shapes, strict=True))
-        return quadratic.best(bases, pulls, at.theta, self.make(at.log_rates))
+        """Coefficients of least objective at several values of a rate, and these."""
+        problem = self.make([*at.log_rates[:k], points, *at.log_rates[k + 1 :]])
+        pulls = as_matrix(problem.pull(self.strengths))
+        return quadratic.best(np.asarray(problem.basis, np.float64), pulls, at.theta)
 
 
 def _with(log_rates: tuple[float, ...], k: int, value: float) -> tuple[float, ...]:

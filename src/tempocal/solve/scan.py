@@ -6,7 +6,8 @@ from typing import Self
 import numpy as np
 
 from tempocal.links import Array
-from tempocal.solve.problem import Problem
+from tempocal.rows import Sums
+from tempocal.solve.linear import solve_blocks
 from tempocal.solve.separate import bounded_steps
 
 
@@ -18,38 +19,59 @@ class KeyQuadratic:
     loss: float
     gradient: Array  # (keys, width)
     hessian: Array  # (keys, width, width)
+    identity: Array  # (coefficients,)
+    lower: Array  # (coefficients,)
+    weight: float  # of all rows
 
-    def best(self, bases: Array, pulls: Array, theta: Array, like: Problem) -> tuple[Array, Array]:
+    def best(self, bases: Array, pulls: Array, theta: Array) -> tuple[Array, Array]:
         """Coefficients of least objective for several bases, from ``theta``, and its value.
 
-        ``bases`` are (bases, keys, functions); all have the identity and the bounds of a problem.
+        ``bases`` are (bases, keys, functions); a pull may be the same for all.
         """
-        offset = theta - like.identity
-        at_keys = np.einsum("rtm,mp->rtp", bases, theta.reshape(bases.shape[2], -1))
-        away = at_keys - self.center
+        offset = theta - self.identity
+        away = bases @ theta.reshape(bases.shape[2], -1) - self.center
         curved = np.einsum("tpq,rtq->rtp", self.hessian, away)
-        value = self.loss + np.einsum("rtp,tp->r", away, self.gradient)
-        value += 0.5 * np.einsum("rtp,rtp->r", away, curved)
         pulled = pulls @ offset
-        value += 0.5 * pulled @ offset
-        gradient = np.einsum("rtm,rtp->rmp", bases, self.gradient + curved)
+        value = np.einsum("rtp,rtp->r", away, self.gradient + 0.5 * curved) + 0.5 * pulled @ offset
+        gradient = bases.swapaxes(1, 2) @ (self.gradient + curved)
         gradient = gradient.reshape(len(bases), -1) + pulled
         hessian = _gather(bases, self.hessian) + pulls
-        start = np.broadcast_to(theta, gradient.shape)
-        step = bounded_steps(start, gradient, hessian, like.lower, np.zeros(len(bases)))
-        value += np.einsum("rn,rn->r", gradient, step)
-        value += 0.5 * np.einsum("rn,rnk,rk->r", step, hessian, step)
-        return theta + step, value
+        step = _steps(theta, gradient, hessian, self.lower)
+        ahead = gradient + 0.5 * np.einsum("rnk,rk->rn", hessian, step)
+        return theta + step, self.loss + (value + np.einsum("rn,rn->r", ahead, step))
+
+
+def _steps(theta: Array, gradient: Array, hessian: Array, lower: Array) -> Array:
+    """Step to the least of each quadratic within the bounds."""
+    anywhere, undamped = np.ones(gradient.shape, dtype=bool), np.zeros(len(gradient))
+    step = -solve_blocks(hessian, gradient, anywhere, undamped)
+    if (theta + step >= lower).all():
+        return step
+    start = np.broadcast_to(theta, gradient.shape)
+    return bounded_steps(start, gradient, hessian, lower, undamped)
 
 
 def _gather(bases: Array, hessian: Array) -> Array:
     """Hessians in the coefficients of several bases, from those at the keys."""
     n_bases, keys, count = bases.shape
     width = hessian.shape[1]
-    pairs = (bases[:, :, :, None] * bases[:, :, None, :]).transpose(0, 2, 3, 1)
-    square = pairs.reshape(-1, keys) @ hessian.reshape(keys, -1)
+    # Whichever products are fewer.
+    if count > width**2:
+        weighted = bases[..., None, None] * hessian[:, None]
+        square = bases.swapaxes(1, 2) @ weighted.reshape(n_bases, keys, -1)
+    else:
+        pairs = (bases[:, :, :, None] * bases[:, :, None, :]).transpose(0, 2, 3, 1)
+        square = pairs.reshape(-1, keys) @ hessian.reshape(keys, -1)
     blocks = square.reshape(n_bases, count, count, width, width).transpose(0, 1, 3, 2, 4)
     return blocks.reshape(n_bases, count * width, count * width)
+
+
+def moved(sums: Sums, step: Array) -> Sums:
+    """Return the sums at coefficients that are a tiny step away at every key."""
+    assert sums.hessian is not None
+    curved = np.einsum("tpq,tq->tp", sums.hessian, step)
+    loss = sums.loss + np.einsum("tp,tp->t", sums.gradient + 0.5 * curved, step)
+    return Sums(loss, sums.gradient + curved, sums.hessian)
 
 
 @dataclass(frozen=True)

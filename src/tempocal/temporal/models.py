@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
 from tempocal.calibrators.parametric import Family, LinearModel
 from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, report, shrink
 from tempocal.calibrators.training import Training
-from tempocal.curves import Shape, Track
+from tempocal.curves import Rates, Shape, Track
 from tempocal.errors import NoFiniteOptimumError, TooManyCoefficientsError
 from tempocal.inputs import Codes, Groups
 from tempocal.links import Array
@@ -35,8 +34,6 @@ from tempocal.solve import (
 MOST_COEFFICIENTS = 2000
 # Where no step knows of another, their Hessians are blocks, of which there can be more.
 MOST_SEPARATE = 10_000
-# Rates whose problems are kept, for the same ones are looked at again and again.
-CACHED_RATES = 512
 
 
 @dataclass(frozen=True)
@@ -133,9 +130,9 @@ def _fit(
             "be fitted along time: take Spline(), PerStep(bins=20), or a simpler calibrator"
         )
 
-    @lru_cache(maxsize=CACHED_RATES)
-    def at_rates(log_rates: tuple[float, ...]) -> Problem:
-        return _with_shape(first, model, track, track.shape(np.exp(log_rates).tolist()))
+    def at_rates(log_rates: Rates) -> Problem:
+        shape = track.shape([np.exp(rate) for rate in log_rates])
+        return _with_shape(first, model, track, shape)
 
     if track.n_rates:
         profiled = fit_profile_by_evidence(at_rates, track.n_rates, training.groups, wanted)
@@ -160,9 +157,8 @@ def _refit(model: LinearModel, track: Track, before: FittedModel) -> FittedModel
             model, track, problem, shrunk, before.log_rates, before.wanted, before.tidy
         )
 
-    @lru_cache(maxsize=CACHED_RATES)
-    def at_rates(log_rates: tuple[float, ...]) -> Problem:
-        shape = track.shape(np.exp(log_rates).tolist())
+    def at_rates(log_rates: Rates) -> Problem:
+        shape = track.shape([np.exp(rate) for rate in log_rates])
         return _with_shape(replace(before.problem, rows=rows), model, track, shape)
 
     if track.n_rates:
@@ -265,6 +261,7 @@ def _on_curve(pull: Array, which: Array) -> Array:
         return np.outer(pull, which).ravel()
     if len(which) == 1:
         return np.asarray(pull * which[0], dtype=np.float64)
-    n = len(pull) * len(which)
-    # Kronecker's product, but quicker for matrices this small.
-    return (pull[:, None, :, None] * np.diag(which)[None, :, None, :]).reshape(n, n)
+    n = pull.shape[-1] * len(which)
+    # Kronecker's product of the last two axes.
+    products = pull[..., :, None, :, None] * np.diag(which)[:, None, :]
+    return products.reshape(*pull.shape[:-2], n, n)
