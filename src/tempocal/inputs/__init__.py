@@ -16,6 +16,7 @@ from tempocal.inputs.scores import (
     Inputs,
     check_proba,
     check_scores,
+    read_logits,
     require_scale,
     warn_of_probabilities,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "check_whole",
     "encode_labels",
     "from_seconds",
+    "read_logits",
     "require_column_order",
     "require_same_kind",
     "require_scale",

@@ -1,6 +1,7 @@
 """Fitted calibrators as plain functions: what is left of a fit, what is saved, what predicts."""
 
 from tempocal.maps.along_time import Curves, MapPerStep, TemporalMap
+from tempocal.maps.at_once import proba_at_once
 from tempocal.maps.band import Band, StepBand
 from tempocal.maps.bases import (
     Basis,
@@ -41,5 +42,6 @@ __all__ = [
     "TemporalMap",
     "from_dict",
     "numbers_by_name",
+    "proba_at_once",
     "to_dict",
 ]
