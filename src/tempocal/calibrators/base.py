@@ -18,8 +18,8 @@ from tempocal.errors import InputError
 from tempocal.export import Exports
 from tempocal.fitted import FittedModel
 from tempocal.inputs import Inputs, check_scores
-from tempocal.links import Array, log_proba_from_logits, one_column, proba_of_map
-from tempocal.maps import FittedMap, proba_at_once
+from tempocal.links import Array, log_proba_from_logits, one_column
+from tempocal.maps import FittedMap, proba_at_once, proba_of_map
 from tempocal.tables import InTables
 from tempocal.tables.asked import Asked
 from tempocal.tables.labelled import read_labelled

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs, TimeKind, Times, check_scores, check_time, require_same_kind
 from tempocal.kernels.extremes import extremes
-from tempocal.links import Array, proba_of_map
-from tempocal.maps import proba_at_once
+from tempocal.links import Array
+from tempocal.maps import proba_at_once, proba_of_map
 
 # Half of what a double holds, so that differences are finite.
 LARGEST_TIME = 8e307

@@ -261,15 +261,13 @@ INLINE ivec NAME(line_some)(vec logit, vec scale, vec bias, int64_t count, doubl
     return ~((vec)((ivec)logit & INT64_MAX) <= LARGEST_LOGIT);
 }
 
-INLINE int NAME(line_rows)(const Line line, int single, int each) {
+INLINE int NAME(line_rows)(const Line line, int single, int own_scale, int own_bias) {
     vec scale = (vec){0} + *(const double *)line.scale, bias = (vec){0} + *(const double *)line.bias;
     int64_t any = 0, at = 0;
     ivec odd = {0};
 #define SOME(count) \
-    if (each) { \
-        scale = load(line.scale, 0, at, count); \
-        bias = load(line.bias, 0, at, count); \
-    } \
+    if (own_scale) scale = load(line.scale, 0, at, count); \
+    if (own_bias) bias = load(line.bias, 0, at, count); \
     odd |= NAME(line_some)(load(line.logits, single, at, count), scale, bias, count, line.out + 2 * at)
     for (; at + LANES <= line.rows; at += LANES) { SOME(LANES); }
     if (at < line.rows) { SOME(line.rows - at); }
@@ -279,8 +277,10 @@ INLINE int NAME(line_rows)(const Line line, int single, int each) {
 }
 
 static int NAME(sigmoid)(const Line *line) {
-    if (line->each) return line->single ? NAME(line_rows)(*line, 1, 1) : NAME(line_rows)(*line, 0, 1);
-    return line->single ? NAME(line_rows)(*line, 1, 0) : NAME(line_rows)(*line, 0, 0);
+#define LINE(S, B) (line->single ? NAME(line_rows)(*line, 1, S, B) : NAME(line_rows)(*line, 0, S, B))
+    if (line->own_scale) return line->own_bias ? LINE(1, 1) : LINE(1, 0);
+    return line->own_bias ? LINE(0, 1) : LINE(0, 0);
+#undef LINE
 }
 
 /* One class of some rows. */

@@ -48,7 +48,7 @@ typedef struct {
     const char *logits;
     int single; /* whether they are floats, not doubles */
     const char *scale, *bias; /* doubles */
-    int each; /* whether every row has its own scale and bias */
+    int own_scale, own_bias; /* whether every row has its own */
     int64_t rows;
     double *out; /* (rows, 2) */
 } Line;
@@ -493,12 +493,13 @@ static PyObject *sigmoid(PyObject *self, PyObject *const *given, Py_ssize_t coun
         {"df", 1, READ, 0}, {"d", 1, READ, 0}, {"d", 1, READ, 0}, {"d", 2, WRITE, 0}};
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(LOGITS, 0), lines = SHAPE(SCALE, 0);
-    int good = SHAPE(OUT, 0) == n && SHAPE(OUT, 1) == 2 && (lines == 1 || lines == n)
-               && HAS_LENGTH(BIAS, lines), within = 0;
-    if (good) {
+    const Py_ssize_t n = SHAPE(LOGITS, 0), scales = SHAPE(SCALE, 0), biases = SHAPE(BIAS, 0);
+    int good = SHAPE(OUT, 0) == n && SHAPE(OUT, 1) == 2 && (scales == 1 || scales == n)
+               && (biases == 1 || biases == n);
+    int within = n == 0;
+    if (good && n > 0) {
         const Line line = {BUFFER(LOGITS), arrays.views[LOGITS].format[0] == 'f', BUFFER(SCALE),
-                           BUFFER(BIAS),   lines > 1, n, BUFFER(OUT)};
+                           BUFFER(BIAS),   scales > 1, biases > 1, n, BUFFER(OUT)};
         Py_BEGIN_ALLOW_THREADS;
         within = loops->sigmoid(&line);
         Py_END_ALLOW_THREADS;

@@ -28,6 +28,14 @@ def sigmoid(odds: Array, out: Array | None = None) -> Array:
     return proba
 
 
+def sigmoid_of_lines(odds: Array, scale: Any, bias: Any, out: Array | None = None) -> Array:
+    """Probabilities (n, 2) of ``scale * odds + bias``, where these are one number or one a row."""
+    given = (np.ascontiguousarray(each, dtype=np.float64) for each in (odds, scale, bias))
+    proba = np.empty((len(odds), 2)) if out is None else out
+    native.sigmoid(*given, proba)
+    return proba
+
+
 def softmax(logits: Array, out: Array | None = None) -> Array:
     """Probabilities of all classes (n, K), from logits of that shape."""
     logits = np.ascontiguousarray(logits, dtype=np.float64)
