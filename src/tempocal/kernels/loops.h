@@ -283,7 +283,7 @@ static int NAME(sigmoid)(const Line *line) {
 #undef LINE
 }
 
-/* One class of some rows. */
+/* One class of some rows: their logits lie `classes` apart. */
 INLINE vec NAME(column)(const char *numbers, int single, int64_t first, int64_t classes, int64_t count) {
 #define OF(i) number_at(numbers, single, first + (i) * classes)
 #if LANES == 2
@@ -315,7 +315,10 @@ INLINE ivec NAME(scaled_some)(const Scaled *of, int single, int64_t row, int64_t
         odd |= ~((vec)((ivec)logit & INT64_MAX) <= LARGEST_LOGIT);
         each[k] = z;
     }
-    for (int64_t k = 0; k < classes; k++) total += each[k] = NAME(exp)(each[k] - top);
+    for (int64_t k = 0; k < classes; k++) {
+        each[k] = NAME(exp)(each[k] - top);
+        total += each[k];
+    }
     for (int64_t k = 0; k < classes; k++) {
         vec share = each[k] / total;
         if (count == LANES) for (int i = 0; i < LANES; i++) out[i * classes + k] = share[i];
@@ -367,4 +370,3 @@ static void NAME(logarithm)(const double *x, int64_t n, double *out) {
 #undef ivec
 #undef uvec
 #undef load
-#undef ROUNDED

@@ -19,6 +19,15 @@
 /* Most coefficients that a key of a binary model has. */
 #define MOST 3
 #define INLINE static inline __attribute__((always_inline))
+/* Keeps a product from being added to something before it is rounded: so all instruction sets, and
+   NumPy, find the same sum. */
+#if defined(__x86_64__)
+#define ROUNDED(v) __asm__("" : "+x"(v))
+#elif defined(__aarch64__)
+#define ROUNDED(v) __asm__("" : "+w"(v))
+#else
+#define ROUNDED(v) __asm__("" : "+m"(v))
+#endif
 
 typedef struct {
     const char *x; /* (count, rows), a row of it `stride` bytes after the one before */

@@ -25,16 +25,6 @@ INLINE vec NAME(load)(const char *numbers, int single, int64_t first, int64_t co
 }
 #define load NAME(load)
 
-/* Keeps a product from being added to something before it is rounded: so all instruction sets, and
-   NumPy, find the same sum. */
-#if defined(__x86_64__)
-#define ROUNDED(v) __asm__("" : "+x"(v))
-#elif defined(__aarch64__)
-#define ROUNDED(v) __asm__("" : "+w"(v))
-#else
-#define ROUNDED(v) __asm__("" : "+m"(v))
-#endif
-
 /* Which lanes hold one of `count` rows. */
 INLINE ivec NAME(there)(int64_t count) {
     ivec lane = {0};
