@@ -1,20 +1,15 @@
 """Between logits and probabilities, without overflow and without losing the small ones."""
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
 from tempocal.kernels import proba as kernels
-from tempocal.kernels.cores import map_on_cores
 
 Array = NDArray[np.float64]
 
 # A probability of 0 is read as this one, and one of 1 as 1 less this.
 SMALLEST_PROBABILITY = 2.0**-53
-# Rows that are mapped at once.
-BLOCK = 2**15
 
 
 def log_sigmoid(logits: Array) -> Array:
@@ -80,26 +75,6 @@ def proba_from_logits(logits: Array, out: Array | None = None) -> Array:
     found = proba if out is None else out
     np.divide(proba, proba.sum(axis=1, keepdims=True), out=found)
     return found
-
-
-def proba_of_map(fitted: Callable[..., Array], *columns: Array) -> Array:
-    """Probabilities of mapped rows; ``columns`` are what the map is given: logits, maybe times.
-
-    It goes block by block, so that what is in between stays in the cache.
-    """
-    n = len(columns[0])
-    first = proba_from_logits(fitted(*(column[:BLOCK] for column in columns)))
-    if n <= BLOCK:
-        return first
-    proba = np.empty((n, first.shape[1]))
-    proba[:BLOCK] = first
-
-    def work(start: int) -> None:
-        rows = slice(start, start + BLOCK)
-        proba_from_logits(fitted(*(column[rows] for column in columns)), out=proba[rows])
-
-    map_on_cores(work, range(BLOCK, n, BLOCK))
-    return proba
 
 
 def nll_from_logits(logits: Array, labels: NDArray[np.intp]) -> Array:

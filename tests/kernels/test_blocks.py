@@ -6,7 +6,8 @@ import pytest
 import tempocal as tc
 from tempocal.kernels.extremes import BLOCK as COMPARED
 from tempocal.kernels.extremes import MANY, extremes
-from tempocal.links import BLOCK, proba_from_logits
+from tempocal.links import proba_from_logits
+from tempocal.maps.proba import BLOCK
 
 
 @pytest.mark.parametrize("n", [1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 7])

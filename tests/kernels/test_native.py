@@ -15,6 +15,7 @@ pytestmark = pytest.mark.skipif(
     native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
 )
 EPSILON = np.finfo(np.float64).eps
+ONE, ZERO = np.ones(1), np.zeros(1)
 
 
 def test_exp_is_right_to_the_last_digit(loops):
@@ -313,7 +314,7 @@ def test_places_beyond_the_end_are_refused():
 def test_probabilities_of_two_classes(loops, n_rows):
     odds = np.linspace(-800.0, 800.0, n_rows)
     found = np.empty((n_rows, 2))
-    loops.sigmoid(odds, found)
+    assert loops.sigmoid(odds, ONE, ZERO, found)
     with np.errstate(over="ignore"):
         wanted = np.stack([1.0 / (1.0 + np.exp(odds)), 1.0 / (1.0 + np.exp(-odds))], axis=1)
     np.testing.assert_allclose(found, wanted, rtol=4 * EPSILON, atol=1e-307)
@@ -326,22 +327,66 @@ def test_probabilities_of_many_classes(loops, n_rows, n_classes):
     logits = 30.0 * rng.normal(size=(n_rows, n_classes))
     logits[: n_rows // 3, 1:] = -np.inf
     found = np.empty_like(logits)
-    loops.softmax(logits, found)
+    # Infinity is out of order, but what becomes of it is right.
+    assert loops.softmax(logits, ONE, found) == (n_rows < 3 or n_classes == 1)
     shares = np.exp(logits - logits.max(axis=1, keepdims=True)) if n_rows else logits
     np.testing.assert_allclose(
         found, shares / shares.sum(axis=1, keepdims=True), rtol=1e-14, atol=1e-307
     )
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("own_bias", [True, False])
+@pytest.mark.parametrize("own_scale", [True, False])
+@pytest.mark.parametrize("n_rows", [1, 2, 7, 8, 9, 1003])
+def test_a_line_is_that_of_numpy_to_the_bit(loops, n_rows, dtype, *, own_scale, own_bias):
+    rng = np.random.default_rng(n_rows)
+    logits = (20.0 * rng.normal(size=n_rows)).astype(dtype)
+    scale, bias = (rng.normal(size=n_rows if own else 1) for own in (own_scale, own_bias))
+    found, wanted = np.empty((2, n_rows, 2))
+    assert loops.sigmoid(logits, scale, bias, found)
+    loops.sigmoid(scale * logits.astype(np.float64) + bias, ONE, ZERO, wanted)
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 8, 10, 3000])
+@pytest.mark.parametrize("n_rows", [1, 2, 7, 8, 9, 103])
+def test_a_scale_is_that_of_numpy_to_the_bit(loops, n_rows, n_classes, dtype):
+    rng = np.random.default_rng(n_rows)
+    logits = (5.0 * rng.normal(size=(n_rows, n_classes))).astype(dtype)
+    scale = np.array([0.7])
+    found, wanted = np.empty((2, n_rows, n_classes))
+    assert loops.softmax(logits, scale, found)
+    loops.softmax(scale * logits.astype(np.float64), ONE, wanted)
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -(2.0**53) * 1.0000001])
+def test_logits_out_of_order_are_told(loops, value, dtype):
+    for n_rows in (1, 7, 8, 17):
+        for place in range(n_rows):
+            logits = np.full(n_rows, 2.0**53, dtype=dtype)
+            assert loops.sigmoid(logits, ONE, ZERO, np.empty((n_rows, 2)))
+            logits[place] = value
+            assert not loops.sigmoid(logits, ONE, ZERO, np.empty((n_rows, 2)))
+            for column in range(3):
+                table = np.full((n_rows, 3), -(2.0**53), dtype=dtype)
+                assert loops.softmax(table, ONE, np.empty((n_rows, 3)))
+                table[place, column] = value
+                assert not loops.softmax(table, ONE, np.empty((n_rows, 3)))
+
+
 def test_nan_stays_nan(loops):
     found = np.empty((2, 2))
-    loops.sigmoid(np.array([np.nan, 0.0]), found)
+    assert not loops.sigmoid(np.array([np.nan, 0.0]), ONE, ZERO, found)
     assert np.isnan(found[0]).all()
     np.testing.assert_array_equal(found[1], 0.5)
     for place in range(3):
         logits, proba = np.zeros((1, 3)), np.empty((1, 3))
         logits[0, place] = np.nan
-        loops.softmax(logits, proba)
+        assert not loops.softmax(logits, ONE, proba)
         assert np.isnan(proba).all()
 
 
@@ -449,9 +494,17 @@ def test_the_number_of_arguments_is_checked(function):
 
 def test_results_must_have_room():
     with pytest.raises(ValueError, match="do not go together"):
-        native.sigmoid(np.ones(4), np.empty((3, 2)))
+        native.sigmoid(np.ones(4), ONE, ZERO, np.empty((3, 2)))
     with pytest.raises(ValueError, match="do not go together"):
-        native.softmax(np.ones((4, 3)), np.empty((3, 4)))
+        native.softmax(np.ones((4, 3)), ONE, np.empty((3, 4)))
+
+
+@pytest.mark.parametrize("lengths", [(2, 2), (1, 2), (3, 1), (0, 0), (5, 5)])
+def test_lines_are_one_or_one_for_each_row(lengths):
+    with pytest.raises(ValueError, match="do not go together"):
+        native.sigmoid(np.ones(4), *map(np.ones, lengths), np.empty((4, 2)))
+    with pytest.raises(ValueError, match="do not go together"):
+        native.softmax(np.ones((4, 3)), np.ones(2), np.empty((4, 3)))
 
 
 def test_without_them_a_fit_is_the_same():

@@ -18,8 +18,8 @@ from tempocal.errors import InputError
 from tempocal.export import Exports
 from tempocal.fitted import FittedModel
 from tempocal.inputs import Inputs, check_scores
-from tempocal.links import Array, log_proba_from_logits, one_column, proba_of_map
-from tempocal.maps import FittedMap
+from tempocal.links import Array, log_proba_from_logits, one_column
+from tempocal.maps import FittedMap, proba_at_once, proba_of_map
 from tempocal.tables import InTables
 from tempocal.tables.asked import Asked
 from tempocal.tables.labelled import read_labelled
@@ -143,8 +143,14 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, logits: Any) -> Array:
         """Probability of each class, of shape (n, K), columns in the order of ``classes_``."""
-        scores = self._check(logits)
-        return proba_of_map(self.map_, scores)
+        check_is_fitted(self, "map_")
+        logits = with_shape(logits, self.inputs)
+        if self.inputs == "logits":
+            proba = proba_at_once(self.map_, logits, self.n_features_in_)
+            if proba is not None:
+                self._compare_columns(logits)
+                return proba
+        return proba_of_map(self.map_, self._check(logits))
 
     def predict(self, logits: Any) -> NDArray[Any]:
         """Most probable class of each row."""

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs, TimeKind, Times, check_scores, check_time, require_same_kind
 from tempocal.kernels.extremes import extremes
-from tempocal.links import Array, proba_of_map
+from tempocal.links import Array
+from tempocal.maps import proba_at_once, proba_of_map
 
 # Half of what a double holds, so that differences are finite.
 LARGEST_TIME = 8e307
@@ -51,6 +52,10 @@ class FittedModel:
         time : array-like of shape (n,), or (n, 2) for two clocks
             Times, of the kind that the fit had; None for a model without.
         """
+        if self.inputs == "logits" and not self.time_kinds and time is None:
+            proba = proba_at_once(self.map, scores, self.columns)
+            if proba is not None:
+                return proba
         logits = check_scores(scores, self.inputs, name=self.inputs)
         self._require_columns(1 if logits.ndim == 1 else logits.shape[1])
         if not self.time_kinds:

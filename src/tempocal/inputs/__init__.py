@@ -17,6 +17,7 @@ from tempocal.inputs.scores import (
     check_proba,
     check_scores,
     check_scores_and_range,
+    read_logits,
     require_scale,
     warn_of_probabilities,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "check_whole",
     "encode_labels",
     "from_seconds",
+    "read_logits",
     "require_column_order",
     "require_same_kind",
     "require_scale",

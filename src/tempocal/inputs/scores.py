@@ -7,17 +7,18 @@ impossible, and it can be softened by a calibrator. Probabilities are kept withi
 where a double no longer tells a logit from the next whole one, beyond 2**53, they are refused.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError, LooksLikeProbabilitiesWarning, warn_user
-from tempocal.inputs.arrays import as_float64, require_finite
+from tempocal.inputs.arrays import as_array, as_float64, require_finite
 from tempocal.kernels.extremes import extremes
 from tempocal.links import SMALLEST_PROBABILITY, Array, logsumexp
 
 Inputs = Literal["logits", "proba"]
+Number = TypeVar("Number", bound=np.floating[Any])
 
 CERTAIN_LOGIT = float(np.log1p(-SMALLEST_PROBABILITY) - np.log(SMALLEST_PROBABILITY))
 LARGEST_LOGIT = 2.0**53
@@ -51,6 +52,17 @@ def check_scores_and_range(
         logits = _logits_from_proba(_check_columns(as_float64(scores, name), name), name)
         return logits, *extremes(logits)
     raise InputError(f'inputs must be "logits" or "proba", but it is {inputs!r}')
+
+
+def read_logits(scores: Any, name: str = "logits") -> NDArray[np.floating[Any]]:
+    """Return logits in the shape of `check_scores`, whose values nobody has looked at.
+
+    What has another shape or is not made of numbers is refused, as there; floats are left as such.
+    """
+    array = as_array(scores, name)
+    if array.dtype == np.float32 and array.flags.aligned:
+        return _check_columns(array, name)
+    return _check_columns(as_float64(array, name), name)
 
 
 def require_scale(low: float, high: float, name: str = "logits") -> None:
@@ -179,7 +191,7 @@ def _require_probabilities(proba: Array, name: str, hint: str) -> None:
             )
 
 
-def _check_columns(array: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+def _check_columns(array: NDArray[Number], name: str) -> NDArray[Number]:
     if array.ndim not in (1, 2):
         raise InputError(
             f"{name} must have shape (n,), (n, 1) or (n, K), but its shape is {array.shape}. "

@@ -36,6 +36,15 @@
 #define FAR 100.0
 #define MOST_LOOKS 50
 #define INLINE static inline __attribute__((always_inline))
+/* Keeps a product from being added to something before it is rounded: so all instruction sets, and
+   NumPy, find the same sum. */
+#if defined(__x86_64__)
+#define ROUNDED(v) __asm__("" : "+x"(v))
+#elif defined(__aarch64__)
+#define ROUNDED(v) __asm__("" : "+w"(v))
+#else
+#define ROUNDED(v) __asm__("" : "+m"(v))
+#endif
 
 typedef struct {
     const char *x; /* (count, rows), a row of it `stride` bytes after the one before */
@@ -72,6 +81,26 @@ typedef struct {
     int is_diagonal; /* whether each class sees its own feature only */
     const int64_t *labels;
 } PerClass;
+
+typedef struct {
+    const char *logits;
+    int single; /* whether they are floats, not doubles */
+    const char *scale, *bias; /* doubles */
+    int own_scale, own_bias; /* whether every row has its own */
+    int64_t rows;
+    double *out; /* (rows, 2) */
+} Line;
+
+typedef struct {
+    const char *logits; /* (rows, classes) */
+    int single; /* whether they are floats, not doubles */
+    double scale;
+    int64_t rows, classes;
+    double *out; /* of the same shape */
+} Scaled;
+
+/* Beyond it a double no longer tells a logit from the next whole one. */
+#define LARGEST_LOGIT 0x1p53
 
 #include "bins.h"
 
@@ -116,8 +145,8 @@ typedef struct {
     void (*compare)(const double *, const double *, const int64_t *, const double *, int64_t,
                     double *, double *);
     int (*bin_pairs)(const Binned *);
-    void (*sigmoid)(const double *, int64_t, double *);
-    void (*softmax)(const double *, int64_t, int64_t, double *);
+    int (*sigmoid)(const Line *);
+    int (*softmax)(const Scaled *);
     int (*count_moments)(const char *, int, int64_t, double, int64_t, Four *);
     double (*pull)(const char *, int, const int64_t *, int64_t);
     void (*exponential)(const double *, int64_t, double *);
@@ -532,30 +561,48 @@ static PyObject *join_blocks(PyObject *self, PyObject *const *given, Py_ssize_t 
 
 /* Probabilities. */
 
+/* Tells whether every logit is a number within the largest. */
 static PyObject *sigmoid(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    static const Wanted wanted[] = {{"d", 1, READ, 0}, {"d", 2, WRITE, 0}};
+    enum { LOGITS, SCALE, BIAS, OUT };
+    static const Wanted wanted[] = {
+        {"df", 1, READ, 0}, {"d", 1, READ, 0}, {"d", 1, READ, 0}, {"d", 2, WRITE, 0}};
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 2) < 0) return NULL;
-    int good = SHAPE(0, 0) == SHAPE(1, 0) && SHAPE(1, 1) == 2;
-    if (good) {
+    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(LOGITS, 0), scales = SHAPE(SCALE, 0), biases = SHAPE(BIAS, 0);
+    int good = SHAPE(OUT, 0) == n && SHAPE(OUT, 1) == 2 && (scales == 1 || scales == n)
+               && (biases == 1 || biases == n);
+    int within = n == 0;
+    if (good && n > 0) {
+        const Line line = {BUFFER(LOGITS), arrays.views[LOGITS].format[0] == 'f', BUFFER(SCALE),
+                           BUFFER(BIAS),   scales > 1, biases > 1, n, BUFFER(OUT)};
         Py_BEGIN_ALLOW_THREADS;
-        loops->sigmoid(BUFFER(0), SHAPE(0, 0), BUFFER(1));
+        within = loops->sigmoid(&line);
         Py_END_ALLOW_THREADS;
     }
-    return done(&arrays, good);
+    PyObject *nothing = done(&arrays, good);
+    Py_XDECREF(nothing);
+    return nothing ? PyBool_FromLong(within) : NULL;
 }
 
 static PyObject *softmax(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    static const Wanted wanted[] = {{"d", 2, READ, 0}, {"d", 2, WRITE, 0}};
+    enum { LOGITS, SCALE, OUT };
+    static const Wanted wanted[] = {{"df", 2, READ, 0}, {"d", 1, READ, 0}, {"d", 2, WRITE, 0}};
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 2) < 0) return NULL;
-    int good = SHAPE(0, 0) == SHAPE(1, 0) && SHAPE(0, 1) == SHAPE(1, 1);
+    if (take(&arrays, given, count, wanted, 3) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(LOGITS, 0), classes = SHAPE(LOGITS, 1);
+    int good = SHAPE(OUT, 0) == n && SHAPE(OUT, 1) == classes && classes > 0 && SHAPE(SCALE, 0) == 1;
+    int within = 0;
     if (good) {
+        const Scaled of = {BUFFER(LOGITS), arrays.views[LOGITS].format[0] == 'f',
+                           *(double *)BUFFER(SCALE), n, classes, BUFFER(OUT)};
         Py_BEGIN_ALLOW_THREADS;
-        loops->softmax(BUFFER(0), SHAPE(0, 0), SHAPE(0, 1), BUFFER(1));
+        within = loops->softmax(&of);
         Py_END_ALLOW_THREADS;
     }
-    return done(&arrays, good);
+    PyObject *nothing = done(&arrays, good);
+    Py_XDECREF(nothing);
+    if (!nothing) return NULL;
+    return within < 0 ? PyErr_NoMemory() : PyBool_FromLong(within);
 }
 
 /* exp and log of every number: what the tests hold the loops to. */
@@ -628,8 +675,8 @@ static PyMethodDef METHODS[] = {
     FAST(sort, "Values in order."),
     FAST(merge, "Distinct values of two sorted classes, and the rows at each."),
     FAST(pool, "Blocks of isotonic regression."),
-    FAST(sigmoid, "Probabilities of two classes from log-odds."),
-    FAST(softmax, "Probabilities of all classes from logits."),
+    FAST(sigmoid, "Probabilities of two classes from scaled logits; False if one is out of order."),
+    FAST(softmax, "Probabilities of all classes from scaled logits; False if one is out of order."),
     FAST(exponential, "exp of numbers up to 709."),
     FAST(logarithm, "log of positive normal numbers."),
     {"use", use, METH_O, "Choose an instruction set: plain, avx2 or avx512."},

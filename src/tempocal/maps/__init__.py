@@ -16,6 +16,7 @@ from tempocal.maps.binary import Beta, BinaryMap, Knots, Line, Steps
 from tempocal.maps.document import from_dict, to_dict
 from tempocal.maps.forms import FORMS, numbers_by_name
 from tempocal.maps.multiclass import Affine, FittedMap, OneVsRest, Scale
+from tempocal.maps.proba import proba_at_once, proba_of_map
 
 __all__ = [
     "FORMS",
@@ -43,5 +44,7 @@ __all__ = [
     "TemporalMap",
     "from_dict",
     "numbers_by_name",
+    "proba_at_once",
+    "proba_of_map",
     "to_dict",
 ]

@@ -49,11 +49,18 @@ class Curves:
         """Calibrate logits."""
         size = max(64, BLOCK_NUMBERS // max(map(_numbers_a_row, self.bases, self.tables)))
         if len(logits) <= size:
-            return FORMS[self.form](self._numbers(time))(logits)
+            return self.at(time)(logits)
         blocks = [slice(start, start + size) for start in range(0, len(logits), size)]
-        return np.concatenate(
-            [FORMS[self.form](self._numbers(time[block]))(logits[block]) for block in blocks]
-        )
+        return np.concatenate([self.at(time[block])(logits[block]) for block in blocks])
+
+    def at(self, time: Array) -> FittedMap:
+        """Return the map of rows at some times: each of its numbers is an array, one a row."""
+        return FORMS[self.form](self._numbers(time))
+
+    @property
+    def is_line(self) -> bool:
+        """Whether the map only scales and shifts, where it is given one column."""
+        return self.form in ("scale", "lines") and len(self.tables) == 1
 
     def at_keys(self, times: Array) -> Callable[[Array, Codes], Array]:
         """Return the map of logits whose times are among few, and are given by their position."""

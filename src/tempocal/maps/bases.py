@@ -170,7 +170,7 @@ class StepBasis:
     def combine(self, time: Array, table: Array) -> Array:
         """Return the curves whose coefficients are the columns of ``table``: (n, columns)."""
         if self.unseen != "interpolate":
-            return np.asarray(table[self.codes(time)])
+            return np.take(table, self.codes(time), axis=0)
         after = np.clip(np.searchsorted(self.times, time), 1, max(len(self.times) - 1, 1))
         if len(self.times) == 1:
             return np.asarray(np.repeat(table, len(time), axis=0))
@@ -215,7 +215,7 @@ class BinBasis:
 
     def combine(self, time: Array, table: Array) -> Array:
         """Return the curves whose coefficients are the columns of ``table``: (n, columns)."""
-        return np.asarray(table[self.codes(time)])
+        return np.take(table, self.codes(time), axis=0)
 
     def codes(self, time: Array) -> Codes:
         """Position of the stretch."""

@@ -21,7 +21,7 @@ from tempocal.inputs import (
     check_time,
     require_same_kind,
 )
-from tempocal.links import Array, log_proba_from_logits, proba_of_map
+from tempocal.links import Array, log_proba_from_logits
 from tempocal.maps import (
     Band,
     Curves,
@@ -29,6 +29,7 @@ from tempocal.maps import (
     StepBand,
     TemporalMap,
     numbers_by_name,
+    proba_of_map,
 )
 from tempocal.tables.asked import Asked
 from tempocal.tables.labelled import Labelled, read_labelled

@@ -1,0 +1,73 @@
+"""Probabilities of mapped rows: block by block, or in one pass where a map is a line."""
+
+from typing import Any
+
+import numpy as np
+
+from tempocal.inputs import read_logits
+from tempocal.kernels import native
+from tempocal.kernels.cores import map_on_cores
+from tempocal.kernels.proba import sigmoid_at_once, sigmoid_of_lines, softmax_at_once
+from tempocal.links import Array, proba_from_logits
+from tempocal.maps.along_time import Curves, TemporalMap
+from tempocal.maps.binary import Line
+from tempocal.maps.multiclass import FittedMap, OneVsRest, Scale
+
+# Rows that are mapped at once.
+BLOCK = 2**15
+
+
+def proba_at_once(fitted: FittedMap, scores: Any, columns: int) -> Array | None:
+    """Probabilities of logits that nobody has checked yet, and that should have some columns.
+
+    None where the map is no line, where there are other columns, and where a logit is not a number
+    within 2**53: then `check_scores` has an error or another reading for it.
+    """
+    line = _line(fitted)
+    if native is None or line is None or (columns > 1 and not isinstance(fitted, Scale)):
+        return None
+    logits = read_logits(scores)
+    if columns != (1 if logits.ndim == 1 else logits.shape[1]):
+        return None
+    if columns == 1:
+        return sigmoid_at_once(logits, line.slope, line.bias)
+    return softmax_at_once(logits, line.slope)
+
+
+def proba_of_map(fitted: FittedMap | TemporalMap, *columns: Array) -> Array:
+    """Probabilities of mapped rows; ``columns`` are what the map is given: logits, maybe times.
+
+    It goes block by block, so that what is in between stays in the cache.
+    """
+    n = len(columns[0])
+    first = _proba(fitted, *(column[:BLOCK] for column in columns))
+    if n <= BLOCK:
+        return first
+    proba = np.empty((n, first.shape[1]))
+    proba[:BLOCK] = first
+
+    def work(start: int) -> None:
+        rows = slice(start, start + BLOCK)
+        _proba(fitted, *(column[rows] for column in columns), out=proba[rows])
+
+    map_on_cores(work, range(BLOCK, n, BLOCK))
+    return proba
+
+
+def _proba(fitted: Any, logits: Array, *time: Array, out: Array | None = None) -> Array:
+    if native is not None and logits.ndim == 1 and isinstance(fitted, Curves) and fitted.is_line:
+        # Every row has a line of its own.
+        line = _line(fitted.at(*time))
+        assert line is not None
+        return sigmoid_of_lines(logits, line.slope, line.bias, out)
+    return proba_from_logits(fitted(logits, *time), out)
+
+
+def _line(fitted: FittedMap) -> Line | None:
+    """Return the line that a map makes of one column, if that is what it makes."""
+    if isinstance(fitted, Scale):
+        return Line(fitted.inverse_temperature, 0.0)
+    if isinstance(fitted, OneVsRest) and len(fitted.maps) == 1:
+        only = fitted.maps[0]
+        return only if isinstance(only, Line) else None
+    return None
