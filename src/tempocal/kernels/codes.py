@@ -13,8 +13,8 @@ from tempocal.kernels.cores import map_on_cores
 Codes = NDArray[np.intp]
 Ends = NDArray[np.int64]
 
-# Numbers that are looked at together, so that what is made of them stays in the cache.
-BLOCK = 2**15
+# Numbers that are looked at together: fewer are not worth a thread.
+BLOCK = 2**17
 # So many codes go into two bytes.
 NARROW = 2**16
 # A double tells whole numbers up to here from the next one.
