@@ -18,6 +18,7 @@ setup(
                     "arrays",
                     "bins",
                     "chain",
+                    "keys",
                     "loops",
                     "per_class",
                     "pool",

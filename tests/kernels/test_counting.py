@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from tempocal.kernels import cores, counting, native
-from tempocal.kernels.counting import count_keys, parts_of, scatter
+from tempocal.kernels.counting import KEY_TYPES, as_keys, count_keys, parts_of, scatter
 
 PART = 100
 compiled = pytest.mark.skipif(
     native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
 )
+every_type = pytest.mark.parametrize("type_of_keys", KEY_TYPES)
 
 
 @pytest.fixture(autouse=True)
@@ -27,15 +28,16 @@ def test_parts_hold_every_row_once(n, n_keys):
     assert rows == list(range(n))
 
 
+@every_type
 @pytest.mark.parametrize("n", [0, 1, PART, PART + 1, 1234])
 @pytest.mark.parametrize("n_keys", [1, 5, 400])
 @pytest.mark.parametrize("in_order", [True, False])
-def test_counts(n, n_keys, in_order):
-    keys = np.random.default_rng(n).integers(0, n_keys, n)
+def test_counts(type_of_keys, n, n_keys, in_order):
+    keys = np.random.default_rng(n).integers(0, n_keys, n).astype(type_of_keys)
     keys = np.sort(keys) if in_order else keys
     counts, found = count_keys(keys, n_keys)
     np.testing.assert_array_equal(counts.sum(axis=0), np.bincount(keys, minlength=n_keys))
-    assert found == bool((np.diff(keys) >= 0).all())
+    assert found == bool((keys[1:] >= keys[:-1]).all())
 
 
 @pytest.mark.parametrize("row", [1, PART - 1, PART, PART + 1, 3 * PART])
@@ -48,9 +50,10 @@ def test_one_row_out_of_order_is_seen_wherever_it_stands(row):
 @compiled
 @pytest.mark.parametrize("n_cores", [1, 2, 5])
 @pytest.mark.parametrize("dtype", [np.float64, np.int64, np.bool_])
-def test_sorting_keeps_rows_of_a_key_in_their_order(n_cores, dtype, monkeypatch):
+@every_type
+def test_sorting_keeps_rows_of_a_key_in_their_order(n_cores, dtype, type_of_keys, monkeypatch):
     monkeypatch.setattr(cores, "_available_cores", lambda: n_cores)
-    keys = np.random.default_rng(0).integers(0, 9, 1234)
+    keys = np.random.default_rng(0).integers(0, 9, 1234).astype(type_of_keys)
     keys[keys == 4] = 5  # a key without rows
     values = (np.arange(1234) * 7 % 1000 - 300).astype(dtype)
     values[::3] = 0
@@ -59,10 +62,35 @@ def test_sorting_keeps_rows_of_a_key_in_their_order(n_cores, dtype, monkeypatch)
     np.testing.assert_array_equal(out, values[np.argsort(keys, kind="stable")])
 
 
+@pytest.mark.parametrize("dtype", [*KEY_TYPES, np.uint8, np.int16, ">i8", np.uint32])
+def test_keys_are_made_wider_only_where_the_loops_do_not_know_them(dtype):
+    keys = np.arange(10, dtype=dtype)[::2]
+    found = as_keys(keys)
+    np.testing.assert_array_equal(found, keys)
+    assert found.flags.c_contiguous
+    assert found.dtype == (dtype if dtype in KEY_TYPES else np.intp)
+
+
 @compiled
-def test_keys_that_there_are_not_are_refused():
-    for key in (-1, 3):
+@pytest.mark.parametrize("key", [-1, 3, 2**31 - 1])
+def test_keys_that_there_are_not_are_refused(key):
+    for dtype in (np.int32, np.int64):
         with pytest.raises(ValueError, match="do not go together"):
-            native.count_keys(np.array([0, key]), np.zeros(3, dtype=np.int64))
+            native.count_keys(np.array([0, key], dtype=dtype), np.zeros(3, dtype=np.int64))
+
+
+@compiled
+def test_keys_of_two_bytes_that_there_are_not_are_refused_as_well():
+    keys = np.array([0, 3], dtype=np.uint16)
+    with pytest.raises(ValueError, match="do not go together"):
+        native.count_keys(keys, np.zeros(3, dtype=np.int64))
+    with pytest.raises(ValueError, match="do not go together"):
+        native.scatter(np.ones(2), keys, np.zeros(3, dtype=np.int64), np.empty(2))
+    with pytest.raises(ValueError, match="do not go together"):
+        native.linear_sums(np.ones(2), np.ones(2), None, keys, np.zeros(3))
+
+
+@compiled
+def test_keys_are_whole_numbers():
     with pytest.raises(TypeError, match="kind"):
         native.count_keys(np.zeros(2), np.zeros(3, dtype=np.int64))

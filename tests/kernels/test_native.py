@@ -239,9 +239,11 @@ def test_float32_is_read_as_it_is():
 
 
 @pytest.mark.parametrize("weighted", [True, False])
-def test_linear_sums(weighted):
+@pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.int64])
+def test_linear_sums(weighted, dtype):
     rng = np.random.default_rng(0)
-    x, targets, keys = rng.normal(size=500), rng.random(500), rng.integers(0, 7, 500)
+    x, targets = rng.normal(size=500), rng.random(500)
+    keys = rng.integers(0, 7, 500).astype(dtype)
     weights = rng.exponential(size=500) if weighted else None
     found = np.zeros(9)
     native.linear_sums(x, targets, weights, keys, found)

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from tempocal.inputs import Codes
-from tempocal.kernels.cores import map_on_cores
+from tempocal.kernels.codes import Whole, renumbered, whole_codes
 from tempocal.kernels.counting import count_keys
-from tempocal.kernels.extremes import extremes
 from tempocal.links import Array
 
 # First and last time.
@@ -26,15 +25,13 @@ NARROW = 1e-3
 # Whole numbers within this span are counted instead of sorted.
 COUNTED_SPAN = 2**20
 SAMPLE = 10 * CELLS
-# Rows that are looked at together, so that what is made of them stays in the cache.
-BLOCK = 2**15
 
 
 @dataclass(frozen=True)
 class Grid:
     """Which key each row has, and the time and the weight of each key, in order of time."""
 
-    keys: Codes  # (rows,)
+    keys: Codes  # (rows,), of a type that need not be wider than they are
     times: Array  # (keys,), or (keys, 2) for two clocks
     weights: Array  # (keys,)
     is_exact: bool = False  # whether the time of a row is that of its key
@@ -48,16 +45,16 @@ class Grid:
 def single(times: Array, weights: Array | None) -> Grid:
     """Put all rows under one key, whatever their time."""
     keys = np.zeros(len(times), dtype=np.intp)
-    return _weighed(keys, times.mean(axis=0, keepdims=True), weights)
+    # Added up as doubles: sums of many whole numbers are rounded as well.
+    mean = times.astype(np.float64, copy=False).mean(axis=0, keepdims=True)
+    return _weighed(keys, mean, weights)
 
 
 def distinct(times: Array, weights: Array | None) -> Grid:
     """Give each distinct time a key of its own."""
-    low, high = extremes(times)
-    if high - low < COUNTED_SPAN and low == np.floor(low):
-        whole = _whole_since(low, times)
-        if whole is not None:
-            return _counted(whole, low, int(high - low) + 1, weights)
+    whole = whole_codes(times, COUNTED_SPAN)
+    if whole is not None:
+        return _counted(whole, weights)
     found, keys = np.unique(times, return_inverse=True)
     return replace(_weighed(keys.astype(np.intp, copy=False), found, weights), is_exact=True)
 
@@ -70,12 +67,19 @@ def fine(times: Array, weights: Array | None, cells: int = CELLS, ends: Ends | N
     if ends is not None:
         return in_cells(_cells_of(times, ends, cells), times, weights)
     # Most columns of continuous times show it within a few rows, without a sort of all of them.
-    if len(np.unique(times[:: max(1, len(times) // SAMPLE)])) <= cells:
+    if _seem_few(times[:: max(1, len(times) // SAMPLE)], cells):
         grid = distinct(times, weights)
         if grid.n_keys <= cells:
             return grid
     ends = (float(times.min()), float(times.max()))
     return in_cells(_cells_of(times, ends, cells), times, weights)
+
+
+def _seem_few(some: Array, cells: int) -> bool:
+    """Whether there are no more distinct times than cells; of whole numbers, without a sort."""
+    if some.max() - some.min() < cells and bool((some == np.floor(some)).all()):
+        return True
+    return len(np.unique(some)) <= cells
 
 
 def _cells_of(times: Array, ends: Ends, cells: int) -> Codes:
@@ -102,25 +106,10 @@ def in_cells(codes: Codes, times: Array, weights: Array | None) -> Grid:
 
 def pairs(one: Grid, other: Grid, weights: Array | None) -> Grid:
     """Give each pair of keys that occurs a key of its own."""
-    codes = one.keys * other.n_keys + other.keys
+    codes = one.keys.astype(np.intp) * other.n_keys + other.keys
     found, keys = _compressed(codes)
     times = np.stack([one.times[found // other.n_keys], other.times[found % other.n_keys]], axis=1)
     return _weighed(keys, times, weights)
-
-
-def _whole_since(low: float, times: Array) -> Codes | None:
-    """Whole numbers from ``low`` to each time; None where one is not whole."""
-    whole = np.empty(len(times), dtype=np.intp)
-
-    def is_whole(start: int) -> bool:
-        rows = slice(start, start + BLOCK)
-        since = times[rows] - low
-        whole[rows] = since
-        return bool((whole[rows] == since).all())
-
-    # A glance at the first rows spares most columns of fractions the rest.
-    starts = range(0, len(times), BLOCK)
-    return whole if is_whole(0) and all(map_on_cores(is_whole, starts[1:])) else None
 
 
 def equal_mass_edges(grid: Grid, bins: int) -> Array:
@@ -131,12 +120,12 @@ def equal_mass_edges(grid: Grid, bins: int) -> Array:
     return np.asarray(grid.times[opening])
 
 
-def _counted(whole: Codes, low: float, span: int, weights: Array | None) -> Grid:
-    """Give each of some whole numbers, counted from ``low``, a key."""
-    counts = count_keys(whole, span)[0].sum(axis=0)
+def _counted(whole: Whole, weights: Array | None) -> Grid:
+    """Give each of some whole numbers a key."""
+    counts = count_keys(whole.codes, whole.span)[0].sum(axis=0)
     present = counts > 0
-    keys = whole if present.all() else (np.cumsum(present) - 1)[whole]
-    times = (np.flatnonzero(present) + low).astype(np.float64)
+    keys = whole.codes if present.all() else renumbered(whole.codes, present)
+    times = (np.flatnonzero(present) + whole.low).astype(np.float64)
     totals = counts[present] if weights is None else np.bincount(keys, weights)
     return Grid(keys, times, totals.astype(np.float64), is_exact=True)
 

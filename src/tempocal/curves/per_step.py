@@ -9,6 +9,7 @@ from tempocal.curves.curve import Curve, Shape, Track
 from tempocal.curves.grid import Ends, Grid, distinct, equal_mass_edges, in_cells
 from tempocal.errors import InputError
 from tempocal.inputs import check_choice, check_whole
+from tempocal.kernels.codes import renumbered
 from tempocal.links import Array
 from tempocal.maps import BinBasis, StepBasis
 
@@ -86,6 +87,6 @@ def _with_enough(grid: Grid, least: int, unseen: str) -> Track:
     if enough.all():
         return Track(grid, lambda rates: shape)
     kept = enough[grid.keys]
-    keys = (np.cumsum(enough) - 1)[grid.keys[kept]]
+    keys = renumbered(grid.keys[kept], enough)
     left = Grid(keys, grid.times[enough], grid.weights[enough], is_exact=True)
     return Track(left, lambda rates: shape, kept=kept)

@@ -84,7 +84,7 @@ def moderate(times: Times) -> Times:
     """Refuse times so far apart, or so large, that their distances overflow."""
     if times.values.size == 0:
         return times
-    low, high = extremes(times.values)
+    low, high = times.ends or extremes(times.values)
     largest = float(max(high, -low))
     if largest > LARGEST_TIME:
         raise InputError(f"time must lie within {LARGEST_TIME:g} of zero, but it has {largest:g}")

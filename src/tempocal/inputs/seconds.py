@@ -1,5 +1,6 @@
 """A column of times of any kind, as float64: numbers stay, datetimes and timedeltas are seconds."""
 
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from math import copysign
 from numbers import Integral, Number
@@ -22,6 +23,28 @@ _PARTS = {"ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as
 _EPOCH = datetime(1970, 1, 1)
 # A double no longer tells whole numbers from here on from the next one.
 _LARGEST = 2.0**53
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Numbers that need no further look, the least and the greatest."""
+
+    values: NDArray[Any]
+    ends: tuple[float, float]
+
+
+def plain_numbers(array: NDArray[Any], name: str, *, as_they_are: bool) -> Plain | None:
+    """Return numbers that one look finds to be good; None where there is more to say.
+
+    They are float64, or int64 if ``as_they_are`` and they were. None of them is beyond 2**53, and
+    so each is the same number in either.
+    """
+    if array.dtype.kind not in "fiu" or array.size == 0:
+        return None
+    stays = as_they_are and array.dtype == np.int64
+    values = np.require(array, requirements="A") if stays else as_float64(array, name)
+    low, high = (float(end) for end in extremes(values))
+    return Plain(values, (low, high)) if low > -_LARGEST and high < _LARGEST else None
 
 
 def as_seconds(array: NDArray[Any], name: str) -> tuple[Array, TimeKind]:

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError
 from tempocal.inputs.arrays import as_array, first_missing, require_same_length
-from tempocal.inputs.seconds import TimeKind, as_seconds
-from tempocal.links import Array
+from tempocal.inputs.seconds import TimeKind, as_seconds, plain_numbers
 
 _SHAPES = {
     1: "one time for each row, of shape (n,) or (n, 1)",
@@ -25,11 +24,14 @@ _SHAPES = {
 class Times:
     """How far each row has come, on one clock or two."""
 
-    values: Array  # (n,) for one clock, (n, 2) for two; finite
+    values: NDArray[Any]  # (n,) for one clock, (n, 2) for two; finite
     kinds: tuple[TimeKind, ...]  # one for each clock
+    ends: tuple[float, float] | None = None  # the least and the greatest, where they are known
 
 
-def check_time(time: Any, n_rows: int, *, clocks: int = 1, name: str = "time") -> Times:
+def check_time(
+    time: Any, n_rows: int, *, clocks: int = 1, name: str = "time", as_they_are: bool = False
+) -> Times:
     """Return times as float64, and what kind they were.
 
     Parameters
@@ -46,13 +48,19 @@ def check_time(time: Any, n_rows: int, *, clocks: int = 1, name: str = "time") -
         How many times each row has.
     name : str
         What to call them in an error.
+    as_they_are : bool
+        Whether int64 on one clock may stay int64, for those who have no need of a copy.
     """
     names = [name] if clocks == 1 else [f"{name} (clock {k + 1})" for k in range(clocks)]
     columns = _columns(time, names, name)
-    checked = [_check_column(*column, n_rows) for column in zip(columns, names, strict=True)]
-    values = [seconds for seconds, _ in checked]
-    kinds = tuple(kind for _, kind in checked)
-    return Times(values[0] if clocks == 1 else np.stack(values, axis=1), kinds)
+    checked = [
+        _check_column(column, label, n_rows, as_they_are=as_they_are and clocks == 1)
+        for column, label in zip(columns, names, strict=True)
+    ]
+    if clocks == 1:
+        return checked[0]
+    values = np.stack([one.values for one in checked], axis=1)
+    return Times(values, tuple(kind for one in checked for kind in one.kinds))
 
 
 def require_same_kind(times: Times, kinds: tuple[TimeKind, ...], name: str = "time") -> None:
@@ -110,11 +118,15 @@ def _read(values: Any, name: str) -> NDArray[Any]:
     return np.array(entries, dtype=object)
 
 
-def _check_column(array: NDArray[Any], name: str, n_rows: int) -> tuple[Array, TimeKind]:
+def _check_column(array: NDArray[Any], name: str, n_rows: int, *, as_they_are: bool) -> Times:
     require_same_length(array, name, n_rows, "the predictions")
+    plain = plain_numbers(array, name, as_they_are=as_they_are)
+    if plain is not None:
+        return Times(plain.values, ("number",), plain.ends)
     row = first_missing(array)
     if row is not None:
         raise InputError(
             f"{name} contains NaN, NaT or None (first at row {row}): no time may be missing"
         )
-    return as_seconds(array, name)
+    values, kind = as_seconds(array, name)
+    return Times(values, (kind,))

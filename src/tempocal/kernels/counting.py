@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
 
+Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
+# Types of keys that the loops read as they are.
+KEY_TYPES = (np.uint16, np.int32, np.int64)
 # Rows of a part, and rows for each key: fewer are not worth counters of their own.
 PART, ROWS_A_KEY = 2**18, 16
 
@@ -18,6 +21,12 @@ def parts_of(n_rows: int, n_keys: int) -> list[slice]:
     """Cut rows into parts, whatever the number of cores, that have counters for all keys each."""
     size = max(PART, ROWS_A_KEY * n_keys)
     return [slice(start, min(start + size, n_rows)) for start in range(0, max(n_rows, 1), size)]
+
+
+def as_keys(keys: NDArray[Any]) -> Codes:
+    """Keys as the loops read them, in no more bytes than they came in."""
+    dtype = keys.dtype if keys.dtype in KEY_TYPES else np.intp
+    return np.ascontiguousarray(keys, dtype=dtype)
 
 
 def count_keys(keys: Codes, n_keys: int) -> tuple[Codes, bool]:
@@ -49,3 +58,13 @@ def scatter(values: NDArray[Any], keys: Codes, counts: Codes, out: NDArray[Any])
         native.scatter(values[parts[part]], keys[parts[part]], following[part], out)
 
     map_on_cores(work, range(len(parts)))
+
+
+def scale_by_key(x: Array, keys: Codes, numbers: Array) -> Array:
+    """Multiply each row by the number of its key."""
+    if native is None:
+        return np.asarray(numbers[keys] * x)
+    scaled = np.empty(len(x))
+    columns = [np.ascontiguousarray(column) for column in (x, keys, numbers)]
+    native.scale(*columns, scaled)
+    return scaled

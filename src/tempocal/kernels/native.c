@@ -180,6 +180,7 @@ static const Loops *loops = SETS;
 
 #include "arrays.h"
 #include "chain.h"
+#include "keys.h"
 #include "pool.h"
 #include "sort.h"
 
@@ -292,20 +293,20 @@ static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
     static const Wanted wanted[] = {{"df", 1, READ, 0},
                                     {"d?lq", 1, READ, 0},
                                     {"d", 1, READ, 1},
-                                    {"lq", 1, READ, 1},
+                                    {KEY_KINDS, 1, READ, 1},
                                     {"d", 1, WRITE, 0}};
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
     const Py_ssize_t n = SHAPE(X, 0);
     const Py_ssize_t n_keys = SHAPE(SUMS, 0);
     int good = HAS_LENGTH(TARGETS, n) && HAS_LENGTH(WEIGHTS, n) && n_keys > 0 && HAS_LENGTH(KEYS, n)
-               && (!arrays.taken[KEYS] || arrays.views[KEYS].itemsize == 8)
                && (arrays.views[TARGETS].itemsize == 8 || arrays.views[TARGETS].itemsize == 1);
     if (good) {
         const char *x = BUFFER(X);
         const double *weights = BUFFER(WEIGHTS);
         const int single = arrays.views[X].format[0] == 'f';
-        const int64_t *keys = BUFFER(KEYS);
+        const char *keys = BUFFER(KEYS);
+        const Py_ssize_t size = keys ? arrays.views[KEYS].itemsize : 0;
         const char kind = arrays.views[TARGETS].format[0];
         const double *shares = kind == 'd' ? BUFFER(TARGETS) : NULL;
         const unsigned char *bits = kind == '?' ? BUFFER(TARGETS) : NULL;
@@ -316,7 +317,7 @@ static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
         Py_BEGIN_ALLOW_THREADS;
         if (keys)
             for (Py_ssize_t i = 0; i < n; i++) {
-                const uint64_t key = (uint64_t)keys[i];
+                const uint64_t key = key_at(keys, size, i);
                 if (key < (uint64_t)n_keys) sums[key] += PULL(i);
                 else good = 0;
             }
@@ -377,62 +378,6 @@ static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t coun
         Py_END_ALLOW_THREADS;
     }
     return done_with_memory(&arrays, good, found_room);
-}
-
-/* How many rows have each key, and whether they come in the order of their keys. */
-static PyObject *count_keys(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    enum { KEYS, COUNTS };
-    static const Wanted wanted[] = {{"lq", 1, READ, 0}, {"lq", 1, WRITE, 0}};
-    Arrays arrays;
-    if (take(&arrays, given, count, wanted, 2) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(KEYS, 0), n_keys = SHAPE(COUNTS, 0);
-    int good = arrays.views[KEYS].itemsize == 8 && arrays.views[COUNTS].itemsize == 8, ascend = 1;
-    if (good) {
-        const int64_t *keys = BUFFER(KEYS);
-        int64_t *counts = BUFFER(COUNTS);
-        Py_BEGIN_ALLOW_THREADS;
-        for (Py_ssize_t i = 0; i < n; i++) {
-            if ((uint64_t)keys[i] < (uint64_t)n_keys) counts[keys[i]]++;
-            else good = 0;
-            ascend &= i == 0 || keys[i] >= keys[i - 1];
-        }
-        Py_END_ALLOW_THREADS;
-    }
-    PyObject *nothing = done(&arrays, good);
-    Py_XDECREF(nothing);
-    return nothing ? PyBool_FromLong(ascend) : NULL;
-}
-
-/* Rows in the order of their keys: `next` is where the next row of each key goes. */
-static PyObject *scatter(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    enum { VALUES, KEYS, NEXT, SORTED };
-    static const Wanted wanted[] = {{"dlq?", 1, READ, 0},
-                                    {"lq", 1, READ, 0},
-                                    {"lq", 1, WRITE, 0},
-                                    {"dlq?", 1, WRITE, 0}};
-    Arrays arrays;
-    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(VALUES, 0), n_keys = SHAPE(NEXT, 0), most = SHAPE(SORTED, 0);
-    const Py_ssize_t size = arrays.views[VALUES].itemsize;
-    int good = (size == 8 || size == 1) && arrays.views[SORTED].itemsize == size
-               && arrays.views[NEXT].itemsize == 8 && arrays.views[KEYS].itemsize == 8
-               && HAS_LENGTH(KEYS, n);
-    if (good) {
-        const int64_t *values = BUFFER(VALUES), *keys = BUFFER(KEYS);
-        int64_t *next = BUFFER(NEXT), *sorted = BUFFER(SORTED);
-        const char *bytes = BUFFER(VALUES);
-        char *sorted_bytes = BUFFER(SORTED);
-        Py_BEGIN_ALLOW_THREADS;
-        for (Py_ssize_t i = 0; i < n; i++) {
-            const uint64_t key = (uint64_t)keys[i];
-            const uint64_t place = key < (uint64_t)n_keys ? (uint64_t)next[key]++ : UINT64_MAX;
-            if (place >= (uint64_t)most) good = 0;
-            else if (size == 8) sorted[place] = values[i];
-            else sorted_bytes[place] = bytes[i];
-        }
-        Py_END_ALLOW_THREADS;
-    }
-    return done(&arrays, good);
 }
 
 /* Logits (rows, classes) measured from the top class of each row, turned into (classes, rows); and
@@ -666,6 +611,8 @@ static PyMethodDef METHODS[] = {
     FAST(moments, "Weight, size and square of rows, in cells of their size."),
     FAST(count_keys, "Rows of each key; tells whether they come in the order of their keys."),
     FAST(scatter, "Rows in the order of their keys."),
+    FAST(whole_codes, "Whole numbers counted from a first; False if one is a fraction or far away."),
+    FAST(scale, "Rows times the number of their key."),
     FAST(from_top, "Logits measured from the top class, a row for each class; and that of the label."),
     FAST(compare, "Losses of binary rows before and after."),
     FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is out of order."),

@@ -8,6 +8,7 @@ import numpy as np
 
 from tempocal.errors import InputError
 from tempocal.inputs import Codes
+from tempocal.kernels.counting import scale_by_key
 from tempocal.links import Array
 from tempocal.maps.bases import Basis, BinBasis, StepBasis
 from tempocal.maps.forms import FORMS, numbers_by_name
@@ -67,6 +68,8 @@ class Curves:
         numbers = self._numbers(times)
 
         def calibrate(logits: Array, keys: Codes) -> Array:
+            if self.form == "scale" and logits.ndim == 1:
+                return scale_by_key(logits, keys, numbers[0][:, 0])
             return FORMS[self.form]([np.take(each, keys, axis=0) for each in numbers])(logits)
 
         return calibrate

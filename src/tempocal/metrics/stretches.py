@@ -48,7 +48,7 @@ def cut(times: Times, weight: Array | None, bins: Bins) -> Stretches:
     np.minimum.at(first, grid.keys, times.values)
     np.maximum.at(last, grid.keys, times.values)
     ends = [from_seconds(values, times.kinds[0]) for values in (first, last, grid.times)]
-    return Stretches(grid.keys, *ends)
+    return Stretches(grid.keys.astype(np.intp, copy=False), *ends)
 
 
 def one_stretch(n_rows: int) -> Stretches:

@@ -16,7 +16,7 @@ from scipy.sparse import csc_array
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
-from tempocal.kernels.counting import count_keys, scatter
+from tempocal.kernels.counting import as_keys, count_keys, scatter
 from tempocal.links import Array
 from tempocal.rows.sums import Sums
 
@@ -75,7 +75,7 @@ class Layout:
             counts, in_order = np.zeros((1, n_keys), dtype=np.intp), True
             counts[0, 0] = n_rows
         else:
-            keys = np.ascontiguousarray(keys, dtype=np.intp)
+            keys = as_keys(keys)
             counts, in_order = count_keys(keys, n_keys)
         totals = counts.sum(axis=0)
         present = np.flatnonzero(totals)

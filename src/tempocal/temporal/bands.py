@@ -105,13 +105,16 @@ def _remember(
 
 
 def _of_steps(fitted: FittedModel, memory: Memory, doubted: Doubt) -> Inference:
-    hessian, effect = memory.curvature, memory.effect
+    hessian, effect, strengths = memory.curvature, memory.effect, fitted.shrunk.strengths
     free = (memory.theta > fitted.problem.lower).reshape(hessian.shape[:2])
-    sure = invert_blocks(hessian + _diagonal_blocks(fitted, fitted.shrunk.strengths), free)
+    pulls = _diagonal_blocks(fitted, strengths)
+    sure = inverse = invert_blocks(hessian + pulls, free)
     determined = np.einsum("tpq,tqp->t", sure, hessian)
     noise = _noise(memory, determined)
-    pulls = _diagonal_blocks(fitted, doubted.strengths)
-    inverse = invert_blocks(hessian + pulls, free)
+    # Strengths that were given leave no doubt.
+    if doubted.strengths != strengths:
+        pulls = _diagonal_blocks(fitted, doubted.strengths)
+        inverse = invert_blocks(hessian + pulls, free)
     shift = (doubted.theta - memory.theta).reshape(free.shape)
     covariance = inverse @ (noise + effect * pulls) @ inverse
     covariance += shift[:, :, None] * shift[:, None, :]

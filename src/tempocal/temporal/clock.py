@@ -9,6 +9,7 @@ from tempocal.errors import InputError
 from tempocal.fitted.entries import TimeColumn
 from tempocal.fitted.model import moderate
 from tempocal.inputs import Times, as_array, check_time
+from tempocal.kernels.extremes import extremes
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ def take_time(logits: Any, time: Any, time_column: TimeColumn | None, clocks: in
             "of X that holds it, for instance within scikit-learn's cross-validation, which passes "
             "no keywords to predict_proba"
         )
-    times = check_time(time, length_of(logits, "logits"), clocks=clocks)
+    n_rows = length_of(logits, "logits")
+    times = check_time(time, n_rows, clocks=clocks, as_they_are=True)
     _require_no_time_among(logits, times)
     return Timed(logits, moderate(times))
 
@@ -66,7 +68,8 @@ def _from_columns(X: Any, time_column: TimeColumn, clocks: int) -> Timed:
             "minimum of 1 is required for the predictions"
         )
     parts = tuple(_column(X, place) for place in places)
-    times = check_time(parts if clocks == 2 else parts[0], X.shape[0], clocks=clocks)
+    column = parts if clocks == 2 else parts[0]
+    times = check_time(column, X.shape[0], clocks=clocks, as_they_are=True)
     return Timed(_columns(X, rest), moderate(times))
 
 
@@ -127,7 +130,8 @@ def _require_no_time_among(logits: Any, times: Times) -> None:
     """Refuse predictions of which one column is the time itself."""
     if len(getattr(logits, "shape", ())) != 2 or logits.shape[1] < 2 or times.values.ndim != 1:
         return
-    if times.values.min() == times.values.max():
+    low, high = times.ends or extremes(times.values)
+    if low == high:
         return
     for place in range(logits.shape[1]):
         column = as_array(_column(logits, place), "logits")

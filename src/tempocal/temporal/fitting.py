@@ -1,6 +1,7 @@
 """Fit a calibrator along a curve, and say what came of it."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -109,7 +110,13 @@ def with_shrinkage(calibrator: Calibrator, shrinkage: Shrinkage | None) -> Calib
     if shrinkage is None or isinstance(calibrator, Identity):
         return calibrator
     check_shrinkage(shrinkage)
-    changed: Calibrator = clone(calibrator).set_params(shrinkage=shrinkage)
+    if "shrinkage" not in vars(calibrator):
+        # Says what it has instead.
+        refused: Calibrator = clone(calibrator).set_params(shrinkage=shrinkage)
+        return refused
+    # A clone would look up the signature of its class three times.
+    changed = copy(calibrator)
+    changed.__dict__["shrinkage"] = shrinkage
     return changed
 
 
@@ -153,7 +160,9 @@ def _steps(track: Track, training: Training) -> dict[str, Any]:
     grid = track.grid
     facts: dict[str, Any] = {"times": grid.n_keys}
     if 1 < grid.n_keys <= MOST_STEPS and grid.times.ndim == 1:
-        found = training.groups_by_key(grid.keys, grid.n_keys)
+        # Wide enough to be multiplied by the number of groups.
+        keys = grid.keys if training.groups is None else grid.keys.astype(np.intp, copy=False)
+        found = training.groups_by_key(keys, grid.n_keys)
         counts = grid.weights if found is None else found
         facts["thin_steps"] = grid.times[counts < THIN].tolist()
     return facts

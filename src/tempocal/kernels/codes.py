@@ -1,0 +1,115 @@
+"""Whole numbers as codes that are counted from the lowest, in few bytes, on all cores."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.kernels import native
+from tempocal.kernels.cores import map_on_cores
+
+Codes = NDArray[np.intp]
+Ends = NDArray[np.int64]
+
+# Numbers that are looked at together: fewer are not worth a thread.
+BLOCK = 2**17
+# So many codes go into two bytes.
+NARROW = 2**16
+# A double tells whole numbers up to here from the next one.
+LARGEST = 2.0**53
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Whole numbers: how far each is from the lowest, and how many there are up to the highest."""
+
+    codes: Codes  # (n,), in two bytes or four
+    low: float
+    span: int
+
+
+def whole_codes(values: NDArray[Any], most: int) -> Whole | None:
+    """Count whole numbers from the lowest; None if one is a fraction, or there are too many.
+
+    Parameters
+    ----------
+    values : ndarray of float64 or int64, shape (n,)
+        At least one, none of the integers beyond 2**53.
+    most : int
+        Largest span that will do.
+    """
+    first = float(values[0])
+    if not abs(first) <= LARGEST or first != np.floor(first):
+        return None
+    codes: Codes = np.empty(len(values), dtype=np.uint16)
+    ends = _count_from(first, values, codes)
+    if ends is not None and NARROW <= ends[1] - ends[0] < most:
+        # Two bytes hold no more than the end of such numbers.
+        codes = np.empty(len(values), dtype=np.int32)
+        ends = _count_from(first, values, codes)
+    if ends is None or ends[1] - ends[0] >= most:
+        return None
+    _from_lowest(codes, ends[0])
+    return Whole(codes, first + ends[0], ends[1] - ends[0] + 1)
+
+
+def renumbered(codes: Codes, present: NDArray[np.bool_]) -> Codes:
+    """Position of each code among those that are present."""
+    places = np.cumsum(present) - 1
+    narrow = places.astype(np.uint16 if len(present) and places[-1] < NARROW else np.int32)
+    found = np.empty(len(codes), dtype=narrow.dtype)
+
+    def look_up(rows: slice) -> None:
+        found[rows] = narrow[codes[rows]]
+
+    _in_blocks(look_up, len(codes))
+    return found
+
+
+def _count_from(first: float, values: NDArray[Any], codes: Codes) -> tuple[int, int] | None:
+    """Fill ``codes`` with how far values are from the first; return the lowest and the highest."""
+    ends = np.empty((-(-len(values) // BLOCK), 2), dtype=np.int64)
+    count = _count_in_numpy if native is None else _count_compiled
+
+    def work(rows: slice) -> bool:
+        return count(first, values[rows], codes[rows], ends[rows.start // BLOCK])
+
+    # A glance at the first rows spares most columns of fractions the rest.
+    if not work(slice(0, BLOCK)) or not all(_in_blocks(work, len(values), BLOCK)):
+        return None
+    return int(ends[:, 0].min()), int(ends[:, 1].max())
+
+
+def _count_compiled(first: float, values: NDArray[Any], codes: Codes, ends: Ends) -> bool:
+    return bool(native.whole_codes(np.ascontiguousarray(values), np.array([first]), codes, ends))
+
+
+def _count_in_numpy(first: float, values: NDArray[Any], codes: Codes, ends: Ends) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):
+        since = values - first
+    low, high = since.min(), since.max()
+    if not (low >= np.iinfo(np.int32).min and high <= np.iinfo(np.int32).max):
+        return False
+    whole = since.astype(np.int32)
+    codes[:] = whole.astype(codes.dtype)
+    ends[:] = low, high
+    # The second tells a number too small to be told from the first.
+    return bool((whole == since).all() and (since + first == values).all())
+
+
+def _from_lowest(codes: Codes, low: int) -> None:
+    """Count from the lowest, around the end of what two bytes hold."""
+    below = codes.dtype.type(low % NARROW if codes.dtype == np.uint16 else low)
+
+    def subtract(rows: slice) -> None:
+        codes[rows] -= below
+
+    if low != 0:
+        _in_blocks(subtract, len(codes))
+
+
+def _in_blocks(work: Callable[[slice], Any], n_rows: int, start: int = 0) -> list[Any]:
+    """Do some work on blocks of the rows from ``start`` on, on all cores."""
+    return map_on_cores(work, [slice(at, at + BLOCK) for at in range(start, n_rows, BLOCK)])
