@@ -411,12 +411,12 @@ INLINE void NAME(count_narrow)(const char *x, int single, int64_t n, double scal
     }
 }
 
-/* Sums over rows of weight 1 in cells of their size; return 0 where there is no memory. */
-static int NAME(count_moments)(const char *x, int single, int64_t n, double scale, int64_t cells,
-                               Four *sums) {
+/* Sums over rows of weight 1 in at most MOST_CELLS cells of their size. */
+static void NAME(count_moments)(const char *x, int single, int64_t n, double scale, int64_t cells,
+                                Four *sums) {
     const double width = 1.0 / (scale * NARROW), beyond = (double)(cells * NARROW);
-    uint16_t *counts = calloc((size_t)(cells * NARROW + 1), sizeof *counts);
-    if (!counts) return 0;
+    uint16_t counts[MOST_CELLS * NARROW + 1];
+    memset(counts, 0, (size_t)(cells * NARROW + 1) * sizeof *counts);
     if (single) NAME(count_narrow)(x, 1, n, 1.0 / width, beyond, counts);
     else NAME(count_narrow)(x, 0, n, 1.0 / width, beyond, counts);
     for (int64_t cell = 0; cell < cells; cell++) {
@@ -432,8 +432,6 @@ static int NAME(count_moments)(const char *x, int single, int64_t n, double scal
         const double squares = twice + 2.0 * from * mean + rows * (from * from + 1.0 / 12.0);
         sums[cell] += (Four){rows, width * (mean + rows * from), width * width * squares, rows};
     }
-    free(counts);
-    return 1;
 }
 
 /* (1/2 - label) x, added up over rows whose labels are 0 or 1. */

@@ -24,6 +24,7 @@
    many to so many of these rows: counting takes a third of the time of adding up sizes, and where in
    its narrow cell each of so many rows lies says nothing that matters. */
 #define NARROW 128
+#define MOST_CELLS 128
 #define LEAST_ROWS 32768
 #define MOST_ROWS UINT16_MAX
 /* Where the last step of a search promises this much of a mean loss, it is as good as at its end. */
@@ -147,7 +148,7 @@ typedef struct {
     int (*bin_pairs)(const Binned *);
     int (*sigmoid)(const Line *);
     int (*softmax)(const Scaled *);
-    int (*count_moments)(const char *, int, int64_t, double, int64_t, Four *);
+    void (*count_moments)(const char *, int, int64_t, double, int64_t, Four *);
     double (*pull)(const char *, int, const int64_t *, int64_t);
     void (*exponential)(const double *, int64_t, double *);
     void (*logarithm)(const double *, int64_t, double *);
@@ -352,8 +353,7 @@ static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t coun
     const Py_ssize_t n = SHAPE(X, 0), pieces = SHAPE(SUMS, 0), cells = SHAPE(SUMS, 1);
     int good = HAS_LENGTH(WEIGHTS, n) && are_bounds(arrays.views + BOUNDS, pieces, n)
                && SHAPE(SUMS, 2) == 4 && cells > 0 && SHAPE(SCALE, 0) == 1
-               && *(double *)BUFFER(SCALE) >= 0.0 && cells <= INT32_MAX / NARROW;
-    int found_room = 1;
+               && *(double *)BUFFER(SCALE) >= 0.0;
     if (good) {
         const char *x = BUFFER(X);
         const double *weights = BUFFER(WEIGHTS), scale = *(double *)BUFFER(SCALE);
@@ -363,9 +363,9 @@ static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t coun
         for (Py_ssize_t piece = 0; piece < pieces; piece++) {
             Four *sums = (Four *)BUFFER(SUMS) + piece * cells;
             const int64_t rows = bounds[piece + 1] - bounds[piece];
-            if (!weights && rows >= LEAST_ROWS && rows <= MOST_ROWS && scale > 0.0) {
+            if (!weights && rows >= LEAST_ROWS && rows <= MOST_ROWS && cells <= MOST_CELLS && scale > 0.0) {
                 const char *first = x + bounds[piece] * (single ? 4 : 8);
-                found_room &= loops->count_moments(first, single, rows, scale, cells, sums);
+                loops->count_moments(first, single, rows, scale, cells, sums);
                 continue;
             }
             for (int64_t i = bounds[piece]; i < bounds[piece + 1]; i++) {
@@ -377,7 +377,7 @@ static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t coun
         }
         Py_END_ALLOW_THREADS;
     }
-    return done_with_memory(&arrays, good, found_room);
+    return done(&arrays, good);
 }
 
 /* Logits (rows, classes) measured from the top class of each row, turned into (classes, rows); and
