@@ -236,7 +236,7 @@ def fit_family(family: Family, shrinkage: Any, training: Training) -> Fitted:
     total = problems[0].rows.total_weight
     return replace(
         made,
-        nll_before=float(problems[0].at_identity.loss.sum()) / total,
+        nll_before=float(problems[0].losses_before.sum()) / total,
         nll_after=fits[0].solution.loss / total,
     )
 

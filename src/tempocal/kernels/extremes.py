@@ -10,7 +10,7 @@ from tempocal.kernels.cores import map_on_cores
 # Rows that are looked at for either while they are in the cache.
 BLOCK = 2**18
 # Comparing takes so little that with fewer numbers than this it is not worth a thread.
-MANY = 2**18
+MANY = 2**20
 
 
 def extremes(values: NDArray[Any]) -> tuple[Any, Any]:

@@ -3,10 +3,10 @@
 
 #include "vectors.h"
 
-/* log(2 cosh(eta / 2)) with eta = theta . x, and its derivatives by theta, added up over the rows
-   of one key. `x` is an array of shape (p, rows). */
+/* log(2 cosh(eta / 2)) with eta = theta . x, and its derivatives by theta up to some order, added up
+   over the rows of one key. `x` is an array of shape (p, rows). */
 INLINE void NAME(even_rows)(const Rows *rows, int64_t first, int64_t end, const double *theta,
-                            int p, int weighted, int second, double *loss, double *gradient,
+                            int p, int weighted, int order, double *loss, double *gradient,
                             double *hessian) {
     const int pairs = p * (p + 1) / 2;
     const ivec sign = (ivec){0} + INT64_MIN;
@@ -23,30 +23,35 @@ INLINE void NAME(even_rows)(const Rows *rows, int64_t first, int64_t end, const 
                 eta += theta[i] * x[i];
             }
             vec below = (vec)((ivec)eta | sign);
-            vec small = NAME(exp)(below), total = 1.0 + small, inverse = 1.0 / total;
-            vec slope = (vec)((ivec)(inverse - 0.5) | ((ivec)eta & sign));
-            vec bend = small * inverse * inverse;
+            vec small = NAME(exp)(below), total = 1.0 + small, weight = {0};
             if (weighted) {
-                vec weight = load(rows->weights, 0, at, count);
+                weight = load(rows->weights, 0, at, count);
                 size += weight * below;
                 logs += weight * NAME(log)(total);
-                slope *= weight;
-                bend *= weight;
             } else {
                 size += below;
                 /* Rows that are not there have eta = 0, and would count as log 2. */
                 if (count < LANES) total = NAME(choose)(NAME(there)(count), total, (vec){0} + 1.0);
                 product *= total;
             }
+            if (order == 0) continue;
+            vec inverse = 1.0 / (1.0 + small);
+            vec slope = (vec)((ivec)(inverse - 0.5) | ((ivec)eta & sign));
+            vec bend = small * inverse * inverse;
+            if (weighted) {
+                slope *= weight;
+                bend *= weight;
+            }
             for (int i = 0; i < p; i++) {
                 g[i] += slope * x[i];
-                if (second)
+                if (order == 2)
                     for (int j = 0; j <= i; j++) h[i * (i + 1) / 2 + j] += bend * x[i] * x[j];
             }
         }
         *loss += (weighted ? NAME(sum)(logs) : log(NAME(product)(product))) - 0.5 * NAME(sum)(size);
-        for (int i = 0; i < p; i++) gradient[i] += NAME(sum)(g[i]);
-        if (second)
+        if (order > 0)
+            for (int i = 0; i < p; i++) gradient[i] += NAME(sum)(g[i]);
+        if (order == 2)
             for (int i = 0; i < pairs; i++) hessian[i] += NAME(sum)(h[i]);
     }
 }
@@ -95,22 +100,24 @@ INLINE void NAME(shared_rows)(const Rows *rows, int64_t first, int64_t end, doub
 }
 
 static void NAME(even)(const Rows *rows, const Keys *keys, Found *found) {
-    const int p = (int)rows->count, weighted = rows->weights != NULL, second = found->hessian != NULL;
+    const int p = (int)rows->count, weighted = rows->weights != NULL;
+    const int order = found->hessian ? 2 : found->gradient ? 1 : 0;
     for (int64_t key = 0; key < keys->count; key++) {
         int64_t first = keys->starts[key], end = keys->starts[key + 1];
         const double *theta = keys->theta + key * p;
-        double *loss = found->loss + key, *gradient = found->gradient + key * p;
+        double *loss = found->loss + key, *gradient = order ? found->gradient + key * p : NULL;
         double hessian[MOST * (MOST + 1) / 2] = {0};
-#define EVEN(P, W, S) \
-    NAME(even_rows)(rows, first, end, theta, P, W, S, loss, gradient, hessian)
-#define EVEN_OF(P) \
-    (weighted ? (second ? EVEN(P, 1, 1) : EVEN(P, 1, 0)) : (second ? EVEN(P, 0, 1) : EVEN(P, 0, 0)))
+#define EVEN(P, W, O) \
+    NAME(even_rows)(rows, first, end, theta, P, W, O, loss, gradient, hessian)
+#define EVEN_OR(P, W) (order == 2 ? EVEN(P, W, 2) : order ? EVEN(P, W, 1) : EVEN(P, W, 0))
+#define EVEN_OF(P) (weighted ? EVEN_OR(P, 1) : EVEN_OR(P, 0))
         if (p == 1) EVEN_OF(1);
         else if (p == 2) EVEN_OF(2);
         else EVEN_OF(3);
 #undef EVEN_OF
+#undef EVEN_OR
 #undef EVEN
-        if (second)
+        if (order == 2)
             for (int i = 0; i < p; i++)
                 for (int j = 0; j < p; j++)
                     found->hessian[(key * p + i) * p + j] =
@@ -123,9 +130,9 @@ INLINE Place NAME(look)(const Rows *rows, const Pulled *pulled, int64_t key, int
     const double away = theta - pulled->identity[key];
     Place place = {theta, 0.0, 0.0, 0.0};
     if (rows->weights)
-        NAME(even_rows)(rows, first, end, &theta, 1, 1, 1, &place.value, &place.slope, &place.bend);
+        NAME(even_rows)(rows, first, end, &theta, 1, 1, 2, &place.value, &place.slope, &place.bend);
     else
-        NAME(even_rows)(rows, first, end, &theta, 1, 0, 1, &place.value, &place.slope, &place.bend);
+        NAME(even_rows)(rows, first, end, &theta, 1, 0, 2, &place.value, &place.slope, &place.bend);
     place.value += pulled->linear[key] * theta + 0.5 * pulled->pull[key] * away * away;
     place.slope += pulled->linear[key] + pulled->pull[key] * away;
     place.bend += pulled->pull[key];

@@ -191,14 +191,15 @@ static PyObject *sum(PyObject *const *given, Py_ssize_t count, int is_even) {
     enum { X, WEIGHTS, LABELS, THETA, STARTS, LOSS, GRADIENT, HESSIAN };
     static const Wanted wanted[] = {
         {"df", 2, PyBUF_STRIDES, 0}, {"d", 1, READ, 1},  {"d", 1, READ, 1},  {"d", 2, READ, 0},
-        {"lq", 1, READ, 0},          {"d", 1, WRITE, 0}, {"d", 2, WRITE, 0}, {"d", 3, WRITE, 1},
+        {"lq", 1, READ, 0},          {"d", 1, WRITE, 0}, {"d", 2, WRITE, 1}, {"d", 3, WRITE, 1},
     };
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 8) < 0) return NULL;
     const Py_buffer *x = arrays.views + X;
     const Py_ssize_t n = SHAPE(X, 1), n_keys = SHAPE(LOSS, 0), p = SHAPE(THETA, 1);
     int good = are_bounds(arrays.views + STARTS, n_keys, n) && SHAPE(THETA, 0) == n_keys
-               && SHAPE(GRADIENT, 0) == n_keys && SHAPE(GRADIENT, 1) == p && SHAPE(X, 0) > 0 && n > 0
+               && SHAPE(X, 0) > 0 && n > 0 && HAS_LENGTH(GRADIENT, n_keys)
+               && (arrays.taken[GRADIENT] ? SHAPE(GRADIENT, 1) == p : is_even && !arrays.taken[HESSIAN])
                && x->strides[1] == x->itemsize && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(LABELS, n)
                && HAS_LENGTH(HESSIAN, n_keys)
                && (!arrays.taken[HESSIAN] || (SHAPE(HESSIAN, 1) == p && SHAPE(HESSIAN, 2) == p))
@@ -340,31 +341,34 @@ static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
 }
 
 /* Weight, size, square and number of the rows of each piece, in cells of their size; those beyond the
-   last cell are left out. */
+   last cell are left out. And, with labels, the sum of (1/2 - label) x. */
 static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    enum { X, WEIGHTS, BOUNDS, SCALE, SUMS };
-    static const Wanted wanted[] = {{"df", 1, READ, 0},
-                                    {"d", 1, READ, 1},
-                                    {"lq", 1, READ, 0},
-                                    {"d", 1, READ, 0},
-                                    {"d", 3, WRITE, 0}};
+    enum { X, WEIGHTS, BOUNDS, SCALE, SUMS, LABELS, PULLS };
+    static const Wanted wanted[] = {
+        {"df", 1, READ, 0}, {"d", 1, READ, 1},  {"lq", 1, READ, 0}, {"d", 1, READ, 0},
+        {"d", 3, WRITE, 0}, {"lq", 1, READ, 1}, {"d", 1, WRITE, 1},
+    };
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
+    if (take(&arrays, given, count, wanted, 7) < 0) return NULL;
     const Py_ssize_t n = SHAPE(X, 0), pieces = SHAPE(SUMS, 0), cells = SHAPE(SUMS, 1);
     int good = HAS_LENGTH(WEIGHTS, n) && are_bounds(arrays.views + BOUNDS, pieces, n)
                && SHAPE(SUMS, 2) == 4 && cells > 0 && SHAPE(SCALE, 0) == 1
-               && *(double *)BUFFER(SCALE) >= 0.0;
+               && *(double *)BUFFER(SCALE) >= 0.0 && HAS_LENGTH(LABELS, n) && HAS_LENGTH(PULLS, pieces)
+               && arrays.taken[LABELS] == arrays.taken[PULLS]
+               && (!arrays.taken[LABELS] || (!arrays.taken[WEIGHTS] && arrays.views[LABELS].itemsize == 8));
     if (good) {
         const char *x = BUFFER(X);
         const double *weights = BUFFER(WEIGHTS), scale = *(double *)BUFFER(SCALE);
         const int single = arrays.views[X].format[0] == 'f';
-        const int64_t *bounds = BUFFER(BOUNDS);
+        const int64_t *bounds = BUFFER(BOUNDS), *labels = BUFFER(LABELS);
+        double *pulls = BUFFER(PULLS);
         Py_BEGIN_ALLOW_THREADS;
         for (Py_ssize_t piece = 0; piece < pieces; piece++) {
             Four *sums = (Four *)BUFFER(SUMS) + piece * cells;
             const int64_t rows = bounds[piece + 1] - bounds[piece];
+            const char *first = x + bounds[piece] * (single ? 4 : 8);
+            if (labels) pulls[piece] = loops->pull(first, single, labels + bounds[piece], rows);
             if (!weights && rows >= LEAST_ROWS && rows <= MOST_ROWS && cells <= MOST_CELLS && scale > 0.0) {
-                const char *first = x + bounds[piece] * (single ? 4 : 8);
                 loops->count_moments(first, single, rows, scale, cells, sums);
                 continue;
             }

@@ -19,7 +19,7 @@ from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array, sigmoid
-from tempocal.rows.compiled import MOST_COEFFICIENTS, descend, even_sums, linear_sums
+from tempocal.rows.compiled import MOST_COEFFICIENTS, descend, even_losses, even_sums, linear_sums
 from tempocal.rows.condensed import Points, condense
 from tempocal.rows.layout import Block
 from tempocal.rows.stored import StoredRows
@@ -63,7 +63,15 @@ class BinaryRows(StoredRows):
     ) -> None:
         super().__init__(features, targets, weights, keys, n_keys)
         self.n_coefficients = len(features)
-        self._linear = self._sum_linear(features, targets, weights, keys)
+        # Labels of rows that may be counted in cells are summed over on the way.
+        self._waits = keys is None and weights is None and targets.dtype == np.int64
+        if not self._waits:
+            self._linear = self._sum_linear(features, targets, weights, keys)
+
+    @cached_property
+    def _linear(self) -> Array:
+        """Sum of the linear part of the rows of each key, times the coefficients."""
+        return self._sum_linear(self._features, self._targets_as_they_came, None, None)
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
@@ -81,6 +89,16 @@ class BinaryRows(StoredRows):
             Sums(even.loss + linear, even.gradient + self._linear, even.hessian)
         )
 
+    def losses(self, theta: Array) -> Array:
+        """Negative log likelihood alone, of shape (keys,)."""
+        if not self._is_compiled:
+            return super().losses(theta)
+        at = theta[self._layout.present]
+        even = even_losses(self._features, self._weights, at, self._pieces)
+        total = np.zeros(self.n_keys)
+        total[self._layout.present] = even + np.einsum("kp,kp->k", at, self._linear)
+        return total
+
     def descend(self, identity: Array, pull: Array, lower: Array) -> Array | None:
         """Coefficients close to the optimum of each key, where it has one only.
 
@@ -89,6 +107,8 @@ class BinaryRows(StoredRows):
         if native is None or self.n_coefficients > 1:
             return None
         points, present, found = self._points(), self._layout.present, identity.copy()
+        if points is not None and points.pulls is not None:
+            self._linear = points.pulls[:, None]
         each = np.stack([self._linear, pull[present], identity[present], lower[present]])[..., 0]
         if points is not None:
             offsets = np.append(np.searchsorted(points.keys, present), len(points.keys))
@@ -137,7 +157,8 @@ class BinaryRows(StoredRows):
     def _points(self) -> Points | None:
         if self.n_coefficients > 1 or self.is_quick:
             return None
-        return condense(self._features[0], self._weights, self._layout, self._pieces)
+        labels = self._targets_as_they_came if self._waits else None
+        return condense(self._features[0], self._weights, self._layout, self._pieces, labels)
 
     def _sum_even(self, theta: Array, block: Block, hessian: bool) -> Sums:
         """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of a block.

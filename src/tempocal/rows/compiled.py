@@ -49,6 +49,11 @@ class Pieces:
         """Give every thread about as many of the pieces, of rows of ``width`` numbers."""
         return _shares(self.bounds, width)
 
+    def rows_of(self, part: slice) -> tuple[slice, NDArray[np.int64]]:
+        """Rows of some of the pieces, and where among them each piece starts; and the end."""
+        bounds = self.bounds[part.start : part.stop + 1]
+        return slice(int(bounds[0]), int(bounds[-1])), bounds - bounds[0]
+
     def by_key(self, found: Sums) -> Sums:
         """Add up the pieces of each key."""
         if len(self.firsts) == len(self.keys):
@@ -65,6 +70,19 @@ def even_sums(
 ) -> Sums:
     """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of each key."""
     return _sums(native.even_sums, (x, weights, None), theta, pieces, hessian=hessian)
+
+
+def even_losses(x: Array, weights: Array | None, theta: Array, pieces: Pieces) -> Array:
+    """Sum log(2 cosh(eta / 2)) over the rows of each key: (keys,)."""
+    found, theta = np.zeros(len(pieces.keys)), theta[pieces.keys]
+
+    def work(part: slice) -> None:
+        rows, starts = pieces.rows_of(part)
+        own = None if weights is None else weights[rows]
+        native.even_sums(x[:, rows], own, None, theta[part], starts, found[part], None, None)
+
+    run_on_cores(work, list(pieces.shares(len(x))))
+    return np.asarray(np.add.reduceat(found, pieces.firsts))
 
 
 def shared_sums(
@@ -133,23 +151,32 @@ def descend(x: Array, weights: Array | None, pulled: Array, offsets: Codes) -> A
 
 
 def moments(
-    x: Array, weights: Array | None, pieces: Pieces, *, cells: int, scale: float
-) -> tuple[Array, int]:
+    x: Array,
+    weights: Array | None,
+    pieces: Pieces,
+    *,
+    cells: int,
+    scale: float,
+    labels: Codes | None = None,
+) -> tuple[Array, int, Array | None]:
     """Sum weight, size and square of rows in cells of their size: (3, keys, cells).
 
-    Also return how many rows that were; the others are beyond the last cell.
+    Also return how many rows that were, the others being beyond the last cell; and, of rows with
+    labels and without weights, the sum of ``(1/2 - label) x``: (keys,).
     """
     found = np.zeros((len(pieces.keys), cells, 4))
+    pulls = None if labels is None else np.empty(len(pieces.keys))
 
     def work(part: slice) -> None:
-        bounds = pieces.bounds[part.start : part.stop + 1]
-        rows = slice(int(bounds[0]), int(bounds[-1]))
+        rows, starts = pieces.rows_of(part)
         own = None if weights is None else weights[rows]
-        native.moments(x[rows], own, bounds - bounds[0], np.array([scale]), found[part])
+        asked = (None, None) if labels is None or pulls is None else (labels[rows], pulls[part])
+        native.moments(x[rows], own, starts, np.array([scale]), found[part], *asked)
 
     run_on_cores(work, list(pieces.shares(1)))
     *sums, counts = np.moveaxis(np.add.reduceat(found, pieces.firsts), 2, 0)
-    return np.stack(sums), int(counts.sum())
+    pulled = None if pulls is None else np.add.reduceat(pulls, pieces.firsts)
+    return np.stack(sums), int(counts.sum()), pulled
 
 
 def _shares(bounds: NDArray[np.int64], width: int) -> Iterator[slice]:
@@ -174,12 +201,11 @@ def _sums(
     theta = theta[pieces.keys]
 
     def work(part: slice) -> None:
-        bounds = pieces.bounds[part.start : part.stop + 1]
-        rows = slice(int(bounds[0]), int(bounds[-1]))
+        rows, starts = pieces.rows_of(part)
         loop(
             *(None if column is None else column[..., rows] for column in columns),
             theta[part],
-            bounds - bounds[0],
+            starts,
             found.loss[part],
             found.gradient[part],
             None if found.hessian is None else found.hessian[part],

@@ -7,7 +7,7 @@ power of a cell's width, so that the optimum on them is the start for a single p
 Rows far out, where there are no cells, stand for themselves.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,42 +37,55 @@ class Points:
     sizes: Array
     weights: Array
     keys: Codes
+    pulls: Array | None = (
+        None  # (keys with rows,), if labels were given: the sum of (1/2 - label) x
+    )
 
 
 def condense(
-    feature: Array, weights: Array | None, layout: Layout, pieces: Pieces
+    feature: Array,
+    weights: Array | None,
+    layout: Layout,
+    pieces: Pieces,
+    labels: Codes | None = None,
 ) -> Points | None:
-    """Find the points of rows that are sorted by key; None where there would be too many."""
+    """Find the points of rows that are sorted by key; None where there would be too many.
+
+    Labels of rows without weights are summed over in passing.
+    """
     cells = min(MOST_CELLS, len(feature) // (2 * ROWS_A_POINT * len(layout.present)))
     some = np.abs(feature[:: len(feature) // SAMPLE + 1])
     reach = min(REACH * float(np.median(some)), BEYOND * float(some.max()))
     if cells < LEAST_CELLS or not reach > 0.0:
         return None
     scale = cells / reach
-    moments, inside = _moments(feature, weights, layout, pieces, cells=cells, scale=scale)
+    if native is not None:
+        moments, inside, pulls = compiled_moments(
+            feature, weights, pieces, cells=cells, scale=scale, labels=labels
+        )
+    else:
+        moments, inside = _moments(feature, weights, layout, cells=cells, scale=scale)
+        pulls = None
     if ROWS_A_POINT * (len(feature) - inside) > len(feature):
         return None
     if not layout.key_weights(weights)[layout.present].all():
         # Keys whose rows all weigh nothing.
         return None
     points = _two_in_each(moments, layout.present)
-    if inside == len(feature):
-        return points
-    return _with_rows(points, _far_out(feature, cells, scale), feature, weights, layout)
+    if inside < len(feature):
+        points = _with_rows(points, _far_out(feature, cells, scale), feature, weights, layout)
+    return replace(points, pulls=pulls)
 
 
 def _moments(
     feature: Array,
     weights: Array | None,
     layout: Layout,
-    pieces: Pieces,
     *,
     cells: int,
     scale: float,
 ) -> tuple[Array, int]:
     """Weight, and weighted sums of sizes and of their squares (3, keys, cells); and of how many."""
-    if native is not None:
-        return compiled_moments(feature, weights, pieces, cells=cells, scale=scale)
     found = np.zeros((3, len(layout.present), cells))
     blocks = list(layout.blocks(BLOCK))
 

@@ -218,6 +218,10 @@ class StandingRows:
             np.add.at(total.hessian, self._of, found.hessian[self._counted])
         return total
 
+    def losses(self, theta: Array) -> Array:
+        """Negative log likelihood alone, of shape (keys,)."""
+        return self.sums(theta, hessian=False).loss
+
     def sharpen(self, theta: Array) -> bool:
         """Look at the rows that these stand for; tell whether that changed anything."""
         return self._sharpens and self._stand.sharpen(self._at_atoms(theta), self._counted)

@@ -112,6 +112,10 @@ class StoredRows(ABC):
             for values in self._row_gradients(theta[self._layout.present])
         ]
 
+    def losses(self, theta: Array) -> Array:
+        """Negative log likelihood alone, of shape (keys,)."""
+        return self.sums(theta, hessian=False).loss
+
     @abstractmethod
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""

@@ -102,6 +102,9 @@ class Rows(Protocol):
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
 
+    def losses(self, theta: Array) -> Array:
+        """Negative log likelihood alone, of shape (keys,)."""
+
     def group_gradients(self, theta: Array, codes: Codes, count: int) -> list[csr_array]:
         """Gradient summed over the rows of each group and key.
 

@@ -138,7 +138,7 @@ def identity_or_zero(problem: Problem) -> Array:
     nothing = np.zeros_like(problem.identity)
     losses = (
         problem.at_identity.loss,
-        problem.rows.sums(problem.at_keys(nothing), hessian=False).loss,
+        problem.rows.losses(problem.at_keys(nothing)),
     )
     at_identity, at_zero = (loss[problem.counted].sum() for loss in losses)
     # Logits that say nothing are as good as zero, to rounding.

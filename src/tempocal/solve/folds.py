@@ -63,7 +63,7 @@ def _one_fold(problem: Problem, strengths: Strengths, start: Array | None) -> _T
     """Fit without the first fold and score it."""
     solution = fit(replace(problem, left_out=0), strengths, start)
     theta = np.tile(solution.theta, (problem.rows.n_keys, 1))
-    loss = float(problem.rows.sums(theta, hessian=False).loss[0])
+    loss = float(problem.rows.losses(theta)[0])
     return _Tried(strengths, solution, loss, solution.passes + 1)
 
 
@@ -71,7 +71,7 @@ def _all_folds(problem: Problem, strengths: Strengths, start: Array | None) -> _
     """Fit all rows, step to the fit of each fold and score the rows it left out."""
     solution = fit(problem, strengths, start)
     theta = fold_coefficients(problem, solution, strengths)
-    loss = float(problem.rows.sums(theta, hessian=False).loss.sum())
+    loss = float(problem.rows.losses(theta).sum())
     return _Tried(strengths, solution, loss, solution.passes + 2)
 
 

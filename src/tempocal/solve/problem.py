@@ -117,6 +117,12 @@ class Problem:
         """Sums over the rows of each key where nothing is changed, before any closer look."""
         return self.rows.sums(self.at_keys(self.identity))
 
+    @property
+    def losses_before(self) -> Array:
+        """Loss of each key where nothing is changed, whether or not more is known there."""
+        known = vars(self).get("at_identity")
+        return self.rows.losses(self.at_keys(self.identity)) if known is None else known.loss
+
     def pull(self, strengths: Strengths) -> Array:
         """All pulls together: a matrix, or its diagonal."""
         return total_pull(self.penalties, strengths, self.steady)

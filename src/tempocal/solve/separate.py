@@ -87,8 +87,8 @@ def _where_bounded(alone: Solution, theta: Array, problem: Problem) -> Array:
 def _identity_or_zero(problem: Problem) -> Array:
     """Prefer zero at the keys where the identity is worse than not looking at the logits."""
     shape = (problem.rows.n_keys, problem.rows.n_coefficients)
-    at_identity = problem.rows.sums(problem.identity.reshape(shape), hessian=False).loss
-    at_zero = problem.rows.sums(np.zeros(shape), hessian=False).loss
+    at_identity = problem.rows.losses(problem.identity.reshape(shape))
+    at_zero = problem.rows.losses(np.zeros(shape))
     better = np.repeat(at_identity <= at_zero * (1 + 1e-9), shape[1])
     return np.where(better, problem.identity, 0.0)
 
