@@ -213,8 +213,9 @@ def test_the_smallest_losses_keep_their_digits(loops):
 def test_numbers_that_would_lead_out_of_an_array_are_refused():
     cells, one = np.zeros((1, 3, 4)), np.ones(3)
     with pytest.raises(ValueError, match="do not go together"):
-        native.moments(one, None, np.array([0, 3]), np.array([-1.0]), cells)
-    native.moments(np.array([1e300, np.inf, np.nan]), None, np.array([0, 3]), np.ones(1), cells)
+        native.moments(one, None, np.array([0, 3]), np.array([-1.0]), cells, None, None)
+    far = np.array([1e300, np.inf, np.nan])
+    native.moments(far, None, np.array([0, 3]), np.ones(1), cells, None, None)
     assert not cells.any()
     for edges in ([0.0, 0.5], [0.1, 1.0], [0.0, 0.6, 0.5, 1.0], [0.0, np.nan, 1.0]):
         bins = len(edges) - 1
@@ -228,13 +229,13 @@ def test_float32_is_read_as_it_is():
     x = rng.normal(size=1001).astype(np.float32)
     targets, bounds = rng.random(1001) < 0.5, np.array([0, 1001])
     for loop, given in (
-        (native.linear_sums, lambda x: (x, targets, None, None)),
-        (native.moments, lambda x: (x, None, bounds, np.array([4.0]))),
+        (native.linear_sums, lambda x, found: (x, targets, None, None, found)),
+        (native.moments, lambda x, found: (x, None, bounds, np.array([4.0]), found, None, None)),
     ):
         shape = 1 if loop is native.linear_sums else (1, 16, 4)
         found, wanted = np.zeros(shape), np.zeros(shape)
-        loop(*given(x), found)
-        loop(*given(x.astype(np.float64)), wanted)
+        loop(*given(x, found))
+        loop(*given(x.astype(np.float64), wanted))
         np.testing.assert_array_equal(found, wanted)
 
 
@@ -272,7 +273,7 @@ def test_moments(weighted):
     weights = rng.exponential(size=1000) if weighted else None
     bounds, cells, scale = np.array([0, 0, 300, 1000]), 16, 5.0
     found = np.zeros((3, cells, 4))
-    native.moments(x, weights, bounds, np.array([scale]), found)
+    native.moments(x, weights, bounds, np.array([scale]), found, None, None)
     w = np.ones(1000) if weights is None else weights
     size = np.abs(x)
     # What lies beyond the last cell is in none.

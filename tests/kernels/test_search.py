@@ -119,18 +119,57 @@ def test_arrays_that_do_not_go_together_are_refused(name, value):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("n", [0, 1, 7, 8, 1015, 4003])
-def test_labels_that_are_whole_numbers_pull_as_booleans_do(loops, n, dtype):
+@pytest.mark.parametrize("key_type", [np.uint16, np.int32, np.int64])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_labels_that_are_whole_numbers_pull_as_booleans_do(loops, dtype, key_type, weighted):
     rng = np.random.default_rng(0)
-    x, labels = rng.normal(size=n).astype(dtype), rng.integers(0, 2, n)
-    found, wanted = np.zeros(1), np.zeros(1)
-    loops.linear_sums(x, labels, None, None, found)
-    loops.linear_sums(x, labels.astype(bool), None, None, wanted)
-    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
-    for weights, keys in ((rng.random(n), None), (None, rng.integers(0, 1, n))):
+    x, labels = rng.normal(size=4003).astype(dtype), rng.integers(0, 2, 4003)
+    weights = rng.random(4003) if weighted else None
+    for keys in (None, rng.integers(0, 5, 4003).astype(key_type)):
+        found, wanted = np.zeros(5), np.zeros(5)
         loops.linear_sums(x, labels, weights, keys, found)
         loops.linear_sums(x, labels.astype(bool), weights, keys, wanted)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_keys_that_are_none_are_refused():
+    with pytest.raises(ValueError, match="do not go together"):
+        native.linear_sums(np.ones(3), np.array([0, 1, 1]), None, np.array([0, 1, 2]), np.zeros(2))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("bounds", [[0, 1], [0, 7, 8], [0, 0, 1015, 1015], [0, 3, 4003]])
+def test_labels_pull_in_pieces(loops, dtype, bounds):
+    """By themselves, and in passing."""
+    rng = np.random.default_rng(0)
+    n = bounds[-1]
+    x, labels = rng.normal(size=n).astype(dtype), rng.integers(0, 2, n)
+    wanted = [((0.5 - labels[a:b]) * x[a:b].astype(np.float64)).sum() for a, b in pairwise(bounds)]
+    starts, found = np.array(bounds), np.zeros(len(bounds) - 1)
+    loops.pulls(x, labels, starts, found)
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+    again, cells = np.zeros_like(found), np.zeros((len(found), 16, 4))
+    loops.moments(x, None, starts, np.array([4.0]), cells, labels, again)
+    np.testing.assert_array_equal(again, found)
+
+
+@pytest.mark.parametrize(
+    ("labels", "sums", "weights"),
+    [
+        (np.zeros(5, dtype=np.int64), np.zeros(1), None),
+        (np.zeros(6, dtype=np.int64), np.zeros(2), None),
+        (np.zeros(6, dtype=np.int64), None, None),
+        (None, np.zeros(1), None),
+        (np.zeros(6, dtype=np.int64), np.zeros(1), np.ones(6)),
+    ],
+)
+def test_labels_that_do_not_go_with_the_rows_are_refused(labels, sums, weights):
+    given = np.ones(6), weights, np.array([0, 6]), np.ones(1), np.zeros((1, 16, 4))
+    with pytest.raises(ValueError, match="do not go together"):
+        native.moments(*given, labels, sums)
+    if weights is None:
+        with pytest.raises((ValueError, TypeError, BufferError)):
+            native.pulls(given[0], labels, given[2], sums)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -142,8 +181,8 @@ def test_many_rows_are_counted_in_narrow_cells(loops, dtype):
     x[:3] = 1e9, -1e300 if dtype is np.float64 else -1e30, 17.0
     found, wanted = np.zeros((1, cells, 4)), np.zeros((1, cells, 4))
     bounds = np.array([0, n])
-    loops.moments(x, None, bounds, np.array([scale]), found)
-    loops.moments(x, np.ones(n), bounds, np.array([scale]), wanted)
+    loops.moments(x, None, bounds, np.array([scale]), found, None, None)
+    loops.moments(x, np.ones(n), bounds, np.array([scale]), wanted, None, None)
     np.testing.assert_array_equal(found[..., [0, 3]], wanted[..., [0, 3]])
     rows = wanted[..., 0]
     # Rows lie anywhere within a narrow cell, a 128th of a cell wide: so do their means.

@@ -289,6 +289,18 @@ static PyObject *diagonal_sums(PyObject *self, PyObject *const *given, Py_ssize_
     return sum_per_class(given, count, 1);
 }
 
+/* (1/2 - label) x of doubles, added up under the key of each row; tells whether all keys are there. */
+INLINE int pull_by_key(const double *x, const int64_t *labels, const char *keys, Py_ssize_t size,
+                       Py_ssize_t n, double *sums, uint64_t n_keys) {
+    int good = 1;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        const uint64_t key = key_at(keys, size, i);
+        if (key < n_keys) sums[key] += (0.5 - (double)labels[i]) * x[i];
+        else good = 0;
+    }
+    return good;
+}
+
 /* (1/2 - target) x of each row, added up under its key, or under the first. Whole targets are 0 or 1. */
 static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, TARGETS, WEIGHTS, KEYS, SUMS };
@@ -316,15 +328,16 @@ static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
         double *sums = BUFFER(SUMS), few[4] = {0};
 #define TARGET(i) (bits ? bits[i] : shares ? shares[i] : (double)labels[i])
 #define PULL(i) ((0.5 - TARGET(i)) * (weights ? weights[i] : 1.0) * number_at(x, single, i))
+#define PULL_BY_KEY(size) pull_by_key((const double *)x, labels, keys, size, n, sums, (uint64_t)n_keys)
         Py_BEGIN_ALLOW_THREADS;
-        if (keys)
+        if (keys && !weights && !bits && !shares && !single)
+            good = BY_SIZE(size, PULL_BY_KEY);
+        else if (keys)
             for (Py_ssize_t i = 0; i < n; i++) {
                 const uint64_t key = key_at(keys, size, i);
                 if (key < (uint64_t)n_keys) sums[key] += PULL(i);
                 else good = 0;
             }
-        else if (!weights && !bits && !shares)
-            sums[0] += loops->pull(x, single, labels, n);
         else {
             /* Four sums, so that not every one waits for the one before. */
             Py_ssize_t i = 0;
@@ -334,8 +347,34 @@ static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
             sums[0] += (few[0] + few[1]) + (few[2] + few[3]);
         }
         Py_END_ALLOW_THREADS;
+#undef PULL_BY_KEY
 #undef PULL
 #undef TARGET
+    }
+    return done(&arrays, good);
+}
+
+/* (1/2 - label) x, added up over the rows of each piece. */
+static PyObject *pulls(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { X, LABELS, BOUNDS, SUMS };
+    static const Wanted wanted[] = {
+        {"df", 1, READ, 0}, {"lq", 1, READ, 0}, {"lq", 1, READ, 0}, {"d", 1, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(X, 0), pieces = SHAPE(SUMS, 0);
+    int good = are_bounds(arrays.views + BOUNDS, pieces, n) && HAS_LENGTH(LABELS, n)
+               && arrays.views[LABELS].itemsize == 8;
+    if (good) {
+        const int single = arrays.views[X].format[0] == 'f';
+        const char *x = BUFFER(X);
+        const int64_t *bounds = BUFFER(BOUNDS), *labels = BUFFER(LABELS);
+        double *sums = BUFFER(SUMS);
+        Py_BEGIN_ALLOW_THREADS;
+        for (Py_ssize_t piece = 0; piece < pieces; piece++) {
+            const int64_t first = bounds[piece], rows = bounds[piece + 1] - first;
+            sums[piece] = loops->pull(x + first * (single ? 4 : 8), single, labels + first, rows);
+        }
+        Py_END_ALLOW_THREADS;
     }
     return done(&arrays, good);
 }
@@ -612,6 +651,7 @@ static PyMethodDef METHODS[] = {
     FAST(full_sums, "Sums of the loss of a softmax of a matrix times x, by key."),
     FAST(diagonal_sums, "Sums of the loss of a softmax with two coefficients a class, by key."),
     FAST(linear_sums, "Sums of (1/2 - target) x, by key."),
+    FAST(pulls, "Sums of (1/2 - label) x, by piece."),
     FAST(moments, "Weight, size and square of rows, in cells of their size."),
     FAST(count_keys, "Rows of each key; tells whether they come in the order of their keys."),
     FAST(scatter, "Rows in the order of their keys."),

@@ -19,7 +19,14 @@ from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array, sigmoid
-from tempocal.rows.compiled import MOST_COEFFICIENTS, descend, even_losses, even_sums, linear_sums
+from tempocal.rows.compiled import (
+    MOST_COEFFICIENTS,
+    descend,
+    even_losses,
+    even_sums,
+    linear_sums,
+    pulls,
+)
 from tempocal.rows.condensed import Points, condense
 from tempocal.rows.layout import Block
 from tempocal.rows.stored import StoredRows
@@ -63,15 +70,18 @@ class BinaryRows(StoredRows):
     ) -> None:
         super().__init__(features, targets, weights, keys, n_keys)
         self.n_coefficients = len(features)
-        # Labels of rows that may be counted in cells are summed over on the way.
-        self._waits = keys is None and weights is None and targets.dtype == np.int64
-        if not self._waits:
+        # Labels that are in order are summed over once they are asked for, or in passing.
+        is_sorted = self._layout.keys_as_they_came is None
+        self._waits = is_sorted and weights is None and targets.dtype == np.int64
+        if self._waits:
+            self._targets_as_they_came = np.ascontiguousarray(targets)
+        if native is None or not self._waits:
             self._linear = self._sum_linear(features, targets, weights, keys)
 
     @cached_property
     def _linear(self) -> Array:
         """Sum of the linear part of the rows of each key, times the coefficients."""
-        return self._sum_linear(self._features, self._targets_as_they_came, None, None)
+        return pulls(self._features, self._targets_as_they_came, self._pieces)
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""

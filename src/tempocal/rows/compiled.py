@@ -132,6 +132,19 @@ def linear_sums(
     return np.asarray(found.sum(axis=1).T)
 
 
+def pulls(x: Array, labels: Codes, pieces: Pieces) -> Array:
+    """Do that for labels and features that are in the order of their keys."""
+    found = np.empty((len(x), len(pieces.keys)))
+
+    def work(part: slice) -> None:
+        rows, starts = pieces.rows_of(part)
+        for feature, into in zip(x, found, strict=True):
+            native.pulls(feature[rows], labels[rows], starts, into[part])
+
+    run_on_cores(work, list(pieces.shares(len(x))))
+    return np.add.reduceat(found, pieces.firsts, axis=1).T
+
+
 def descend(x: Array, weights: Array | None, pulled: Array, offsets: Codes) -> Array:
     """One coefficient for each key (keys,), next to its optimum by Newton's method.
 
@@ -165,17 +178,20 @@ def moments(
     labels and without weights, the sum of ``(1/2 - label) x``: (keys,).
     """
     found = np.zeros((len(pieces.keys), cells, 4))
-    pulls = None if labels is None else np.empty(len(pieces.keys))
+    pulled = None if labels is None else np.empty(len(pieces.keys))
 
     def work(part: slice) -> None:
         rows, starts = pieces.rows_of(part)
         own = None if weights is None else weights[rows]
-        asked = (None, None) if labels is None or pulls is None else (labels[rows], pulls[part])
+        asked = (
+            None if each is None else each[at] for each, at in ((labels, rows), (pulled, part))
+        )
         native.moments(x[rows], own, starts, np.array([scale]), found[part], *asked)
 
     run_on_cores(work, list(pieces.shares(1)))
     *sums, counts = np.moveaxis(np.add.reduceat(found, pieces.firsts), 2, 0)
-    pulled = None if pulls is None else np.add.reduceat(pulls, pieces.firsts)
+    if pulled is not None:
+        pulled = np.add.reduceat(pulled, pieces.firsts)
     return np.stack(sums), int(counts.sum()), pulled
 
 
