@@ -19,8 +19,8 @@ def main() -> None:
     largest = parser.parse_args().largest
     print(
         f"tempocal {tc.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
-        f"scikit-learn {sklearn.__version__}. The lowest time of up to 5 runs, and its ratio to "
-        "that of the first line."
+        f"scikit-learn {sklearn.__version__}. The lowest time of all runs within a second, or of 5 "
+        "that take longer, and its ratio to that of the first line."
     )
     for n in (10**5, 10**6, 10**7):
         if n <= largest:

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
+# Seconds that all runs of a function take: at least, and as many as make do with fewer of them.
+SHORT, LONG = 1.0, 20.0
+
 
 @dataclass(frozen=True)
 class Timed:
@@ -15,14 +18,12 @@ class Timed:
 
 
 def lowest_time(name: str, run: Callable[[], float], repeats: int = 5) -> Timed:
-    """Run a function a few times, fewer if it is slow."""
-    times = []
-    for _ in range(repeats):
+    """Run a function a few times, fewer if it is slow, and for a second at least."""
+    times: list[float] = []
+    while (len(times) < repeats and sum(times) < LONG) or sum(times) < SHORT:
         start = perf_counter()
         value = run()
         times.append(perf_counter() - start)
-        if sum(times) > 20:
-            break
     return Timed(name, min(times), value)
 
 

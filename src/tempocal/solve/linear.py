@@ -79,6 +79,10 @@ def invert_blocks(blocks: Array, free: NDArray[np.bool_]) -> Array:
 
     The rest has zeros in its rows and columns, and so do directions without curvature.
     """
+    if blocks.shape[1] == 1:
+        # One number: nothing to factor.
+        usable = free[:, :, None] & (blocks > 0.0)
+        return np.where(usable, 1.0 / np.where(usable, blocks, 1.0), 0.0)
     filled, scale = _scaled(blocks, free)
     if _are_steep(filled):
         inverse = np.linalg.inv(filled)
