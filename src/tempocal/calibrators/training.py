@@ -49,6 +49,11 @@ class Training:
         """Whether one logit stands for two classes."""
         return self.logits.ndim == 1
 
+    @property
+    def n_columns(self) -> int:
+        """How many logits a row has."""
+        return 1 if self.has_one_column else self.logits.shape[1]
+
     @cached_property
     def largest_logit(self) -> float:
         """Largest absolute logit."""

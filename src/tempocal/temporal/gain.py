@@ -18,8 +18,8 @@ from tempocal.maps import Curves, TemporalMap
 from tempocal.rows.binary import CHUNK
 from tempocal.rows.sums import LOG2_E
 
-# Rows that are scored at once: few enough that what is made of them stays in the cache.
-BLOCK = 2**15
+# Logits that are scored at once: enough that threads seldom wait for the interpreter.
+BLOCK = 2**17
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,9 @@ def score_rows(
         weighed = gains if own is None else gains * own
         return np.array([before, after, weighed.sum(), weighed @ gains])
 
-    starts = range(0, len(training.labels), BLOCK)
-    parts = map_on_cores(score, [slice(start, start + BLOCK) for start in starts])
+    size = max(1, BLOCK // training.n_columns)
+    starts = range(0, len(training.labels), size)
+    parts = map_on_cores(score, [slice(start, start + size) for start in starts])
     before, after, mean, square = np.sum(parts, axis=0) / training.total_weight
     if kept is None:
         error = _error_of_rows(square - mean**2, training)
