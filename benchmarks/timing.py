@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
-# Seconds that all runs of a function take: at least, and as many as make do with fewer of them.
+# A function runs for so many seconds at least; after so many, fewer runs than asked for will do.
 SHORT, LONG = 1.0, 20.0
 
 

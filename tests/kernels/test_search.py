@@ -36,10 +36,10 @@ def search(loops, x, y, bounds, *, weights=None, pull=0.0, lower=-np.inf):
     linear = np.array(
         [(w[a:b] * (0.5 - y[a:b]) * x[a:b]).sum() for a, b in pairwise(bounds)], dtype=np.float64
     )
-    theta = np.ones(n_keys)
+    theta, doubts = np.ones(n_keys), np.ones(n_keys, dtype=bool)
     pulls, lowest = np.full(n_keys, pull), np.full(n_keys, lower)
-    loops.descend(x, weights, linear, pulls, np.ones(n_keys), lowest, bounds, theta)
-    return theta
+    loops.descend(x, weights, linear, pulls, np.ones(n_keys), lowest, bounds, theta, doubts)
+    return theta, doubts
 
 
 @pytest.mark.parametrize("pull", [0.0, 5.0])
@@ -50,7 +50,8 @@ def test_each_key_ends_next_to_its_optimum(loops, dtype, weighted, pull):
     x, y, bounds = make_keys(rng, [300, 77, 1016, 2500, 64])
     x = x.astype(dtype)
     weights = rng.exponential(size=len(x)) if weighted else None
-    found = search(loops, x, y, bounds, weights=weights, pull=pull)
+    found, doubts = search(loops, x, y, bounds, weights=weights, pull=pull)
+    assert not doubts.any()
     w = np.ones(len(x)) if weights is None else weights
     for theta, (a, b) in zip(found, pairwise(bounds), strict=True):
         own = (x[a:b].astype(np.float64), y[a:b], w[a:b], pull)
@@ -61,28 +62,32 @@ def test_each_key_ends_next_to_its_optimum(loops, dtype, weighted, pull):
 def test_no_coefficient_is_below_its_least(loops):
     rng = np.random.default_rng(0)
     x, y, bounds = make_keys(rng, [400, 400])
-    found = search(loops, x, ~y, bounds, lower=0.01)
+    found, _ = search(loops, x, ~y, bounds, lower=0.01)
     np.testing.assert_array_equal(found, 0.01)
 
 
-def test_a_search_without_end_leaves_a_coefficient_as_it_was(loops):
+def test_where_there_may_be_no_end_there_is_doubt(loops):
     """One key is separated; of the other logits are so large that zero is the better start."""
     x = np.array([-2.0, -1.0, 1.0, 2.0, -900.0, 800.0, 700.0, 850.0])
     y = np.array([False, False, True, True, True, True, False, False])
-    found = search(loops, x, y, np.array([0, 4, 8]))
-    assert found[0] == 1.0
+    found, doubts = search(loops, x, y, np.array([0, 4, 8]))
+    np.testing.assert_array_equal(doubts, [True, False])
     assert abs(found[1]) < 0.01
+    # Nothing is followed for ever.
+    found, doubts = search(loops, 1e-3 * x[:4], y[:4], np.array([0, 4]))
+    np.testing.assert_array_equal(found, 1.0)
+    np.testing.assert_array_equal(doubts, False)
 
 
 def test_logits_that_say_nothing_leave_the_identity(loops):
-    found = search(loops, np.zeros(9), np.arange(9) % 2 == 0, np.array([0, 9]))
+    found, _ = search(loops, np.zeros(9), np.arange(9) % 2 == 0, np.array([0, 9]))
     np.testing.assert_array_equal(found, 1.0)
 
 
 def test_a_key_without_rows_stays_where_it_is(loops):
     rng = np.random.default_rng(0)
     x, y, _ = make_keys(rng, [100])
-    assert search(loops, x, y, np.array([0, 0, 100]))[0] == 1.0
+    assert search(loops, x, y, np.array([0, 0, 100]))[0][0] == 1.0
 
 
 GOOD = {
@@ -94,6 +99,7 @@ GOOD = {
     "lower": np.zeros(2),
     "starts": np.array([0, 2, 6]),
     "theta": np.ones(2),
+    "doubts": np.zeros(2, dtype=bool),
 }
 
 
@@ -110,6 +116,8 @@ GOOD = {
         ("starts", np.array([0, 3, 7])),
         ("starts", np.array([0, 6])),
         ("theta", np.ones(3)),
+        ("doubts", np.zeros(3, dtype=bool)),
+        ("doubts", np.zeros(2)),
     ],
 )
 def test_arrays_that_do_not_go_together_are_refused(name, value):

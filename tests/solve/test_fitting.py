@@ -1,5 +1,7 @@
 """Fits reach the optimum of their objective, or say that there is none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -211,3 +213,56 @@ def test_an_optimum_at_zero_is_not_taken_for_none():
     problem = problem_of(rows, np.eye(3, 4).ravel())
     assert not fit(problem, NO_PULL).unbounded
     assert not minimize_lbfgs(problem, NO_PULL, problem.identity).unbounded
+
+
+@pytest.mark.parametrize("n", [100, 5000, 40_000, 200_000])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("scale", [0.3, 2.0, 10.0])
+def test_separated_rows_beside_such_as_say_nothing_have_no_finite_optimum(n, share, scale):
+    """A logit of 0 loses as much at any slope, so that something is always left to lose."""
+    rng = np.random.default_rng(0)
+    x = scale * rng.choice([-1.0, 1.0], n) * (rng.random(n) > share)
+    labels = np.where(x == 0.0, rng.integers(0, 2, n), x > 0).astype(np.int64)
+    assert fit(problem_of(BinaryRows(x[None], labels), [1.0]), NO_PULL).unbounded
+    keys = np.arange(n) % 5
+    labels[keys == 2] = rng.integers(0, 2, (keys == 2).sum())
+    rows = BinaryRows(x[None], labels, keys=keys, n_keys=5)
+    found = fit_separately(each_alone(rows), NO_PULL)
+    assert found.where_unbounded is not None
+    np.testing.assert_array_equal(found.where_unbounded, np.arange(5) != 2)
+
+
+def each_alone(rows: BinaryRows) -> Problem:
+    together = problem_of(rows, [1.0])
+    return replace(
+        together,
+        basis=np.arange(rows.n_keys),
+        identity=np.ones(rows.n_keys),
+        lower=np.full(rows.n_keys, -np.inf),
+        steady=np.zeros(rows.n_keys),
+        penalties=tuple(
+            replace(one, matrix=np.repeat(one.matrix, rows.n_keys)) for one in together.penalties
+        ),
+    )
+
+
+@pytest.mark.parametrize("n", [1000, 20_000, 100_000])
+def test_rows_with_long_tails_have_one(n):
+    """One row far out on the wrong side is enough, however little all the others lose."""
+    rng = np.random.default_rng(0)
+    x = np.sinh(3.0 * rng.normal(size=n))
+    labels = (rng.logistic(size=n) < 0.3 * x).astype(np.int64)
+    keys = np.arange(n) % 10
+    found = fit_separately(each_alone(BinaryRows(x[None], labels, keys=keys, n_keys=10)), NO_PULL)
+    assert not found.unbounded
+    assert found.converged
+
+
+def test_rows_of_weight_zero_object_to_nothing():
+    x = np.array([[-2.0, -1.0, 1.0, 2.0, 3.0]])
+    labels, weights = np.array([0.0, 0.0, 1.0, 1.0, 0.0]), np.array([1.0, 1.0, 1.0, 1.0, 0.0])
+    rows = BinaryRows(x, labels, weights=weights)
+    np.testing.assert_array_equal(rows.have_end(np.array([[5.0]])), False)
+    np.testing.assert_array_equal(rows.have_end(np.array([[-5.0]])), True)
+    np.testing.assert_array_equal(rows.have_end(np.zeros((1, 1))), True)
+    np.testing.assert_array_equal(BinaryRows(x, labels).have_end(np.array([[5.0]])), True)

@@ -126,10 +126,22 @@ def _unique(labels: NDArray[Any], name: str) -> tuple[NDArray[Any], Codes]:
         if float(high) - float(low) < COUNTED_SPAN:
             return _count(labels, low, high)
     try:
+        if labels.dtype.kind == "O":
+            return _unique_objects(labels)
         found, codes = np.unique(labels, return_inverse=True)
     except TypeError as error:
         raise InputError(f"{name} mixes labels that cannot be ordered: {error}") from error
     return found, codes.astype(np.intp, copy=False)
+
+
+def _unique_objects(labels: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+    """Do that by hashing: few distinct objects are sorted, not all of them."""
+    values = labels.tolist()
+    distinct = sorted(set(values))
+    found = np.empty(len(distinct), dtype=object)
+    found[:] = distinct
+    code = {value: k for k, value in enumerate(distinct)}
+    return found, np.array([code[value] for value in values], dtype=np.intp)
 
 
 def _count(labels: NDArray[Any], low: Any, high: Any) -> tuple[NDArray[Any], Codes]:

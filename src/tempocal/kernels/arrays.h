@@ -7,7 +7,7 @@ typedef struct {
 
 #define READ PyBUF_C_CONTIGUOUS
 #define WRITE (PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
-#define MOST_ARRAYS 8
+#define MOST_ARRAYS 9
 
 typedef struct {
     Py_buffer views[MOST_ARRAYS];

@@ -140,9 +140,11 @@ INLINE Place NAME(look)(const Rows *rows, const Pulled *pulled, int64_t key, int
 }
 
 /* Newton's method for one coefficient of each key, whose rows stay in the cache meanwhile. Where it
-   comes to no end, or so little is left to lose that there may be none, the coefficient is what it
-   was, or 0 if that is better. */
-static void NAME(descend)(const Rows *rows, const Pulled *pulled, const Keys *keys, double *found) {
+   comes to no end, the coefficient is what it was, or 0 if that is better. Where nothing pulls and the
+   last step is long, by the curvature at the start, the end may be none: so it is where classes are
+   separated, and a step promises less and less. */
+static void NAME(descend)(const Rows *rows, const Pulled *pulled, const Keys *keys, double *found,
+                          char *doubts) {
     for (int64_t key = 0; key < keys->count; key++) {
         const int64_t first = keys->starts[key], end = keys->starts[key + 1];
         const double lower = pulled->lower[key];
@@ -156,15 +158,18 @@ static void NAME(descend)(const Rows *rows, const Pulled *pulled, const Keys *ke
         const double away = pulled->identity[key], nothing = lower > 0.0 ? lower : 0.0;
         if (place.value > weight * OF_NOTHING + 0.5 * pulled->pull[key] * away * away)
             place = NAME(look)(rows, pulled, key, first, end, nothing);
-        const double farthest = FAR * (fabs(place.theta) > 1.0 ? fabs(place.theta) : 1.0);
+        const double farthest = TOO_FAR * (fabs(place.theta) > 1.0 ? fabs(place.theta) : 1.0);
+        const double bend = place.bend;
         found[key] = place.theta;
+        doubts[key] = 0;
         for (int looks = 0; looks < MOST_LOOKS && place.bend > 0.0; looks++) {
             double next = place.theta - share * place.slope / place.bend;
             next = next > lower ? next : lower;
             if (!(fabs(next) < farthest)) break;
             const double step = next - place.theta;
             if (-step * (place.slope + 0.5 * place.bend * step) <= CLOSE * weight) {
-                if (place.value > LITTLE * weight && place.value > LESS_THAN_A_ROW) found[key] = next;
+                found[key] = next;
+                doubts[key] = pulled->pull[key] == 0.0 && step * step * bend > DOUBTFUL * weight;
                 break;
             }
             const Place trial = NAME(look)(rows, pulled, key, first, end, next);
@@ -422,10 +427,11 @@ INLINE void NAME(count_narrow)(const char *x, int single, int64_t n, double scal
 static void NAME(count_moments)(const char *x, int single, int64_t n, double scale, int64_t cells,
                                 Four *sums) {
     const double width = 1.0 / (scale * NARROW), beyond = (double)(cells * NARROW);
+    const double narrow = scale * NARROW; /* a power of two: the cells end where those of others end */
     uint16_t counts[MOST_CELLS * NARROW + 1];
     memset(counts, 0, (size_t)(cells * NARROW + 1) * sizeof *counts);
-    if (single) NAME(count_narrow)(x, 1, n, 1.0 / width, beyond, counts);
-    else NAME(count_narrow)(x, 0, n, 1.0 / width, beyond, counts);
+    if (single) NAME(count_narrow)(x, 1, n, narrow, beyond, counts);
+    else NAME(count_narrow)(x, 0, n, narrow, beyond, counts);
     for (int64_t cell = 0; cell < cells; cell++) {
         const uint16_t *own = counts + cell * NARROW;
         int32_t number = 0, once = 0, twice = 0; /* at most MOST_ROWS * NARROW^2 */

@@ -21,20 +21,19 @@
 /* The loss of a row about which nothing is said, and a little more. */
 #define OF_NOTHING (0x1.62e42fefa39efp-1 * (1.0 + 1e-9))
 /* Cells that rows of weight 1 are counted in are cut into so many narrow ones, where there are from so
-   many to so many of these rows: counting takes a third of the time of adding up sizes, and where in
-   its narrow cell each of so many rows lies says nothing that matters. */
+   many to so many of these rows: counting takes a third of the time of adding up sizes, and is as good for a
+   start: where in its narrow cell each of so many rows lies hardly matters. */
 #define NARROW 128
 #define MOST_CELLS 128
 #define LEAST_ROWS 32768
 #define MOST_ROWS UINT16_MAX
 /* Where the last step of a search promises this much of a mean loss, it is as good as at its end. */
 #define CLOSE 1e-8
-/* Of the loss so little is left where classes are separated, as a share of the weight and in all. */
-#define LITTLE 1e-7
-#define LESS_THAN_A_ROW 0.5
-/* Coefficients that grow so many times as large have no end, as a rule; nor have searches of so many
-   looks. */
-#define FAR 100.0
+/* A last step that would have moved the linear predictors at the start by this much, squared, raises a
+   doubt that there is an end. */
+#define DOUBTFUL 1e-6
+/* Coefficients that grow so many times as large are not followed, nor are searches of so many looks. */
+#define TOO_FAR 100.0
 #define MOST_LOOKS 50
 #define INLINE static inline __attribute__((always_inline))
 /* Keeps a product from being added to something before it is rounded: so all instruction sets, and
@@ -140,7 +139,7 @@ typedef struct {
     const char *name;
     int (*is_supported)(void);
     void (*even)(const Rows *, const Keys *, Found *);
-    void (*descend)(const Rows *, const Pulled *, const Keys *, double *);
+    void (*descend)(const Rows *, const Pulled *, const Keys *, double *, char *);
     void (*shared)(const Rows *, const Keys *, Found *);
     int (*per_class)(const Rows *, const PerClass *, const Keys *, Found *);
     void (*compare)(const double *, const double *, const int64_t *, const double *, int64_t,
@@ -224,25 +223,25 @@ static PyObject *shared_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
     return sum(given, count, 0);
 }
 
-/* One coefficient for each key, closer to its optimum. */
+/* One coefficient for each key, closer to its optimum; and whether there is doubt that it has one. */
 static PyObject *descend(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    enum { X, WEIGHTS, LINEAR, PULL, IDENTITY, LOWER, STARTS, THETA };
+    enum { X, WEIGHTS, LINEAR, PULL, IDENTITY, LOWER, STARTS, THETA, DOUBTS };
     static const Wanted wanted[] = {
-        {"df", 1, READ, 0}, {"d", 1, READ, 1}, {"d", 1, READ, 0},  {"d", 1, READ, 0},
-        {"d", 1, READ, 0},  {"d", 1, READ, 0}, {"lq", 1, READ, 0}, {"d", 1, WRITE, 0},
+        {"df", 1, READ, 0}, {"d", 1, READ, 1}, {"d", 1, READ, 0},  {"d", 1, READ, 0},  {"d", 1, READ, 0},
+        {"d", 1, READ, 0},  {"lq", 1, READ, 0}, {"d", 1, WRITE, 0}, {"?", 1, WRITE, 0},
     };
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 8) < 0) return NULL;
+    if (take(&arrays, given, count, wanted, 9) < 0) return NULL;
     const Py_ssize_t n = SHAPE(X, 0), n_keys = SHAPE(THETA, 0);
     int good = are_bounds(arrays.views + STARTS, n_keys, n) && HAS_LENGTH(WEIGHTS, n)
                && HAS_LENGTH(LINEAR, n_keys) && HAS_LENGTH(PULL, n_keys)
-               && HAS_LENGTH(IDENTITY, n_keys) && HAS_LENGTH(LOWER, n_keys);
+               && HAS_LENGTH(IDENTITY, n_keys) && HAS_LENGTH(LOWER, n_keys) && HAS_LENGTH(DOUBTS, n_keys);
     if (good) {
         Rows rows = {BUFFER(X), 1, 0, arrays.views[X].format[0] == 'f', BUFFER(WEIGHTS), NULL};
         Pulled pulled = {BUFFER(LINEAR), BUFFER(PULL), BUFFER(IDENTITY), BUFFER(LOWER)};
         Keys keys = {BUFFER(STARTS), BUFFER(THETA), n_keys};
         Py_BEGIN_ALLOW_THREADS;
-        loops->descend(&rows, &pulled, &keys, BUFFER(THETA));
+        loops->descend(&rows, &pulled, &keys, BUFFER(THETA), BUFFER(DOUBTS));
         Py_END_ALLOW_THREADS;
     }
     return done(&arrays, good);

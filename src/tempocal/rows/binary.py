@@ -116,19 +116,37 @@ class BinaryRows(StoredRows):
         """
         if native is None or self.n_coefficients > 1:
             return None
-        points, present, found = self._points(), self._layout.present, identity.copy()
+        points, present, offsets = self._points(), self._layout.present, self._layout.offsets
         if points is not None and points.pulls is not None:
             self._linear = points.pulls[:, None]
         each = np.stack([self._linear, pull[present], identity[present], lower[present]])[..., 0]
         if points is not None:
             offsets = np.append(np.searchsorted(points.keys, present), len(points.keys))
-            found[present, 0] = descend(points.sizes, points.weights, each, offsets)
-        elif np.diff(self._layout.offsets).max(initial=0) <= QUICK:
-            offsets = self._layout.offsets
-            found[present, 0] = descend(self._features[0], self._weights, each, offsets)
+            theta, doubts = descend(points.sizes, points.weights, each, offsets)
+        elif np.diff(offsets).max(initial=0) <= QUICK:
+            theta, doubts = descend(self._features[0], self._weights, each, offsets)
         else:
             return None
+        found = identity.copy()
+        found[present, 0] = theta
+        if doubts.any():
+            doubtful = np.zeros_like(found)
+            doubtful[present[doubts]] = found[present[doubts]]
+            found = np.where(self.have_end(doubtful)[:, None], found, identity)
         return found
+
+    def have_end(self, direction: Array) -> NDArray[np.bool_]:
+        """Whether some row of each key loses more and more that way, or none less and less."""
+        ends = np.ones(self.n_keys, dtype=bool)
+        present = self._layout.present
+        for place in np.flatnonzero(direction[present].any(axis=1)).tolist():
+            key, rows = present[place], slice(*self._layout.offsets[place : place + 2].tolist())
+            eta, targets = direction[key] @ self._features[:, rows], self._targets[rows]
+            if self._weights is not None:
+                eta *= self._weights[rows] > 0
+            rises = ((eta > 0) & (targets < 1)) | ((eta < 0) & (targets > 0))
+            ends[key] = rises.any() or not eta.any()
+        return ends
 
     @property
     def is_quick(self) -> bool:
@@ -158,7 +176,9 @@ class BinaryRows(StoredRows):
         points = self._points()
         if points is None:
             return None
-        targets, common = np.zeros_like(points.sizes), {"keys": points.keys, "n_keys": self.n_keys}
+        # Neither the one nor the other.
+        targets = np.full_like(points.sizes, 0.5)
+        common = {"keys": points.keys, "n_keys": self.n_keys}
         few = self._like(points.sizes[None], targets, weights=points.weights, **common)
         # Sizes know nothing of targets, nor of signs: all that these say is in here.
         few._linear = self._linear

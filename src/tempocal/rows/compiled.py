@@ -21,7 +21,7 @@ from tempocal.rows.sums import Sums
 
 # Most coefficients of a binary model that the loops are compiled for.
 MOST_COEFFICIENTS = 3
-# How often the rows of a key are looked at by its own search.
+# About how often a search looks at the rows of a key: each time is as good as a number more.
 LOOKS = 5
 # Rows of a piece.
 PIECE = 2**15
@@ -133,7 +133,7 @@ def linear_sums(
 
 
 def pulls(x: Array, labels: Codes, pieces: Pieces) -> Array:
-    """Do that for labels and features that are in the order of their keys."""
+    """Sum ``(1/2 - label) x`` over the rows of each key, in whose order they are."""
     found = np.empty((len(x), len(pieces.keys)))
 
     def work(part: slice) -> None:
@@ -145,22 +145,26 @@ def pulls(x: Array, labels: Codes, pieces: Pieces) -> Array:
     return np.add.reduceat(found, pieces.firsts, axis=1).T
 
 
-def descend(x: Array, weights: Array | None, pulled: Array, offsets: Codes) -> Array:
+def descend(
+    x: Array, weights: Array | None, pulled: Array, offsets: Codes
+) -> tuple[Array, NDArray[np.bool_]]:
     """One coefficient for each key (keys,), next to its optimum by Newton's method.
 
     ``pulled`` holds what each is multiplied by beside the even part, how it is pulled, the
-    identity, and the least that it may be: (4, keys).
+    identity, and the least that it may be: (4, keys). Also tell where there may be no optimum.
     """
     found, bounds = pulled[2].copy(), offsets.astype(np.int64, copy=False)
+    doubts = np.zeros(len(found), dtype=bool)
 
     def work(keys: slice) -> None:
         own = bounds[keys.start : keys.stop + 1]
         rows = slice(int(own[0]), int(own[-1]))
         weighed = None if weights is None else weights[rows]
-        native.descend(x[rows], weighed, *pulled[:, keys], own - own[0], found[keys])
+        places = found[keys], doubts[keys]
+        native.descend(x[rows], weighed, *pulled[:, keys], own - own[0], *places)
 
     run_on_cores(work, list(_shares(bounds, LOOKS)))
-    return np.asarray(found)
+    return found, doubts
 
 
 def moments(

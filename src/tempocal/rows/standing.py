@@ -230,6 +230,10 @@ class StandingRows:
         """No quick way to an optimum."""
         return None
 
+    def have_end(self, direction: Array) -> NDArray[np.bool_]:
+        """Rows far away cannot tell."""
+        return np.ones(self.n_keys, dtype=bool)
+
     @property
     def squares(self) -> Array:
         """Mean square of what each coefficient multiplies, over all rows whatever their key."""

@@ -88,6 +88,10 @@ class StoredRows(ABC):
         """Coefficients close to the optimum of each key; None where there is no quick way."""
         return None
 
+    def have_end(self, direction: Array) -> NDArray[np.bool_]:
+        """Whether the loss of each key rises in the end; rows that cannot tell say that it does."""
+        return np.ones(self.n_keys, dtype=bool)
+
     def sharpen(self, theta: Array) -> bool:
         """Look closer: there is no more to see than is known."""
         return False

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tempocal.inputs import Codes
@@ -124,6 +125,12 @@ class Rows(Protocol):
 
         All are of shape (keys, coefficients). Where that has no end the identity or zero is
         returned, whichever is better; and None where rows know no quick way.
+        """
+
+    def have_end(self, direction: Array) -> NDArray[np.bool_]:
+        """Whether the loss of each key rises in the end as its coefficients grow in a direction.
+
+        That is of shape (keys, coefficients); where it is 0, and where rows cannot tell, it does.
         """
 
     def sharpen(self, theta: Array) -> bool:

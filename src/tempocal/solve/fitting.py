@@ -96,21 +96,25 @@ def _by_looks(problem: Problem, strengths: Strengths, small: Problem, share: flo
     def few(at_keys: Array) -> Sums:
         return small.rows.sums(at_keys).times(1.0 / share)
 
-    theta = _near(problem, strengths, problem.identity, problem.at_identity, few)
-    seen = problem.rows.sums(problem.at_keys(theta))
+    found = _near(problem, strengths, problem.identity, problem.at_identity, few)
+    if found.unbounded:
+        return problem.identity
+    first = found.theta
+    seen = problem.rows.sums(problem.at_keys(first))
     before, after = (
         problem.point(at, strengths, known).value
-        for at, known in ((problem.identity, problem.at_identity), (theta, seen))
+        for at, known in ((problem.identity, problem.at_identity), (first, seen))
     )
     if not after <= before:
         # The sample has led astray, as where its classes are separated.
         return problem.identity
-    return _near(problem, strengths, theta, seen, few)
+    again = _near(problem, strengths, first, seen, few)
+    return first if again.unbounded or not again.converged else again.theta
 
 
 def _near(
     problem: Problem, strengths: Strengths, start: Array, seen: Sums, few: Callable[[Array], Sums]
-) -> Array:
+) -> Solution:
     """Fit few rows that are put right at the start, where the sums over all rows were seen."""
     at = problem.at_keys(start)
     short = Shortfall.of(few(at), seen, at)
@@ -118,10 +122,7 @@ def _near(
     def sums(at_keys: Array) -> Sums:
         return short.added_to(few(at_keys), at_keys)
 
-    found = descend_newton(
-        problem, strengths, start, seen, last_step=LAST_STEP_OF_SAMPLE, sums=sums
-    )
-    return found.theta
+    return descend_newton(problem, strengths, start, seen, last_step=LAST_STEP_OF_SAMPLE, sums=sums)
 
 
 def _value(problem: Problem, strengths: Strengths, theta: Array) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tempocal.links import Array
 from tempocal.rows import Sums
@@ -27,6 +28,9 @@ TINY = 1e-300
 NOTHING = 1e-12
 # Coefficients this many times as large as those that change nothing, and as 1, are far away.
 FAR = 10.0
+# Mean curvature by the logarithm of a slope that is hardly any: only wrong rows that are as rare as
+# this leave no more, or none at all.
+LEVEL = 1e-6
 # What looks at the rows, one after the other, leave of a loss that has no end.
 HARDLY_ANYTHING = 1e-7
 LESS_THAN_A_ROW = 0.5
@@ -53,12 +57,39 @@ def _judged(problem: Problem, strengths: Strengths, found: Solution) -> Solution
     A row on the wrong side loses log 2 at least. Where all rows together lose less, none is: the
     classes are separated, and larger coefficients are better still.
     """
+    if not found.unbounded and _falls_for_ever(problem, strengths, found):
+        return replace(found, unbounded=True)
     nothing_left = found.loss <= min(HARDLY_ANYTHING * problem.rows.total_weight, LESS_THAN_A_ROW)
     if problem.past is not None or not nothing_left:
         return found
     loose = loose_part(problem.pull(strengths))
     size, usual = (float(np.linalg.norm(loose(one))) for one in (found.theta, problem.identity))
     return replace(found, unbounded=found.unbounded or size > FAR * max(usual, 1.0))
+
+
+def _falls_for_ever(problem: Problem, strengths: Strengths, found: Solution) -> bool:
+    """Whether no row objects to coefficients that may be on their way, and would go on growing.
+
+    Rows about which the logits say nothing may lose as much as ever.
+    """
+    if problem.past is not None or found.hessian is None:
+        return False
+    curvature, weight = np.diag(found.hessian), problem.rows.total_weight
+    doubtful = may_run(found.theta, problem.identity, curvature, weight)
+    if not doubtful.any():
+        return False
+    direction = np.where(doubtful, loose_part(problem.pull(strengths))(found.theta), 0.0)
+    at_keys = problem.at_keys(direction)
+    moved = at_keys.any(axis=1) & problem.counted
+    return bool(moved.any()) and not problem.rows.have_end(at_keys)[moved].any()
+
+
+def may_run(
+    theta: Array, identity: Array, curvature: Array, weight: Array | float
+) -> NDArray[np.bool_]:
+    """Which slopes are far away, or have hardly any curvature left beside their size."""
+    far = np.abs(theta) > FAR * np.maximum(np.abs(identity), 1.0)
+    return np.asarray((far | (theta**2 * curvature < LEVEL * weight)) & (identity != 0.0))
 
 
 def descend_newton(

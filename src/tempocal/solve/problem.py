@@ -142,7 +142,10 @@ class Problem:
         return None if rows is None else replace(self, rows=rows)
 
     def descend(self, strengths: Strengths) -> Array | None:
-        """Coefficients close to the optimum, if every key has its own and rows know a quick way."""
+        """Coefficients close to the optimum, if every key has its own and rows know a quick way.
+
+        The first key has the first row of the table then, and so on.
+        """
         shape, pull = (self.rows.n_keys, self.rows.n_coefficients), self.pull(strengths)
         apart = self.n_coefficients == shape[0] * shape[1] and self.basis.ndim == pull.ndim == 1
         if not apart or self.past is not None or self.left_out is not None:

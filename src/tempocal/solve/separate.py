@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from tempocal.links import Array
 from tempocal.solve.fitting import LARGEST_SHARE, SAMPLE_ROWS, fit
 from tempocal.solve.linear import solve_blocks
-from tempocal.solve.newton import FAR, LAST_STEP, LEAST_DAMPING, MAX_PASSES, NOTHING, RUNAWAY, TINY
+from tempocal.solve.newton import (
+    FAR,
+    LAST_STEP,
+    LEAST_DAMPING,
+    MAX_PASSES,
+    NOTHING,
+    RUNAWAY,
+    TINY,
+    may_run,
+)
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 
@@ -39,6 +48,8 @@ def _descend(problem: Problem, strengths: Strengths, start: Array, origin: Array
     beginning = np.linalg.norm(np.maximum(origin.reshape(newton.shape), newton.lower), axis=1)
     last = newton.descend(np.maximum(theta, newton.lower), beginning)
     theta = np.maximum(last.point.theta + last.step, newton.lower)
+    hessian = last.point.hessian - newton.pull[:, :, None] * np.eye(newton.shape[1])
+    gone = last.unbounded | newton.fall_for_ever(theta, hessian)
     offset = theta - newton.identity
     promised = newton.promise(last.point, last.step)
     penalty = 0.5 * (newton.pull * offset**2).sum()
@@ -46,12 +57,12 @@ def _descend(problem: Problem, strengths: Strengths, start: Array, origin: Array
     return Solution(
         theta=theta.ravel(),
         loss=float(last.point.value.sum() - promised.sum() - penalty),
-        hessian=last.point.hessian - newton.pull[:, :, None] * np.eye(newton.shape[1]),
+        hessian=hessian,
         gradient=slope.ravel(),
         passes=last.passes,
         converged=bool(last.ended.all()),
-        unbounded=bool(last.unbounded.any()),
-        where_unbounded=last.unbounded,
+        unbounded=bool(gone.any()),
+        where_unbounded=gone,
     )
 
 
@@ -195,6 +206,15 @@ class _Separate:
             eased = np.where(damping < 1e-6, 0.0, damping / 100)
             damping = np.where(ended, damping, np.where(better, eased, _more(damping)))
             point.take(trial, moved)
+
+    def fall_for_ever(self, theta: Array, hessian: Array) -> Mask:
+        """At which keys no row objects to coefficients that may be on their way."""
+        curvature = np.einsum("tpp->tp", hessian)
+        doubtful = may_run(theta, self.identity, curvature, self.weights[:, None])
+        doubtful &= (self.pull == 0.0) & (self.rows.key_weights > 0.0)[:, None]
+        if self.past is not None or not doubtful.any():
+            return np.zeros(len(theta), dtype=bool)
+        return ~self.rows.have_end(np.where(doubtful, theta, 0.0))
 
     def _ends(
         self,

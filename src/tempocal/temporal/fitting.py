@@ -1,7 +1,6 @@
 """Fit a calibrator along a curve, and say what came of it."""
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -110,13 +109,7 @@ def with_shrinkage(calibrator: Calibrator, shrinkage: Shrinkage | None) -> Calib
     if shrinkage is None or isinstance(calibrator, Identity):
         return calibrator
     check_shrinkage(shrinkage)
-    if "shrinkage" not in vars(calibrator):
-        # Says what it has instead.
-        refused: Calibrator = clone(calibrator).set_params(shrinkage=shrinkage)
-        return refused
-    # A clone would look up the signature of its class three times.
-    changed = copy(calibrator)
-    changed.__dict__["shrinkage"] = shrinkage
+    changed: Calibrator = clone(calibrator).set_params(shrinkage=shrinkage)
     return changed
 
 
