@@ -287,3 +287,15 @@ def test_given_classes_do_not_change_with_the_users_array():
     _, classes = encode([0, 1], 2, mine)
     mine[:] = 7
     assert classes.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "values", [["b", "a", "c", "a", "b"], [(1, 2), (0, 5), (1, 2), (0, 4)], [b"y", b"x", b"y"]]
+)
+def test_objects_have_the_codes_of_their_order(values):
+    labels = np.empty(len(values), dtype=object)
+    for k, value in enumerate(values):
+        labels[k] = value
+    codes, found = encode_labels(labels, None, len(set(values)))
+    assert found.tolist() == sorted(set(values))
+    assert [found[code] for code in codes] == values

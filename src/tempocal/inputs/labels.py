@@ -138,9 +138,10 @@ def _unique_objects(labels: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
     """Do that by hashing: few distinct objects are sorted, not all of them."""
     values = labels.tolist()
     distinct = sorted(set(values))
-    found = np.empty(len(distinct), dtype=object)
-    found[:] = distinct
-    code = {value: k for k, value in enumerate(distinct)}
+    found, code = np.empty(len(distinct), dtype=object), {}
+    for k, value in enumerate(distinct):
+        # One by one, for tuples would be taken for rows.
+        found[k], code[value] = value, k
     return found, np.array([code[value] for value in values], dtype=np.intp)
 
 
