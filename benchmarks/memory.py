@@ -3,6 +3,7 @@
 Matrix scaling and Dirichlet calibration of 100,000 rows of 100 classes have 10,100 coefficients.
 """
 
+import argparse
 import resource
 import sys
 from time import perf_counter
@@ -37,4 +38,5 @@ def main(n: int = 100_000, n_classes: int = 100) -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(prog="python -m benchmarks.memory", description=__doc__).parse_args()
     main()
