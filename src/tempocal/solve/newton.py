@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.links import Array
-from tempocal.rows import Sums
+from tempocal.rows import Rows, Sums
 from tempocal.solve.linear import solve_flat
 from tempocal.solve.penalties import Strengths, as_matrix, loose_part
 from tempocal.solve.problem import Point, Problem, Solution
@@ -28,8 +28,8 @@ TINY = 1e-300
 NOTHING = 1e-12
 # Coefficients this many times as large as those that change nothing, and as 1, are far away.
 FAR = 10.0
-# Mean curvature by the logarithm of a slope that is hardly any: only wrong rows that are as rare as
-# this leave no more, or none at all.
+# Share of the curvature that is hardly any: only wrong rows that are as rare as this leave no more,
+# or none at all.
 LEVEL = 1e-6
 # What looks at the rows, one after the other, leave of a loss that has no end.
 HARDLY_ANYTHING = 1e-7
@@ -74,8 +74,10 @@ def _falls_for_ever(problem: Problem, strengths: Strengths, found: Solution) -> 
     """
     if problem.past is not None or found.hessian is None:
         return False
-    curvature, weight = np.diag(found.hessian), problem.rows.total_weight
-    doubtful = may_run(found.theta, problem.identity, curvature, weight)
+    curvature = np.diag(found.hessian)
+    doubtful = may_run(
+        problem.rows, found.theta, problem.identity, curvature, problem.rows.total_weight
+    )
     if not doubtful.any():
         return False
     direction = np.where(doubtful, loose_part(problem.pull(strengths))(found.theta), 0.0)
@@ -85,11 +87,16 @@ def _falls_for_ever(problem: Problem, strengths: Strengths, found: Solution) -> 
 
 
 def may_run(
-    theta: Array, identity: Array, curvature: Array, weight: Array | float
+    rows: Rows, theta: Array, identity: Array, curvature: Array, weight: Array | float
 ) -> NDArray[np.bool_]:
-    """Which slopes are far away, or have hardly any curvature left beside their size."""
+    """Which slopes are far away, or have hardly any curvature left of what there was at zero."""
     far = np.abs(theta) > FAR * np.maximum(np.abs(identity), 1.0)
-    return np.asarray((far | (theta**2 * curvature < LEVEL * weight)) & (identity != 0.0))
+    level = (theta**2 * curvature < LEVEL * weight) & (identity != 0.0)
+    if level.any():
+        # So it is next to zero as well, where there is most of it.
+        squares = np.tile(rows.squares, curvature.shape[-1] // rows.n_coefficients)
+        level &= curvature < LEVEL * squares * weight
+    return np.asarray(level | (far & (identity != 0.0)))
 
 
 def descend_newton(

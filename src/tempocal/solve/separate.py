@@ -210,7 +210,8 @@ class _Separate:
     def fall_for_ever(self, theta: Array, hessian: Array) -> Mask:
         """At which keys no row objects to coefficients that may be on their way."""
         curvature = np.einsum("tpp->tp", hessian)
-        doubtful = may_run(theta, self.identity, curvature, self.weights[:, None])
+        weights = self.weights[:, None]
+        doubtful = may_run(self.rows, theta, self.identity, curvature, weights)
         doubtful &= (self.pull == 0.0) & (self.rows.key_weights > 0.0)[:, None]
         if self.past is not None or not doubtful.any():
             return np.zeros(len(theta), dtype=bool)
