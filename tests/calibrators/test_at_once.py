@@ -1,5 +1,7 @@
 """Probabilities in one pass are those of the long way, to the bit, and so are the errors."""
 
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,9 @@ from tempocal.kernels import native
 from tempocal.links import proba_from_logits
 
 MANY = 300_001
+COMPILED = pytest.mark.skipif(
+    native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
+)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +75,7 @@ def test_many_columns_of_any_kind(kind, logits, temperature):
     np.testing.assert_array_equal(temperature.predict_proba(table), long_way(temperature, table))
 
 
-@pytest.mark.skipif(native is None, reason="the loops are not compiled")
+@COMPILED
 @pytest.mark.usefixtures("loops")
 def test_every_instruction_set_and_length(logits, binary, temperature):
     for n in (1, 2, 3, 7, 8, 9, 15, 17, 65_537):
@@ -124,7 +129,7 @@ def test_columns_that_the_fit_did_not_have_are_refused(logits, labels, binary, t
         named.predict_proba(pd.DataFrame(logits[:5], columns=names[::-1]))
 
 
-@pytest.mark.skipif(native is None, reason="the loops are not compiled")
+@COMPILED
 def test_floats_are_not_copied(logits, binary, monkeypatch):
     seen = []
     column = np.ascontiguousarray(logits[:, 0], dtype=np.float32)

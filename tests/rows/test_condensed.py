@@ -120,5 +120,6 @@ def test_rows_are_condensed_or_thinned_only_where_that_saves_time(monkeypatch):
     assert rows.condensed() is None
     assert rows.thin(100) is rows
     monkeypatch.setattr("tempocal.rows.binary.native", None)
+    rows = make_rows(weighted=False)
     assert rows.condensed() is not None
     assert rows.thin(100).total_weight < N / 100

@@ -116,7 +116,7 @@ class BinaryRows(StoredRows):
         """
         if native is None or self.n_coefficients > 1:
             return None
-        points, present, offsets = self._points(), self._layout.present, self._layout.offsets
+        points, present, offsets = self._points, self._layout.present, self._layout.offsets
         if points is not None and points.pulls is not None:
             self._linear = points.pulls[:, None]
         each = np.stack([self._linear, pull[present], identity[present], lower[present]])[..., 0]
@@ -173,7 +173,7 @@ class BinaryRows(StoredRows):
 
     def condensed(self) -> Self | None:
         """Far fewer rows, with weights, that have about the same sums; None if there are none."""
-        points = self._points()
+        points = self._points
         if points is None:
             return None
         # Neither the one nor the other.
@@ -184,7 +184,9 @@ class BinaryRows(StoredRows):
         few._linear = self._linear
         return few
 
+    @cached_property
     def _points(self) -> Points | None:
+        """Points that stand for the rows, looked for once."""
         if self.n_coefficients > 1 or self.is_quick:
             return None
         labels = self._targets_as_they_came if self._waits else None
