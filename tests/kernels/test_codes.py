@@ -10,7 +10,6 @@ from hypothesis.extra.numpy import arrays
 
 from tempocal.kernels import codes, cores, native
 from tempocal.kernels.codes import NARROW, renumbered, whole_codes
-from tempocal.kernels.counting import scale_by_key
 
 MOST = 2**20
 compiled = pytest.mark.skipif(
@@ -120,15 +119,6 @@ def test_many_codes_that_do_occur_have_four_bytes():
     assert found.tolist() == [NARROW, 0, NARROW + 1]
 
 
-@pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.int64])
-def test_rows_are_scaled_by_the_number_of_their_key(dtype, monkeypatch):
-    rng = np.random.default_rng(0)
-    x, keys, numbers = rng.normal(size=99), rng.integers(0, 7, 99).astype(dtype), rng.random(7)
-    np.testing.assert_array_equal(scale_by_key(x, keys, numbers), numbers[keys] * x)
-    monkeypatch.setattr("tempocal.kernels.counting.native", None)
-    np.testing.assert_array_equal(scale_by_key(x, keys, numbers), numbers[keys] * x)
-
-
 @compiled
 def test_what_does_not_go_together_is_refused():
     good = {
@@ -152,13 +142,3 @@ def test_what_does_not_go_together_is_refused():
     for name, value in (("values", np.zeros(3, np.int32)), ("codes", np.zeros(3, np.int64))):
         with pytest.raises(TypeError, match="kind"):
             native.whole_codes(*{**good, name: value}.values())
-
-
-@compiled
-@pytest.mark.parametrize("key", [-1, 2, 2**31 - 1])
-def test_no_row_is_scaled_by_a_key_that_there_is_not(key):
-    for dtype in (np.int32, np.int64):
-        with pytest.raises(ValueError, match="do not go together"):
-            native.scale(np.ones(2), np.array([0, key], dtype=dtype), np.ones(2), np.empty(2))
-    with pytest.raises(TypeError, match="kind"):
-        native.scale(np.ones(2), np.zeros(2, dtype=np.int8), np.ones(2), np.empty(2))

@@ -187,7 +187,7 @@ def test_losses_before_and_after(loops, n_rows, weighted):
     labels = rng.integers(0, 2, n_rows)
     weights = rng.exponential(size=n_rows) if weighted else None
     gains, sums = np.empty(n_rows), np.zeros(4)
-    loops.compare(one, other, labels, weights, gains, sums)
+    loops.compare(one, other, None, labels, weights, gains, sums)
     against = 1.0 - 2.0 * labels
     before, after = np.logaddexp(0.0, one * against), np.logaddexp(0.0, other * against)
     np.testing.assert_allclose(gains, before - after, rtol=1e-12, atol=1e-12)
@@ -195,19 +195,69 @@ def test_losses_before_and_after(loops, n_rows, weighted):
     wanted = [w @ before, w @ after, w @ (before - after), w @ (before - after) ** 2]
     np.testing.assert_allclose(sums, wanted, rtol=1e-12, atol=1e-11)
     again = np.zeros(4)
-    loops.compare(one, other, labels, weights, None, again)
+    loops.compare(one, other, None, labels, weights, None, again)
     np.testing.assert_array_equal(again, sums)
 
 
-def test_the_smallest_losses_keep_their_digits(loops):
-    odds = np.linspace(20.0, 700.0, 4001)
-    sums, gains = np.zeros(4), np.empty(len(odds))
-    for k in range(0, len(odds), 100):
-        sums[:] = 0.0
-        one = odds[k : k + 1]
-        loops.compare(one, np.zeros(1), np.ones(1, dtype=np.int64), None, gains[:1], sums)
-        assert sums[0] == pytest.approx(np.log1p(np.exp(-one[0])), rel=1e-14)
-        assert sums[1] == pytest.approx(np.log(2.0), rel=1e-15)
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.int64])
+def test_rows_that_are_multiplied_by_the_number_of_their_key(loops, dtype, weighted):
+    rng = np.random.default_rng(0)
+    one, numbers = 5.0 * rng.normal(size=2500), rng.random(7)
+    keys, labels = rng.integers(0, 7, 2500).astype(dtype), rng.integers(0, 2, 2500)
+    weights = rng.exponential(size=2500) if weighted else None
+    gains, sums = np.empty((2, 2500)), np.zeros((2, 4))
+    loops.compare(one, numbers[keys] * one, None, labels, weights, gains[0], sums[0])
+    loops.compare(one, numbers, keys, labels, weights, gains[1], sums[1])
+    np.testing.assert_array_equal(gains[0], gains[1])
+    np.testing.assert_array_equal(sums[0], sums[1])
+
+
+@pytest.mark.parametrize("key", [-1, 2, 2**31 - 1])
+def test_no_row_is_compared_by_a_key_that_there_is_not(loops, key):
+    given = (np.zeros(2, dtype=np.int64), None, None, np.zeros(4))
+    for dtype in (np.int32, np.int64):
+        with pytest.raises(ValueError, match="do not go together"):
+            loops.compare(np.ones(2), np.ones(2), np.array([0, key], dtype=dtype), *given)
+    with pytest.raises(TypeError, match="kind"):
+        loops.compare(np.ones(2), np.ones(2), np.zeros(2, dtype=np.int8), *given)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("n_rows", [1, 2, 7, 31, 32, 33, 1000])
+def test_the_lowest_and_the_highest(loops, n_rows, dtype):
+    rng = np.random.default_rng(n_rows)
+    for _ in range(20):
+        x = (1e9 * rng.normal(size=n_rows)).astype(dtype)
+        ends = np.empty(2, dtype=dtype)
+        loops.ends(x, ends)
+        assert ends.tolist() == [x.min(), x.max()]
+        if dtype != np.int64:
+            x[rng.integers(n_rows)] = np.inf
+            loops.ends(x, ends)
+            assert ends[1] == np.inf
+            x[rng.integers(n_rows)] = np.nan
+            loops.ends(x, ends)
+            assert np.isnan(ends).all()
+    with pytest.raises(ValueError, match="do not go together"):
+        loops.ends(x, np.empty(3, dtype=dtype))
+    with pytest.raises(ValueError, match="do not go together"):
+        loops.ends(x[:0], ends)
+    with pytest.raises(ValueError, match="do not go together"):
+        loops.ends(x, ends.astype(np.float32 if dtype != np.float32 else np.float64))
+
+
+def test_the_smallest_gains_keep_their_digits(loops):
+    odds, label = np.linspace(20.0, 700.0, 41), np.ones(1, dtype=np.int64)
+    for one, weights in ((odds[k : k + 1], w) for k in range(41) for w in (None, np.ones(1))):
+        sums, gains = np.zeros(4), np.empty(1)
+        loops.compare(one, one + 1.0, None, label, weights, gains, sums)
+        before, after = np.log1p(np.exp(-one[0])), np.log1p(np.exp(-one[0] - 1.0))
+        assert gains[0] == pytest.approx(before - after, rel=1e-13)
+        # Losses without weights are factors of a product that begins with 1.
+        close = {"rel": 1e-14} if weights is not None else {"abs": 1e-15}
+        assert sums[0] == pytest.approx(before, **close)
+        assert sums[1] == pytest.approx(after, **close)
 
 
 def test_numbers_that_would_lead_out_of_an_array_are_refused():

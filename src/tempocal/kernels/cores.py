@@ -1,12 +1,13 @@
 """Work on all cores."""
 
 import os
+import sys
+from _thread import allocate_lock
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import lru_cache
-from threading import current_thread
-from typing import TypeVar
+from threading import Thread, current_thread
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -31,35 +32,110 @@ def map_on_cores(work: Callable[[Item], Result], items: Sequence[Item]) -> list[
 
 def run_on_cores(work: Callable[[Item], None], items: Sequence[Item]) -> None:
     """Do some work for each item, the first of them here and the others on other cores."""
-    if len(items) < 2 or free_cores() < 2:
-        for item in items:
-            work(item)
-        return
-    pool = _pool(_available_cores(), os.getpid())
-    others: list[Future[None]] = []
-    # While the interpreter ends, or where there can be no more threads, none is to be had.
-    with suppress(RuntimeError):
-        for item in items[1:]:
-            others.append(pool.submit(work, item))  # noqa: PERF401 - those before it count
-    try:
-        for item in [items[0], *items[1 + len(others) :]]:
-            work(item)
-    finally:
-        wait(others)
-    for other in others:
-        other.result()
+    n_others = min(len(items), free_cores()) - 1
+    # While the interpreter ends nobody else is there.
+    if n_others > 0 and not sys.is_finalizing():
+        team = _team(os.getpid())
+        if team.is_free.acquire(blocking=False):
+            try:
+                return team.run(work, items, n_others)
+            finally:
+                team.is_free.release()
+    for item in items:
+        work(item)
+
+
+class _Worker:
+    """A thread that is kept, for to start one takes as long as a block of rows.
+
+    It is woken by a lock: queues and futures would take longer than many a piece of work does.
+    """
+
+    def __init__(self) -> None:
+        self._asked, self._done = allocate_lock(), allocate_lock()
+        self._asked.acquire()
+        self._done.acquire()
+        self._is_dismissed = False
+        self._error: BaseException | None = None
+        Thread(target=self._live, name=NAME, daemon=True).start()
+
+    def ask(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
+        """Let it do some work for each item."""
+        self._work, self._items = work, items
+        self._asked.release()
+
+    def wait(self) -> BaseException | None:
+        """Wait until that is done; return what went wrong."""
+        self._done.acquire()
+        error, self._error = self._error, None
+        return error
+
+    def dismiss(self) -> None:
+        """Let the thread end, once it is done with what it is at."""
+        self._is_dismissed = True
+        with suppress(RuntimeError):  # asked a moment ago
+            self._asked.release()
+
+    def _live(self) -> None:
+        while True:
+            self._asked.acquire()
+            if self._is_dismissed:
+                return
+            try:
+                for item in self._items:
+                    self._work(item)
+            except BaseException as error:
+                self._error = error
+            # Nothing of the caller's is held on to.
+            del self._work, self._items
+            self._done.release()
+
+
+class _Team:
+    """Workers on other cores, as many as were ever asked for."""
+
+    def __init__(self) -> None:
+        self.is_free = allocate_lock()
+        self._workers: list[_Worker] = []
+
+    def run(self, work: Callable[[Item], None], items: Sequence[Item], n_others: int) -> None:
+        """Do some work for each item, a share of them here."""
+        with suppress(RuntimeError):  # where there can be no more threads, fewer will do
+            while len(self._workers) < n_others:
+                self._workers.append(_Worker())
+        asked = self._workers[:n_others]
+        count = len(asked) + 1
+        for k, worker in enumerate(asked, 1):
+            worker.ask(work, items[k::count])
+        try:
+            for item in items[::count]:
+                work(item)
+        finally:
+            errors = self._wait(asked)
+        for error in errors:
+            raise error
+
+    def _wait(self, asked: list[_Worker]) -> list[BaseException]:
+        try:
+            return [error for worker in asked if (error := worker.wait()) is not None]
+        except BaseException:
+            # Interrupted: some are still at work, and nobody will wait for them.
+            for worker in self._workers:
+                worker.dismiss()
+            self._workers = []
+            raise
 
 
 @lru_cache(maxsize=1)
-def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
-    """Threads that are kept, for to start them takes as long as a block; a fork has its own."""
-    return ThreadPoolExecutor(n_threads, thread_name_prefix=NAME)
+def _team(process: int) -> _Team:
+    """Threads that are kept; a fork has its own."""
+    return _Team()
 
 
 def free_cores() -> int:
     """How many threads can help: none but itself if this one is a worker already."""
     # A worker that waits for other workers would wait for ever.
-    return 1 if current_thread().name.startswith(NAME) else _available_cores()
+    return 1 if current_thread().name == NAME else _available_cores()
 
 
 def shares(count: int, width: int = 1, least: int = NUMBERS_A_THREAD) -> Iterator[slice]:

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 # Types of keys that the loops read as they are.
@@ -58,13 +57,3 @@ def scatter(values: NDArray[Any], keys: Codes, counts: Codes, out: NDArray[Any])
         native.scatter(values[parts[part]], keys[parts[part]], following[part], out)
 
     map_on_cores(work, range(len(parts)))
-
-
-def scale_by_key(x: Array, keys: Codes, numbers: Array) -> Array:
-    """Multiply each row by the number of its key."""
-    if native is None:
-        return np.asarray(numbers[keys] * x)
-    scaled = np.empty(len(x))
-    columns = [np.ascontiguousarray(column) for column in (x, keys, numbers)]
-    native.scale(*columns, scaled)
-    return scaled

@@ -4,15 +4,6 @@
 /* What is not within 32 bits has others once this is added. */
 #define BEYOND ((uint64_t)1 << 31)
 
-/* A key below zero is beyond all that there are. */
-INLINE uint64_t key_at(const char *keys, Py_ssize_t size, Py_ssize_t i) {
-    if (size == 2) return ((const uint16_t *)keys)[i];
-    return size == 4 ? (uint64_t)((const int32_t *)keys)[i] : (uint64_t)((const int64_t *)keys)[i];
-}
-
-/* Do it for keys of each size, known when it is compiled. */
-#define BY_SIZE(size, call) ((size) == 2 ? call(2) : (size) == 4 ? call(4) : call(8))
-
 typedef struct {
     int good, ascend;
 } Counted;
@@ -192,37 +183,4 @@ static PyObject *whole_codes(PyObject *self, PyObject *const *given, Py_ssize_t 
     PyObject *nothing = done(&arrays, good);
     Py_XDECREF(nothing);
     return nothing ? PyBool_FromLong(found.good) : NULL;
-}
-
-INLINE int scale_rows(const double *x, const char *keys, Py_ssize_t size, Py_ssize_t n, const double *numbers,
-                      uint64_t n_keys, double *scaled) {
-    int good = 1;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        const uint64_t key = key_at(keys, size, i);
-        good &= key < n_keys;
-        scaled[i] = numbers[key < n_keys ? key : 0] * x[i];
-    }
-    return good;
-}
-
-/* Each row times the number of its key. */
-static PyObject *scale(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    enum { X, KEYS, NUMBERS, SCALED };
-    static const Wanted wanted[] = {
-        {"d", 1, READ, 0}, {KEY_KINDS, 1, READ, 0}, {"d", 1, READ, 0}, {"d", 1, WRITE, 0}};
-    Arrays arrays;
-    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(X, 0), n_keys = SHAPE(NUMBERS, 0), size = arrays.views[KEYS].itemsize;
-    int good = HAS_LENGTH(KEYS, n) && HAS_LENGTH(SCALED, n) && n_keys > 0;
-    if (good) {
-        const double *x = BUFFER(X), *numbers = BUFFER(NUMBERS);
-        const char *keys = BUFFER(KEYS);
-        double *scaled = BUFFER(SCALED);
-        Py_BEGIN_ALLOW_THREADS;
-#define SCALE(size) scale_rows(x, keys, size, n, numbers, (uint64_t)n_keys, scaled)
-        good = BY_SIZE(size, SCALE);
-#undef SCALE
-        Py_END_ALLOW_THREADS;
-    }
-    return done(&arrays, good);
 }

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
+from tempocal.kernels.counting import Codes, as_keys
 
 Array = NDArray[np.float64]
 
@@ -15,13 +16,19 @@ def compare(
     after: Array,
     labels: NDArray[Any],
     weights: Array | None,
+    *,
+    keys: Codes | None = None,
     gains: Array | None = None,
 ) -> Array:
-    """Sum losses before and after, gains, and squares of gains; ``gains`` is filled row by row."""
+    """Sum losses before and after, gains, and squares of gains; ``gains`` is filled row by row.
+
+    With ``keys`` of the rows, ``after`` is what the logits of each key are multiplied by.
+    """
     sums = np.zeros(4)
     native.compare(
         np.ascontiguousarray(before, dtype=np.float64),
         np.ascontiguousarray(after, dtype=np.float64),
+        None if keys is None else as_keys(keys),
         np.ascontiguousarray(labels, dtype=np.int64),
         None if weights is None else np.ascontiguousarray(weights, dtype=np.float64),
         gains,

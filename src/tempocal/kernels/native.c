@@ -99,6 +99,24 @@ typedef struct {
     double *out; /* of the same shape */
 } Scaled;
 
+typedef struct {
+    const double *before, *after; /* of each row; or after, of each key, what the one is multiplied by */
+    const char *keys; /* or NULL */
+    Py_ssize_t key_size;
+    uint64_t n_keys;
+    const int64_t *labels;
+    const double *weights; /* or NULL */
+} Compared;
+
+/* Keys have two, four or eight bytes; one below zero is beyond all that there are. */
+INLINE uint64_t key_at(const char *keys, Py_ssize_t size, Py_ssize_t i) {
+    if (size == 2) return ((const uint16_t *)keys)[i];
+    return size == 4 ? (uint64_t)((const int32_t *)keys)[i] : (uint64_t)((const int64_t *)keys)[i];
+}
+
+/* Do it for keys of each size, known when it is compiled. */
+#define BY_SIZE(size, call) ((size) == 2 ? call(2) : (size) == 4 ? call(4) : call(8))
+
 /* Beyond it a double no longer tells a logit from the next whole one. */
 #define LARGEST_LOGIT 0x1p53
 
@@ -142,13 +160,15 @@ typedef struct {
     void (*descend)(const Rows *, const Pulled *, const Keys *, double *, char *);
     void (*shared)(const Rows *, const Keys *, Found *);
     int (*per_class)(const Rows *, const PerClass *, const Keys *, Found *);
-    void (*compare)(const double *, const double *, const int64_t *, const double *, int64_t,
-                    double *, double *);
+    int (*compare)(const Compared *, int64_t, double *, double *);
     int (*bin_pairs)(const Binned *);
     int (*sigmoid)(const Line *);
     int (*softmax)(const Scaled *);
     void (*count_moments)(const char *, int, int64_t, double, int64_t, Four *);
     double (*pull)(const char *, int, const int64_t *, int64_t);
+    void (*double_ends)(const double *, int64_t, double *);
+    void (*float_ends)(const float *, int64_t, float *);
+    void (*whole_ends)(const int64_t *, int64_t, int64_t *);
     void (*exponential)(const double *, int64_t, double *);
     void (*logarithm)(const double *, int64_t, double *);
 } Loops;
@@ -167,6 +187,7 @@ static int supported_avx512(void) {
 #define LOOPS(set) {#set, supported_##set, even_##set, descend_##set, shared_##set, per_class_##set, compare_##set, \
                     bin_pairs_##set, sigmoid_##set, softmax_##set, \
                     count_moments_##set, pull_##set, \
+                    double_ends_##set, float_ends_##set, whole_ends_##set, \
                     exponential_##set, logarithm_##set}
 /* The widest last. */
 static const Loops SETS[] = {
@@ -455,21 +476,48 @@ static PyObject *from_top(PyObject *self, PyObject *const *given, Py_ssize_t cou
     return done(&arrays, good);
 }
 
-/* Losses of binary rows before and after: their sums, those of the gains and of their squares; and
-   the gains themselves if they are asked for. */
-static PyObject *compare(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    enum { BEFORE, AFTER, LABELS, WEIGHTS, GAINS, SUMS };
-    static const Wanted wanted[] = {{"d", 1, READ, 0}, {"d", 1, READ, 0},  {"lq", 1, READ, 0},
-                                    {"d", 1, READ, 1}, {"d", 1, WRITE, 1}, {"d", 1, WRITE, 0}};
+/* The lowest and the highest of some numbers, in their own type. */
+static PyObject *ends(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { X, ENDS };
+    static const Wanted wanted[] = {{"dflq", 1, READ, 0}, {"dflq", 1, WRITE, 0}};
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 6) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(BEFORE, 0);
-    int good = HAS_LENGTH(AFTER, n) && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(GAINS, n)
-               && SHAPE(SUMS, 0) == 4 && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(LABELS, n);
+    if (take(&arrays, given, count, wanted, 2) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(X, 0);
+    const char kind = arrays.views[X].format[0];
+    const int good = n > 0 && SHAPE(ENDS, 0) == 2 && arrays.views[ENDS].format[0] == kind
+                     && arrays.views[X].itemsize == (kind == 'f' ? 4 : 8);
     if (good) {
+        const void *x = BUFFER(X);
+        void *found = BUFFER(ENDS);
         Py_BEGIN_ALLOW_THREADS;
-        loops->compare(BUFFER(BEFORE), BUFFER(AFTER), BUFFER(LABELS), BUFFER(WEIGHTS), n,
-                       BUFFER(GAINS), BUFFER(SUMS));
+        if (kind == 'd') loops->double_ends(x, n, found);
+        else if (kind == 'f') loops->float_ends(x, n, found);
+        else loops->whole_ends(x, n, found);
+        Py_END_ALLOW_THREADS;
+    }
+    return done(&arrays, good);
+}
+
+/* Losses of binary rows before and after: their sums, those of the gains and of their squares; and
+   the gains themselves if they are asked for. With keys, after is before times the number of the key. */
+static PyObject *compare(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { BEFORE, AFTER, KEYS, LABELS, WEIGHTS, GAINS, SUMS };
+    static const Wanted wanted[] = {{"d", 1, READ, 0}, {"d", 1, READ, 0},  {KEY_KINDS, 1, READ, 1},
+                                    {"lq", 1, READ, 0}, {"d", 1, READ, 1}, {"d", 1, WRITE, 1},
+                                    {"d", 1, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 7) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(BEFORE, 0), n_after = SHAPE(AFTER, 0);
+    int good = (arrays.taken[KEYS] ? n_after > 0 : n_after == n) && HAS_LENGTH(KEYS, n)
+               && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(GAINS, n) && SHAPE(SUMS, 0) == 4
+               && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(LABELS, n);
+    if (good) {
+        const Compared of = {BUFFER(BEFORE), BUFFER(AFTER), BUFFER(KEYS),
+                             arrays.taken[KEYS] ? arrays.views[KEYS].itemsize : 0, (uint64_t)n_after,
+                             BUFFER(LABELS), BUFFER(WEIGHTS)};
+        double *gains = BUFFER(GAINS), *sums = BUFFER(SUMS);
+        Py_BEGIN_ALLOW_THREADS;
+        good = loops->compare(&of, n, gains, sums);
         Py_END_ALLOW_THREADS;
     }
     return done(&arrays, good);
@@ -655,8 +703,8 @@ static PyMethodDef METHODS[] = {
     FAST(count_keys, "Rows of each key; tells whether they come in the order of their keys."),
     FAST(scatter, "Rows in the order of their keys."),
     FAST(whole_codes, "Whole numbers counted from a first; False if one is a fraction or far away."),
-    FAST(scale, "Rows times the number of their key."),
     FAST(from_top, "Logits measured from the top class, a row for each class; and that of the label."),
+    FAST(ends, "The lowest and the highest of some numbers."),
     FAST(compare, "Losses of binary rows before and after."),
     FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is out of order."),
     FAST(join_blocks, "The path of nearly-isotonic regression."),

@@ -8,7 +8,6 @@ import numpy as np
 
 from tempocal.errors import InputError
 from tempocal.inputs import Codes
-from tempocal.kernels.counting import scale_by_key
 from tempocal.links import Array
 from tempocal.maps.bases import Basis, BinBasis, StepBasis
 from tempocal.maps.forms import FORMS, numbers_by_name
@@ -63,13 +62,15 @@ class Curves:
         """Whether the map only scales and shifts, where it is given one column."""
         return self.form in ("scale", "lines") and len(self.tables) == 1
 
+    def scales_at(self, times: Array) -> Array | None:
+        """Return what a column of logits is multiplied by at some times; None if that is not all."""
+        return self._numbers(times)[0][:, 0] if self.form == "scale" else None
+
     def at_keys(self, times: Array) -> Callable[[Array, Codes], Array]:
         """Return the map of logits whose times are among few, and are given by their position."""
         numbers = self._numbers(times)
 
         def calibrate(logits: Array, keys: Codes) -> Array:
-            if self.form == "scale" and logits.ndim == 1:
-                return scale_by_key(logits, keys, numbers[0][:, 0])
             return FORMS[self.form]([np.take(each, keys, axis=0) for each in numbers])(logits)
 
         return calibrate

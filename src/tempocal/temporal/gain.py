@@ -51,20 +51,24 @@ def score_rows(
     if isinstance(training, TableTraining):
         return _score_table(training, fitted, level)
     mapped, weights, groups = _map_rows(training, fitted, grid), training.weights, training.groups
+    scales, keys = _scales(training, fitted, grid), None if grid is None else grid.keys
     # Sums by group are made of the gains of all rows; else squares are all that is asked of them.
     kept = None if groups is None else np.empty(len(training.labels))
 
     def score(rows: slice) -> Array:
-        logits, calibrated = training.logits[rows], mapped(rows)
+        logits, labels = training.logits[rows], training.labels[rows]
         own = None if weights is None else weights[rows]
+        gained = None if kept is None else kept[rows]
+        if scales is not None and keys is not None:
+            return compare(logits, scales, labels, own, keys=keys[rows], gains=gained)
+        calibrated = mapped(rows)
         is_binary = logits.ndim == calibrated.ndim == 1
         if native is not None and is_binary:
-            gained = None if kept is None else kept[rows]
-            return compare(logits, calibrated, training.labels[rows], own, gained)
+            return compare(logits, calibrated, labels, own, gains=gained)
         method = _compare if is_binary else _compare_classes
-        before, after, gains = method(logits, calibrated, training.labels[rows], own)
-        if kept is not None:
-            kept[rows] = gains
+        before, after, gains = method(logits, calibrated, labels, own)
+        if gained is not None:
+            gained[:] = gains
         weighed = gains if own is None else gains * own
         return np.array([before, after, weighed.sum(), weighed @ gains])
 
@@ -102,6 +106,16 @@ def _score_table(training: TableTraining, fitted: TemporalMap, level: float) -> 
 def _gain(mean: float, error: float, training: Training, level: float) -> Gain:
     half = np.inf if _count(training) <= 1 else error * _quantile(training, level)
     return Gain(mean, mean - half, mean + half)
+
+
+def _scales(training: Training, fitted: TemporalMap, grid: Grid | None) -> Array | None:
+    """Return what the one logit of a row is multiplied by under each key, if that is all."""
+    is_known = grid is not None and grid.is_exact and isinstance(fitted, Curves)
+    if native is None or not is_known or not training.has_one_column:
+        return None
+    assert grid is not None
+    assert isinstance(fitted, Curves)
+    return fitted.scales_at(grid.times)
 
 
 def _map_rows(
