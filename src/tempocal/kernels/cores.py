@@ -38,9 +38,10 @@ def run_on_cores(work: Callable[[Item], None], items: Sequence[Item]) -> None:
         team = _team(os.getpid())
         if team.is_free.acquire(blocking=False):
             try:
-                return team.run(work, items, n_others)
+                team.run(work, items, n_others)
             finally:
                 team.is_free.release()
+            return
     for item in items:
         work(item)
 

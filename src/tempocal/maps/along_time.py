@@ -63,7 +63,7 @@ class Curves:
         return self.form in ("scale", "lines") and len(self.tables) == 1
 
     def scales_at(self, times: Array) -> Array | None:
-        """Return what a column of logits is multiplied by at some times; None if that is not all."""
+        """Return what a logit is multiplied by at some times; None if that is not all."""
         return self._numbers(times)[0][:, 0] if self.form == "scale" else None
 
     def at_keys(self, times: Array) -> Callable[[Array, Codes], Array]:
