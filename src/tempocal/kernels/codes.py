@@ -15,6 +15,8 @@ Ends = NDArray[np.int64]
 
 # Numbers that are looked at together: fewer are not worth a thread.
 BLOCK = 2**17
+# The first few show most columns of fractions, and as a rule the lowest of few whole numbers.
+GLANCE = 2**10
 # So many codes go into two bytes.
 NARROW = 2**16
 # A double tells whole numbers up to here from the next one.
@@ -40,7 +42,7 @@ def whole_codes(values: NDArray[Any], most: int) -> Whole | None:
     most : int
         Largest span that will do.
     """
-    first = float(values[0])
+    first = float(values[:GLANCE].min())
     if not abs(first) <= LARGEST or first != np.floor(first):
         return None
     codes: Codes = np.empty(len(values), dtype=np.uint16)
@@ -69,15 +71,14 @@ def renumbered(codes: Codes, present: NDArray[np.bool_]) -> Codes:
 
 
 def _count_from(first: float, values: NDArray[Any], codes: Codes) -> tuple[int, int] | None:
-    """Fill ``codes`` with how far values are from the first; return the lowest and the highest."""
+    """Fill ``codes`` with how far values are from ``first``; return the lowest and the highest."""
     ends = np.empty((-(-len(values) // BLOCK), 2), dtype=np.int64)
     count = _count_in_numpy if native is None else _count_compiled
 
     def work(rows: slice) -> bool:
         return count(first, values[rows], codes[rows], ends[rows.start // BLOCK])
 
-    # A glance at the first rows spares most columns of fractions the rest.
-    if not work(slice(0, BLOCK)) or not all(_in_blocks(work, len(values), BLOCK)):
+    if not work(slice(0, GLANCE)) or not all(_in_blocks(work, len(values))):
         return None
     return int(ends[:, 0].min()), int(ends[:, 1].max())
 
@@ -110,6 +111,6 @@ def _from_lowest(codes: Codes, low: int) -> None:
         _in_blocks(subtract, len(codes))
 
 
-def _in_blocks(work: Callable[[slice], Any], n_rows: int, start: int = 0) -> list[Any]:
-    """Do some work on blocks of the rows from ``start`` on, on all cores."""
-    return map_on_cores(work, [slice(at, at + BLOCK) for at in range(start, n_rows, BLOCK)])
+def _in_blocks(work: Callable[[slice], Any], n_rows: int) -> list[Any]:
+    """Do some work on blocks of the rows, on all cores."""
+    return map_on_cores(work, [slice(at, at + BLOCK) for at in range(0, n_rows, BLOCK)])

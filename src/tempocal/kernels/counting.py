@@ -12,13 +12,16 @@ Codes = NDArray[np.intp]
 
 # Types of keys that the loops read as they are.
 KEY_TYPES = (np.uint16, np.int32, np.int64)
-# Rows of a part, and rows for each key: fewer are not worth counters of their own.
-PART, ROWS_A_KEY = 2**18, 16
+# Rows of a part: those of a few keys fit the cache of a core, and those of many leave each key
+# enough to sum over, as far as a part is not too large then.
+PART, LARGE_PART, ENOUGH_OF_A_KEY = 2**16, 2**20, 2**8
+# With fewer rows for each key a part is not worth counters of its own.
+ROWS_A_KEY = 16
 
 
 def parts_of(n_rows: int, n_keys: int) -> list[slice]:
     """Cut rows into parts, whatever the number of cores, that have counters for all keys each."""
-    size = max(PART, ROWS_A_KEY * n_keys)
+    size = max(PART, min(ENOUGH_OF_A_KEY * n_keys, LARGE_PART), ROWS_A_KEY * n_keys)
     return [slice(start, min(start + size, n_rows)) for start in range(0, max(n_rows, 1), size)]
 
 

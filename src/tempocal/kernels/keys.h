@@ -1,8 +1,6 @@
 /* Rows by a key that each has: the number of its step, in two, four or eight bytes. */
 
 #define KEY_KINDS "Hilq"
-/* What is not within 32 bits has others once this is added. */
-#define BEYOND ((uint64_t)1 << 31)
 
 typedef struct {
     int good, ascend;
@@ -89,72 +87,6 @@ static PyObject *scatter(PyObject *self, PyObject *const *given, Py_ssize_t coun
     return done(&arrays, good);
 }
 
-typedef struct {
-    int good;
-    int32_t low, high;
-} Whole;
-
-/* How far whole numbers are from the first; return whether all of them are, within 31 bits. The first
-   is not beyond 2**53, from where no difference of integers wraps around to a near one. */
-INLINE int since_whole(const int64_t *values, int64_t first, Py_ssize_t n, int32_t *since) {
-    uint64_t wrong = 0;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        const uint64_t far = (uint64_t)values[i] - (uint64_t)first;
-        since[i] = (int32_t)far;
-        wrong |= (far + BEYOND) >> 32;
-    }
-    return !wrong;
-}
-
-typedef union {
-    double number;
-    uint64_t bits;
-} Both;
-
-/* Beside 1.5 * 2**52 a double has no digits but those of a whole number, the last of its bits. What is
-   too large for that, and NaN, has others in the bits before them. All of it in words of one size, for
-   compilers to do several at once. */
-INLINE int since_double(const double *values, double first, Py_ssize_t n, int32_t *since) {
-    const Both beside = {0x1.8p52};
-    uint64_t wrong = 0;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        const double far = values[i] - first;
-        const Both moved = {far + beside.number}, rest = {moved.number - beside.number - far};
-        const Both lost = {far + first - values[i]}; /* of a number too small to be told from the first */
-        const uint64_t code = moved.bits - beside.bits;
-        since[i] = (int32_t)code;
-        wrong |= (code + BEYOND) >> 32 | (rest.bits | lost.bits) << 1; /* but for the sign of zero */
-    }
-    return !wrong;
-}
-
-INLINE void look_at_ends(const int32_t *since, Py_ssize_t n, Whole *found) {
-    int32_t low = found->low, high = found->high;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        low = since[i] < low ? since[i] : low;
-        high = since[i] > high ? since[i] : high;
-    }
-    found->low = low;
-    found->high = high;
-}
-
-static Whole code_rows(const char *values, int are_doubles, double first, Py_ssize_t n, char *codes, Py_ssize_t size) {
-    enum { ROWS = 1024 };
-    int32_t since[ROWS];
-    Whole found = {1, INT32_MAX, INT32_MIN};
-    for (Py_ssize_t start = 0; start < n && found.good; start += ROWS) {
-        const Py_ssize_t count = start + ROWS < n ? ROWS : n - start;
-        const void *some = values + 8 * start;
-        found.good = are_doubles ? since_double(some, first, count, since)
-                                 : since_whole(some, (int64_t)first, count, since);
-        look_at_ends(since, count, &found);
-        if (size == 4) memcpy(codes + 4 * start, since, 4 * (size_t)count);
-        else
-            for (Py_ssize_t i = 0; i < count; i++) ((uint16_t *)codes)[start + i] = (uint16_t)since[i];
-    }
-    return found;
-}
-
 /* Numbers that are whole and not far from a first one, counted from it: in two bytes what is left of
    them there, which is enough once the lowest is subtracted. */
 static PyObject *whole_codes(PyObject *self, PyObject *const *given, Py_ssize_t count) {
@@ -175,7 +107,7 @@ static PyObject *whole_codes(PyObject *self, PyObject *const *given, Py_ssize_t 
         int64_t *ends = BUFFER(ENDS);
         char *codes = BUFFER(CODES);
         Py_BEGIN_ALLOW_THREADS;
-        found = code_rows(values, are_doubles, first, n, codes, size);
+        found = loops->code_rows(values, are_doubles, first, n, codes, size);
         ends[0] = found.low;
         ends[1] = found.high;
         Py_END_ALLOW_THREADS;

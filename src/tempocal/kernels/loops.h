@@ -483,6 +483,93 @@ static void NAME(count_moments)(const char *x, int single, int64_t n, double sca
     }
 }
 
+/* Number, size, square and (1/2 - label) x of rows in cells of their size, under the key of each; the last
+   cell of a key is for rows beyond. Tells whether all keys are there. */
+INLINE int NAME(cell_rows)(const Celled *of, Py_ssize_t size) {
+    enum { AT_ONCE = 256 };
+    const double beyond = (double)(of->cells - 1);
+    int32_t cells[AT_ONCE];
+    uint64_t top = 0;
+    for (int64_t at = 0; at < of->rows; at += AT_ONCE) {
+        const int count = of->rows - at < AT_ONCE ? (int)(of->rows - at) : AT_ONCE;
+        const double *x = of->x + at;
+        for (int i = 0; i < count; i++) {
+            const double place = fabs(x[i]) * of->scale;
+            cells[i] = (int32_t)(place < beyond ? place : beyond);
+        }
+        for (int i = 0; i < count; i++) {
+            const uint64_t key = key_at(of->keys, size, at + i);
+            const double far = fabs(x[i]);
+            top = key > top ? key : top;
+            of->sums[(key < of->n_keys ? key : 0) * (uint64_t)of->cells + (uint64_t)cells[i]] +=
+                (Four){1.0, far, far * far, (0.5 - (double)of->labels[at + i]) * x[i]};
+        }
+    }
+    return top < of->n_keys;
+}
+
+static int NAME(cells_by_key)(const Celled *of) {
+#define CELL(size) NAME(cell_rows)(of, size)
+    return BY_SIZE(of->key_size, CELL);
+#undef CELL
+}
+
+/* How far whole numbers are from the first; return whether all of them are, within 31 bits. The first
+   is not beyond 2**53, from where no difference of integers wraps around to a near one. */
+INLINE int NAME(since_whole)(const int64_t *values, int64_t first, Py_ssize_t n, int32_t *since) {
+    uint64_t wrong = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        const uint64_t far = (uint64_t)values[i] - (uint64_t)first;
+        since[i] = (int32_t)far;
+        wrong |= (far + BEYOND) >> 32;
+    }
+    return !wrong;
+}
+
+/* Beside 1.5 * 2**52 a double has no digits but those of a whole number, the last of its bits. What is
+   too large for that, and NaN, has others in the bits before them. All of it in words of one size, for
+   compilers to do several at once. */
+INLINE int NAME(since_double)(const double *values, double first, Py_ssize_t n, int32_t *since) {
+    const Both beside = {0x1.8p52};
+    uint64_t wrong = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        const double far = values[i] - first;
+        const Both moved = {far + beside.number}, rest = {moved.number - beside.number - far};
+        const Both lost = {far + first - values[i]}; /* of a number too small to be told from the first */
+        const uint64_t code = moved.bits - beside.bits;
+        since[i] = (int32_t)code;
+        wrong |= (code + BEYOND) >> 32 | (rest.bits | lost.bits) << 1; /* but for the sign of zero */
+    }
+    return !wrong;
+}
+
+INLINE void NAME(look_at_ends)(const int32_t *since, Py_ssize_t n, Whole *found) {
+    int32_t low = found->low, high = found->high;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        low = since[i] < low ? since[i] : low;
+        high = since[i] > high ? since[i] : high;
+    }
+    found->low = low;
+    found->high = high;
+}
+
+static Whole NAME(code_rows)(const char *values, int are_doubles, double first, Py_ssize_t n, char *codes, Py_ssize_t size) {
+    enum { ROWS = 1024 };
+    int32_t since[ROWS];
+    Whole found = {1, INT32_MAX, INT32_MIN};
+    for (Py_ssize_t start = 0; start < n && found.good; start += ROWS) {
+        const Py_ssize_t count = start + ROWS < n ? ROWS : n - start;
+        const void *some = values + 8 * start;
+        found.good = are_doubles ? NAME(since_double)(some, first, count, since)
+                                 : NAME(since_whole)(some, (int64_t)first, count, since);
+        NAME(look_at_ends)(since, count, &found);
+        if (size == 4) memcpy(codes + 4 * start, since, 4 * (size_t)count);
+        else
+            for (Py_ssize_t i = 0; i < count; i++) ((uint16_t *)codes)[start + i] = (uint16_t)since[i];
+    }
+    return found;
+}
+
 /* (1/2 - label) x, added up over rows whose labels are 0 or 1. */
 static double NAME(pull)(const char *x, int single, const int64_t *labels, int64_t n) {
     double total = 0.0;

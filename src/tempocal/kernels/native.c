@@ -108,6 +108,18 @@ typedef struct {
     const double *weights; /* or NULL */
 } Compared;
 
+typedef struct {
+    const double *x;
+    const int64_t *labels;
+    int64_t rows;
+    const char *keys;
+    Py_ssize_t key_size;
+    uint64_t n_keys;
+    double scale; /* of x, so that a cell is 1 wide */
+    int64_t cells;
+    Four *sums; /* (keys, cells) */
+} Celled;
+
 /* Keys have two, four or eight bytes; one below zero is beyond all that there are. */
 INLINE uint64_t key_at(const char *keys, Py_ssize_t size, Py_ssize_t i) {
     if (size == 2) return ((const uint16_t *)keys)[i];
@@ -116,6 +128,19 @@ INLINE uint64_t key_at(const char *keys, Py_ssize_t size, Py_ssize_t i) {
 
 /* Do it for keys of each size, known when it is compiled. */
 #define BY_SIZE(size, call) ((size) == 2 ? call(2) : (size) == 4 ? call(4) : call(8))
+
+typedef struct {
+    int good;
+    int32_t low, high;
+} Whole;
+
+typedef union {
+    double number;
+    uint64_t bits;
+} Both;
+
+/* What is not within 32 bits has others once this is added. */
+#define BEYOND ((uint64_t)1 << 31)
 
 /* Beyond it a double no longer tells a logit from the next whole one. */
 #define LARGEST_LOGIT 0x1p53
@@ -165,6 +190,8 @@ typedef struct {
     int (*sigmoid)(const Line *);
     int (*softmax)(const Scaled *);
     void (*count_moments)(const char *, int, int64_t, double, int64_t, Four *);
+    int (*cells_by_key)(const Celled *);
+    Whole (*code_rows)(const char *, int, double, Py_ssize_t, char *, Py_ssize_t);
     double (*pull)(const char *, int, const int64_t *, int64_t);
     void (*double_ends)(const double *, int64_t, double *);
     void (*float_ends)(const float *, int64_t, float *);
@@ -186,7 +213,7 @@ static int supported_avx512(void) {
 
 #define LOOPS(set) {#set, supported_##set, even_##set, descend_##set, shared_##set, per_class_##set, compare_##set, \
                     bin_pairs_##set, sigmoid_##set, softmax_##set, \
-                    count_moments_##set, pull_##set, \
+                    count_moments_##set, cells_by_key_##set, code_rows_##set, pull_##set, \
                     double_ends_##set, float_ends_##set, whole_ends_##set, \
                     exponential_##set, logarithm_##set}
 /* The widest last. */
@@ -438,6 +465,30 @@ static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t coun
                     sums[(Py_ssize_t)place] += (Four){weight, weight * size, weight * size * size, 1.0};
             }
         }
+        Py_END_ALLOW_THREADS;
+    }
+    return done(&arrays, good);
+}
+
+/* Number, size, square and (1/2 - label) x of rows in cells of their size, by key. */
+static PyObject *cells_by_key(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { X, LABELS, KEYS, SCALE, SUMS };
+    static const Wanted wanted[] = {{"d", 1, READ, 0},
+                                    {"lq", 1, READ, 0},
+                                    {KEY_KINDS, 1, READ, 0},
+                                    {"d", 1, READ, 0},
+                                    {"d", 3, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(X, 0), n_keys = SHAPE(SUMS, 0), cells = SHAPE(SUMS, 1);
+    int good = HAS_LENGTH(LABELS, n) && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(KEYS, n)
+               && SHAPE(SCALE, 0) == 1 && *(double *)BUFFER(SCALE) >= 0.0 && n_keys > 0 && cells > 0
+               && cells < INT32_MAX && SHAPE(SUMS, 2) == 4;
+    if (good) {
+        const Celled of = {BUFFER(X), BUFFER(LABELS), n, BUFFER(KEYS), arrays.views[KEYS].itemsize,
+                           (uint64_t)n_keys, *(double *)BUFFER(SCALE), cells, BUFFER(SUMS)};
+        Py_BEGIN_ALLOW_THREADS;
+        good = loops->cells_by_key(&of);
         Py_END_ALLOW_THREADS;
     }
     return done(&arrays, good);
@@ -700,6 +751,7 @@ static PyMethodDef METHODS[] = {
     FAST(linear_sums, "Sums of (1/2 - target) x, by key."),
     FAST(pulls, "Sums of (1/2 - label) x, by piece."),
     FAST(moments, "Weight, size and square of rows, in cells of their size."),
+    FAST(cells_by_key, "Number, size, square and (1/2 - label) x of rows, in cells of their size by key."),
     FAST(count_keys, "Rows of each key; tells whether they come in the order of their keys."),
     FAST(scatter, "Rows in the order of their keys."),
     FAST(whole_codes, "Whole numbers counted from a first; False if one is a fraction or far away."),

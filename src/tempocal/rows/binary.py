@@ -27,10 +27,11 @@ from tempocal.rows.compiled import (
     linear_sums,
     pulls,
 )
-from tempocal.rows.condensed import Points, condense
+from tempocal.rows.condensed import InOrder, Points, condense
 from tempocal.rows.layout import Block
 from tempocal.rows.stored import StoredRows
 from tempocal.rows.sums import LOG2_E, Sums
+from tempocal.rows.sweeps import Sweep
 from tempocal.rows.threads import sum_blocks
 
 # Small enough that memory is not given back and asked for again between blocks, which would take as
@@ -70,23 +71,35 @@ class BinaryRows(StoredRows):
     ) -> None:
         super().__init__(features, targets, weights, keys, n_keys)
         self.n_coefficients = len(features)
-        # Labels that are in order are summed over once they are asked for, or in passing.
-        is_sorted = self._layout.keys_as_they_came is None
-        self._waits = is_sorted and weights is None and targets.dtype == np.int64
-        if self._waits:
+        # Labels without weights are summed over once they are asked for, or in passing.
+        self._has_labels = weights is None and targets.dtype == np.int64
+        if self._has_labels:
             self._targets_as_they_came = np.ascontiguousarray(targets)
-        if native is None or not self._waits:
+        if native is None or not self._has_labels:
             self._linear = self._sum_linear(features, targets, weights, keys)
 
     @cached_property
     def _linear(self) -> Array:
         """Sum of the linear part of the rows of each key, times the coefficients."""
-        return pulls(self._features, self._targets_as_they_came, self._pieces)
+        keys, labels = self._layout.keys_as_they_came, self._targets_as_they_came
+        if keys is None:
+            return pulls(self._features, labels, self._pieces)
+        return self._sum_linear(self._features_as_they_came, labels, None, keys)
+
+    @cached_property
+    def _sweep(self) -> Sweep | None:
+        """Rows that are summed over without a sorted copy."""
+        is_plain = self.n_coefficients == 1 and self._has_labels and not self.is_quick
+        if not is_plain or not Sweep.is_worth_it(self._layout):
+            return None
+        return Sweep(self._features_as_they_came[0], self._targets_as_they_came, self._layout)
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
         theta = theta[self._layout.present]
-        if self._is_compiled:
+        if self._sweep is not None:
+            even = self._sweep.even_sums(theta, hessian=hessian)
+        elif self._is_compiled:
             even = even_sums(self._features, self._weights, theta, self._pieces, hessian=hessian)
         else:
             even = sum_blocks(
@@ -104,7 +117,10 @@ class BinaryRows(StoredRows):
         if not self._is_compiled:
             return super().losses(theta)
         at = theta[self._layout.present]
-        even = even_losses(self._features, self._weights, at, self._pieces)
+        if self._sweep is not None:
+            even = self._sweep.even_losses(at)
+        else:
+            even = even_losses(self._features, self._weights, at, self._pieces)
         total = np.zeros(self.n_keys)
         total[self._layout.present] = even + np.einsum("kp,kp->k", at, self._linear)
         return total
@@ -117,8 +133,6 @@ class BinaryRows(StoredRows):
         if native is None or self.n_coefficients > 1:
             return None
         points, present, offsets = self._points, self._layout.present, self._layout.offsets
-        if points is not None and points.pulls is not None:
-            self._linear = points.pulls[:, None]
         each = np.stack([self._linear, pull[present], identity[present], lower[present]])[..., 0]
         if points is not None:
             offsets = np.append(np.searchsorted(points.keys, present), len(points.keys))
@@ -160,15 +174,17 @@ class BinaryRows(StoredRows):
     @cached_property
     def squares(self) -> Array:
         """Mean square of what each coefficient multiplies."""
+        # Without weights any order will do.
+        features = self._features_as_they_came if self._weights is None else self._features
 
         def sum_squares(start: int) -> Array:
             rows = slice(start, start + BLOCK)
-            x = self._features[:, rows]
+            x = features[:, rows]
             weighted = x if self._weights is None else x * self._weights[rows]
             # One after the other, for which einsum has a quicker way than for all at once.
             return np.array([np.einsum("i,i->", *pair) for pair in zip(weighted, x, strict=True)])
 
-        parts = map_on_cores(sum_squares, range(0, self._features.shape[1], BLOCK))
+        parts = map_on_cores(sum_squares, range(0, features.shape[1], BLOCK))
         return np.asarray(np.sum(parts, axis=0) / self.total_weight)
 
     def condensed(self) -> Self | None:
@@ -189,8 +205,17 @@ class BinaryRows(StoredRows):
         """Points that stand for the rows, looked for once."""
         if self.n_coefficients > 1 or self.is_quick:
             return None
-        labels = self._targets_as_they_came if self._waits else None
-        return condense(self._features[0], self._weights, self._layout, self._pieces, labels)
+        present, rows = self._layout.present, self._sweep or self._in_order()
+        # Points of keys whose rows all weigh nothing would have no mean.
+        points = condense(rows, self._weights, present) if self.key_weights[present].all() else None
+        if points is not None and points.pulls is not None:
+            self._linear = points.pulls[:, None]
+        return points
+
+    def _in_order(self) -> InOrder:
+        is_sorted = self._layout.keys_as_they_came is None
+        labels = self._targets_as_they_came if self._has_labels and is_sorted else None
+        return InOrder(self._features[0], self._weights, self._layout, self._pieces, labels)
 
     def _sum_even(self, theta: Array, block: Block, hessian: bool) -> Sums:
         """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of a block.

@@ -8,6 +8,7 @@ Rows far out, where there are no cells, stand for themselves.
 """
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -23,11 +24,21 @@ from tempocal.rows.layout import Block, Layout
 LEAST_CELLS, MOST_CELLS = 16, 128
 # Rows for each point; with fewer it is not worth the while.
 ROWS_A_POINT = 8
+LEAST_ROWS_A_KEY = 2 * ROWS_A_POINT * LEAST_CELLS
 BLOCK = 2**15
 # Cells end at this many times the median size, so that rows far out do not take them all; and at
 # this many times the largest of a sample.
 REACH, BEYOND = 10.0, 2.0
 SAMPLE = 2**10
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Rows counted in cells of their size."""
+
+    sums: Array  # (3, keys, cells): weights, and weighted sums of sizes and of their squares
+    inside: int  # how many rows that were; the others are beyond the last cell
+    pulls: Array | None  # (keys,), if labels were given: the sum of (1/2 - label) x
 
 
 @dataclass(frozen=True)
@@ -37,44 +48,82 @@ class Points:
     sizes: Array
     weights: Array
     keys: Codes
-    pulls: Array | None = (
-        None  # (keys with rows,), if labels were given: the sum of (1/2 - label) x
-    )
+    pulls: Array | None = None  # as those of the moments
 
 
-def condense(
-    feature: Array,
-    weights: Array | None,
-    layout: Layout,
-    pieces: Pieces,
-    labels: Codes | None = None,
-) -> Points | None:
-    """Find the points of rows that are sorted by key; None where there would be too many.
+class Counted(Protocol):
+    """Rows of one feature that can be counted."""
 
-    Labels of rows without weights are summed over in passing.
+    @property
+    def feature(self) -> Array:
+        """The feature of each row."""
+
+    def moments(self, cells: int, scale: float) -> Moments:
+        """Count rows in cells of their size times ``scale``."""
+
+    def keys_of(self, rows: Codes) -> Codes:
+        """Keys of some of the rows."""
+
+
+def condense(rows: Counted, weights: Array | None, present: Codes) -> Points | None:
+    """Find the points of rows; None where there would be too many.
+
+    Parameters
+    ----------
+    rows : Counted
+        The rows.
+    weights : ndarray of shape (n,) or None
+        Their weights.
+    present : ndarray of shape (keys,)
+        Keys that have rows.
     """
-    cells = min(MOST_CELLS, len(feature) // (2 * ROWS_A_POINT * len(layout.present)))
+    feature = rows.feature
+    cells = min(MOST_CELLS, len(feature) // (2 * ROWS_A_POINT * len(present)))
     some = np.abs(feature[:: len(feature) // SAMPLE + 1])
     reach = min(REACH * float(np.median(some)), BEYOND * float(some.max()))
     if cells < LEAST_CELLS or not reach > 0.0:
         return None
     scale = cells / reach
-    if native is not None:
-        moments, inside, pulls = compiled_moments(
-            feature, weights, pieces, cells=cells, scale=scale, labels=labels
+    counted = rows.moments(cells, scale)
+    if ROWS_A_POINT * (len(feature) - counted.inside) > len(feature):
+        return None
+    points = _two_in_each(counted.sums, present)
+    if counted.inside < len(feature):
+        far_out = _far_out(feature, cells, scale)
+        points = _with_rows(points, far_out, rows.keys_of(far_out), feature, weights)
+    return replace(points, pulls=counted.pulls)
+
+
+@dataclass(frozen=True)
+class InOrder:
+    """Rows that are sorted by key; labels of rows without weights are summed over in passing."""
+
+    feature: Array
+    weights: Array | None
+    layout: Layout
+    pieces: Pieces
+    labels: Codes | None
+
+    def moments(self, cells: int, scale: float) -> Moments:
+        """Count rows in cells of their size times ``scale``."""
+        if native is None:
+            found = _moments(self.feature, self.weights, self.layout, cells=cells, scale=scale)
+            return Moments(*found, None)
+        return Moments(
+            *compiled_moments(
+                self.feature,
+                self.weights,
+                self.pieces,
+                cells=cells,
+                scale=scale,
+                labels=self.labels,
+            )
         )
-    else:
-        moments, inside = _moments(feature, weights, layout, cells=cells, scale=scale)
-        pulls = None
-    if ROWS_A_POINT * (len(feature) - inside) > len(feature):
-        return None
-    if not layout.key_weights(weights)[layout.present].all():
-        # Keys whose rows all weigh nothing.
-        return None
-    points = _two_in_each(moments, layout.present)
-    if inside < len(feature):
-        points = _with_rows(points, _far_out(feature, cells, scale), feature, weights, layout)
-    return replace(points, pulls=pulls)
+
+    def keys_of(self, rows: Codes) -> Codes:
+        """Keys of some of the rows."""
+        places = np.searchsorted(self.layout.offsets, rows, side="right") - 1
+        return np.asarray(self.layout.present[places])
 
 
 def _moments(
@@ -110,10 +159,9 @@ def _far_out(feature: Array, cells: int, scale: float) -> Codes:
 
 
 def _with_rows(
-    points: Points, rows: Codes, feature: Array, weights: Array | None, layout: Layout
+    points: Points, rows: Codes, keys: Codes, feature: Array, weights: Array | None
 ) -> Points:
     """Add rows as they are, in the order of the keys."""
-    keys = layout.present[np.searchsorted(layout.offsets, rows, side="right") - 1]
     own = np.ones(len(rows)) if weights is None else weights[rows]
     both = np.concatenate([points.keys, keys])
     order = np.argsort(both, kind="stable")

@@ -83,6 +83,11 @@ class Layout:
         return cls(None if in_order else keys, counts, present, offsets)
 
     @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.offsets[-1])
+
+    @property
     def n_keys(self) -> int:
         """How many keys there are."""
         return int(self.counts.shape[1])

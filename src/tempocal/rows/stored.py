@@ -44,7 +44,7 @@ class StoredRows(ABC):
         n_keys: int,
     ) -> None:
         self._layout = Layout.of(keys, n_keys, len(targets))
-        self._features = np.ascontiguousarray(self._layout.sort(features))
+        self._features_as_they_came = features
         self._targets_as_they_came = targets
         self._weights = (
             None if weights is None else np.ascontiguousarray(self._layout.sort(weights))
@@ -57,6 +57,11 @@ class StoredRows(ABC):
     def is_quick(self) -> bool:
         """Whether some passes over all rows take less time than to find few that stand for them."""
         return False
+
+    @cached_property
+    def _features(self) -> Array:
+        """Features in the order of the keys."""
+        return np.ascontiguousarray(self._layout.sort(self._features_as_they_came))
 
     @cached_property
     def _targets(self) -> NDArray[Any]:
