@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
-from tempocal.kernels.codes import Whole, renumbered, whole_codes
-from tempocal.kernels.counting import count_keys
+from tempocal.kernels.codes import Whole, in_blocks, renumbered, whole_codes
+from tempocal.kernels.counting import as_keys, count_keys, sum_by_key
 from tempocal.links import Array
 
 # First and last time.
@@ -83,10 +84,15 @@ def _seem_few(some: Array, cells: int) -> bool:
 
 
 def _cells_of(times: Array, ends: Ends, cells: int) -> Codes:
-    since = (times - ends[0]) / (ends[1] - ends[0])
     narrow = _fourth_root(np.float64(NARROW))
-    place = (_fourth_root(since + NARROW) - narrow) / (_fourth_root(1.0 + NARROW) - narrow)
-    return np.asarray(np.clip((cells * place).astype(np.intp), 0, cells - 1), dtype=np.intp)
+    width = _fourth_root(1.0 + NARROW) - narrow
+
+    def codes_of(some: Array) -> Codes:
+        since = (some - ends[0]) / (ends[1] - ends[0])
+        place = (_fourth_root(since + NARROW) - narrow) / width
+        return np.clip((cells * place).astype(np.intp), 0, cells - 1)
+
+    return in_blocks(codes_of, times, cells)
 
 
 def _fourth_root(values: Any) -> Any:
@@ -95,12 +101,17 @@ def _fourth_root(values: Any) -> Any:
 
 def in_cells(codes: Codes, times: Array, weights: Array | None) -> Grid:
     """Give each cell that has rows a key, at their mean time."""
-    found, keys = _compressed(codes)
-    totals = np.bincount(keys, weights, minlength=len(found))
+    counts = count_keys(as_keys(codes), int(codes.max()) + 1)[0].sum(axis=0)
+    found, keys = _present(codes, counts > 0)
+    totals = counts[found] if weights is None else _sum(keys, len(found), weights)
     # Measured from the first time, for the sum of many large ones loses digits.
     first = times.min()
-    weighted = times - first if weights is None else (times - first) * weights
-    means = first + np.bincount(keys, weighted, minlength=len(found)) / totals
+
+    def since(rows: slice) -> Array:
+        later = times[rows] - first
+        return np.asarray(later if weights is None else later * weights[rows])
+
+    means = first + sum_by_key(keys, len(found), since) / totals
     return Grid(keys, means, totals.astype(np.float64))
 
 
@@ -123,19 +134,25 @@ def equal_mass_edges(grid: Grid, bins: int) -> Array:
 def _counted(whole: Whole, weights: Array | None) -> Grid:
     """Give each of some whole numbers a key."""
     counts = count_keys(whole.codes, whole.span)[0].sum(axis=0)
-    present = counts > 0
-    keys = whole.codes if present.all() else renumbered(whole.codes, present)
-    times = (np.flatnonzero(present) + whole.low).astype(np.float64)
-    totals = counts[present] if weights is None else np.bincount(keys, weights)
+    found, keys = _present(whole.codes, counts > 0)
+    totals = counts[found] if weights is None else _sum(keys, len(found), weights)
+    times = (found + whole.low).astype(np.float64)
     return Grid(keys, times, totals.astype(np.float64), is_exact=True)
 
 
 def _compressed(codes: Codes) -> tuple[Codes, Codes]:
     """Codes that occur, and the position of each row's among them."""
-    present = np.bincount(codes) > 0
-    return np.flatnonzero(present), (np.cumsum(present) - 1)[codes]
+    return _present(codes, np.bincount(codes) > 0)
+
+
+def _present(codes: Codes, present: NDArray[np.bool_]) -> tuple[Codes, Codes]:
+    return np.flatnonzero(present), codes if present.all() else renumbered(codes, present)
 
 
 def _weighed(keys: Codes, times: Array, weights: Array | None) -> Grid:
     totals = np.bincount(keys, weights, minlength=len(times))
     return Grid(keys, np.asarray(times, dtype=np.float64), totals.astype(np.float64))
+
+
+def _sum(keys: Codes, n_keys: int, weights: Array) -> Array:
+    return sum_by_key(keys, n_keys, lambda rows: weights[rows])

@@ -60,14 +60,19 @@ def whole_codes(values: NDArray[Any], most: int) -> Whole | None:
 def renumbered(codes: Codes, present: NDArray[np.bool_]) -> Codes:
     """Position of each code among those that are present."""
     places = np.cumsum(present) - 1
-    narrow = places.astype(np.uint16 if len(present) and places[-1] < NARROW else np.int32)
-    found = np.empty(len(codes), dtype=narrow.dtype)
+    count = int(places[-1]) + 1 if len(places) else 0
+    return in_blocks(lambda some: places[some], codes, count)
 
-    def look_up(rows: slice) -> None:
-        found[rows] = narrow[codes[rows]]
 
-    _in_blocks(look_up, len(codes))
-    return found
+def in_blocks(codes_of: Callable[[NDArray[Any]], Codes], values: NDArray[Any], most: int) -> Codes:
+    """Codes below ``most`` of some values, in no more bytes than they need, block by block."""
+    codes: Codes = np.empty(len(values), dtype=np.uint16 if most <= NARROW else np.int32)
+
+    def work(rows: slice) -> None:
+        codes[rows] = codes_of(values[rows])
+
+    _in_blocks(work, len(values))
+    return codes
 
 
 def _count_from(first: float, values: NDArray[Any], codes: Codes) -> tuple[int, int] | None:

@@ -1,5 +1,6 @@
 """Rows counted and sorted by a key that each has, part by part, on all cores."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,16 @@ def count_keys(keys: Codes, n_keys: int) -> tuple[Codes, bool]:
     in_order = map_on_cores(work, range(len(parts)))
     borders = np.array([part.start for part in parts[1:]], dtype=np.intp)
     return counts, all(in_order) and bool(np.all(keys[borders] >= keys[borders - 1]))
+
+
+def sum_by_key(keys: Codes, n_keys: int, values: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:
+    """Sum what is asked for part by part, so that it is never there for all rows, by key."""
+    parts = parts_of(len(keys), n_keys)
+
+    def work(rows: slice) -> NDArray[Any]:
+        return np.bincount(keys[rows], values(rows), minlength=n_keys)
+
+    return np.asarray(np.sum(map_on_cores(work, parts), axis=0))
 
 
 def scatter(values: NDArray[Any], keys: Codes, counts: Codes, out: NDArray[Any]) -> None:
