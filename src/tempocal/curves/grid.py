@@ -90,7 +90,7 @@ def _cells_of(times: Array, ends: Ends, cells: int) -> Codes:
     def codes_of(some: Array) -> Codes:
         since = (some - ends[0]) / (ends[1] - ends[0])
         place = (_fourth_root(since + NARROW) - narrow) / width
-        return np.clip((cells * place).astype(np.intp), 0, cells - 1)
+        return np.asarray(np.clip((cells * place).astype(np.intp), 0, cells - 1))
 
     return in_blocks(codes_of, times, cells)
 
