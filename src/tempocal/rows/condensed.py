@@ -22,6 +22,8 @@ from tempocal.rows.layout import Block, Layout
 
 # Cells of a key: fewer than the least say too little, and more than the most cost time.
 LEAST_CELLS, MOST_CELLS = 16, 128
+# About the most of all keys together.
+MOST_IN_ALL = 2**16
 # Rows for each point; with fewer it is not worth the while.
 ROWS_A_POINT = 8
 LEAST_ROWS_A_KEY = 2 * ROWS_A_POINT * LEAST_CELLS
@@ -78,7 +80,8 @@ def condense(rows: Counted, weights: Array | None, present: Codes) -> Points | N
         Keys that have rows.
     """
     feature = rows.feature
-    cells = min(MOST_CELLS, len(feature) // (2 * ROWS_A_POINT * len(present)))
+    cells = min(MOST_CELLS, max(LEAST_CELLS, MOST_IN_ALL // len(present)))
+    cells = min(cells, len(feature) // (2 * ROWS_A_POINT * len(present)))
     some = np.abs(feature[:: len(feature) // SAMPLE + 1])
     reach = min(REACH * float(np.median(some)), BEYOND * float(some.max()))
     if cells < LEAST_CELLS or not reach > 0.0:

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores, run_on_cores, shares
-from tempocal.kernels.counting import PART, ROWS_A_KEY, parts_of
+from tempocal.kernels.counting import PART, parts_of
 from tempocal.links import Array
 from tempocal.rows.condensed import LEAST_ROWS_A_KEY, Moments
 from tempocal.rows.layout import Layout
 from tempocal.rows.sums import Sums
 
-# Parts of the rows that have cells of their own.
-MOST_ROOMS = 32
+# Parts of the rows that have cells of their own, and rows that are worth a cell.
+MOST_ROOMS, ROWS_A_CELL = 32, 32
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Sweep:
         assert keys is not None
         # One more cell is for rows beyond.
         room = (n_keys, cells + 1, 4)
-        size = max(PART, ROWS_A_KEY * n_keys * (cells + 1), -(-len(x) // MOST_ROOMS))
+        size = max(PART, ROWS_A_CELL * n_keys * (cells + 1), -(-len(x) // MOST_ROOMS))
         found = np.zeros((-(-len(x) // size), *room))
 
         def work(part: int) -> None:
@@ -82,8 +82,8 @@ class Sweep:
             native.cells_by_key(own, self.labels[rows], keys[rows], np.array([scale]), found[part])
 
         map_on_cores(work, range(len(found)))
-        *sums, pulls = np.moveaxis(found.sum(axis=0), 2, 0)
-        inside = np.stack(sums)[:, :, :-1]
+        *_, pulls = total = np.moveaxis(found[0] if len(found) == 1 else found.sum(axis=0), 2, 0)
+        inside = total[:3, :, :-1]
         return Moments(inside, int(inside[0].sum()), pulls.sum(axis=1))
 
     def keys_of(self, rows: Codes) -> Codes:
