@@ -23,6 +23,7 @@ setup(
                     "per_class",
                     "pool",
                     "sort",
+                    "threads",
                     "vectors",
                 )
             ],

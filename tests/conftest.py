@@ -10,7 +10,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-from tempocal.kernels import native
+from tempocal.kernels import cores, native
 
 
 @pytest.fixture(params=["none"] if native is None else native.available())
@@ -20,3 +20,16 @@ def loops(request):
     native.use(request.param)
     yield native
     native.use(before)
+
+
+@pytest.fixture
+def set_cores(monkeypatch):
+    """Say how many cores there are, to Python and to the compiled loops."""
+
+    def say(count):
+        monkeypatch.setattr(cores, "_available_cores", lambda: count)
+        cores.use_all_cores()
+
+    yield say
+    monkeypatch.undo()
+    cores.use_all_cores()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tempocal.kernels import codes, cores, native
+from tempocal.kernels import codes, native
 from tempocal.kernels.codes import NARROW, renumbered, whole_codes
 
 MOST = 2**20
@@ -90,8 +90,8 @@ def test_zero_has_no_sign():
 
 
 @pytest.mark.parametrize("n_cores", [1, 2, 5])
-def test_any_number_of_threads_gives_the_same(n_cores, monkeypatch):
-    monkeypatch.setattr(cores, "_available_cores", lambda: n_cores)
+def test_any_number_of_threads_gives_the_same(n_cores, set_cores):
+    set_cores(n_cores)
     rng = np.random.default_rng(0)
     assert_counted(rng.integers(-300, 300, 1234).astype(float))
     assert_counted(rng.integers(-(10**5), 10**5, 1234))
@@ -125,7 +125,7 @@ def test_what_does_not_go_together_is_refused():
         "values": np.zeros(3),
         "first": np.zeros(1),
         "codes": np.zeros(3, dtype=np.uint16),
-        "ends": np.zeros(2, dtype=np.int64),
+        "ends": np.zeros((1, 2), dtype=np.int64),
     }
     assert native.whole_codes(*good.values()) is True
     for name, value in (
@@ -135,7 +135,9 @@ def test_what_does_not_go_together_is_refused():
         ("first", np.array([2.0**54])),
         ("first", np.array([np.nan])),
         ("codes", np.zeros(2, dtype=np.uint16)),
-        ("ends", np.zeros(3, dtype=np.int64)),
+        ("ends", np.zeros((1, 3), dtype=np.int64)),
+        ("ends", np.zeros((0, 2), dtype=np.int64)),
+        ("ends", np.zeros((4, 2), dtype=np.int64)),
     ):
         with pytest.raises(ValueError, match="do not go together"):
             native.whole_codes(*{**good, name: value}.values())

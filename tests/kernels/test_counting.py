@@ -5,8 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from tempocal.kernels import cores, counting, native
-from tempocal.kernels.counting import KEY_TYPES, as_keys, count_keys, parts_of, scatter
+from tempocal.kernels import counting, native
+from tempocal.kernels.counting import KEY_TYPES, as_keys, count_keys, parts_of, scatter, sum_by_key
 
 PART = 100
 compiled = pytest.mark.skipif(
@@ -19,6 +19,7 @@ every_type = pytest.mark.parametrize("type_of_keys", KEY_TYPES)
 def small_parts(monkeypatch):
     monkeypatch.setattr(counting, "PART", PART)
     monkeypatch.setattr(counting, "ROWS_A_KEY", 1)
+    monkeypatch.setattr(counting, "ENOUGH_OF_A_KEY", 1)
 
 
 @pytest.mark.parametrize("n", [0, 1, PART - 1, PART, PART + 1, 7 * PART + 3])
@@ -51,8 +52,8 @@ def test_one_row_out_of_order_is_seen_wherever_it_stands(row):
 @pytest.mark.parametrize("n_cores", [1, 2, 5])
 @pytest.mark.parametrize("dtype", [np.float64, np.int64, np.bool_])
 @every_type
-def test_sorting_keeps_rows_of_a_key_in_their_order(n_cores, dtype, type_of_keys, monkeypatch):
-    monkeypatch.setattr(cores, "_available_cores", lambda: n_cores)
+def test_sorting_keeps_rows_of_a_key_in_their_order(n_cores, dtype, type_of_keys, set_cores):
+    set_cores(n_cores)
     keys = np.random.default_rng(0).integers(0, 9, 1234).astype(type_of_keys)
     keys[keys == 4] = 5  # a key without rows
     values = (np.arange(1234) * 7 % 1000 - 300).astype(dtype)
@@ -71,26 +72,48 @@ def test_keys_are_made_wider_only_where_the_loops_do_not_know_them(dtype):
     assert found.dtype == (dtype if dtype in KEY_TYPES else np.intp)
 
 
+def counters():
+    return np.array([2]), np.zeros((1, 3), dtype=np.int64)
+
+
 @compiled
 @pytest.mark.parametrize("key", [-1, 3, 2**31 - 1])
 def test_keys_that_there_are_not_are_refused(key):
     for dtype in (np.int32, np.int64):
         with pytest.raises(ValueError, match="do not go together"):
-            native.count_keys(np.array([0, key], dtype=dtype), np.zeros(3, dtype=np.int64))
+            native.count_keys(np.array([0, key], dtype=dtype), *counters())
 
 
 @compiled
 def test_keys_of_two_bytes_that_there_are_not_are_refused_as_well():
     keys = np.array([0, 3], dtype=np.uint16)
     with pytest.raises(ValueError, match="do not go together"):
-        native.count_keys(keys, np.zeros(3, dtype=np.int64))
+        native.count_keys(keys, *counters())
     with pytest.raises(ValueError, match="do not go together"):
-        native.scatter(np.ones(2), keys, np.zeros(3, dtype=np.int64), np.empty(2))
+        native.scatter(np.ones(2), keys, *counters(), np.empty(2))
     with pytest.raises(ValueError, match="do not go together"):
         native.linear_sums(np.ones(2), np.ones(2), None, keys, np.zeros(3))
 
 
 @compiled
+@pytest.mark.parametrize(("size", "parts"), [(0, 1), (-1, 1), (1, 1), (2, 2), (3, 0)])
+def test_parts_that_do_not_hold_all_rows_are_refused(size, parts):
+    given = np.array([size]), np.zeros((parts, 3), dtype=np.int64)
+    with pytest.raises(ValueError, match="do not go together"):
+        native.count_keys(np.zeros(2, dtype=np.int64), *given)
+    with pytest.raises(ValueError, match="do not go together"):
+        native.scatter(np.ones(2), np.zeros(2, dtype=np.int64), *given, np.empty(2))
+
+
+@compiled
 def test_keys_are_whole_numbers():
     with pytest.raises(TypeError, match="kind"):
-        native.count_keys(np.zeros(2), np.zeros(3, dtype=np.int64))
+        native.count_keys(np.zeros(2), *counters())
+
+
+@every_type
+def test_sums_by_key_are_those_of_all_rows_at_once(type_of_keys):
+    rng = np.random.default_rng(0)
+    keys, values = rng.integers(0, 7, 1234).astype(type_of_keys), rng.normal(size=1234)
+    found = sum_by_key(keys, 9, lambda rows: values[rows])
+    np.testing.assert_allclose(found, np.bincount(keys, values, minlength=9), rtol=1e-12)

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rows.written_out import KINDS, Case
-from tempocal.kernels import cores
 from tempocal.rows import BinaryRows, Sums, binary, per_class, products, shared
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -90,11 +89,11 @@ def test_derivatives_of_many_keys_match_finite_differences(kind, weighted):
 
 @every_kind
 @pytest.mark.usefixtures("blocks")
-def test_any_number_of_threads_gives_the_same_bits(kind, monkeypatch):
+def test_any_number_of_threads_gives_the_same_bits(kind, set_cores):
     case = Case.random(kind, make_keys(300, 5000, in_order=False), 300, weighted=True)
     rows, theta, answers = case.rows(), case.theta(), []
     for n_cores in (1, 2, 5):
-        monkeypatch.setattr(cores, "_available_cores", lambda n=n_cores: n)
+        set_cores(n_cores)
         answers.append(rows.sums(theta))
     for other in answers[1:]:
         np.testing.assert_array_equal(other.loss, answers[0].loss)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
-from tempocal.kernels.cores import map_on_cores
+from tempocal.kernels.cores import map_on_cores, parts_for
 
 Codes = NDArray[np.intp]
 Ends = NDArray[np.int64]
@@ -77,22 +77,31 @@ def in_blocks(codes_of: Callable[[NDArray[Any]], Codes], values: NDArray[Any], m
 
 def _count_from(first: float, values: NDArray[Any], codes: Codes) -> tuple[int, int] | None:
     """Fill ``codes`` with how far values are from ``first``; return the lowest and the highest."""
-    ends = np.empty((-(-len(values) // BLOCK), 2), dtype=np.int64)
     count = _count_in_numpy if native is None else _count_compiled
+    glance = values[:GLANCE]
+    return count(first, glance, codes[:GLANCE]) and count(first, values, codes)
 
-    def work(rows: slice) -> bool:
-        return count(first, values[rows], codes[rows], ends[rows.start // BLOCK])
 
-    if not work(slice(0, GLANCE)) or not all(_in_blocks(work, len(values))):
+def _count_compiled(first: float, values: NDArray[Any], codes: Codes) -> tuple[int, int] | None:
+    ends = np.empty((parts_for(len(values)), 2), dtype=np.int64)
+    if not native.whole_codes(np.ascontiguousarray(values), np.array([first]), codes, ends):
         return None
     return int(ends[:, 0].min()), int(ends[:, 1].max())
 
 
-def _count_compiled(first: float, values: NDArray[Any], codes: Codes, ends: Ends) -> bool:
-    return bool(native.whole_codes(np.ascontiguousarray(values), np.array([first]), codes, ends))
+def _count_in_numpy(first: float, values: NDArray[Any], codes: Codes) -> tuple[int, int] | None:
+    """Do that in blocks."""
+    ends = np.empty((-(-len(values) // BLOCK), 2), dtype=np.int64)
+
+    def work(rows: slice) -> bool:
+        return _count_block(first, values[rows], codes[rows], ends[rows.start // BLOCK])
+
+    if not all(_in_blocks(work, len(values))):
+        return None
+    return int(ends[:, 0].min()), int(ends[:, 1].max())
 
 
-def _count_in_numpy(first: float, values: NDArray[Any], codes: Codes, ends: Ends) -> bool:
+def _count_block(first: float, values: NDArray[Any], codes: Codes, ends: Ends) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         since = values - first
     low, high = since.min(), since.max()

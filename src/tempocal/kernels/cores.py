@@ -9,12 +9,16 @@ from functools import lru_cache
 from threading import Thread, current_thread
 from typing import Any, TypeVar
 
+from tempocal.kernels import native
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 NAME = "tempocal-rows"
 # Numbers that are worth a thread: with fewer it would take as long to wake it.
 NUMBERS_A_THREAD = 2**16
+# The compiled loops have threads of their own, which are not woken: parts can be smaller.
+ROWS_A_PART = 2**13
 
 
 def map_on_cores(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
@@ -133,6 +137,11 @@ def _team(process: int) -> _Team:
     return _Team()
 
 
+def parts_for(n_rows: int) -> int:
+    """In how many parts the compiled loops cut some rows, whatever the number of cores."""
+    return max(1, n_rows // ROWS_A_PART)
+
+
 def free_cores() -> int:
     """How many threads can help: none but itself if this one is a worker already."""
     # A worker that waits for other workers would wait for ever.
@@ -150,7 +159,16 @@ def shares(count: int, width: int = 1, least: int = NUMBERS_A_THREAD) -> Iterato
         yield slice(start, min(start + size, count))
 
 
+def use_all_cores() -> None:
+    """Tell the compiled loops how many cores there are."""
+    if native is not None:
+        native.cores(_available_cores())
+
+
 def _available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+use_all_cores()

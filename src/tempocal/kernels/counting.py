@@ -20,9 +20,14 @@ PART, LARGE_PART, ENOUGH_OF_A_KEY = 2**16, 2**20, 2**8
 ROWS_A_KEY = 16
 
 
+def part_size(n_keys: int) -> int:
+    """Rows of a part that has counters for all keys, whatever the number of cores."""
+    return max(PART, min(ENOUGH_OF_A_KEY * n_keys, LARGE_PART), ROWS_A_KEY * n_keys)
+
+
 def parts_of(n_rows: int, n_keys: int) -> list[slice]:
-    """Cut rows into parts, whatever the number of cores, that have counters for all keys each."""
-    size = max(PART, min(ENOUGH_OF_A_KEY * n_keys, LARGE_PART), ROWS_A_KEY * n_keys)
+    """Cut rows into such parts."""
+    size = part_size(n_keys)
     return [slice(start, min(start + size, n_rows)) for start in range(0, max(n_rows, 1), size)]
 
 
@@ -37,15 +42,10 @@ def count_keys(keys: Codes, n_keys: int) -> tuple[Codes, bool]:
     if native is None:
         counts = np.bincount(keys, minlength=n_keys)[None]
         return counts, bool(np.all(keys[1:] >= keys[:-1]))
-    parts = parts_of(len(keys), n_keys)
-    counts = np.zeros((len(parts), n_keys), dtype=np.intp)
-
-    def work(part: int) -> bool:
-        return bool(native.count_keys(keys[parts[part]], counts[part]))
-
-    in_order = map_on_cores(work, range(len(parts)))
-    borders = np.array([part.start for part in parts[1:]], dtype=np.intp)
-    return counts, all(in_order) and bool(np.all(keys[borders] >= keys[borders - 1]))
+    size = part_size(n_keys)
+    counts = np.zeros((max(1, -(-len(keys) // size)), n_keys), dtype=np.intp)
+    in_order = native.count_keys(keys, np.array([size]), counts)
+    return counts, in_order
 
 
 def sum_by_key(keys: Codes, n_keys: int, values: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:
@@ -63,11 +63,6 @@ def scatter(values: NDArray[Any], keys: Codes, counts: Codes, out: NDArray[Any])
 
     Rows are read one after another, and each is written where the next one of its key goes.
     """
-    parts = parts_of(len(keys), counts.shape[1])
     totals = counts.sum(axis=0)
     following = (np.cumsum(totals) - totals) + (np.cumsum(counts, axis=0) - counts)
-
-    def work(part: int) -> None:
-        native.scatter(values[parts[part]], keys[parts[part]], following[part], out)
-
-    map_on_cores(work, range(len(parts)))
+    native.scatter(values, keys, np.array([part_size(counts.shape[1])]), following, out)

@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
-from tempocal.kernels.cores import map_on_cores, run_on_cores, shares
+from tempocal.kernels.cores import map_on_cores, parts_for
 
 # Rows that are looked at for either while they are in the cache.
 BLOCK = 2**18
-# Comparing takes so little that with fewer numbers than this it is not worth a thread: of NumPy,
-# and of the compiled loop.
-MANY, MANY_COMPILED = 2**20, 2**18
+# Comparing takes so little that with fewer numbers than this it is not worth a thread.
+MANY = 2**20
 # What the compiled loop reads.
 KINDS = (np.float64, np.float32, np.int64)
 
@@ -31,7 +30,6 @@ def extremes(values: NDArray[Any]) -> tuple[Any, Any]:
 
 
 def _compiled(values: NDArray[Any]) -> tuple[Any, Any]:
-    parts = list(shares(len(values), least=MANY_COMPILED))
-    ends = np.empty((len(parts), 2), dtype=values.dtype)
-    run_on_cores(lambda k: native.ends(values[parts[k]], ends[k]), range(len(parts)))
+    ends = np.empty((parts_for(len(values)), 2), dtype=values.dtype)
+    native.ends(values, ends)
     return ends[:, 0].min(), ends[:, 1].max()

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
+from tempocal.kernels.cores import parts_for
 from tempocal.kernels.counting import Codes, as_keys
 
 Array = NDArray[np.float64]
@@ -24,7 +25,7 @@ def compare(
 
     With ``keys`` of the rows, ``after`` is what the logits of each key are multiplied by.
     """
-    sums = np.zeros(4)
+    sums = np.zeros((parts_for(len(before)), 4))
     native.compare(
         np.ascontiguousarray(before, dtype=np.float64),
         np.ascontiguousarray(after, dtype=np.float64),
@@ -34,4 +35,4 @@ def compare(
         gains,
         sums,
     )
-    return sums
+    return np.asarray(sums.sum(axis=0))

@@ -25,7 +25,7 @@
    start: where in its narrow cell each of so many rows lies hardly matters. */
 #define NARROW 128
 #define MOST_CELLS 128
-#define LEAST_ROWS 32768
+#define LEAST_ROWS 16384
 #define MOST_ROWS UINT16_MAX
 /* Where the last step of a search promises this much of a mean loss, it is as good as at its end. */
 #define CLOSE 1e-8
@@ -35,6 +35,8 @@
 /* Coefficients that grow so many times as large are not followed, nor are searches of so many looks. */
 #define TOO_FAR 100.0
 #define MOST_LOOKS 50
+/* About how often a search looks at the rows of a key: each time is as good as a number more. */
+#define LOOKS 5
 #define INLINE static inline __attribute__((always_inline))
 /* Keeps a product from being added to something before it is rounded: so all instruction sets, and
    NumPy, find the same sum. */
@@ -227,12 +229,35 @@ static const Loops SETS[] = {
 static const Loops *loops = SETS;
 
 #include "arrays.h"
+#include "threads.h"
 #include "chain.h"
 #include "keys.h"
 #include "pool.h"
 #include "sort.h"
 
 /* Sums over the rows of each key. */
+
+typedef struct {
+    Rows rows;
+    Keys keys;
+    Found found;
+    PerClass model; /* of a softmax with several coefficients for each class */
+    int64_t parts, coefficients;
+    void (*loop)(const Rows *, const Keys *, Found *); /* or NULL */
+    int has_room;
+} Summed;
+
+static void sum_part(void *context, int64_t part) {
+    Summed *of = context;
+    const int64_t p = of->coefficients, first = first_piece(part, of->parts, of->keys.starts, of->keys.count);
+    const int64_t count = first_piece(part + 1, of->parts, of->keys.starts, of->keys.count) - first;
+    const Keys keys = {of->keys.starts + first, of->keys.theta + first * p, count};
+    Found found = {of->found.loss + first, of->found.gradient ? of->found.gradient + first * p : NULL,
+                   of->found.hessian ? of->found.hessian + first * p * p : NULL};
+    if (of->loop) of->loop(&of->rows, &keys, &found);
+    else if (count > 0 && !loops->per_class(&of->rows, &of->model, &keys, &found))
+        __atomic_store_n(&of->has_room, 0, __ATOMIC_RELAXED);
+}
 
 static PyObject *sum(PyObject *const *given, Py_ssize_t count, int is_even) {
     enum { X, WEIGHTS, LABELS, THETA, STARTS, LOSS, GRADIENT, HESSIAN };
@@ -252,12 +277,15 @@ static PyObject *sum(PyObject *const *given, Py_ssize_t count, int is_even) {
                && (!arrays.taken[HESSIAN] || (SHAPE(HESSIAN, 1) == p && SHAPE(HESSIAN, 2) == p))
                && (is_even ? p == SHAPE(X, 0) && p <= MOST : p == 1 && arrays.taken[LABELS]);
     if (good) {
-        Rows rows = {x->buf,           SHAPE(X, 0),    x->strides[0], x->format[0] == 'f',
-                     BUFFER(WEIGHTS), BUFFER(LABELS)};
-        Keys keys = {BUFFER(STARTS), BUFFER(THETA), n_keys};
-        Found found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)};
+        Summed of = {.rows = {x->buf, SHAPE(X, 0), x->strides[0], x->format[0] == 'f', BUFFER(WEIGHTS),
+                              BUFFER(LABELS)},
+                     .keys = {BUFFER(STARTS), BUFFER(THETA), n_keys},
+                     .found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)},
+                     .parts = parts_for(n, SHAPE(X, 0)),
+                     .coefficients = p,
+                     .loop = is_even ? loops->even : loops->shared};
         Py_BEGIN_ALLOW_THREADS;
-        (is_even ? loops->even : loops->shared)(&rows, &keys, &found);
+        do_all(sum_part, &of, of.parts);
         Py_END_ALLOW_THREADS;
     }
     return done(&arrays, good);
@@ -269,6 +297,25 @@ static PyObject *even_sums(PyObject *self, PyObject *const *given, Py_ssize_t co
 
 static PyObject *shared_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     return sum(given, count, 0);
+}
+
+typedef struct {
+    Rows rows;
+    Pulled pulled;
+    Keys keys;
+    double *theta;
+    char *doubts;
+    int64_t parts;
+} Descended;
+
+static void descend_part(void *context, int64_t part) {
+    const Descended *of = context;
+    const int64_t first = first_piece(part, of->parts, of->keys.starts, of->keys.count);
+    const int64_t count = first_piece(part + 1, of->parts, of->keys.starts, of->keys.count) - first;
+    const Pulled pulled = {of->pulled.linear + first, of->pulled.pull + first, of->pulled.identity + first,
+                           of->pulled.lower + first};
+    const Keys keys = {of->keys.starts + first, of->keys.theta + first, count};
+    loops->descend(&of->rows, &pulled, &keys, of->theta + first, of->doubts + first);
 }
 
 /* One coefficient for each key, closer to its optimum; and whether there is doubt that it has one. */
@@ -285,11 +332,14 @@ static PyObject *descend(PyObject *self, PyObject *const *given, Py_ssize_t coun
                && HAS_LENGTH(LINEAR, n_keys) && HAS_LENGTH(PULL, n_keys)
                && HAS_LENGTH(IDENTITY, n_keys) && HAS_LENGTH(LOWER, n_keys) && HAS_LENGTH(DOUBTS, n_keys);
     if (good) {
-        Rows rows = {BUFFER(X), 1, 0, arrays.views[X].format[0] == 'f', BUFFER(WEIGHTS), NULL};
-        Pulled pulled = {BUFFER(LINEAR), BUFFER(PULL), BUFFER(IDENTITY), BUFFER(LOWER)};
-        Keys keys = {BUFFER(STARTS), BUFFER(THETA), n_keys};
+        Descended of = {.rows = {BUFFER(X), 1, 0, arrays.views[X].format[0] == 'f', BUFFER(WEIGHTS), NULL},
+                        .pulled = {BUFFER(LINEAR), BUFFER(PULL), BUFFER(IDENTITY), BUFFER(LOWER)},
+                        .keys = {BUFFER(STARTS), BUFFER(THETA), n_keys},
+                        .theta = BUFFER(THETA),
+                        .doubts = BUFFER(DOUBTS),
+                        .parts = parts_for(n, LOOKS)};
         Py_BEGIN_ALLOW_THREADS;
-        loops->descend(&rows, &pulled, &keys, BUFFER(THETA), BUFFER(DOUBTS));
+        do_all(descend_part, &of, of.parts);
         Py_END_ALLOW_THREADS;
     }
     return done(&arrays, good);
@@ -314,18 +364,22 @@ static PyObject *sum_per_class(PyObject *const *given, Py_ssize_t count, int is_
                && x->strides[1] == x->itemsize && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(LABELS, n)
                && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(HESSIAN, n_keys)
                && (!arrays.taken[HESSIAN] || (SHAPE(HESSIAN, 1) == p && SHAPE(HESSIAN, 2) == p));
-    int found_room = 1;
+    int has_room = 1;
     if (good) {
-        Rows rows = {x->buf, SHAPE(X, 0), x->strides[0], x->format[0] == 'f', BUFFER(WEIGHTS), NULL};
-        PerClass model = {classes, width, is_diagonal, labels};
-        Keys keys = {BUFFER(STARTS), BUFFER(THETA), n_keys};
-        Found found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)};
+        Summed of = {.rows = {x->buf, SHAPE(X, 0), x->strides[0], x->format[0] == 'f', BUFFER(WEIGHTS), NULL},
+                     .keys = {BUFFER(STARTS), BUFFER(THETA), n_keys},
+                     .found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)},
+                     .model = {classes, width, is_diagonal, labels},
+                     .parts = parts_for(n, SHAPE(X, 0)),
+                     .coefficients = p,
+                     .has_room = 1};
         Py_BEGIN_ALLOW_THREADS;
         for (Py_ssize_t i = 0; i < n; i++) good &= (uint64_t)labels[i] < (uint64_t)classes;
-        if (good) found_room = loops->per_class(&rows, &model, &keys, &found);
+        if (good) do_all(sum_part, &of, of.parts);
         Py_END_ALLOW_THREADS;
+        has_room = of.has_room;
     }
-    return done_with_memory(&arrays, good, found_room);
+    return done_with_memory(&arrays, good, has_room);
 }
 
 static PyObject *full_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
@@ -401,6 +455,25 @@ static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
     return done(&arrays, good);
 }
 
+typedef struct {
+    const char *x;
+    int single;
+    const double *weights, *scale;
+    const int64_t *labels, *bounds;
+    int64_t pieces, parts, cells;
+    Four *sums; /* (pieces, cells) */
+    double *pulls;
+} Pieced;
+
+static void pull_part(void *context, int64_t part) {
+    const Pieced *of = context;
+    const int64_t end = first_piece(part + 1, of->parts, of->bounds, of->pieces);
+    for (int64_t piece = first_piece(part, of->parts, of->bounds, of->pieces); piece < end; piece++) {
+        const int64_t first = of->bounds[piece], rows = of->bounds[piece + 1] - first;
+        of->pulls[piece] = loops->pull(of->x + first * (of->single ? 4 : 8), of->single, of->labels + first, rows);
+    }
+}
+
 /* (1/2 - label) x, added up over the rows of each piece. */
 static PyObject *pulls(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, LABELS, BOUNDS, SUMS };
@@ -412,18 +485,37 @@ static PyObject *pulls(PyObject *self, PyObject *const *given, Py_ssize_t count)
     int good = are_bounds(arrays.views + BOUNDS, pieces, n) && HAS_LENGTH(LABELS, n)
                && arrays.views[LABELS].itemsize == 8;
     if (good) {
-        const int single = arrays.views[X].format[0] == 'f';
-        const char *x = BUFFER(X);
-        const int64_t *bounds = BUFFER(BOUNDS), *labels = BUFFER(LABELS);
-        double *sums = BUFFER(SUMS);
+        Pieced of = {.x = BUFFER(X), .single = arrays.views[X].format[0] == 'f', .labels = BUFFER(LABELS),
+                     .bounds = BUFFER(BOUNDS), .pieces = pieces, .parts = parts_for(n, 1), .pulls = BUFFER(SUMS)};
         Py_BEGIN_ALLOW_THREADS;
-        for (Py_ssize_t piece = 0; piece < pieces; piece++) {
-            const int64_t first = bounds[piece], rows = bounds[piece + 1] - first;
-            sums[piece] = loops->pull(x + first * (single ? 4 : 8), single, labels + first, rows);
-        }
+        do_all(pull_part, &of, of.parts);
         Py_END_ALLOW_THREADS;
     }
     return done(&arrays, good);
+}
+
+static void moments_of_piece(const Pieced *of, int64_t piece) {
+    const int64_t first = of->bounds[piece], end = of->bounds[piece + 1], cells = of->cells;
+    const double *weights = of->weights, scale = *of->scale;
+    Four *sums = of->sums + piece * cells;
+    if (!weights && end - first >= LEAST_ROWS && end - first <= MOST_ROWS && cells <= MOST_CELLS && scale > 0.0) {
+        loops->count_moments(of->x + first * (of->single ? 4 : 8), of->single, end - first, scale, cells, sums);
+        return;
+    }
+    for (int64_t i = first; i < end; i++) {
+        const double size = fabs(number_at(of->x, of->single, i)), weight = weights ? weights[i] : 1.0;
+        const double place = size * scale;
+        if (place < (double)cells)
+            sums[(Py_ssize_t)place] += (Four){weight, weight * size, weight * size * size, 1.0};
+    }
+}
+
+static void moments_part(void *context, int64_t part) {
+    const Pieced *of = context;
+    const int64_t end = first_piece(part + 1, of->parts, of->bounds, of->pieces);
+    for (int64_t piece = first_piece(part, of->parts, of->bounds, of->pieces); piece < end; piece++)
+        moments_of_piece(of, piece);
+    if (of->labels) pull_part(context, part);
 }
 
 /* Weight, size, square and number of the rows of each piece, in cells of their size; those beyond the
@@ -443,53 +535,56 @@ static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t coun
                && arrays.taken[LABELS] == arrays.taken[PULLS]
                && (!arrays.taken[LABELS] || (!arrays.taken[WEIGHTS] && arrays.views[LABELS].itemsize == 8));
     if (good) {
-        const char *x = BUFFER(X);
-        const double *weights = BUFFER(WEIGHTS), scale = *(double *)BUFFER(SCALE);
-        const int single = arrays.views[X].format[0] == 'f';
-        const int64_t *bounds = BUFFER(BOUNDS), *labels = BUFFER(LABELS);
-        double *pulls = BUFFER(PULLS);
+        Pieced of = {BUFFER(X), arrays.views[X].format[0] == 'f', BUFFER(WEIGHTS), BUFFER(SCALE),
+                     BUFFER(LABELS), BUFFER(BOUNDS), pieces, parts_for(n, 1), cells,
+                     BUFFER(SUMS), BUFFER(PULLS)};
         Py_BEGIN_ALLOW_THREADS;
-        for (Py_ssize_t piece = 0; piece < pieces; piece++) {
-            Four *sums = (Four *)BUFFER(SUMS) + piece * cells;
-            const int64_t rows = bounds[piece + 1] - bounds[piece];
-            const char *first = x + bounds[piece] * (single ? 4 : 8);
-            if (labels) pulls[piece] = loops->pull(first, single, labels + bounds[piece], rows);
-            if (!weights && rows >= LEAST_ROWS && rows <= MOST_ROWS && cells <= MOST_CELLS && scale > 0.0) {
-                loops->count_moments(first, single, rows, scale, cells, sums);
-                continue;
-            }
-            for (int64_t i = bounds[piece]; i < bounds[piece + 1]; i++) {
-                const double size = fabs(number_at(x, single, i)), weight = weights ? weights[i] : 1.0;
-                const double place = size * scale;
-                if (place < (double)cells)
-                    sums[(Py_ssize_t)place] += (Four){weight, weight * size, weight * size * size, 1.0};
-            }
-        }
+        do_all(moments_part, &of, of.parts);
         Py_END_ALLOW_THREADS;
     }
     return done(&arrays, good);
 }
 
-/* Number, size, square and (1/2 - label) x of rows in cells of their size, by key. */
+typedef struct {
+    Celled all; /* of which each room takes a part */
+    int64_t rooms;
+    int is_good;
+} Rooms;
+
+static void cells_part(void *context, int64_t part) {
+    Rooms *rooms = context;
+    const int64_t first = begin_of(part, rooms->rooms, rooms->all.rows);
+    Celled of = rooms->all;
+    of.x += first;
+    of.labels += first;
+    of.keys += first * of.key_size;
+    of.rows = begin_of(part + 1, rooms->rooms, rooms->all.rows) - first;
+    of.sums += part * (int64_t)of.n_keys * of.cells;
+    if (!loops->cells_by_key(&of)) __atomic_store_n(&rooms->is_good, 0, __ATOMIC_RELAXED);
+}
+
+/* Number, size, square and (1/2 - label) x of rows in cells of their size, by key: a room for each part. */
 static PyObject *cells_by_key(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, LABELS, KEYS, SCALE, SUMS };
     static const Wanted wanted[] = {{"d", 1, READ, 0},
                                     {"lq", 1, READ, 0},
                                     {KEY_KINDS, 1, READ, 0},
                                     {"d", 1, READ, 0},
-                                    {"d", 3, WRITE, 0}};
+                                    {"d", 4, WRITE, 0}};
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(X, 0), n_keys = SHAPE(SUMS, 0), cells = SHAPE(SUMS, 1);
+    const Py_ssize_t n = SHAPE(X, 0), n_keys = SHAPE(SUMS, 1), cells = SHAPE(SUMS, 2);
     int good = HAS_LENGTH(LABELS, n) && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(KEYS, n)
                && SHAPE(SCALE, 0) == 1 && *(double *)BUFFER(SCALE) >= 0.0 && n_keys > 0 && cells > 0
-               && cells < INT32_MAX && SHAPE(SUMS, 2) == 4;
+               && cells < INT32_MAX && SHAPE(SUMS, 3) == 4;
     if (good) {
-        const Celled of = {BUFFER(X), BUFFER(LABELS), n, BUFFER(KEYS), arrays.views[KEYS].itemsize,
-                           (uint64_t)n_keys, *(double *)BUFFER(SCALE), cells, BUFFER(SUMS)};
+        Rooms rooms = {{BUFFER(X), BUFFER(LABELS), n, BUFFER(KEYS), arrays.views[KEYS].itemsize,
+                        (uint64_t)n_keys, *(double *)BUFFER(SCALE), cells, BUFFER(SUMS)},
+                       SHAPE(SUMS, 0), 1};
         Py_BEGIN_ALLOW_THREADS;
-        good = loops->cells_by_key(&of);
+        do_all(cells_part, &rooms, rooms.rooms);
         Py_END_ALLOW_THREADS;
+        good = rooms.is_good;
     }
     return done(&arrays, good);
 }
@@ -527,49 +622,86 @@ static PyObject *from_top(PyObject *self, PyObject *const *given, Py_ssize_t cou
     return done(&arrays, good);
 }
 
-/* The lowest and the highest of some numbers, in their own type. */
+typedef struct {
+    const char *x;
+    char *ends; /* (parts, 2) */
+    int64_t rows, parts;
+    char kind;
+} Ended;
+
+static void ends_part(void *context, int64_t part) {
+    const Ended *of = context;
+    const int64_t first = begin_of(part, of->parts, of->rows), n = begin_of(part + 1, of->parts, of->rows) - first;
+    const int64_t size = of->kind == 'f' ? 4 : 8;
+    const void *x = of->x + first * size;
+    void *found = of->ends + 2 * part * size;
+    if (of->kind == 'd') loops->double_ends(x, n, found);
+    else if (of->kind == 'f') loops->float_ends(x, n, found);
+    else loops->whole_ends(x, n, found);
+}
+
+/* The lowest and the highest of some numbers, in their own type: of each part of them. */
 static PyObject *ends(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, ENDS };
-    static const Wanted wanted[] = {{"dflq", 1, READ, 0}, {"dflq", 1, WRITE, 0}};
+    static const Wanted wanted[] = {{"dflq", 1, READ, 0}, {"dflq", 2, WRITE, 0}};
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 2) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(X, 0);
     const char kind = arrays.views[X].format[0];
-    const int good = n > 0 && SHAPE(ENDS, 0) == 2 && arrays.views[ENDS].format[0] == kind
+    Ended of = {BUFFER(X), BUFFER(ENDS), SHAPE(X, 0), SHAPE(ENDS, 0), kind};
+    const int good = of.rows >= of.parts && of.parts > 0 && SHAPE(ENDS, 1) == 2
+                     && arrays.views[ENDS].format[0] == kind
                      && arrays.views[X].itemsize == (kind == 'f' ? 4 : 8);
     if (good) {
-        const void *x = BUFFER(X);
-        void *found = BUFFER(ENDS);
         Py_BEGIN_ALLOW_THREADS;
-        if (kind == 'd') loops->double_ends(x, n, found);
-        else if (kind == 'f') loops->float_ends(x, n, found);
-        else loops->whole_ends(x, n, found);
+        do_all(ends_part, &of, of.parts);
         Py_END_ALLOW_THREADS;
     }
     return done(&arrays, good);
 }
 
-/* Losses of binary rows before and after: their sums, those of the gains and of their squares; and
-   the gains themselves if they are asked for. With keys, after is before times the number of the key. */
+typedef struct {
+    Compared all;
+    int64_t rows, parts;
+    double *gains, *sums; /* (rows,) or NULL; (parts, 4) */
+    int is_good;
+} Comparison;
+
+static void compare_part(void *context, int64_t part) {
+    Comparison *whole = context;
+    const int64_t first = begin_of(part, whole->parts, whole->rows);
+    const int64_t n = begin_of(part + 1, whole->parts, whole->rows) - first;
+    Compared of = whole->all;
+    of.before += first;
+    if (of.keys) of.keys += first * of.key_size;
+    else of.after += first;
+    of.labels += first;
+    if (of.weights) of.weights += first;
+    if (!loops->compare(&of, n, whole->gains ? whole->gains + first : NULL, whole->sums + 4 * part))
+        __atomic_store_n(&whole->is_good, 0, __ATOMIC_RELAXED);
+}
+
+/* Losses of binary rows before and after, in parts: their sums, those of the gains and of their squares;
+   and the gains themselves if they are asked for. With keys, after is before times the number of the key. */
 static PyObject *compare(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { BEFORE, AFTER, KEYS, LABELS, WEIGHTS, GAINS, SUMS };
     static const Wanted wanted[] = {{"d", 1, READ, 0}, {"d", 1, READ, 0},  {KEY_KINDS, 1, READ, 1},
                                     {"lq", 1, READ, 0}, {"d", 1, READ, 1}, {"d", 1, WRITE, 1},
-                                    {"d", 1, WRITE, 0}};
+                                    {"d", 2, WRITE, 0}};
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 7) < 0) return NULL;
     const Py_ssize_t n = SHAPE(BEFORE, 0), n_after = SHAPE(AFTER, 0);
     int good = (arrays.taken[KEYS] ? n_after > 0 : n_after == n) && HAS_LENGTH(KEYS, n)
-               && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(GAINS, n) && SHAPE(SUMS, 0) == 4
+               && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(GAINS, n) && SHAPE(SUMS, 0) > 0 && SHAPE(SUMS, 1) == 4
                && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(LABELS, n);
     if (good) {
-        const Compared of = {BUFFER(BEFORE), BUFFER(AFTER), BUFFER(KEYS),
-                             arrays.taken[KEYS] ? arrays.views[KEYS].itemsize : 0, (uint64_t)n_after,
-                             BUFFER(LABELS), BUFFER(WEIGHTS)};
-        double *gains = BUFFER(GAINS), *sums = BUFFER(SUMS);
+        Comparison of = {{BUFFER(BEFORE), BUFFER(AFTER), BUFFER(KEYS),
+                          arrays.taken[KEYS] ? arrays.views[KEYS].itemsize : 0, (uint64_t)n_after,
+                          BUFFER(LABELS), BUFFER(WEIGHTS)},
+                         n, SHAPE(SUMS, 0), BUFFER(GAINS), BUFFER(SUMS), 1};
         Py_BEGIN_ALLOW_THREADS;
-        good = loops->compare(&of, n, gains, sums);
+        do_all(compare_part, &of, of.parts);
         Py_END_ALLOW_THREADS;
+        good = of.is_good;
     }
     return done(&arrays, good);
 }
@@ -711,6 +843,13 @@ static PyObject *logarithm(PyObject *self, PyObject *const *given, Py_ssize_t co
     return map(given, count, loops->logarithm);
 }
 
+static PyObject *cores(PyObject *self, PyObject *count) {
+    const long given = PyLong_AsLong(count);
+    if (given == -1 && PyErr_Occurred()) return NULL;
+    use_cores(given > MOST_CORES ? MOST_CORES : given < 1 ? 1 : (int)given);
+    return Py_NewRef(Py_None);
+}
+
 static PyObject *use(PyObject *self, PyObject *name) {
     PyObject *text = PyUnicode_AsASCIIString(name);
     if (!text) return NULL;
@@ -769,6 +908,8 @@ static PyMethodDef METHODS[] = {
     FAST(softmax, "Probabilities of all classes from scaled logits; False if one is out of order."),
     FAST(exponential, "exp of numbers up to 709."),
     FAST(logarithm, "log of positive normal numbers."),
+    FAST(sweep_sums, "Sums of log(2 cosh(eta / 2)) and its derivatives, by part and key of rows in no order."),
+    {"cores", cores, METH_O, "Say how many cores there are."},
     {"use", use, METH_O, "Choose an instruction set: plain, avx2 or avx512."},
     {"available", available, METH_NOARGS, "The instruction sets that this processor has."},
     {"used", used, METH_NOARGS, "The instruction set in use."},

@@ -21,6 +21,7 @@ from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array, sigmoid
 from tempocal.rows.compiled import (
     MOST_COEFFICIENTS,
+    Pieces,
     descend,
     even_losses,
     even_sums,
@@ -39,6 +40,8 @@ from tempocal.rows.threads import sum_blocks
 BLOCK = 2**15
 # A pass over so many rows takes the compiled loops no longer than a few calls of NumPy.
 QUICK = 2**14
+# Rows that are counted in cells together.
+COUNTED_PIECE = 2**15
 # A product of this many numbers in [1, 2] does not overflow: one logarithm for all of them.
 CHUNK = 512
 
@@ -92,7 +95,8 @@ class BinaryRows(StoredRows):
         is_plain = self.n_coefficients == 1 and self._has_labels and not self.is_quick
         if not is_plain or not Sweep.is_worth_it(self._layout):
             return None
-        return Sweep(self._features_as_they_came[0], self._targets_as_they_came, self._layout)
+        feature = np.ascontiguousarray(self._features_as_they_came[0])
+        return Sweep(feature, self._targets_as_they_came, self._layout)
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
@@ -215,7 +219,8 @@ class BinaryRows(StoredRows):
     def _in_order(self) -> InOrder:
         is_sorted = self._layout.keys_as_they_came is None
         labels = self._targets_as_they_came if self._has_labels and is_sorted else None
-        return InOrder(self._features[0], self._weights, self._layout, self._pieces, labels)
+        pieces = Pieces.of(self._layout, COUNTED_PIECE)
+        return InOrder(self._features[0], self._weights, self._layout, pieces, labels)
 
     def _sum_even(self, theta: Array, block: Block, hessian: bool) -> Sums:
         """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of a block.

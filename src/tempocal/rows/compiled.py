@@ -1,10 +1,10 @@
 """Sums over rows by the compiled loops, on all cores, with the same bits whatever their number.
 
-The rows of a key are cut into pieces of a fixed size. Each piece is summed by one thread, and the
-pieces of a key are added up in their order.
+The rows of a key are cut into pieces. Each piece is summed by one thread, and the pieces of a key
+are added up in their order.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
-from tempocal.kernels.cores import map_on_cores, run_on_cores, shares
+from tempocal.kernels.cores import map_on_cores
 from tempocal.kernels.counting import parts_of
 from tempocal.links import Array
 from tempocal.rows.layout import Layout
@@ -21,10 +21,8 @@ from tempocal.rows.sums import Sums
 
 # Most coefficients of a binary model that the loops are compiled for.
 MOST_COEFFICIENTS = 3
-# About how often a search looks at the rows of a key: each time is as good as a number more.
-LOOKS = 5
-# Rows of a piece.
-PIECE = 2**15
+# Rows of a piece at most.
+PIECE = 2**13
 
 
 @dataclass(frozen=True)
@@ -37,22 +35,15 @@ class Pieces:
 
     @classmethod
     def of(cls, layout: Layout, size: int = PIECE) -> Self:
-        """Cut the rows of each key into pieces of ``size``."""
+        """Cut the rows of each key into pieces of at most ``size``."""
         counts = np.diff(layout.offsets)
         n_pieces = -(-counts // size)
+        # Of about the same size each, so that no core has more to do than another.
+        sizes = -(-counts // n_pieces)
         keys = np.repeat(np.arange(len(counts)), n_pieces)
         firsts = np.cumsum(n_pieces) - n_pieces
-        starts = layout.offsets[keys] + size * (np.arange(len(keys)) - firsts[keys])
+        starts = layout.offsets[keys] + sizes[keys] * (np.arange(len(keys)) - firsts[keys])
         return cls(np.append(starts, layout.offsets[-1]).astype(np.int64), keys, firsts)
-
-    def shares(self, width: int) -> Iterator[slice]:
-        """Give every thread about as many of the pieces, of rows of ``width`` numbers."""
-        return _shares(self.bounds, width)
-
-    def rows_of(self, part: slice) -> tuple[slice, NDArray[np.int64]]:
-        """Rows of some of the pieces, and where among them each piece starts; and the end."""
-        bounds = self.bounds[part.start : part.stop + 1]
-        return slice(int(bounds[0]), int(bounds[-1])), bounds - bounds[0]
 
     def by_key(self, found: Sums) -> Sums:
         """Add up the pieces of each key."""
@@ -75,13 +66,7 @@ def even_sums(
 def even_losses(x: Array, weights: Array | None, theta: Array, pieces: Pieces) -> Array:
     """Sum log(2 cosh(eta / 2)) over the rows of each key: (keys,)."""
     found, theta = np.zeros(len(pieces.keys)), theta[pieces.keys]
-
-    def work(part: slice) -> None:
-        rows, starts = pieces.rows_of(part)
-        own = None if weights is None else weights[rows]
-        native.even_sums(x[:, rows], own, None, theta[part], starts, found[part], None, None)
-
-    run_on_cores(work, list(pieces.shares(len(x))))
+    native.even_sums(x, weights, None, theta, pieces.bounds, found, None, None)
     return np.asarray(np.add.reduceat(found, pieces.firsts))
 
 
@@ -135,13 +120,8 @@ def linear_sums(
 def pulls(x: Array, labels: Codes, pieces: Pieces) -> Array:
     """Sum ``(1/2 - label) x`` over the rows of each key, in whose order they are."""
     found = np.empty((len(x), len(pieces.keys)))
-
-    def work(part: slice) -> None:
-        rows, starts = pieces.rows_of(part)
-        for feature, into in zip(x, found, strict=True):
-            native.pulls(feature[rows], labels[rows], starts, into[part])
-
-    run_on_cores(work, list(pieces.shares(len(x))))
+    for feature, into in zip(x, found, strict=True):
+        native.pulls(feature, labels, pieces.bounds, into)
     return np.add.reduceat(found, pieces.firsts, axis=1).T
 
 
@@ -155,15 +135,7 @@ def descend(
     """
     found, bounds = pulled[2].copy(), offsets.astype(np.int64, copy=False)
     doubts = np.zeros(len(found), dtype=bool)
-
-    def work(keys: slice) -> None:
-        own = bounds[keys.start : keys.stop + 1]
-        rows = slice(int(own[0]), int(own[-1]))
-        weighed = None if weights is None else weights[rows]
-        places = found[keys], doubts[keys]
-        native.descend(x[rows], weighed, *pulled[:, keys], own - own[0], *places)
-
-    run_on_cores(work, list(_shares(bounds, LOOKS)))
+    native.descend(x, weights, *pulled, bounds, found, doubts)
     return found, doubts
 
 
@@ -183,30 +155,11 @@ def moments(
     """
     found = np.zeros((len(pieces.keys), cells, 4))
     pulled = None if labels is None else np.empty(len(pieces.keys))
-
-    def work(part: slice) -> None:
-        rows, starts = pieces.rows_of(part)
-        own = None if weights is None else weights[rows]
-        asked = (
-            None if each is None else each[at] for each, at in ((labels, rows), (pulled, part))
-        )
-        native.moments(x[rows], own, starts, np.array([scale]), found[part], *asked)
-
-    run_on_cores(work, list(pieces.shares(1)))
+    native.moments(x, weights, pieces.bounds, np.array([scale]), found, labels, pulled)
     *sums, counts = np.moveaxis(np.add.reduceat(found, pieces.firsts), 2, 0)
     if pulled is not None:
         pulled = np.add.reduceat(pulled, pieces.firsts)
     return np.stack(sums), int(counts.sum()), pulled
-
-
-def _shares(bounds: NDArray[np.int64], width: int) -> Iterator[slice]:
-    """Give every thread about as many rows of ``width`` numbers, in whole pieces or keys."""
-    start = 0
-    for rows in shares(int(bounds[-1]), width):
-        stop = int(np.searchsorted(bounds, rows.stop))
-        if stop > start:
-            yield slice(start, stop)
-        start = max(start, stop)
 
 
 def _sums(
@@ -218,19 +171,7 @@ def _sums(
     hessian: bool,
 ) -> Sums:
     found = Sums.zeros(len(pieces.keys), theta.shape[1], hessian=hessian)
-    theta = theta[pieces.keys]
-
-    def work(part: slice) -> None:
-        rows, starts = pieces.rows_of(part)
-        loop(
-            *(None if column is None else column[..., rows] for column in columns),
-            theta[part],
-            starts,
-            found.loss[part],
-            found.gradient[part],
-            None if found.hessian is None else found.hessian[part],
-        )
-
-    assert columns[0] is not None
-    run_on_cores(work, list(pieces.shares(len(columns[0]))))
+    if len(pieces.keys):
+        at = theta[pieces.keys]
+        loop(*columns, at, pieces.bounds, found.loss, found.gradient, found.hessian)
     return pieces.by_key(found)

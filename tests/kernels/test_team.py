@@ -1,0 +1,90 @@
+"""The threads of the compiled loops: the same bits on any number, from anywhere, after a fork."""
+
+import os
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+from tempocal.kernels import native
+from tempocal.kernels.extremes import extremes
+from tempocal.kernels.losses import compare
+
+pytestmark = pytest.mark.skipif(
+    native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
+)
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=200_000), RNG.integers(0, 2, 200_000)
+
+
+def sums():
+    gains = np.empty(len(X))
+    return compare(X, 0.7 * X, Y, None, gains=gains).tobytes() + gains.tobytes()
+
+
+def test_any_number_of_cores_gives_the_same_bits(set_cores):
+    found = set()
+    for count in (1, 2, 3, 8, 64, 1000):
+        set_cores(count)
+        found |= {sums() for _ in range(20)}
+    assert len(found) == 1
+
+
+def test_many_rounds_of_little_work_lose_none_of_it(set_cores):
+    set_cores(4)
+    for n in range(1, 3000, 7):
+        ends = np.empty((n, 2))
+        native.ends(X[:n], ends)
+        np.testing.assert_array_equal(ends[:, 0], X[:n])
+
+
+def test_threads_that_find_the_others_at_work_do_it_alone(set_cores):
+    set_cores(3)
+    wanted, wrong = sums(), []
+
+    def work():
+        wrong.extend(1 for _ in range(30) if sums() != wanted)
+
+    callers = [threading.Thread(target=work) for _ in range(5)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not wrong
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_a_fork_has_threads_of_its_own(set_cores):
+    set_cores(3)
+    wanted = sums()
+    for _ in range(10):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+        if child == 0:
+            os._exit(0 if all(sums() == wanted for _ in range(5)) else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert sums() == wanted
+
+
+def test_it_says_how_many_cores_there_are_in_whole_numbers():
+    with pytest.raises(TypeError):
+        native.cores("two")
+    with pytest.raises(OverflowError):
+        native.cores(10**30)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int32, np.float16])
+def test_extremes_are_those_of_numpy_in_their_own_type(dtype):
+    for n in (1, 5, 8191, 8192, 50_000):
+        for x in ((100 * X[:n]).astype(dtype), (100 * X[: 2 * n]).astype(dtype)[::2]):
+            found = extremes(x)
+            assert found == (x.min(), x.max())
+            assert found[0].dtype == dtype
+
+
+def test_extremes_of_a_table():
+    table = X[:3000].reshape(-1, 3)
+    assert extremes(table) == (table.min(), table.max())
+    assert extremes(table.T) == (table.min(), table.max())

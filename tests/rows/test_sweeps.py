@@ -1,0 +1,171 @@
+"""Rows in no order, summed over part by part: the sums of a sorted copy."""
+
+import os
+
+import numpy as np
+import pytest
+
+import tempocal as tc
+from tempocal.kernels import counting, native
+from tempocal.rows import BinaryRows, binary
+from tempocal.rows.sweeps import Sweep
+
+pytestmark = pytest.mark.skipif(
+    native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
+)
+
+
+@pytest.fixture
+def sizes(monkeypatch):
+    """Make parts small, and rows few enough for them."""
+    monkeypatch.setattr(counting, "PART", 1000)
+    monkeypatch.setattr(counting, "ENOUGH_OF_A_KEY", 16)
+    monkeypatch.setattr(binary, "QUICK", 100)
+
+
+def simulate(n, n_keys, dtype=np.uint16):
+    rng = np.random.default_rng(n)
+    x, keys = 3.0 * rng.normal(size=n), rng.integers(0, n_keys, n).astype(dtype)
+    keys[:n_keys] = np.arange(n_keys)[::-1]
+    return x, (rng.random(n) < 1 / (1 + np.exp(-0.6 * x))).astype(np.int64), keys
+
+
+def swept_and_sorted(n, n_keys, dtype=np.uint16):
+    x, y, keys = simulate(n, n_keys, dtype)
+    order = np.argsort(keys, kind="stable")
+    swept = BinaryRows(x[None], y, keys=keys, n_keys=n_keys)
+    in_order = BinaryRows(x[order][None], y[order], keys=keys[order], n_keys=n_keys)
+    assert swept._sweep is not None
+    assert in_order._sweep is None
+    return swept, in_order
+
+
+@pytest.mark.parametrize("dtype", counting.KEY_TYPES)
+@pytest.mark.parametrize(("n", "n_keys"), [(512, 2), (5000, 7), (30_000, 100), (3000, 3)])
+@pytest.mark.usefixtures("sizes")
+def test_sums_are_those_of_sorted_rows(n, n_keys, dtype):
+    swept, in_order = swept_and_sorted(n, n_keys, dtype)
+    theta = np.linspace(0.1, 2.0, n_keys)[:, None]
+    wanted = in_order.sums(theta)
+    for hessian in (True, False):
+        found = swept.sums(theta, hessian=hessian)
+        np.testing.assert_allclose(found.loss, wanted.loss, rtol=1e-12)
+        np.testing.assert_allclose(found.gradient, wanted.gradient, rtol=1e-10, atol=1e-9)
+        if hessian:
+            np.testing.assert_allclose(found.hessian, wanted.hessian, rtol=1e-12)
+    np.testing.assert_allclose(swept.losses(theta), in_order.losses(theta), rtol=1e-12)
+    np.testing.assert_allclose(swept.squares, in_order.squares, rtol=1e-12)
+    # No copy in order was made for any of it.
+    assert "_features" not in swept.__dict__
+
+
+@pytest.mark.parametrize(("n", "n_keys"), [(2000, 2), (5000, 7), (60_000, 100)])
+@pytest.mark.usefixtures("sizes")
+def test_rows_are_counted_in_the_same_cells(n, n_keys, loops):
+    swept, in_order = swept_and_sorted(n, n_keys)
+    for cells, scale in ((16, 4.0), (128, 20.0), (3, 1.0)):
+        found = swept._sweep.moments(cells, scale)
+        wanted = in_order._in_order().moments(cells, scale)
+        np.testing.assert_allclose(found.sums, wanted.sums, rtol=1e-2, atol=1e-12)
+        x, _, keys = simulate(n, n_keys)
+        place = (np.abs(x) * scale).astype(int)
+        inside = place < cells
+        for power in range(3):
+            table = np.zeros((n_keys, cells))
+            np.add.at(table, (keys[inside], place[inside]), np.abs(x[inside]) ** power)
+            np.testing.assert_allclose(found.sums[power], table, rtol=1e-11)
+        assert found.inside == wanted.inside == inside.sum()
+        np.testing.assert_allclose(found.pulls[:, None], in_order._linear, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.usefixtures("sizes")
+def test_points_far_out_are_under_their_keys():
+    x, y, keys = simulate(20_000, 5)
+    x[::100] *= 50.0
+    order = np.argsort(keys, kind="stable")
+    swept = BinaryRows(x[None], y, keys=keys, n_keys=5)._points
+    wanted = BinaryRows(x[order][None], y[order], keys=keys[order], n_keys=5)._points
+    for key in range(5):
+        own = swept.sizes[swept.keys == key], swept.weights[swept.keys == key]
+        other = wanted.sizes[wanted.keys == key], wanted.weights[wanted.keys == key]
+        assert own[1].sum() == other[1].sum() == (keys == key).sum()
+        np.testing.assert_allclose(own[0] @ own[1], other[0] @ other[1], rtol=1e-3)
+
+
+def test_any_number_of_cores_gives_the_same_bits(set_cores):
+    x, y, keys = simulate(300_000, 50)
+    found = set()
+    for count in (1, 2, 5):
+        set_cores(count)
+        cal = tc.TemporalCalibrator(curve=tc.PerStep(), shrinkage=0).fit(x, y, time=keys)
+        found.add(cal.predict_proba(x[:100], time=keys[:100]).tobytes())
+    assert len(found) == 1
+
+
+def test_fits_do_not_depend_on_the_order_of_the_rows():
+    x, y, keys = simulate(100_000, 20)
+    order = np.argsort(keys, kind="stable")
+    assert BinaryRows(x[None], y, keys=keys, n_keys=20)._sweep is not None
+    for curve in (tc.PerStep(), tc.ExponentialDecay(), tc.Spline()):
+        cal = tc.TemporalCalibrator(curve=curve, shrinkage=0)
+        one = cal.fit(x, y, time=keys).parameters_at(np.arange(20))
+        two = cal.fit(x[order], y[order], time=keys[order]).parameters_at(np.arange(20))
+        np.testing.assert_allclose(
+            one["inverse_temperature"], two["inverse_temperature"], rtol=1e-9
+        )
+
+
+def test_few_rows_of_a_key_and_keys_without_rows_are_sorted():
+    x, y, keys = simulate(50_000, 1000)
+    assert BinaryRows(x[None], y, keys=keys, n_keys=1000)._sweep is None
+    x, y, keys = simulate(50_000, 5)
+    assert BinaryRows(x[None], y, keys=keys, n_keys=6)._sweep is None
+    assert BinaryRows(x[None], y, keys=keys, n_keys=5, weights=np.ones(50_000))._sweep is None
+    assert BinaryRows(x[None], y, keys=keys, n_keys=5)._sweep is not None
+
+
+def arrays():
+    """Four rows of two keys, in two parts."""
+    return {
+        "x": np.ones(4),
+        "keys": np.array([0, 1, 1, 0], dtype=np.uint16),
+        "bounds": np.array([[0, 1, 2], [0, 1, 2]]),
+        "theta": np.ones(2),
+        "loss": np.zeros((2, 2)),
+        "gradient": np.zeros((2, 2)),
+        "hessian": np.zeros((2, 2)),
+    }
+
+
+def test_what_does_not_go_together_is_refused():
+    native.sweep_sums(*arrays().values())
+    for name, value in (
+        ("x", np.ones(3)),
+        ("keys", np.array([0, 1, 1], dtype=np.uint16)),
+        ("keys", np.array([0, 2, 1, 0], dtype=np.uint16)),
+        ("keys", np.array([0, -1, 1, 0])),
+        ("bounds", np.array([[0, 1, 2], [0, 1, 3]])),
+        ("bounds", np.array([[0, 1, 2], [1, 1, 2]])),
+        ("bounds", np.array([[0, 3, 2], [0, 1, 2]])),
+        ("bounds", np.array([[0, 1, 1], [0, 1, 3]])),
+        ("bounds", np.array([[0, 1, 2]])),
+        ("theta", np.ones(3)),
+        ("gradient", np.zeros((2, 3))),
+        ("hessian", np.zeros((1, 2))),
+        ("gradient", None),
+    ):
+        with pytest.raises(ValueError, match="do not go together"):
+            native.sweep_sums(*{**arrays(), name: value}.values())
+
+
+@pytest.mark.parametrize("key", [-1, 2, 2**31 - 1])
+def test_no_row_is_counted_under_a_key_that_there_is_not(key, loops):
+    for dtype in (np.int32, np.int64):
+        keys = np.array([0, key], dtype=dtype)
+        given = np.ones(2), np.ones(2, dtype=np.int64), keys, np.ones(1)
+        with pytest.raises(ValueError, match="do not go together"):
+            loops.cells_by_key(*given, np.zeros((1, 2, 3, 4)))
+
+
+def test_it_is_worth_it_only_where_rows_are_many():
+    assert not Sweep.is_worth_it(BinaryRows(np.ones((1, 4)), np.ones(4, dtype=int))._layout)
