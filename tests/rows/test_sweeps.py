@@ -147,7 +147,6 @@ def test_what_does_not_go_together_is_refused():
         ("bounds", np.array([[0, 1, 2], [0, 1, 3]])),
         ("bounds", np.array([[0, 1, 2], [1, 1, 2]])),
         ("bounds", np.array([[0, 3, 2], [0, 1, 2]])),
-        ("bounds", np.array([[0, 1, 1], [0, 1, 3]])),
         ("bounds", np.array([[0, 1, 2]])),
         ("theta", np.ones(3)),
         ("gradient", np.zeros((2, 3))),
