@@ -82,6 +82,7 @@ class _Worker:
             self._asked.release()
 
     def _live(self) -> None:
+        _stay_alone(True)
         while True:
             self._asked.acquire()
             if self._is_dismissed:
@@ -112,10 +113,12 @@ class _Team:
         count = len(asked) + 1
         for k, worker in enumerate(asked, 1):
             worker.ask(work, items[k::count])
+        _stay_alone(True)
         try:
             for item in items[::count]:
                 work(item)
         finally:
+            _stay_alone(False)
             errors = self._wait(asked)
         for error in errors:
             raise error
@@ -157,6 +160,12 @@ def shares(count: int, width: int = 1, least: int = NUMBERS_A_THREAD) -> Iterato
     size = max(1, -(-count // n_threads))
     for start in range(0, count, size):
         yield slice(start, min(start + size, count))
+
+
+def _stay_alone(is_so: bool) -> None:
+    """Keep the compiled loops that this thread calls to itself: the other cores are at work."""
+    if native is not None:
+        native.alone(is_so)
 
 
 def use_all_cores() -> None:

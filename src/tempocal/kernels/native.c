@@ -850,6 +850,13 @@ static PyObject *cores(PyObject *self, PyObject *count) {
     return Py_NewRef(Py_None);
 }
 
+static PyObject *alone(PyObject *self, PyObject *is_so) {
+    const int given = PyObject_IsTrue(is_so);
+    if (given < 0) return NULL;
+    stay_alone(given);
+    return Py_NewRef(Py_None);
+}
+
 static PyObject *use(PyObject *self, PyObject *name) {
     PyObject *text = PyUnicode_AsASCIIString(name);
     if (!text) return NULL;
@@ -910,6 +917,7 @@ static PyMethodDef METHODS[] = {
     FAST(logarithm, "log of positive normal numbers."),
     FAST(sweep_sums, "Sums of log(2 cosh(eta / 2)) and its derivatives, by part and key of rows in no order."),
     {"cores", cores, METH_O, "Say how many cores there are."},
+    {"alone", alone, METH_O, "Say whether this thread works beside others, and calls for no more."},
     {"use", use, METH_O, "Choose an instruction set: plain, avx2 or avx512."},
     {"available", available, METH_NOARGS, "The instruction sets that this processor has."},
     {"used", used, METH_NOARGS, "The instruction set in use."},

@@ -30,6 +30,9 @@ static struct {
     atomic_llong place;             /* the round in the upper half, in the lower the part that comes next */
 } team = {.is_taken = PTHREAD_MUTEX_INITIALIZER, .guard = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
 
+/* Whether this thread is one of many that do the same, and has no use for more. */
+static _Thread_local int is_one_of_many = 0;
+
 static void wait_a_little(void) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -104,7 +107,8 @@ static void find_helpers(void) {
 
 /* Do all parts of some work, here and wherever else there is a core; alone while others have these. */
 static void do_all(Work work, void *context, int64_t parts) {
-    if (parts < 2 || atomic_load(&team.wanted) < 1 || parts >= NONE || pthread_mutex_trylock(&team.is_taken)) {
+    if (parts < 2 || parts >= NONE || is_one_of_many || atomic_load(&team.wanted) < 1
+        || pthread_mutex_trylock(&team.is_taken)) {
         for (int64_t part = 0; part < parts; part++) work(context, part);
         return;
     }
@@ -130,6 +134,8 @@ static void do_all(Work work, void *context, int64_t parts) {
     pthread_mutex_unlock(&team.is_taken);
 }
 
+static void stay_alone(int is_so) { is_one_of_many = is_so; }
+
 static void use_cores(int count) {
     atomic_store(&team.wanted, count - 1);
 }
@@ -138,6 +144,7 @@ static void do_all(Work work, void *context, int64_t parts) {
     for (int64_t part = 0; part < parts; part++) work(context, part);
 }
 static void use_cores(int count) { (void)count; }
+static void stay_alone(int is_so) { (void)is_so; }
 #endif
 
 /* Rows that are worth a part of their own. */

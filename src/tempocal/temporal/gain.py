@@ -50,18 +50,32 @@ def score_rows(
     """Score rows as they are and mapped, in one pass; ``grid`` is that of these rows."""
     if isinstance(training, TableTraining):
         return _score_table(training, fitted, level)
-    mapped, weights, groups = _map_rows(training, fitted, grid), training.weights, training.groups
-    scales, keys = _scales(training, fitted, grid), None if grid is None else grid.keys
     # Sums by group are made of the gains of all rows; else squares are all that is asked of them.
-    kept = None if groups is None else np.empty(len(training.labels))
+    kept = None if training.groups is None else np.empty(len(training.labels))
+    scales = _scales(training, fitted, grid)
+    if scales is None:
+        sums = _sum_blocks(training, _map_rows(training, fitted, grid), kept)
+    else:
+        assert grid is not None
+        rows = training.logits, scales, training.labels, training.weights
+        sums = compare(*rows, keys=grid.keys, gains=kept)
+    before, after, mean, square = sums / training.total_weight
+    if kept is None:
+        error = _error_of_rows(square - mean**2, training)
+    else:
+        error = standard_error(kept, training)
+    gain = _gain(float(mean), error, training, level)
+    return Scored(float(before), float(after), gain)
+
+
+def _sum_blocks(training: Training, mapped: Callable[[slice], Array], kept: Array | None) -> Array:
+    """Sum losses before and after, gains and their squares; what each row gains is ``kept``."""
+    weights = training.weights
 
     def score(rows: slice) -> Array:
-        logits, labels = training.logits[rows], training.labels[rows]
+        logits, labels, calibrated = training.logits[rows], training.labels[rows], mapped(rows)
         own = None if weights is None else weights[rows]
         gained = None if kept is None else kept[rows]
-        if scales is not None and keys is not None:
-            return compare(logits, scales, labels, own, keys=keys[rows], gains=gained)
-        calibrated = mapped(rows)
         is_binary = logits.ndim == calibrated.ndim == 1
         if native is not None and is_binary:
             return compare(logits, calibrated, labels, own, gains=gained)
@@ -75,13 +89,7 @@ def score_rows(
     size = max(1, BLOCK // training.n_columns)
     starts = range(0, len(training.labels), size)
     parts = map_on_cores(score, [slice(start, start + size) for start in starts])
-    before, after, mean, square = np.sum(parts, axis=0) / training.total_weight
-    if kept is None:
-        error = _error_of_rows(square - mean**2, training)
-    else:
-        error = standard_error(kept, training)
-    gain = _gain(float(mean), error, training, level)
-    return Scored(float(before), float(after), gain)
+    return np.asarray(np.sum(parts, axis=0))
 
 
 def _score_table(training: TableTraining, fitted: TemporalMap, level: float) -> Scored:
