@@ -60,8 +60,10 @@ def test_a_sample_that_is_separable_is_not_the_whole():
     flipped = rng.choice(np.flatnonzero(np.abs(z) > 0.2), 12, replace=False) // 6 * 6 + 1
     y[flipped] = ~y[flipped]
     time = rng.integers(0, 20, size=len(z))
-    cal = tc.TemporalCalibrator(curve=tc.ExponentialDecay(), shrinkage=0)
-    assert np.isfinite(cal.fit(z, y, time=time).parameters_at([3])["inverse_temperature"]).all()
+    cal = tc.TemporalCalibrator(curve=tc.ExponentialDecay(), shrinkage=0).fit(z, y, time=time)
+    assert np.isfinite(cal.parameters_at([0, 3, 20])["inverse_temperature"]).all()
+    constant = tc.TemperatureScaling(shrinkage=0).fit(z, y)
+    assert cal.summary().nll_after < constant.summary().nll_after
 
 
 def test_a_comparison_without_groups_says_so():

@@ -42,6 +42,8 @@ BLOCK = 2**15
 QUICK = 2**14
 # Rows that are counted in cells together.
 COUNTED_PIECE = 2**15
+# A share of what rows of a key lose on the wrong side, and points that stand for them lose at most.
+ALL_BUT_SEPARATED = 1.0 - 1e-9
 # A product of this many numbers in [1, 2] does not overflow: one logarithm for all of them.
 CHUNK = 512
 
@@ -200,8 +202,11 @@ class BinaryRows(StoredRows):
         targets = np.full_like(points.sizes, 0.5)
         common = {"keys": points.keys, "n_keys": self.n_keys}
         few = self._like(points.sizes[None], targets, weights=points.weights, **common)
-        # Sizes know nothing of targets, nor of signs: all that these say is in here.
-        few._linear = self._linear
+        # Sizes know nothing of targets, nor of signs: all that these say is in here. Of separated
+        # rows it is as large as what it is to be less than, and rounding must not make it larger.
+        sizes = np.add.reduceat(points.sizes * points.weights, few._layout.offsets[:-1])
+        most = 0.5 * ALL_BUT_SEPARATED * sizes[:, None]
+        few._linear = np.clip(self._linear, -most, most)
         return few
 
     @cached_property
