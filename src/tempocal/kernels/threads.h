@@ -13,7 +13,11 @@ typedef void (*Work)(void *context, int64_t part);
 #include <time.h>
 
 /* Nanoseconds for which a thread looks out for work. */
-#define AWAKE 200000
+#define AWAKE 100000
+/* Where the others take so much longer than whoever waits for them, nanoseconds and as long again, their
+   cores are wanted elsewhere: so many rounds go without them. */
+#define LATE 100000
+#define ROUNDS_ALONE 64
 /* A part that nobody can have. */
 #define NONE ((int64_t)1 << 30)
 #define PART_OF(place) ((place) & 0xffffffff)
@@ -23,7 +27,7 @@ static struct {
     pthread_mutex_t guard;          /* of those who sleep */
     pthread_cond_t more;
     atomic_int wanted, sleepers;    /* helpers that may join in, and that sleep */
-    int helpers;
+    int helpers, rest; /* how many there are, and rounds in which nobody asks for them */
     Work work;
     void *context;
     atomic_llong parts, done;
@@ -84,7 +88,7 @@ static void *help(void *number) {
 static void after_fork(void) {
     team.is_taken = team.guard = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     team.more = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    team.helpers = 0;
+    team.helpers = team.rest = 0;
     atomic_store(&team.sleepers, 0);
     atomic_store(&team.parts, 0);
 }
@@ -105,32 +109,48 @@ static void find_helpers(void) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Do all parts of some work, here and wherever else there is a core; alone while others have these. */
-static void do_all(Work work, void *context, int64_t parts) {
-    if (parts < 2 || parts >= NONE || is_one_of_many || atomic_load(&team.wanted) < 1
-        || pthread_mutex_trylock(&team.is_taken)) {
-        for (int64_t part = 0; part < parts; part++) work(context, part);
-        return;
-    }
-    if (team.helpers < atomic_load(&team.wanted)) find_helpers();
-    const int64_t round = (atomic_load(&team.place) >> 32) + 1;
-    atomic_store(&team.place, round % NONE << 32 | NONE);
+/* Whether to ask the others for help, who may be at work, or wanted elsewhere. */
+static int take_team(int64_t parts) {
+    if (parts < 2 || parts >= NONE || is_one_of_many || atomic_load(&team.wanted) < 1) return 0;
+    if (pthread_mutex_trylock(&team.is_taken)) return 0;
+    if (team.rest == 0) return 1;
+    team.rest--;
+    pthread_mutex_unlock(&team.is_taken);
+    return 0;
+}
+
+static void begin_round(Work work, void *context, int64_t parts) {
+    const int64_t round = ((atomic_load(&team.place) >> 32) + 1) % NONE;
+    atomic_store(&team.place, round << 32 | NONE);
     team.work = work;
     team.context = context;
     atomic_store(&team.done, 0);
     atomic_store(&team.parts, parts);
-    atomic_store(&team.place, round % NONE << 32);
+    atomic_store(&team.place, round << 32);
     if (atomic_load(&team.sleepers)) {
         pthread_mutex_lock(&team.guard);
         pthread_cond_broadcast(&team.more);
         pthread_mutex_unlock(&team.guard);
     }
+}
+
+/* Do all parts of some work, here and wherever else there is a core. */
+static void do_all(Work work, void *context, int64_t parts) {
+    if (!take_team(parts)) {
+        for (int64_t part = 0; part < parts; part++) work(context, part);
+        return;
+    }
+    if (team.helpers < atomic_load(&team.wanted)) find_helpers();
+    const int64_t begun = nanoseconds();
+    begin_round(work, context, parts);
     do_parts();
+    const int64_t ended = nanoseconds();
     for (int64_t looks = 0; atomic_load(&team.done) < parts; looks++) {
         wait_a_little();
         /* Whoever has the last part may be waiting for this core. */
         if (looks % 1024 == 1023) sched_yield();
     }
+    if (nanoseconds() - ended > ended - begun + LATE) team.rest = ROUNDS_ALONE;
     pthread_mutex_unlock(&team.is_taken);
 }
 
@@ -138,6 +158,7 @@ static void stay_alone(int is_so) { is_one_of_many = is_so; }
 
 static void use_cores(int count) {
     atomic_store(&team.wanted, count - 1);
+    team.rest = 0;
 }
 #else
 static void do_all(Work work, void *context, int64_t parts) {
