@@ -13,7 +13,7 @@ typedef void (*Work)(void *context, int64_t part);
 #include <time.h>
 
 /* Nanoseconds for which a thread looks out for work. */
-#define AWAKE 100000
+#define AWAKE 500000
 /* Where the others take so much longer than whoever waits for them, nanoseconds and as long again, their
    cores are wanted elsewhere: so many rounds go without them. */
 #define LATE 100000
