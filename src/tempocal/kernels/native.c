@@ -662,7 +662,7 @@ static PyMethodDef METHODS[] = {
     FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is out of order."),
     FAST(join_blocks, "The path of nearly-isotonic regression."),
     FAST(count_cells, "Rows of either class in each cell of their values."),
-    FAST(spread, "Rows by stretches of their values and by class."),
+    FAST(spread, "Rows of some cells by stretches of their values and by class."),
     FAST(sort, "Values in order."),
     FAST(merge, "Distinct values of two sorted classes, and the rows at each."),
     FAST(pool, "Blocks of isotonic regression."),
