@@ -31,12 +31,15 @@ INLINE int64_t cell_of(double value) {
 }
 
 /* The lowest value of a cell; what comes after the last one begins nowhere. */
-INLINE double start_of(int64_t cell) {
+static double start_of(int64_t cell) {
+    if (cell <= 0) return -INFINITY;
+    if (cell == SIDE) return 0.0;
+    if (cell >= 2 * SIDE) return NAN;
     const Bits step = (Bits)(cell < SIDE ? SIDE - cell : cell - SIDE) << CELL_SHIFT;
     const Bits bits = cell < SIDE ? (LEAST + step - 1) | SIGN : LEAST + step;
     double value;
     memcpy(&value, &bits, 8);
-    return cell <= 0 ? -INFINITY : cell == SIDE ? 0.0 : cell < 2 * SIDE ? value : NAN;
+    return value;
 }
 
 /* Whole numbers that ascend as the doubles do, and back. */
