@@ -1,5 +1,6 @@
 """Bins in a single pass: the same to the bit as the usual way, which words the errors."""
 
+import math
 import os
 
 import numpy as np
@@ -82,6 +83,27 @@ def test_edges_and_what_is_next_to_them(loops, bins, of):
         assert_same_bits(y, some, bins, of)
 
 
+@pytest.mark.parametrize("bins", [1, 2, 15, 4096])
+@pytest.mark.parametrize("of", ["top_label", "positive_class"])
+def test_what_is_nearly_next_to_an_edge(loops, bins, of):
+    """By a few of the digits that tell where in its bin a row lies, or by parts of one."""
+    away = np.array([-8.0, -2.0, -1.0, -0.75, -0.5, -0.25, 0.25, 0.5, 0.75, 1.0, 2.0, 8.0]) / 2**20
+    proba = ((np.arange(bins + 1)[:, None] + away) / bins).ravel()
+    proba = proba[(proba >= 0.0) & (proba <= 1.0)]
+    # One value many times, so that a row is not left to the careful way for its neighbors' sake.
+    for some in (np.repeat(proba, 64), np.tile(proba, 64)):
+        assert_same_bits(np.arange(len(some)) % 2, some, bins, of)
+
+
+@pytest.mark.parametrize("n", [64, 66, 1000, PIECE + 1])
+def test_rows_of_one_bin_are_added_up_exactly_enough(loops, n):
+    proba = np.random.default_rng(n).uniform(0.41, 0.46, n)
+    y = np.arange(n) % 2
+    found = sums_at_once(y, proba, equal_width(15), of_top=False)
+    assert found.confidence[6] == pytest.approx(math.fsum(proba), rel=1e-14)
+    assert_same_bits(y, proba, 15, "positive_class")
+
+
 @given(
     st.lists(st.floats(0.0, 1.0, width=64), min_size=2, max_size=200),
     st.integers(1, 60),
@@ -107,6 +129,16 @@ BAD = {
     "infinity": lambda y, p: (y, put(p, 100, np.inf)),
     "below 0": lambda y, p: (y, put(p, 100, -1e-300)),
     "above 1": lambda y, p: (y, put(p, 100, np.nextafter(1.0, 2.0))),
+    "far below 0": lambda y, p: (y, put(p, 100, -0.5)),
+    "far above 1": lambda y, p: (y, put(p, 100, 1e300)),
+    "as far below": lambda y, p: (y, put(p, 100, -1e300)),
+    "minus NaN": lambda y, p: (y, put(p, 100, -np.nan)),
+    "what the digits cancel": lambda y, p: (y, put(p, 100, -(1.5 * 2**32 + 2**-20) / 15)),
+    "minus infinity": lambda y, p: (y, put(p, 100, -np.inf)),
+    "a label below 0": lambda y, p: (put(y, 100, -1), p),
+    "one of two columns below 0": lambda y, p: (y, put(pair(p), 100, [1.0, -0.0005])),
+    "one of two columns above 1": lambda y, p: (y, put(pair(p), 100, [1.0005, 0.0])),
+    "NaN in one of two columns": lambda y, p: (y, put(pair(p), 100, [0.5, np.nan])),
     "in the last row": lambda y, p: (y, put(p, -1, 2.0)),
     "one class": lambda y, p: (np.zeros_like(y), p),
     "three classes": lambda y, p: (put(y, 100, 2), p),
@@ -122,12 +154,17 @@ def put(values, row, value):
     return changed
 
 
+def pair(proba):
+    return np.stack([1.0 - proba, proba], axis=1)
+
+
 @pytest.mark.parametrize("kind", BAD)
 @pytest.mark.parametrize("metric", [ece, max_calibration_error])
-def test_what_is_wrong_is_refused_in_words(loops, kind, metric):
+@pytest.mark.parametrize("of", ["top_label", "positive_class"])
+def test_what_is_wrong_is_refused_in_words(loops, kind, metric, of):
     y, proba = simulate(300)
     with pytest.raises(InputError):
-        metric(*BAD[kind](y, proba[:, 1].clip(0.1, 0.9)))
+        metric(*BAD[kind](y, proba[:, 1].clip(0.1, 0.9)), of=of)
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from tempocal.kernels.order import STRETCH
+from tempocal.kernels.stretches import STRETCH
 from tempocal.links import sigmoid
 from tempocal.maps import Knots, Steps
-from tempocal.nonparametric import before_and_after, in_order
+from tempocal.nonparametric import before_and_after, fit_isotonic, in_order
 from tempocal.nonparametric.blocks import pool, pool_parts
 from tempocal.nonparametric.distinct import collapse, count_classes
+from tempocal.nonparametric.ordered import is_isotonic
 
 SIZES = [1, 2, 100, STRETCH + 1, 3 * STRETCH]
 
@@ -98,3 +99,41 @@ def test_blocks_of_equal_means_are_one():
     targets = np.tile([1.0, 0.0, 0.0], 6)
     blocks = pool(collapse(np.arange(18.0), targets, None))
     assert len(blocks.first) == 1
+
+
+@pytest.mark.parametrize("digits", [0, 1, 12])
+def test_blocks_are_the_same_in_any_number_of_groups(digits, monkeypatch):
+    odds, targets = rows_of(4 * STRETCH + 1, digits)
+    whole = in_order(odds, targets, None).blocks
+    monkeypatch.setattr("tempocal.nonparametric.ordered.GROUP", STRETCH)
+    parts = in_order(odds, targets, None).blocks
+    wanted = in_order(odds, targets, np.ones(len(odds))).blocks
+    for blocks in (whole, parts):
+        for name in ("first", "last", "weights", "positives"):
+            assert_array_equal(getattr(blocks, name), getattr(wanted, name))
+        assert blocks.predicted == pytest.approx(wanted.predicted, rel=1e-12)
+
+
+@pytest.mark.parametrize("shrinkage", [0.0, 1.0, 30.0])
+@pytest.mark.parametrize("n", SIZES)
+def test_losses_of_an_isotonic_fit_are_the_written_out_ones(n, shrinkage):
+    odds, targets = rows_of(n, 12)
+    rows = in_order(odds, targets, None)
+    fitted = fit_isotonic(rows, shrinkage=shrinkage)
+    assert is_isotonic(fitted, rows)
+    against = np.where(targets, -1.0, 1.0)
+    wanted = [np.mean(np.logaddexp(0.0, against * one)) for one in (odds, fitted(odds))]
+    assert before_and_after(rows, fitted) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_curves_that_turn_or_rise_within_a_block_are_not_isotonic():
+    odds, targets = np.arange(6.0), np.array([False, True, False, True, False, True])
+    rows = in_order(odds, targets, None)
+    assert rows.blocks.first.tolist() == [0.0, 1.0, 5.0]
+    flat = np.array([0.1, 0.5, 0.5, 0.9])
+    assert is_isotonic(Knots(np.array([0.0, 1.0, 4.0, 5.0]), flat), rows)
+    assert not is_isotonic(Knots(np.array([0.0, 2.0, 4.0, 5.0]), flat), rows)
+    turned = Knots(np.array([0.0, 1.0, 2.0, 4.0, 5.0]), np.array([0.1, 0.5, 0.2, 0.5, 0.9]))
+    assert not is_isotonic(turned, rows)
+    wanted = np.mean(np.logaddexp(0.0, np.where(targets, -1.0, 1.0) * turned(odds)))
+    assert before_and_after(rows, turned)[1] == pytest.approx(wanted, rel=1e-12)

@@ -2,6 +2,9 @@
 
 typedef double Two __attribute__((vector_size(16), aligned(8)));
 
+/* Rows take turns at so many tables, as in binsums.py: so those of one bin do not wait for each other. */
+#define TURNS 4
+
 typedef struct {
     const char *proba; /* (rows, columns); one column is that of the second class */
     const char *labels; /* int64_t, or bytes */
@@ -10,7 +13,7 @@ typedef struct {
     int is_top; /* whether the most probable class is judged, not the second */
     const double *edges;
     int64_t bins;
-    Two *sums; /* (bins, 2) of rows and confidence */
+    Two *tables; /* (TURNS, bins, 2) of rows and confidence */
     int64_t *seen; /* rows of each class */
 } Binned;
 
@@ -57,7 +60,20 @@ static int bin_rows(const Binned *of, int64_t first, int64_t end) {
         bin -= (highest <= of->edges[bin]) & (bin > 0);
         bin += highest > of->edges[bin + 1];
         of->seen[label]++;
-        of->sums[2 * bin + (label == top)] += (Two){1.0, highest};
+        of->tables[2 * (i % TURNS * of->bins + bin) + (label == top)] += (Two){1.0, highest};
     }
     return 1;
+}
+
+static int bin_all(const Binned *of) { return bin_rows(of, 0, of->rows); }
+
+/* Add up the tables that rows take turns at; -1 if there is no room for them. */
+static int bin_in_turns(Binned of, int (*bin)(const Binned *), Two *sums) {
+    const int64_t cells = 2 * of.bins;
+    of.tables = calloc(TURNS * cells, sizeof(Two));
+    if (!of.tables) return -1;
+    const int found = bin(&of);
+    for (int64_t k = 0; k < TURNS * cells; k++) sums[k % cells] += of.tables[k];
+    free(of.tables);
+    return found;
 }

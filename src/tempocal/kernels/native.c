@@ -731,15 +731,16 @@ static PyObject *bin_sums(PyObject *self, PyObject *const *given, Py_ssize_t cou
                            *(unsigned char *)BUFFER(IS_TOP),
                            BUFFER(EDGES),
                            bins,
-                           BUFFER(SUMS),
+                           NULL,
                            BUFFER(SEEN)};
         Py_BEGIN_ALLOW_THREADS;
-        found = classes == 2 ? loops->bin_pairs(&of) : bin_rows(&of, 0, n);
+        found = bin_in_turns(of, classes == 2 ? loops->bin_pairs : bin_all, BUFFER(SUMS));
         Py_END_ALLOW_THREADS;
     }
     PyObject *nothing = done(&arrays, in_order);
     Py_XDECREF(nothing);
-    return nothing ? PyBool_FromLong(found) : NULL;
+    if (!nothing) return NULL;
+    return found < 0 ? PyErr_NoMemory() : PyBool_FromLong(found);
 }
 
 /* The path of nearly-isotonic regression: how many joins there are, and the blocks they make. */
@@ -907,7 +908,7 @@ static PyMethodDef METHODS[] = {
     FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is out of order."),
     FAST(join_blocks, "The path of nearly-isotonic regression."),
     FAST(count_cells, "Rows of either class in each cell of their values."),
-    FAST(spread, "Rows by stretches of their values and by class."),
+    FAST(spread, "Rows of some cells by stretches of their values and by class."),
     FAST(sort, "Values in order."),
     FAST(merge, "Distinct values of two sorted classes, and the rows at each."),
     FAST(pool, "Blocks of isotonic regression."),

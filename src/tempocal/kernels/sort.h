@@ -1,7 +1,7 @@
 /* Rows of two classes in the order of their values, by digits and not by comparisons.
 
-   Rows are spread over cells of their values, and a stretch of cells fits the cache. Each stretch
-   is then sorted on its own, either class apart. NaN has no place in the order. */
+   Rows are spread over cells of their values, those of some cells at a time, and a stretch of cells fits
+   the cache. Each stretch is then sorted on its own, either class apart. NaN has no place in the order. */
 
 typedef uint64_t Bits __attribute__((may_alias));
 
@@ -28,6 +28,18 @@ INLINE int64_t cell_of(double value) {
     const Bits place = size > LEAST ? (size - LEAST) >> CELL_SHIFT : 0;
     const int64_t step = place < SIDE ? (int64_t)place : SIDE - 1;
     return bits & SIGN ? SIDE - 1 - step : SIDE + step;
+}
+
+/* The lowest value of a cell; what comes after the last one begins nowhere. */
+static double start_of(int64_t cell) {
+    if (cell <= 0) return -INFINITY;
+    if (cell == SIDE) return 0.0;
+    if (cell >= 2 * SIDE) return NAN;
+    const Bits step = (Bits)(cell < SIDE ? SIDE - cell : cell - SIDE) << CELL_SHIFT;
+    const Bits bits = cell < SIDE ? (LEAST + step - 1) | SIGN : LEAST + step;
+    double value;
+    memcpy(&value, &bits, 8);
+    return value;
 }
 
 /* Whole numbers that ascend as the doubles do, and back. */
@@ -123,29 +135,59 @@ static PyObject *count_cells(PyObject *self, PyObject *const *given, Py_ssize_t 
     return done(&arrays, good);
 }
 
-/* Put each row where `next` says that the next one of its cell and class goes. */
+typedef struct {
+    const double *values;
+    const unsigned char *seconds;
+    int64_t rows, room;
+    double low, high; /* values from low on and below high are spread, or all above if that is NaN */
+    int64_t *next; /* where the next row of a cell and class goes */
+    double *found;
+} Spread;
+
+/* Most rows are in other cells, but no processor foresees which: so rows are picked without branches. */
+static int spread_rows(const Spread *of) {
+    enum { AT_ONCE = 512 };
+    int32_t picked[AT_ONCE];
+    int good = 1;
+    for (int64_t at = 0; at < of->rows; at += AT_ONCE) {
+        const double *values = of->values + at;
+        const unsigned char *seconds = of->seconds + at;
+        const int32_t count = of->rows - at < AT_ONCE ? (int32_t)(of->rows - at) : AT_ONCE;
+        int32_t n = 0;
+        for (int32_t i = 0; i < count; i++) {
+            picked[n] = i;
+            n += !(values[i] < of->low) & !(values[i] >= of->high);
+        }
+        for (int32_t k = 0; k < n; k++) {
+            const double value = values[picked[k]];
+            const uint64_t place = (uint64_t)of->next[2 * cell_of(value) + (seconds[picked[k]] != 0)]++;
+            if (place < (uint64_t)of->room) of->found[place] = value;
+            else good = 0;
+        }
+    }
+    return good;
+}
+
+/* Put each row of some cells where `next` says that the next one of its cell and class goes. */
 static PyObject *spread(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    enum { VALUES, SECONDS, NEXT, FOUND };
+    enum { VALUES, SECONDS, CELLS, NEXT, FOUND };
     static const Wanted wanted[] = {{"d", 1, READ, 0},
                                     {"?", 1, READ, 0},
+                                    {"lq", 1, READ, 0},
                                     {"lq", 2, WRITE, 0},
                                     {"d", 1, WRITE, 0}};
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(VALUES, 0), room = SHAPE(FOUND, 0);
-    int good = HAS_LENGTH(SECONDS, n) && SHAPE(NEXT, 0) == 2 * SIDE && SHAPE(NEXT, 1) == 2
-               && arrays.views[NEXT].itemsize == 8;
+    if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(VALUES, 0);
+    int good = HAS_LENGTH(SECONDS, n) && SHAPE(CELLS, 0) == 2 && arrays.views[CELLS].itemsize == 8
+               && SHAPE(NEXT, 0) == 2 * SIDE && SHAPE(NEXT, 1) == 2 && arrays.views[NEXT].itemsize == 8;
     if (good) {
-        const double *values = BUFFER(VALUES);
-        const unsigned char *seconds = BUFFER(SECONDS);
-        int64_t *next = BUFFER(NEXT);
-        double *found = BUFFER(FOUND);
+        const int64_t *cells = BUFFER(CELLS);
+        const Spread of = {BUFFER(VALUES), BUFFER(SECONDS),    n,
+                           SHAPE(FOUND, 0), start_of(cells[0]), start_of(cells[1]),
+                           BUFFER(NEXT),   BUFFER(FOUND)};
         Py_BEGIN_ALLOW_THREADS;
-        for (Py_ssize_t i = 0; i < n; i++) {
-            const uint64_t place = (uint64_t)next[2 * cell_of(values[i]) + (seconds[i] != 0)]++;
-            if (place < (uint64_t)room) found[place] = values[i];
-            else good = 0;
-        }
+        good = spread_rows(&of);
         Py_END_ALLOW_THREADS;
     }
     return done(&arrays, good);

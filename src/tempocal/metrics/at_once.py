@@ -10,13 +10,12 @@ import numpy as np
 
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
-from tempocal.metrics.binsums import BinSums
+from tempocal.metrics.binsums import MOST_BINS, BinSums
 from tempocal.metrics.edges import Edges
 from tempocal.metrics.predictions import BLOCK_NUMBERS
 
 # Rows that are summed at once, as many as in `bin_sums`: so every way has the same bits.
 PIECE = BLOCK_NUMBERS
-MOST_BINS = 2**12
 
 
 def sums_at_once(
@@ -33,13 +32,13 @@ def sums_at_once(
     n_classes = max(columns.shape[1], 2)
     if n_classes > 2 and not of_top:
         return None
-    starts = range(0, len(y), PIECE)
-    sums = np.zeros((len(starts), edges.n_bins, 2, 2))
-    seen = np.zeros((len(starts), n_classes), dtype=np.int64)
+    pieces = range(-(-len(y) // PIECE))
+    sums = np.zeros((len(pieces), edges.n_bins, 2, 2))
+    seen = np.zeros((len(pieces), n_classes), dtype=np.int64)
+    is_top = np.array([of_top])
 
     def work(piece: int) -> bool:
         rows = slice(piece * PIECE, (piece + 1) * PIECE)
-        is_top = np.array([of_top])
         return bool(
             native.bin_sums(
                 # A column of a table is laid out piece by piece.
@@ -52,7 +51,7 @@ def sums_at_once(
             )
         )
 
-    if not all(map_on_cores(work, range(len(starts)))) or not seen.any(axis=0).all():
+    if not all(map_on_cores(work, pieces)) or not seen.any(axis=0).all():
         return None
     count, said = np.moveaxis(sums.sum(axis=0), 2, 0)
     total = count.sum(axis=1)

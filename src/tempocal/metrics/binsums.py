@@ -4,6 +4,7 @@ Sums of parts add up, so that the table of a large set can be had block by block
 metrics needs the rows again.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,11 @@ from numpy.typing import NDArray
 from tempocal.links import Array
 from tempocal.metrics.edges import Edges
 from tempocal.metrics.predictions import row_blocks
+
+# Rows of a block take turns at so many tables, as in bins.h: so every way has the same bits.
+TURNS = 4
+# With more bins, to add up the tables would take as long as the rows.
+MOST_BINS = 2**12
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,21 +60,27 @@ def bin_sums(
     """
     # One cell for each (bin, outcome): the sum of outcomes is then the weight of half the cells.
     shape = (edges.n_bins, 2)
+    turns = TURNS if edges.n_bins <= MOST_BINS else 1
     count = np.zeros(shape, dtype=np.intp)
     mass, said = np.zeros(shape), np.zeros(shape)
     for part in row_blocks(len(confidence)):
         cell = edges.locate(confidence[part])
         cell += cell
         cell += outcome[part]
-        count += _add_up(cell, None, shape)
+        for turn in range(1, turns):
+            cell[turn::turns] += turn * shape[0] * shape[1]
+        count += _add_up(cell, None, (turns, *shape))
         if weight is None:
-            said += _add_up(cell, confidence[part], shape)
+            said += _add_up(cell, confidence[part], (turns, *shape))
         else:
-            mass += _add_up(cell, weight[part], shape)
-            said += _add_up(cell, weight[part] * confidence[part], shape)
+            mass += _add_up(cell, weight[part], (turns, *shape))
+            said += _add_up(cell, weight[part] * confidence[part], (turns, *shape))
     mass = count.astype(np.float64) if weight is None else mass
     return BinSums(count.sum(axis=1), mass.sum(axis=1), said.sum(axis=1), mass[:, 1])
 
 
-def _add_up(cell: NDArray[np.intp], values: Array | None, shape: tuple[int, int]) -> NDArray[Any]:
-    return np.bincount(cell, values, minlength=shape[0] * shape[1]).reshape(shape)
+def _add_up(
+    cell: NDArray[np.intp], values: Array | None, shape: tuple[int, int, int]
+) -> NDArray[Any]:
+    tables = np.bincount(cell, values, minlength=math.prod(shape)).reshape(shape)
+    return np.asarray(tables.sum(axis=0))

@@ -1,14 +1,14 @@
 """Bayesian binning into quantiles, BBQ (Naeini, Cooper and Hauskrecht, 2015)."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import betaln
 
+from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array
 from tempocal.maps.binary import Steps
-from tempocal.nonparametric.bins import edges_at, equal_mass_cuts, mass_ranks, midpoints
+from tempocal.nonparametric.bins import edges_at, equal_mass_cuts, mass_ranks, middles_between
 from tempocal.nonparametric.distinct import Distinct, Positions
 from tempocal.nonparametric.ordered import Ordered
 
@@ -16,6 +16,8 @@ from tempocal.nonparametric.ordered import Ordered
 _NEGLIGIBLE = 1e-20
 # Its reciprocal, and so its gamma function, is still finite.
 _SMALLEST = 1e-300
+# Models that are fitted at once: fewer take longer, and many more do not fit the cache.
+BATCH = 32
 
 
 def fit_bayesian(
@@ -65,7 +67,14 @@ def fit_bayesian(
     binnings = _binnings(data, spread)
     positives, negatives = np.cumsum(data.positives), data.negatives
     np.cumsum(negatives, out=negatives)
-    models = [_fit_model(data.odds, positives, negatives, cuts, prior_rows) for cuts in binnings]
+    n_batches = -(-len(binnings) // BATCH)
+
+    def work(batch: int) -> list[_Model]:
+        # Few bins and many in each batch, so that every core has as much to do.
+        some = binnings[batch::n_batches]
+        return _fit_models(data.odds, positives, negatives, some, prior_rows)
+
+    models = [model for some in map_on_cores(work, range(n_batches)) for model in some]
     return _average(data.odds, models)
 
 
@@ -76,30 +85,61 @@ class _Model:
     log_evidence: float
 
 
-def _binnings(data: Distinct, spread: float) -> Iterable[Positions]:
+def _binnings(data: Distinct, spread: float) -> list[Positions]:
     root = np.cbrt(data.weights.sum())
     most = min(int(np.ceil(spread * root)), len(data.odds))
     fewest = min(max(1, int(root / spread)), most)
     ranks = mass_ranks(data.weights)
     candidates = (equal_mass_cuts(ranks, bins) for bins in range(fewest, most + 1))
     # Ties can make binnings of several sizes the same one, which must not count twice.
-    return {cuts.tobytes(): cuts for cuts in candidates}.values()
+    return list({cuts.tobytes(): cuts for cuts in candidates}.values())
 
 
-def _fit_model(
-    odds: Array, positives: Array, negatives: Array, cuts: Positions, prior_rows: float
-) -> _Model:
-    """Fit one binning; ``positives`` and ``negatives`` are cumulated over the distinct values."""
-    last = np.append(cuts, len(odds) - 1)
-    positives = np.diff(positives[last], prepend=0.0)
-    negatives = np.diff(negatives[last], prepend=0.0)
-    middles, complements = midpoints(edges_at(odds, cuts))
+def _fit_models(
+    odds: Array, positives: Array, negatives: Array, binnings: list[Positions], prior_rows: float
+) -> list[_Model]:
+    """Fit some binnings; ``positives`` and ``negatives`` are cumulated over the distinct values."""
+    sizes = np.array([len(cuts) + 1 for cuts in binnings])
+    starts = np.cumsum(sizes) - sizes
+    last, lower, upper = _side_by_side(odds, binnings, starts)
+    came, failed = _of_bins(positives[last], starts), _of_bins(negatives[last], starts)
+    middles, complements = middles_between(lower, upper)
+    share = np.repeat(prior_rows / sizes, sizes)
     # Beyond odds of 700 or so a middle underflows, and at 0 the prior would be improper.
-    alpha = np.maximum(middles * prior_rows / len(last), _SMALLEST)
-    beta = np.maximum(complements * prior_rows / len(last), _SMALLEST)
-    log_evidence = betaln(alpha + positives, beta + negatives) - betaln(alpha, beta)
-    probabilities = (alpha + positives) / (alpha + beta + positives + negatives)
-    return _Model(cuts, probabilities, float(log_evidence.sum()))
+    alpha, beta = (np.maximum(one * share, _SMALLEST) for one in (middles, complements))
+    log_evidence = betaln(alpha + came, beta + failed) - betaln(alpha, beta)
+    probabilities = (alpha + came) / (alpha + beta + came + failed)
+    return [
+        _Model(*model)
+        for model in zip(
+            binnings,
+            np.split(probabilities, starts[1:]),
+            np.add.reduceat(log_evidence, starts).tolist(),
+            strict=True,
+        )
+    ]
+
+
+def _side_by_side(
+    odds: Array, binnings: list[Positions], starts: Positions
+) -> tuple[Positions, Array, Array]:
+    """Last value and edges of the bins of all binnings, of which each has its first at a start."""
+    bins = sum(len(cuts) + 1 for cuts in binnings)
+    is_inner = np.ones(bins, dtype=np.bool_)
+    is_inner[starts - 1] = False  # the end of the binning before, or of all of them
+    last, upper = np.full(bins, len(odds) - 1), np.full(bins, np.inf)
+    last[is_inner] = np.concatenate(binnings)
+    upper[is_inner] = edges_at(odds, last[is_inner])
+    lower = np.append(-np.inf, upper[:-1])
+    lower[starts] = -np.inf
+    return last, lower, upper
+
+
+def _of_bins(cumulated: Array, starts: Positions) -> Array:
+    """Take differences of sums that are cumulated anew from some places on."""
+    sums = np.diff(cumulated, prepend=0.0)
+    sums[starts] = cumulated[starts]
+    return sums
 
 
 def _average(odds: Array, models: list[_Model]) -> Steps:

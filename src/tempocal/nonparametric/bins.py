@@ -66,6 +66,10 @@ def midpoints(edges: Array) -> tuple[Array, Array]:
     >>> midpoints(np.array([0.0]))
     (array([0.25, 0.75]), array([0.75, 0.25]))
     """
-    bounds = np.concatenate([[-np.inf], edges, [np.inf]])
-    proba, complement = sigmoid(bounds), sigmoid(-bounds)
-    return (proba[:-1] + proba[1:]) / 2, (complement[:-1] + complement[1:]) / 2
+    return middles_between(np.append(-np.inf, edges), np.append(edges, np.inf))
+
+
+def middles_between(lower: Array, upper: Array) -> tuple[Array, Array]:
+    """Do that for bins whose ends are given one by one."""
+    proba, complement = sigmoid(lower) + sigmoid(upper), sigmoid(-lower) + sigmoid(-upper)
+    return proba / 2, complement / 2

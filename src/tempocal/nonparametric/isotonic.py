@@ -4,7 +4,6 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from tempocal.maps.binary import Knots
-from tempocal.nonparametric.blocks import pool, pool_parts
 from tempocal.nonparametric.distinct import shrink_means
 from tempocal.nonparametric.knots import thin_knots
 from tempocal.nonparametric.ordered import Ordered
@@ -34,7 +33,7 @@ def fit_isotonic(rows: Ordered, *, shrinkage: float) -> Knots:
     >>> fit_isotonic(in_order(odds, targets, None), shrinkage=0.0)
     Knots(odds=array([-2., -1., 1., 2.]), probabilities=array([0. , 0.5, 0.5, 1. ]))
     """
-    blocks = pool_parts(rows.map(pool))
+    blocks = rows.blocks
     weights = blocks.weights
     means = shrink_means(blocks.positives / weights, blocks.predicted / weights, weights, shrinkage)
     values = isotonic_regression(means, weights=weights).x

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -10,12 +11,19 @@ from numpy.typing import NDArray
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
 from tempocal.kernels.losses import compare
-from tempocal.kernels.order import STRETCH, Classes, merge, sorted_classes
+from tempocal.kernels.order import map_sorted, merge, sorted_classes
+from tempocal.kernels.stretches import STRETCH, Classes
 from tempocal.links import Array, nll_from_logits
-from tempocal.maps.binary import BinaryMap
+from tempocal.maps.binary import BinaryMap, Knots
+from tempocal.nonparametric.blocks import Blocks, pool, pool_parts
 from tempocal.nonparametric.distinct import Distinct, collapse, count_classes
 
 Result = TypeVar("Result")
+
+# Rows of a group that is sorted while others are not held, and most such groups: each takes a pass.
+GROUP, MOST_GROUPS = 2**20, 8
+# Rows whose losses are worked out at once.
+BLOCK = 2**15
 
 
 class Ordered(Protocol):
@@ -23,6 +31,10 @@ class Ordered(Protocol):
 
     Work is done for a stretch at a time, on all cores; its results come in order.
     """
+
+    @property
+    def blocks(self) -> Blocks:
+        """The blocks of their isotonic regression."""
 
     def distinct(self) -> Distinct:
         """Return all of them."""
@@ -53,12 +65,16 @@ def in_order(odds: Array, targets: NDArray[Any], weights: Array | None) -> Order
         return _Collapsed(collapse(odds, targets, weights))
     if native is None:
         return _Collapsed(count_classes(odds, targets))
-    return _Counted(sorted_classes(odds, targets))
+    return _Counted(odds, targets)
 
 
 @dataclass(frozen=True)
 class _Collapsed:
     data: Distinct
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        return pool_parts(self.map(pool))
 
     def distinct(self) -> Distinct:
         return self.data
@@ -79,9 +95,33 @@ class _Collapsed:
 
 @dataclass(frozen=True)
 class _Counted:
-    """Rows of weight one, either class in order; they are merged when they are needed."""
+    """Rows of weight one, in any order; they are sorted and merged when they are needed."""
 
-    stretches: list[Classes]
+    odds: Array
+    targets: NDArray[np.bool_]
+
+    @cached_property
+    def stretches(self) -> list[Classes]:
+        """Either class in order: a copy of all log-odds."""
+        return sorted_classes(self.odds, self.targets)
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        n_groups = min(max(len(self.odds) // GROUP, 1), MOST_GROUPS)
+        parts = map_sorted(
+            lambda classes: pool(_merged(classes)), self.odds, self.targets, n_groups
+        )
+        return pool_parts(parts)
+
+    def loss(self) -> float:
+        """Mean negative log likelihood, for which they need no order."""
+
+        def total(start: int) -> float:
+            rows = slice(start, start + BLOCK)
+            return float(compare(self.odds[rows], self.odds[rows], self.targets[rows], None)[0])
+
+        totals = map_on_cores(total, range(0, len(self.odds), BLOCK))
+        return float(np.sum(totals)) / len(self.odds)
 
     def distinct(self) -> Distinct:
         sizes = [len(firsts) + len(seconds) for firsts, seconds in self.stretches]
@@ -96,15 +136,24 @@ class _Counted:
         return Distinct(*room)
 
     def map(self, work: Callable[[Distinct], Result]) -> list[Result]:
-        return map_on_cores(lambda one: work(_Counted([one]).distinct()), self.stretches)
+        return map_on_cores(lambda classes: work(_merged(classes)), self.stretches)
 
     def map_classes(self, work: Callable[[Array, int, Array | None], Result]) -> list[Result]:
         pairs = [pair for classes in self.stretches for pair in enumerate(classes)]
         return map_on_cores(lambda pair: work(pair[1], pair[0], None), pairs)
 
 
+def _merged(classes: Classes) -> Distinct:
+    room = np.empty((3, sum(map(len, classes))))
+    return Distinct(*room[:, : merge(classes, room)])
+
+
 def before_and_after(rows: Ordered, fitted: BinaryMap) -> tuple[float, float]:
     """Mean negative log likelihood of the rows as they are, and mapped."""
+    if isinstance(rows, _Counted) and is_isotonic(fitted, rows):
+        blocks = rows.blocks
+        pooled = _Collapsed(Distinct(blocks.first, blocks.weights, blocks.positives))
+        return rows.loss(), before_and_after(pooled, fitted)[1]
 
     def sums(odds: Array, code: int, weights: Array | None) -> Array:
         labels, mapped = np.full(len(odds), code), fitted(odds)
@@ -116,3 +165,12 @@ def before_and_after(rows: Ordered, fitted: BinaryMap) -> tuple[float, float]:
 
     before, after, weight = np.sum(rows.map_classes(sums), axis=0)
     return float(before / weight), float(after / weight)
+
+
+def is_isotonic(fitted: BinaryMap, rows: Ordered) -> bool:
+    """Whether a curve ascends and has one value on each block, as ends of equal value tell."""
+    return (
+        isinstance(fitted, Knots)
+        and bool((np.diff(fitted.probabilities) >= 0).all())
+        and np.array_equal(fitted(rows.blocks.first), fitted(rows.blocks.last))
+    )

@@ -35,7 +35,7 @@ class NearIsotonicPath:
 
     Model k holds from ``breakpoints[k]`` to the next one; block j is part of the models
     ``first[j] <= k < end[j]``, where it covers the values ``start[j] <= i < stop[j]`` with
-    ``mean[j] + slope[j] * penalty``. Blocks are ordered by where they start.
+    ``mean[j] + slope[j] * penalty``. Blocks are in the order in which they were made.
 
     Attributes
     ----------
@@ -58,7 +58,8 @@ class NearIsotonicPath:
 
     def blocks(self, model: int) -> Positions:
         """Blocks of a model, from left to right."""
-        return np.flatnonzero((self.first <= model) & (model < self.end))
+        found = np.flatnonzero((self.first <= model) & (model < self.end))
+        return found[np.argsort(self.start[found])]
 
     def at(self, penalty: float) -> Array:
         """Solution at one penalty, of the length of the targets."""
@@ -206,24 +207,22 @@ class _Chain:
 
 
 def _path(chain: _Joined, positions: Positions) -> NearIsotonicPath:
-    """Put the blocks of a chain in order; ``positions`` are those of its boundaries."""
+    """Say when and where the blocks of a chain were; ``positions`` are those of its boundaries."""
     breakpoints, model_of_join = _breakpoints(chain.joins)
     start, stop, weight = chain.start, chain.stop, chain.weight
     initial = np.zeros(len(weight) - len(model_of_join), dtype=np.intp)
     first = np.concatenate([initial, model_of_join])
     # The last entry is for the blocks that no join ended, whose -1 finds it.
     end = np.append(model_of_join, len(breakpoints))[chain.ended_by]
-    slope = (chain.falls[start] - chain.falls[stop]) / weight
-    order = np.argsort(start, kind="stable")
     return NearIsotonicPath(
         breakpoints=breakpoints,
-        first=first[order],
-        end=end[order],
-        start=positions[start[order]],
-        stop=positions[stop[order]],
-        weight=weight[order],
-        mean=chain.total[order] / weight[order],
-        slope=slope[order],
+        first=first,
+        end=end,
+        start=positions[start],
+        stop=positions[stop],
+        weight=weight,
+        mean=chain.total / weight,
+        slope=(chain.falls[start] - chain.falls[stop]) / weight,
     )
 
 
