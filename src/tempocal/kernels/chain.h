@@ -14,8 +14,8 @@ typedef struct {
     double *joins; /* (count - 1,) */
     int64_t made; /* joins so far */
     int64_t *ending, *starting; /* blocks beside each boundary */
-    double *due; /* when they are to meet */
-    Meeting *queue; /* a heap */
+    Meeting *queue; /* a heap that has each boundary once */
+    int64_t *place; /* of each boundary in it, or -1 */
     int64_t waiting;
 } Chain;
 
@@ -23,26 +23,41 @@ static int is_sooner(Meeting one, Meeting other) {
     return one.due < other.due || (one.due == other.due && one.boundary < other.boundary);
 }
 
-static void push_meeting(Chain *chain, Meeting new) {
-    int64_t at = chain->waiting++;
-    while (at > 0 && is_sooner(new, chain->queue[(at - 1) / 2])) {
-        chain->queue[at] = chain->queue[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    chain->queue[at] = new;
+static void put(Chain *chain, int64_t at, Meeting one) {
+    chain->queue[at] = one;
+    chain->place[one.boundary] = at;
 }
 
-static Meeting pop_meeting(Chain *chain) {
-    const Meeting first = chain->queue[0], last = chain->queue[--chain->waiting];
-    int64_t at = 0, next;
-    while ((next = 2 * at + 1) < chain->waiting) {
-        if (next + 1 < chain->waiting && is_sooner(chain->queue[next + 1], chain->queue[next])) next++;
-        if (!is_sooner(chain->queue[next], last)) break;
-        chain->queue[at] = chain->queue[next];
-        at = next;
-    }
-    chain->queue[at] = last;
-    return first;
+/* Fill a place of the heap with a meeting, which moves up or down from there. */
+static void settle_meeting(Chain *chain, int64_t at, Meeting one) {
+    Meeting *queue = chain->queue;
+    int64_t next;
+    if (at > 0 && is_sooner(one, queue[(at - 1) / 2])) {
+        do {
+            put(chain, at, queue[(at - 1) / 2]);
+            at = (at - 1) / 2;
+        } while (at > 0 && is_sooner(one, queue[(at - 1) / 2]));
+    } else
+        while ((next = 2 * at + 1) < chain->waiting) {
+            if (next + 1 < chain->waiting && is_sooner(queue[next + 1], queue[next])) next++;
+            if (!is_sooner(queue[next], one)) break;
+            put(chain, at, queue[next]);
+            at = next;
+        }
+    put(chain, at, one);
+}
+
+static void take_out(Chain *chain, int64_t boundary) {
+    const int64_t at = chain->place[boundary];
+    if (at < 0) return;
+    chain->place[boundary] = -1;
+    chain->waiting--;
+    if (at < chain->waiting) settle_meeting(chain, at, chain->queue[chain->waiting]);
+}
+
+static void push_meeting(Chain *chain, Meeting new) {
+    const int64_t at = chain->place[new.boundary];
+    settle_meeting(chain, at < 0 ? chain->waiting++ : at, new);
 }
 
 static void schedule(Chain *chain, int64_t boundary, double now) {
@@ -50,14 +65,15 @@ static void schedule(Chain *chain, int64_t boundary, double now) {
     const int64_t fall = chain->falls[boundary];
     const double before = (double)(chain->falls[chain->start[left]] - fall) / chain->weight[left];
     const double after = (double)(fall - chain->falls[chain->stop[right]]) / chain->weight[right];
-    chain->due[boundary] = HUGE_VAL;
-    if (before == after) return;
+    if (before == after) {
+        take_out(chain, boundary);
+        return;
+    }
     const double gap = chain->total[right] / chain->weight[right] - chain->total[left] / chain->weight[left];
     const double due = gap / (before - after);
     /* What would overflow never comes. */
-    if (!(due < HUGE_VAL)) return;
-    chain->due[boundary] = due > now ? due : now;
-    push_meeting(chain, (Meeting){chain->due[boundary], boundary});
+    if (due < HUGE_VAL) push_meeting(chain, (Meeting){due > now ? due : now, boundary});
+    else take_out(chain, boundary);
 }
 
 static void join(Chain *chain, int64_t boundary, double penalty) {
@@ -71,7 +87,6 @@ static void join(Chain *chain, int64_t boundary, double penalty) {
     chain->ended_by[left] = chain->ended_by[right] = chain->made;
     chain->ended_by[new] = -1;
     chain->joins[chain->made++] = penalty;
-    chain->due[boundary] = HUGE_VAL;
     chain->starting[start] = chain->ending[stop] = new;
     if (start > 0) schedule(chain, start, penalty);
     if (stop < chain->count) schedule(chain, stop, penalty);
@@ -82,14 +97,14 @@ static int run_chain(Chain *chain) {
     const size_t boundaries = (size_t)chain->count + 1;
     chain->ending = malloc(boundaries * sizeof *chain->ending);
     chain->starting = malloc(boundaries * sizeof *chain->starting);
-    chain->due = malloc(boundaries * sizeof *chain->due);
-    /* A meeting for each boundary, and for the two beside each join. */
-    chain->queue = malloc(3 * boundaries * sizeof *chain->queue);
-    const int is_good = chain->ending && chain->starting && chain->due && chain->queue;
+    chain->place = malloc(boundaries * sizeof *chain->place);
+    chain->queue = malloc(boundaries * sizeof *chain->queue);
+    const int is_good = chain->ending && chain->starting && chain->place && chain->queue;
     if (is_good) {
         for (int64_t i = 0; i <= chain->count; i++) {
             chain->ending[i] = i - 1;
             chain->starting[i] = i;
+            chain->place[i] = -1;
         }
         for (int64_t i = 0; i < chain->count; i++) {
             chain->start[i] = i;
@@ -98,14 +113,14 @@ static int run_chain(Chain *chain) {
         }
         for (int64_t boundary = 1; boundary < chain->count; boundary++) schedule(chain, boundary, 0.0);
         while (chain->waiting) {
-            const Meeting next = pop_meeting(chain);
-            /* One is out of date if a block beside it has changed since. */
-            if (next.due == chain->due[next.boundary]) join(chain, next.boundary, next.due);
+            const Meeting next = chain->queue[0];
+            take_out(chain, next.boundary);
+            join(chain, next.boundary, next.due);
         }
     }
     free(chain->ending);
     free(chain->starting);
-    free(chain->due);
+    free(chain->place);
     free(chain->queue);
     return is_good;
 }
