@@ -135,7 +135,8 @@ def descend_newton(
         passes=last.passes,
         converged=last.converged,
         unbounded=last.unbounded,
-        sums=known if last.passes == 0 else None,
+        sums=last.point.sums,
+        step=theta - last.point.theta,
     )
 
 
@@ -160,7 +161,7 @@ class _Last:
 
 def _with_hessian(point: Point) -> _Curved:
     assert point.hessian is not None
-    return _Curved(point.theta, point.value, point.gradient, point.hessian)
+    return _Curved(point.theta, point.value, point.gradient, point.hessian, point.sums)
 
 
 def _descend(

@@ -22,7 +22,7 @@ from tempocal.solve.newton import LAST_STEP, descend_newton
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic import Wanted
-from tempocal.solve.scan import Bracket, KeyQuadratic, moved
+from tempocal.solve.scan import Bracket, KeyQuadratic
 
 # Logarithms of rates, relative to the range of time, and the problem at them. Where one is an
 # array, the basis and the pulls have a first axis for it.
@@ -31,7 +31,8 @@ MakeProblem = Callable[[LogRates], Problem]
 
 SLOWEST, FASTEST = float(np.log(1e-2)), float(np.log(1e3))
 # Rates that are looked at; then the lowest is closed in on, until this close.
-SCAN = 41
+GRID = np.linspace(SLOWEST, FASTEST, 41)
+SPACING = float(GRID[1] - GRID[0])
 CLOSE, MAX_CLOSER = 0.05, 6
 # Most steps are small: these save closing in.
 NEARBY = np.array([-0.02, -0.002, 0.0, 0.002, 0.02])
@@ -48,6 +49,9 @@ MAX_SETBACKS, MOST_PASSES = 5, 300
 # Rounds of rate, strengths, rate; and the change of the log rate at which they are settled.
 MAX_ROUNDS = 8
 SETTLED = 1e-3
+# The last step of a search may promise this much less than that of a fit, for rates are less well
+# determined than coefficients; on rows that stand for others it may promise more.
+LAST_STEP_OF_RATES, LAST_STEP_OF_FEW = 1e-2 * LAST_STEP, 1e2 * LAST_STEP
 
 
 @dataclass(frozen=True)
@@ -71,9 +75,7 @@ def fit_profile_by_evidence(
             problem, groups, wanted, first=strengths, start=place.solution.theta
         )
         strengths, effect, before = chosen.strengths, chosen.design_effect, place.log_rates
-        place = fit_profile(
-            make, n_rates, strengths, Place(before, chosen.solution.theta, chosen.solution)
-        )
+        place = fit_profile(make, n_rates, strengths, Place(before, chosen.solution, seen=True))
         passes += chosen.solution.passes + place.solution.passes
         if np.abs(np.subtract(place.log_rates, before)).max() < SETTLED:
             break
@@ -86,11 +88,16 @@ def fit_profile_by_evidence(
 
 @dataclass(frozen=True)
 class Place:
-    """Rates, coefficients, and the solution there."""
+    """Rates and the solution there; ``seen`` if its sums are those of the rows as they are now."""
 
     log_rates: tuple[float, ...]
-    theta: Array
     solution: Solution
+    seen: bool = False
+
+    @property
+    def theta(self) -> Array:
+        """The coefficients."""
+        return self.solution.theta
 
 
 def _polished(make: MakeProblem, n_rates: int, strengths: Strengths, place: Place) -> Place:
@@ -100,17 +107,11 @@ def _polished(make: MakeProblem, n_rates: int, strengths: Strengths, place: Plac
     to others on few rows.
     """
     search = _Search(make, n_rates, strengths)
-    here, quadratic = search.look(place.log_rates, place.theta)
+    here, quadratic = search.begin(place)
     best = search.polish(quadratic, here)
     if best.log_rates == place.log_rates:
         return replace(place, solution=replace(place.solution, passes=search.passes))
-    problem = make(best.log_rates)
-    assert here.sums is not None
-    # So close by, the quadratic is as good as another pass.
-    known = moved(here.sums, problem.at_keys(best.theta) - quadratic.center)
-    solution = descend_newton(problem, strengths, best.theta, known)
-    total = search.passes + solution.passes
-    return Place(best.log_rates, solution.theta, replace(solution, passes=total))
+    return search.end(best, quadratic)
 
 
 def fit_profile(
@@ -125,7 +126,7 @@ def fit_profile(
             return start
     place = _search_all(make, n_rates, strengths, start, near=near)
     while _sharpen(make(place.log_rates), place):
-        again = _search_all(make, n_rates, strengths, place)
+        again = _search_all(make, n_rates, strengths, replace(place, seen=False))
         passes = place.solution.passes + again.solution.passes
         place = replace(again, solution=replace(again.solution, passes=passes))
     return place
@@ -138,21 +139,26 @@ def _sharpen(problem: Problem, place: Place) -> bool:
 
 
 def _search_all(
-    make: MakeProblem, n_rates: int, strengths: Strengths, start: Place, *, near: bool = False
+    make: MakeProblem,
+    n_rates: int,
+    strengths: Strengths,
+    start: Place,
+    *,
+    near: bool = False,
+    last_step: float = LAST_STEP_OF_RATES,
 ) -> Place:
     """Search from a place, and, unless it is ``near``, from every other that may be as good."""
-    search = _Search(make, n_rates, strengths)
-    best, dips = search.descend(start.log_rates, start.theta, near=near)
-    for log_rates, theta in dips if search.passes < MOST_PASSES else ():
+    search = _Search(make, n_rates, strengths, last_step)
+    best, quadratic = search.descend(start, near=near)
+    dips = [] if near or search.passes >= MOST_PASSES else search.dips(quadratic, best)
+    for log_rates, theta in dips:
         # A rival is fitted at its own rate first, for the quadratic is not to be trusted so far.
         at = descend_newton(search.make(log_rates), strengths, theta)
         search.passes += at.passes
-        rival, _ = search.descend(log_rates, at.theta, near=True)
+        rival, its_quadratic = search.descend(Place(log_rates, at, seen=True), near=True)
         if rival.value < best.value:
-            best = rival
-    solution = descend_newton(search.make(best.log_rates), strengths, best.theta, best.sums)
-    total = search.passes + solution.passes
-    return Place(best.log_rates, solution.theta, replace(solution, passes=total))
+            best, quadratic = rival, its_quadratic
+    return search.end(search.closest(quadratic, best), quadratic)
 
 
 def _start(make: MakeProblem, n_rates: int, strengths: Strengths) -> tuple[Place, bool]:
@@ -167,7 +173,7 @@ def _start(make: MakeProblem, n_rates: int, strengths: Strengths) -> tuple[Place
     if few is not None:
         place = _fit_few(make, n_rates, strengths, few)
         if not place.solution.unbounded:
-            return place, True
+            return replace(place, seen=False), True
     small, share = problem.thinned(SAMPLE_ROWS)
     if share <= LARGEST_SHARE:
 
@@ -176,62 +182,70 @@ def _start(make: MakeProblem, n_rates: int, strengths: Strengths) -> tuple[Place
 
         place = fit_profile(make_small, n_rates, tuple(share * s for s in strengths))
         if not place.solution.unbounded:
-            return place, False
-    solution = fit(problem, strengths)
-    return Place(middle, solution.theta, solution), False
+            return replace(place, seen=False), False
+    return Place(middle, fit(problem, strengths), seen=True), False
 
 
 def _fit_few(make: MakeProblem, n_rates: int, strengths: Strengths, few: Problem) -> Place:
-    """Fit few rows that stand for many."""
+    """Fit few rows that stand for many: to the last digit but one, for a search is to follow."""
 
     def make_few(log_rates: LogRates) -> Problem:
         return replace(make(log_rates), rows=few.rows)
 
     near = identity_or_zero(few)
-    solution = descend_newton(few, strengths, near, known_at(few, near))
+    known, last_step = known_at(few, near), LAST_STEP_OF_FEW
+    solution = descend_newton(few, strengths, near, known, last_step=last_step)
+    start = Place((1.0,) * n_rates, solution, seen=True)
     if solution.unbounded:
-        return Place((), solution.theta, solution)
-    start = Place((1.0,) * n_rates, solution.theta, solution)
-    return fit_profile(make_few, n_rates, strengths, start)
+        return start
+    return _search_all(make_few, n_rates, strengths, start, last_step=last_step)
 
 
 @dataclass(frozen=True)
 class _At:
-    """Rates and coefficients, with the objective there; and the sums, if a pass was made."""
+    """Rates and coefficients, with the objective there."""
 
     log_rates: tuple[float, ...]
     theta: Array
     value: float
-    sums: Sums | None = None
 
 
 class _Search:
     """A search over all rates, at given strengths."""
 
-    def __init__(self, make: MakeProblem, n_rates: int, strengths: Strengths) -> None:
+    def __init__(
+        self,
+        make: MakeProblem,
+        n_rates: int,
+        strengths: Strengths,
+        last_step: float = LAST_STEP_OF_RATES,
+    ) -> None:
         self.make = make
         self.n_rates = n_rates
         self.strengths = strengths
+        self.last_step = last_step
         self.passes = 0
-        self.grid = np.linspace(SLOWEST, FASTEST, SCAN)
 
-    def descend(
-        self, log_rates: tuple[float, ...], theta: Array, *, near: bool = False
-    ) -> tuple[_At, list[tuple[tuple[float, ...], Array]]]:
+    def begin(self, place: Place) -> tuple[_At, KeyQuadratic]:
+        """Return the quadratic at a place, or at the last point next to it that was seen."""
+        solution = place.solution
+        if not place.seen or solution.sums is None or solution.step is None:
+            return self.look(place.log_rates, place.theta)
+        return self.look(place.log_rates, solution.theta - solution.step, solution.sums)
+
+    def descend(self, place: Place, *, near: bool = False) -> tuple[_At, KeyQuadratic]:
         """Go down from a place; ``near`` keeps to the dip that it is in.
 
-        Also return the other dips of the last quadratic.
+        Also return the last quadratic.
         """
-        radius = self.grid[1] - self.grid[0] if near else np.inf
-        here, quadratic = self.look(log_rates, theta)
+        radius = SPACING if near else np.inf
+        here, quadratic = self.begin(place)
         setbacks = 0
         for _ in range(MAX_STEPS):
             there = self._lowest(quadratic, here, radius)
             promised = here.value - there.value
-            if promised <= LAST_STEP * quadratic.weight:
-                best = there if promised > ROUNDING * quadratic.weight else here
-                here = self._closest(quadratic, best)
-                break
+            if promised <= self.last_step * quadratic.weight:
+                return there if promised > ROUNDING * quadratic.weight else here, quadratic
             trial, its_quadratic = self.look(there.log_rates, there.theta)
             if trial.value <= here.value - 0.1 * promised:
                 here, quadratic = trial, its_quadratic
@@ -239,32 +253,41 @@ class _Search:
             # The quadratic led too far: fit at its rate, and if that is no better keep closer.
             solution = descend_newton(self.make(there.log_rates), self.strengths, there.theta)
             self.passes += solution.passes
-            trial, its_quadratic = self.look(there.log_rates, solution.theta)
+            trial, its_quadratic = self.begin(Place(there.log_rates, solution, seen=True))
             if trial.value < here.value:
                 here, quadratic = trial, its_quadratic
             else:
                 radius, setbacks = 0.25 * min(radius, FASTEST - SLOWEST), setbacks + 1
             if setbacks == MAX_SETBACKS or self.passes > MOST_PASSES:
                 break
-        return here, [] if near else self._dips(quadratic, here)
+        return here, quadratic
 
-    def look(self, log_rates: tuple[float, ...], theta: Array) -> tuple[_At, KeyQuadratic]:
-        """Make a pass over the rows."""
+    def end(self, best: _At, quadratic: KeyQuadratic) -> Place:
+        """Fit at the rates that were found."""
+        problem = self.make(best.log_rates)
+        # So close by, the quadratic is as good as another pass.
+        known = quadratic.sums_at(problem.at_keys(best.theta))
+        solution = descend_newton(problem, self.strengths, best.theta, known)
+        passes = self.passes + solution.passes
+        return Place(best.log_rates, replace(solution, passes=passes), seen=True)
+
+    def look(
+        self, log_rates: tuple[float, ...], theta: Array, sums: Sums | None = None
+    ) -> tuple[_At, KeyQuadratic]:
+        """Make a pass over the rows, unless the sums over them are known."""
         problem = self.make(log_rates)
         at_keys = problem.at_keys(theta)
-        sums = problem.rows.sums(at_keys)
+        if sums is None:
+            sums, self.passes = problem.rows.sums(at_keys), self.passes + 1
         assert sums.hessian is not None
-        self.passes += 1
         loss = float(sums.loss.sum())
         offset = theta - problem.identity
         # As in the quadratic, to the last digit.
         penalty = 0.5 * float(offset @ as_matrix(problem.pull(self.strengths)) @ offset)
-        here = _At(log_rates, theta, loss + penalty, sums)
-        return here, KeyQuadratic(
+        return _At(log_rates, theta, loss + penalty), KeyQuadratic(
             center=at_keys,
             loss=loss,
-            gradient=sums.gradient,
-            hessian=sums.hessian,
+            sums=sums,
             identity=problem.identity,
             lower=problem.lower,
             weight=problem.rows.total_weight,
@@ -282,7 +305,7 @@ class _Search:
         self, quadratic: KeyQuadratic, best: _At, k: int, center: float, radius: float
     ) -> _At:
         low, high = max(SLOWEST, center - radius), min(FASTEST, center + radius)
-        inside = self.grid[(self.grid >= low) & (self.grid <= high)]
+        inside = GRID[(GRID >= low) & (GRID <= high)]
         nearby = np.clip(best.log_rates[k] + NEARBY, low, high)
         points = np.unique(np.concatenate([inside, [low, high], nearby]))
         for _ in range(MAX_CLOSER):
@@ -292,7 +315,7 @@ class _Search:
             points = around.closer()
         return self._best_of(quadratic, best, k, np.unique([around.center, around.vertex]))[0]
 
-    def _closest(self, quadratic: KeyQuadratic, best: _At) -> _At:
+    def closest(self, quadratic: KeyQuadratic, best: _At) -> _At:
         """Rates of the lowest place of the quadratic, to as many digits as there are."""
         for k in [*range(self.n_rates)] * self.n_rates:
             best = self._step(quadratic, best, k, apart=APART, most=APART)
@@ -330,17 +353,16 @@ class _Search:
         found = _At(_with(best.log_rates, k, points[lowest]), thetas[lowest], values[lowest])
         return found, Bracket.around(lowest, points, values)
 
-    def _dips(self, quadratic: KeyQuadratic, here: _At) -> list[tuple[tuple[float, ...], Array]]:
+    def dips(self, quadratic: KeyQuadratic, here: _At) -> list[tuple[tuple[float, ...], Array]]:
         """Other local minima over the scanned rates."""
         found = []
-        spacing = self.grid[1] - self.grid[0]
         for k in range(self.n_rates):
-            thetas, values = self._along(quadratic, here, k, self.grid)
+            thetas, values = self._along(quadratic, here, k, GRID)
             padded = np.concatenate([[np.inf], values, [np.inf]])
             is_dip = values + ROUNDING * quadratic.weight < np.minimum(padded[:-2], padded[2:])
-            is_dip &= np.abs(self.grid - here.log_rates[k]) > spacing
+            is_dip &= np.abs(GRID - here.log_rates[k]) > SPACING
             found += [
-                (_with(here.log_rates, k, self.grid[spot]), thetas[spot])
+                (_with(here.log_rates, k, GRID[spot]), thetas[spot])
                 for spot in np.flatnonzero(is_dip)
             ]
         return found

@@ -17,8 +17,7 @@ class KeyQuadratic:
 
     center: Array  # (keys, width)
     loss: float
-    gradient: Array  # (keys, width)
-    hessian: Array  # (keys, width, width)
+    sums: Sums
     identity: Array  # (coefficients,)
     lower: Array  # (coefficients,)
     weight: float  # of all rows
@@ -28,17 +27,23 @@ class KeyQuadratic:
 
         ``bases`` are (bases, keys, functions); a pull may be the same for all.
         """
+        slope, bend = self.sums.gradient, self.sums.hessian
+        assert bend is not None
         offset = theta - self.identity
         away = bases @ theta.reshape(bases.shape[2], -1) - self.center
-        curved = np.einsum("tpq,rtq->rtp", self.hessian, away)
+        curved = np.einsum("tpq,rtq->rtp", bend, away)
         pulled = pulls @ offset
-        value = np.einsum("rtp,rtp->r", away, self.gradient + 0.5 * curved) + 0.5 * pulled @ offset
-        gradient = bases.swapaxes(1, 2) @ (self.gradient + curved)
+        value = np.einsum("rtp,rtp->r", away, slope + 0.5 * curved) + 0.5 * pulled @ offset
+        gradient = bases.swapaxes(1, 2) @ (slope + curved)
         gradient = gradient.reshape(len(bases), -1) + pulled
-        hessian = _gather(bases, self.hessian) + pulls
+        hessian = _gather(bases, bend) + pulls
         step = _steps(theta, gradient, hessian, self.lower)
         ahead = gradient + 0.5 * np.einsum("rnk,rk->rn", hessian, step)
         return theta + step, self.loss + (value + np.einsum("rn,rn->r", ahead, step))
+
+    def sums_at(self, at_keys: Array) -> Sums:
+        """Return the sums at coefficients that are a tiny step away at every key."""
+        return moved(self.sums, at_keys - self.center)
 
 
 def _steps(theta: Array, gradient: Array, hessian: Array, lower: Array) -> Array:

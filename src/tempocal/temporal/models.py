@@ -162,7 +162,7 @@ def _refit(model: LinearModel, track: Track, before: FittedModel) -> FittedModel
         return _with_shape(replace(before.problem, rows=rows), model, track, shape)
 
     if track.n_rates:
-        place = Place(before.log_rates, start, before.shrunk.solution)
+        place = Place(before.log_rates, before.shrunk.solution)
         found = fit_profile(at_rates, track.n_rates, strengths, place)
         shrunk = Shrunk(found.solution, strengths)
         problem = at_rates(found.log_rates)
