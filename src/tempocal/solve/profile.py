@@ -305,9 +305,7 @@ class _Search:
         self, quadratic: KeyQuadratic, best: _At, k: int, center: float, radius: float
     ) -> _At:
         low, high = max(SLOWEST, center - radius), min(FASTEST, center + radius)
-        inside = GRID[(GRID >= low) & (GRID <= high)]
-        nearby = np.clip(best.log_rates[k] + NEARBY, low, high)
-        points = np.unique(np.concatenate([inside, [low, high], nearby]))
+        points = np.unique(np.concatenate([GRID, best.log_rates[k] + NEARBY]).clip(low, high))
         for _ in range(MAX_CLOSER):
             best, around = self._best_of(quadratic, best, k, points)
             if around.right - around.left < CLOSE:
