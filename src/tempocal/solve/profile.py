@@ -33,9 +33,9 @@ SLOWEST, FASTEST = float(np.log(1e-2)), float(np.log(1e3))
 # Rates that are looked at; then the lowest is closed in on, until this close.
 GRID = np.linspace(SLOWEST, FASTEST, 41)
 SPACING = float(GRID[1] - GRID[0])
-CLOSE, MAX_CLOSER = 0.05, 6
+CLOSE = 0.05
 # Most steps are small: these save closing in.
-NEARBY = np.array([-0.02, -0.002, 0.0, 0.002, 0.02])
+NEARBY = np.array([-0.02, -0.005, -0.001, 0.0, 0.001, 0.005, 0.02])
 # Distance of the points from which derivatives by a rate are taken.
 APART = 2e-3
 # Points further apart say more of where the lowest place is, unless bounds make the objective bend
@@ -124,9 +124,9 @@ def fit_profile(
         if start.solution.unbounded:
             # All rows at one rate leave no finite optimum: none is looked for at others.
             return start
-    place = _search_all(make, n_rates, strengths, start, near=near)
+    place = _Search(make, n_rates, strengths).place(start, near=near)
     while _sharpen(make(place.log_rates), place):
-        again = _search_all(make, n_rates, strengths, replace(place, seen=False))
+        again = _Search(make, n_rates, strengths).place(replace(place, seen=False))
         passes = place.solution.passes + again.solution.passes
         place = replace(again, solution=replace(again.solution, passes=passes))
     return place
@@ -136,29 +136,6 @@ def _sharpen(problem: Problem, place: Place) -> bool:
     """Look closer at the rows where the search has ended."""
     solution = place.solution
     return not solution.unbounded and problem.rows.sharpen(problem.at_keys(solution.theta))
-
-
-def _search_all(
-    make: MakeProblem,
-    n_rates: int,
-    strengths: Strengths,
-    start: Place,
-    *,
-    near: bool = False,
-    last_step: float = LAST_STEP_OF_RATES,
-) -> Place:
-    """Search from a place, and, unless it is ``near``, from every other that may be as good."""
-    search = _Search(make, n_rates, strengths, last_step)
-    best, quadratic = search.descend(start, near=near)
-    dips = [] if near or search.passes >= MOST_PASSES else search.dips(quadratic, best)
-    for log_rates, theta in dips:
-        # A rival is fitted at its own rate first, for the quadratic is not to be trusted so far.
-        at = descend_newton(search.make(log_rates), strengths, theta)
-        search.passes += at.passes
-        rival, its_quadratic = search.descend(Place(log_rates, at, seen=True), near=True)
-        if rival.value < best.value:
-            best, quadratic = rival, its_quadratic
-    return search.end(search.closest(quadratic, best), quadratic)
 
 
 def _start(make: MakeProblem, n_rates: int, strengths: Strengths) -> tuple[Place, bool]:
@@ -173,7 +150,7 @@ def _start(make: MakeProblem, n_rates: int, strengths: Strengths) -> tuple[Place
     if few is not None:
         place = _fit_few(make, n_rates, strengths, few)
         if not place.solution.unbounded:
-            return replace(place, seen=False), True
+            return place, True
     small, share = problem.thinned(SAMPLE_ROWS)
     if share <= LARGEST_SHARE:
 
@@ -198,7 +175,8 @@ def _fit_few(make: MakeProblem, n_rates: int, strengths: Strengths, few: Problem
     start = Place((1.0,) * n_rates, solution, seen=True)
     if solution.unbounded:
         return start
-    return _search_all(make_few, n_rates, strengths, start, last_step=last_step)
+    best, _ = _Search(make_few, n_rates, strengths, last_step).lowest(start)
+    return Place(best.log_rates, replace(solution, theta=best.theta))
 
 
 @dataclass(frozen=True)
@@ -226,14 +204,35 @@ class _Search:
         self.last_step = last_step
         self.passes = 0
 
+    def place(self, start: Place, *, near: bool = False) -> Place:
+        """Return the place of least objective, to the last digits."""
+        best, quadratic = self.lowest(start, near=near)
+        return self.end(self._closest(quadratic, best), quadratic)
+
+    def lowest(self, start: Place, *, near: bool = False) -> tuple[_At, KeyQuadratic]:
+        """Search from a place, and, unless it is ``near``, from every other that may be as good.
+
+        Also return the quadratic there.
+        """
+        best, quadratic = self._descend(start, near=near)
+        dips = [] if near or self.passes >= MOST_PASSES else self._dips(quadratic, best)
+        for log_rates, theta in dips:
+            # A rival is fitted at its own rate first: the quadratic is not to be trusted so far.
+            at = descend_newton(self.make(log_rates), self.strengths, theta)
+            self.passes += at.passes
+            rival, its_quadratic = self._descend(Place(log_rates, at, seen=True), near=True)
+            if rival.value < best.value:
+                best, quadratic = rival, its_quadratic
+        return best, quadratic
+
     def begin(self, place: Place) -> tuple[_At, KeyQuadratic]:
         """Return the quadratic at a place, or at the last point next to it that was seen."""
         solution = place.solution
         if not place.seen or solution.sums is None or solution.step is None:
-            return self.look(place.log_rates, place.theta)
-        return self.look(place.log_rates, solution.theta - solution.step, solution.sums)
+            return self._look(place.log_rates, place.theta)
+        return self._look(place.log_rates, solution.theta - solution.step, solution.sums)
 
-    def descend(self, place: Place, *, near: bool = False) -> tuple[_At, KeyQuadratic]:
+    def _descend(self, place: Place, *, near: bool = False) -> tuple[_At, KeyQuadratic]:
         """Go down from a place; ``near`` keeps to the dip that it is in.
 
         Also return the last quadratic.
@@ -242,11 +241,11 @@ class _Search:
         here, quadratic = self.begin(place)
         setbacks = 0
         for _ in range(MAX_STEPS):
-            there = self._lowest(quadratic, here, radius)
+            there = self._ahead(quadratic, here, radius)
             promised = here.value - there.value
             if promised <= self.last_step * quadratic.weight:
                 return there if promised > ROUNDING * quadratic.weight else here, quadratic
-            trial, its_quadratic = self.look(there.log_rates, there.theta)
+            trial, its_quadratic = self._look(there.log_rates, there.theta)
             if trial.value <= here.value - 0.1 * promised:
                 here, quadratic = trial, its_quadratic
                 continue
@@ -271,7 +270,7 @@ class _Search:
         passes = self.passes + solution.passes
         return Place(best.log_rates, replace(solution, passes=passes), seen=True)
 
-    def look(
+    def _look(
         self, log_rates: tuple[float, ...], theta: Array, sums: Sums | None = None
     ) -> tuple[_At, KeyQuadratic]:
         """Make a pass over the rows, unless the sums over them are known."""
@@ -293,27 +292,27 @@ class _Search:
             weight=problem.rows.total_weight,
         )
 
-    def _lowest(self, quadratic: KeyQuadratic, here: _At, radius: float) -> _At:
+    def _ahead(self, quadratic: KeyQuadratic, here: _At, radius: float) -> _At:
         """Lowest place of the quadratic, going over the rates one after the other."""
         best = here
         for _ in range(self.n_rates):
             for k in range(self.n_rates):
-                best = self._lowest_along(quadratic, best, k, here.log_rates[k], radius)
+                best = self._ahead_along(quadratic, best, k, here.log_rates[k], radius)
         return best
 
-    def _lowest_along(
+    def _ahead_along(
         self, quadratic: KeyQuadratic, best: _At, k: int, center: float, radius: float
     ) -> _At:
         low, high = max(SLOWEST, center - radius), min(FASTEST, center + radius)
         points = np.unique(np.concatenate([GRID, best.log_rates[k] + NEARBY]).clip(low, high))
-        for _ in range(MAX_CLOSER):
-            best, around = self._best_of(quadratic, best, k, points)
-            if around.right - around.left < CLOSE:
-                break
-            points = around.closer()
-        return self._best_of(quadratic, best, k, np.unique([around.center, around.vertex]))[0]
+        best, around = self._best_of(quadratic, best, k, points)
+        if around.right - around.left > CLOSE:
+            best, around = self._best_of(quadratic, best, k, around.closer())
+        if around.promised <= ROUNDING * quadratic.weight:
+            return best
+        return self._best_of(quadratic, best, k, np.array([around.center, around.vertex]))[0]
 
-    def closest(self, quadratic: KeyQuadratic, best: _At) -> _At:
+    def _closest(self, quadratic: KeyQuadratic, best: _At) -> _At:
         """Rates of the lowest place of the quadratic, to as many digits as there are."""
         for k in [*range(self.n_rates)] * self.n_rates:
             best = self._step(quadratic, best, k, apart=APART, most=APART)
@@ -351,7 +350,7 @@ class _Search:
         found = _At(_with(best.log_rates, k, points[lowest]), thetas[lowest], values[lowest])
         return found, Bracket.around(lowest, points, values)
 
-    def dips(self, quadratic: KeyQuadratic, here: _At) -> list[tuple[tuple[float, ...], Array]]:
+    def _dips(self, quadratic: KeyQuadratic, here: _At) -> list[tuple[tuple[float, ...], Array]]:
         """Other local minima over the scanned rates."""
         found = []
         for k in range(self.n_rates):

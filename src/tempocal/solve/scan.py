@@ -11,6 +11,10 @@ from tempocal.solve.linear import solve_blocks
 from tempocal.solve.separate import bounded_steps
 
 
+# Points all over a bracket.
+EVENLY = 25
+
+
 @dataclass(frozen=True)
 class KeyQuadratic:
     """The loss at the keys up to second order around coefficients at every key."""
@@ -81,27 +85,33 @@ def moved(sums: Sums, step: Array) -> Sums:
 
 @dataclass(frozen=True)
 class Bracket:
-    """The lowest of some points, its neighbors, and where a parabola through them is lowest."""
+    """The lowest of some points, its neighbors, and where a parabola through them is lowest.
+
+    ``promised`` is how much lower it is there.
+    """
 
     left: float
     center: float
     right: float
     vertex: float
+    promised: float
 
     @classmethod
     def around(cls, lowest: int, points: Array, values: Array) -> Self:
         """Find the neighbors; the lowest is its own where it is the first or the last."""
         places = [max(lowest - 1, 0), lowest, min(lowest + 1, len(points) - 1)]
         left, center, right = points[places].tolist()
-        rise, _, fall = values[places] - values[lowest]
+        rise, _, fall = (values[places] - values[lowest]).tolist()
         bend = rise * (right - center) + fall * (center - left)
         lean = rise * (right - center) ** 2 - fall * (center - left) ** 2
-        vertex = center + 0.5 * lean / bend if bend > 0.0 and left < center < right else center
-        return cls(left, center, right, vertex)
+        if not (bend > 0.0 and left < center < right):
+            return cls(left, center, right, center, 0.0)
+        promised = 0.25 * lean**2 / (bend * (right - center) * (center - left) * (right - left))
+        return cls(left, center, right, center + 0.5 * lean / bend, promised)
 
     def closer(self) -> Array:
-        """Points close to the vertex; and half way, for at a bound there is no parabola."""
-        near = self.vertex + np.array([-0.06, 0.0, 0.06]) * (self.right - self.left)
-        halves = [0.5 * (self.left + self.center), self.center, 0.5 * (self.center + self.right)]
-        points = np.concatenate([[self.left, self.right], halves, near])
-        return np.unique(np.clip(points, self.left, self.right))
+        """Points all over the bracket, and close to the vertex."""
+        near = self.vertex + np.array([-0.01, 0.0, 0.01]) * (self.right - self.left)
+        evenly = np.linspace(self.left, self.right, EVENLY)
+        points = np.concatenate([evenly, [self.center], near])
+        return np.unique(points.clip(self.left, self.right))
