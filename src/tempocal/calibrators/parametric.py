@@ -291,7 +291,7 @@ def _made(
     if all(one.solution.hessian is not None for one in fits):
         known = [None] * len(fits) if before is None else before.models
         models = [
-            remember(problem, fit, wanted, fit.design_effect or 1.0, one)[0]
+            remember(problem, fit, wanted, fit.design_effect or 1.0, one)
             for problem, fit, one in zip(problems, fits, known, strict=True)
         ]
         learned = Learned(tuple(models), training.class_weights)

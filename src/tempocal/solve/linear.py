@@ -27,7 +27,8 @@ def solve_flat(matrix: Array, vector: Array, damping: float = 0.0) -> Array:
         return 0.0 * vector if matrix[0, 0] <= 0.0 else vector / (matrix[0] * (1.0 + damping))
     if len(matrix) == 2:
         free = np.ones((1, 2), dtype=bool)
-        return _solve_pairs(matrix[None], vector[None], free, np.array([damping]))[0]
+        pair = _solve_pairs(matrix[None], vector[None], free, np.array([damping]))
+        return np.asarray(pair[0])
     scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
     scale[scale == 0.0] = 1.0
     scaled = matrix / np.outer(scale, scale)

@@ -10,7 +10,6 @@ from tempocal.rows import Sums
 from tempocal.solve.linear import solve_blocks
 from tempocal.solve.separate import bounded_steps
 
-
 # Points all over a bracket.
 EVENLY = 25
 

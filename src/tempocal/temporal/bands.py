@@ -25,7 +25,7 @@ from tempocal.errors import TooManyCoefficientsError
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.maps import Band, Basis, StepBand
-from tempocal.solve import Memory, Scatter, Strengths, design_effect, remember
+from tempocal.solve import Memory, Scatter, Strengths, design_effect, doubt, remember
 from tempocal.solve.evidence import Doubt
 from tempocal.solve.linear import invert_blocks
 from tempocal.solve.penalties import as_matrix
@@ -90,7 +90,17 @@ def _remember(
     effect = shrunk.design_effect
     if effect is None:
         effect = design_effect(problem, shrunk.solution, groups, shrunk.strengths)
-    memory, doubted = remember(problem, shrunk, fitted.wanted, effect, before)
+    memory = remember(problem, shrunk, fitted.wanted, effect, before)
+    doubted = Doubt(shrunk.strengths, memory.theta)
+    if None in fitted.wanted:
+        doubted = doubt(
+            problem,
+            shrunk.solution,
+            shrunk.strengths,
+            effect,
+            wanted=fitted.wanted,
+            weakest=memory.weakest,
+        )
     curvature, scatter = memory.curvature, None
     if tangent.n_rates:
         curvature, scatter = tangent.curvatures(groups)
