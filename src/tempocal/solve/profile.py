@@ -67,9 +67,10 @@ def fit_profile_by_evidence(
 ) -> Profiled:
     """Fit rates and coefficients, with strengths from the data where none are given."""
     strengths = tuple(1.0 if one is None else one for one in wanted)
-    place = fit_profile(make, n_rates, strengths)
+    are_given = None not in wanted
+    place = fit_profile(make, n_rates, strengths, polish=are_given)
     passes, effect = place.solution.passes, None
-    for _ in range(MAX_ROUNDS if None in wanted else 0):
+    for _ in range(0 if are_given else MAX_ROUNDS):
         problem = make(place.log_rates)
         chosen = fit_by_evidence(
             problem, groups, wanted, first=strengths, start=place.solution.theta
@@ -79,7 +80,7 @@ def fit_profile_by_evidence(
         passes += chosen.solution.passes + place.solution.passes
         if np.abs(np.subtract(place.log_rates, before)).max() < SETTLED:
             break
-    if not place.solution.unbounded:
+    if not are_given and not place.solution.unbounded:
         place = _polished(make, n_rates, strengths, place)
         passes += place.solution.passes
     solution = replace(place.solution, passes=passes)
@@ -101,11 +102,7 @@ class Place:
 
 
 def _polished(make: MakeProblem, n_rates: int, strengths: Strengths, place: Place) -> Place:
-    """Settle the last digits of the rates.
-
-    Only at the very end: where strengths follow from the rates, the least change of these may lead
-    to others on few rows.
-    """
+    """Settle the last digits of the rates, where a search has ended."""
     search = _Search(make, n_rates, strengths)
     here, quadratic = search.begin(place)
     best = search.polish(quadratic, here)
@@ -115,18 +112,28 @@ def _polished(make: MakeProblem, n_rates: int, strengths: Strengths, place: Plac
 
 
 def fit_profile(
-    make: MakeProblem, n_rates: int, strengths: Strengths, start: Place | None = None
+    make: MakeProblem,
+    n_rates: int,
+    strengths: Strengths,
+    start: Place | None = None,
+    *,
+    polish: bool = False,
 ) -> Place:
-    """Find the rates and the coefficients of least objective."""
+    """Find the rates and the coefficients of least objective; ``polish`` settles the last digits.
+
+    Only at the very end: where strengths follow from the rates, the least change of these may lead
+    to others on few rows.
+    """
     near = False
     if start is None:
         start, near = _start(make, n_rates, strengths)
         if start.solution.unbounded:
             # All rows at one rate leave no finite optimum: none is looked for at others.
             return start
-    place = _Search(make, n_rates, strengths).place(start, near=near)
+    place = _Search(make, n_rates, strengths).place(start, near=near, polish=polish)
     while _sharpen(make(place.log_rates), place):
-        again = _Search(make, n_rates, strengths).place(replace(place, seen=False))
+        place = replace(place, seen=False)
+        again = _Search(make, n_rates, strengths).place(place, polish=polish)
         passes = place.solution.passes + again.solution.passes
         place = replace(again, solution=replace(again.solution, passes=passes))
     return place
@@ -204,10 +211,11 @@ class _Search:
         self.last_step = last_step
         self.passes = 0
 
-    def place(self, start: Place, *, near: bool = False) -> Place:
-        """Return the place of least objective, to the last digits."""
+    def place(self, start: Place, *, near: bool = False, polish: bool = False) -> Place:
+        """Return the place of least objective."""
         best, quadratic = self.lowest(start, near=near)
-        return self.end(self._closest(quadratic, best), quadratic)
+        best = self._closest(quadratic, best)
+        return self.end(self.polish(quadratic, best) if polish else best, quadratic)
 
     def lowest(self, start: Place, *, near: bool = False) -> tuple[_At, KeyQuadratic]:
         """Search from a place, and, unless it is ``near``, from every other that may be as good.
