@@ -251,8 +251,12 @@ def bounded_steps(
 
     Problems come along the first axis; ``lower`` may be the same for all.
     """
-    to_bound = np.where(np.isfinite(lower), lower - theta, 0.0)
     free = (theta > lower) | (gradient < 0)
+    if free.all():
+        step = -solve_blocks(hessian, gradient, free, damping)
+        if (theta + step >= lower).all():
+            return step
+    to_bound = np.where(np.isfinite(lower), lower - theta, 0.0)
     held_for_good = np.zeros_like(free)
     while True:
         held = np.where(free, 0.0, to_bound)

@@ -137,10 +137,10 @@ def _fit(
 
     if track.n_rates:
         profiled = fit_profile_by_evidence(at_rates, track.n_rates, training.groups, wanted)
+        problem = at_rates(profiled.log_rates)
     else:
         shrunk = _fit_linear(first, track.shape(()).separate, wanted, training.groups)
-        profiled = Profiled((), shrunk)
-    problem = at_rates(profiled.log_rates)
+        profiled, problem = Profiled((), shrunk), first
     report(problem, profiled.shrunk, shrinkage, track.grid.times)
     return FittedModel(
         model, track, problem, profiled.shrunk, profiled.log_rates, wanted, family.tidy
