@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tempocal.rows import BinaryRows
+from tempocal.rows import BinaryRows, Sums
 from tempocal.solve.scan import KeyQuadratic, moved
 from tempocal.solve.separate import bounded_steps
 
@@ -18,8 +18,9 @@ def make_quadratic(width, count, lower):
     return KeyQuadratic(
         center=rng.normal(size=(KEYS, width)),
         loss=7.0,
-        gradient=rng.normal(size=(KEYS, width)),
-        hessian=roots @ roots.swapaxes(1, 2),
+        sums=Sums(
+            np.full(KEYS, 7.0 / KEYS), rng.normal(size=(KEYS, width)), roots @ roots.swapaxes(1, 2)
+        ),
         identity=np.ones(n),
         lower=np.full(n, lower),
         weight=100.0,
@@ -39,10 +40,10 @@ def written_out(quadratic, basis, pull, theta):
     for t in range(KEYS):
         spread = np.kron(basis[t], np.eye(width))
         away = spread @ theta - quadratic.center[t]
-        slope = quadratic.gradient[t] + quadratic.hessian[t] @ away
-        value += 0.5 * away @ (quadratic.gradient[t] + slope)
+        slope = quadratic.sums.gradient[t] + quadratic.sums.hessian[t] @ away
+        value += 0.5 * away @ (quadratic.sums.gradient[t] + slope)
         gradient = gradient + spread.T @ slope
-        hessian = hessian + spread.T @ quadratic.hessian[t] @ spread
+        hessian = hessian + spread.T @ quadratic.sums.hessian[t] @ spread
     return value, gradient, hessian
 
 

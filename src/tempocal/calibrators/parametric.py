@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -33,6 +34,7 @@ from tempocal.rows import Rows
 from tempocal.solve import (
     MOST_NEWTON_COEFFICIENTS,
     N_FOLDS,
+    Penalty,
     Problem,
     Shrunk,
     Wanted,
@@ -78,16 +80,26 @@ class LinearModel:
 
     def problem(self, keys: Codes | None = None, n_keys: int = 1) -> Problem:
         """Make the problem whose coefficients are the same for all rows, whatever their key."""
-        problem = Problem.around(
-            self.rows(keys, n_keys),
-            self.identity,
-            self.biases,
-            free=self.free,
+        return Problem(
+            rows=self.rows(keys, n_keys),
+            basis=np.zeros(n_keys, dtype=np.intp),
+            identity=self.identity,
+            penalties=(Penalty("slopes", self.is_slope), Penalty("biases", self.is_bias)),
             lower=self.lower,
             steady=self.steady,
             moment=self.moment,
+            most_newton=self.most_newton,
         )
-        return replace(problem, most_newton=self.most_newton)
+
+    @cached_property
+    def is_slope(self) -> Array:
+        """Which coefficients are slopes, as ones and zeros."""
+        return (~self.biases & ~self.free).astype(np.float64)
+
+    @cached_property
+    def is_bias(self) -> Array:
+        """Which coefficients are biases, as ones and zeros."""
+        return self.biases.astype(np.float64)
 
     def numbers(self, theta: Array) -> Array:
         """From coefficients, along the last axis, to the numbers of the map."""
@@ -211,10 +223,10 @@ def linear_model(
     return LinearModel(
         rows=rows,
         identity=start,
-        biases=np.broadcast_to(np.asarray(biases, dtype=bool), start.shape),
-        free=np.broadcast_to(np.asarray(free, dtype=bool), start.shape),
-        lower=np.broadcast_to(np.asarray(lower, dtype=np.float64), start.shape),
-        steady=np.broadcast_to(np.asarray(steady, dtype=np.float64), start.shape),
+        biases=np.full(start.shape, biases, dtype=bool),
+        free=np.full(start.shape, free, dtype=bool),
+        lower=np.full(start.shape, lower, dtype=np.float64),
+        steady=np.full(start.shape, steady, dtype=np.float64),
         **rest,
     )
 
@@ -279,7 +291,7 @@ def _made(
     if all(one.solution.hessian is not None for one in fits):
         known = [None] * len(fits) if before is None else before.models
         models = [
-            remember(problem, fit, wanted, fit.design_effect or 1.0, one)[0]
+            remember(problem, fit, wanted, fit.design_effect or 1.0, one)
             for problem, fit, one in zip(problems, fits, known, strict=True)
         ]
         learned = Learned(tuple(models), training.class_weights)

@@ -38,9 +38,11 @@ class ExponentialDecay(Curve):
             only = Shape(ConstantBasis(), level=np.ones(1))
             return Track(grid, lambda rates: only)
 
+        both = np.array([first, last])
+
         def shape(rates: Rates) -> Shape:
             basis = _basis(rates[0] / (last - first), first)
-            ends = basis(np.array([first, last]))
+            ends = basis(both)
             # The curve is pulled at its two ends; its limit may lie far beyond.
             return Shape(basis, level=0.5 * ends.swapaxes(-1, -2) @ ends)
 

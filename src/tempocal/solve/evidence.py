@@ -112,7 +112,7 @@ def settle(
 ) -> Shrunk:
     """Go on from a fit at some strengths until they no longer change."""
     solution, strengths, effect = start.solution, start.strengths, start.design_effect or 1.0
-    rounds = [_Round(log_evidence(problem, solution, strengths, effect), solution, strengths)]
+    rounds = [start]
     before = np.inf
     for _ in range(max_rounds):
         quadratic = Quadratic.around(problem, solution, strengths, effect)
@@ -125,20 +125,16 @@ def settle(
         if solution.unbounded:
             # From here on every start would be far out, where nothing shows it any more.
             return Shrunk(solution, strengths, effect)
-        evidence = log_evidence(problem, solution, strengths, effect)
-        rounds.append(_Round(evidence, solution, strengths))
+        rounds.append(Shrunk(solution, strengths, effect))
         if change < SETTLED:
             break
-    best = rounds[-1] if change < SETTLED else max(rounds, key=lambda one: one.log_evidence)
+    best = rounds[-1]
+    if change >= SETTLED:
+        best = max(
+            rounds, key=lambda one: log_evidence(problem, one.solution, one.strengths, effect)
+        )
     passes = sum(one.solution.passes for one in rounds)
     return Shrunk(replace(best.solution, passes=passes), best.strengths, effect)
-
-
-@dataclass(frozen=True)
-class _Round:
-    log_evidence: float
-    solution: Solution
-    strengths: Strengths
 
 
 def weakest_prior(problem: Problem) -> Strengths:
@@ -150,7 +146,7 @@ def weakest_prior(problem: Problem) -> Strengths:
     # All functions of a basis see the same features.
     everywhere = np.tile(squares, problem.n_coefficients // len(squares))
     means = [
-        float(np.average(everywhere, weights=_diagonal(one))) if one.is_used else 1.0
+        float(everywhere @ _diagonal(one) / _diagonal(one).sum()) if one.is_used else 1.0
         for one in problem.penalties
     ]
     return tuple(min(1.0, max(mean, SMALLEST)) for mean in means)

@@ -25,6 +25,10 @@ def solve_flat(matrix: Array, vector: Array, damping: float = 0.0) -> Array:
     if len(matrix) == 1:
         # One number: nothing to factor. Its scale is its own.
         return 0.0 * vector if matrix[0, 0] <= 0.0 else vector / (matrix[0] * (1.0 + damping))
+    if len(matrix) == 2:
+        free = np.ones((1, 2), dtype=bool)
+        pair = _solve_pairs(matrix[None], vector[None], free, np.array([damping]))
+        return np.asarray(pair[0])
     scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
     scale[scale == 0.0] = 1.0
     scaled = matrix / np.outer(scale, scale)
@@ -61,17 +65,26 @@ def solve_blocks(blocks: Array, vectors: Array, free: NDArray[np.bool_], damping
 
 
 def _solve_pairs(blocks: Array, vectors: Array, free: NDArray[np.bool_], damping: Array) -> Array:
-    """Solve systems of two: with ones on the diagonal, sum and difference go their own ways."""
+    """Solve systems of two."""
+    unit, inverses = _pairs(blocks, free, damping[:, None])
+    inner = (vectors * unit) @ SUM_AND_DIFFERENCE
+    return np.asarray((inverses * inner) @ SUM_AND_DIFFERENCE * unit)
+
+
+def _pairs(
+    blocks: Array, free: NDArray[np.bool_], damping: Array | float = 0.0
+) -> tuple[Array, Array]:
+    """Units that put ones on the diagonals, and half the inverses of the eigenvalues then.
+
+    The eigenvectors are the sum and the difference. What does not move has no unit.
+    """
     diagonal = np.einsum("tpp->tp", blocks)
-    steep = free & (diagonal > 0.0)
-    scale = np.sqrt(np.where(steep, diagonal, 1.0))
-    tie = np.where(steep[:, 0] & steep[:, 1], blocks[:, 0, 1] / (scale[:, 0] * scale[:, 1]), 0.0)
+    unit = 1.0 / np.sqrt(np.where(free & (diagonal > 0.0), diagonal, np.inf))
+    tie = blocks[:, 0, 1] * unit[:, 0] * unit[:, 1]
     values = 1.0 + tie[:, None] * SUM_AND_DIFFERENCE[1]
     # Where one of them is flat, the other is 2.
     usable = values > 2.0 * FLAT
-    inverses = np.where(usable, 0.5 / np.where(usable, values + damping[:, None], 1.0), 0.0)
-    inner = np.where(steep, vectors / scale, 0.0) @ SUM_AND_DIFFERENCE
-    return np.where(steep, (inverses * inner) @ SUM_AND_DIFFERENCE / scale, 0.0)
+    return unit, np.where(usable, 0.5 / np.where(usable, values + damping, 1.0), 0.0)
 
 
 def invert_blocks(blocks: Array, free: NDArray[np.bool_]) -> Array:
@@ -83,6 +96,10 @@ def invert_blocks(blocks: Array, free: NDArray[np.bool_]) -> Array:
         # One number: nothing to factor.
         usable = free[:, :, None] & (blocks > 0.0)
         return np.where(usable, 1.0 / np.where(usable, blocks, 1.0), 0.0)
+    if blocks.shape[1] == 2:
+        unit, inverses = _pairs(blocks, free)
+        both = (SUM_AND_DIFFERENCE * inverses[:, None, :]) @ SUM_AND_DIFFERENCE
+        return np.asarray(both * unit[:, :, None] * unit[:, None, :])
     filled, scale = _scaled(blocks, free)
     if _are_steep(filled):
         inverse = np.linalg.inv(filled)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.solve.evidence import Doubt, Shrunk, doubt, settle, weakest_prior
+from tempocal.solve.evidence import Shrunk, settle, weakest_prior
 from tempocal.solve.linear import as_blocks, invert_blocks, like_blocks
 from tempocal.solve.newton import minimize_newton
 from tempocal.solve.past import Past
@@ -202,19 +202,16 @@ def _fit(problem: Problem, strengths: Strengths, start: Array | None) -> Solutio
 
 def remember(
     problem: Problem, shrunk: Shrunk, wanted: Wanted, effect: float, before: Memory | None = None
-) -> tuple[Memory, Doubt]:
-    """Return what a fit knows beside what was known ``before``, and what it doubts."""
-    solution = shrunk.solution
+) -> Memory:
+    """Return what a fit knows beside what was known ``before``."""
+    solution, weakest = shrunk.solution, shrunk.strengths
     curvature, gradient = derivatives_of(solution)
-    doubted, weakest = Doubt(shrunk.strengths, solution.theta), shrunk.strengths
     if before is not None:
         weakest = before.weakest
     elif None in wanted:
         weakest = weakest_prior(problem)
-    if None in wanted:
-        doubted = doubt(problem, solution, shrunk.strengths, effect, wanted=wanted, weakest=weakest)
     pulled = problem.pulled(shrunk.strengths, solution.theta - problem.identity)
-    memory = Memory(
+    return Memory(
         solution.theta,
         gradient - pulled,
         curvature,
@@ -224,4 +221,3 @@ def remember(
         effect=effect,
         noise=None if before is None else before.more_noise(curvature),
     )
-    return memory, doubted

@@ -135,7 +135,8 @@ def descend_newton(
         passes=last.passes,
         converged=last.converged,
         unbounded=last.unbounded,
-        sums=known if last.passes == 0 else None,
+        sums=last.point.sums,
+        step=theta - last.point.theta,
     )
 
 
@@ -160,7 +161,7 @@ class _Last:
 
 def _with_hessian(point: Point) -> _Curved:
     assert point.hessian is not None
-    return _Curved(point.theta, point.value, point.gradient, point.hessian)
+    return _Curved(point.theta, point.value, point.gradient, point.hessian, point.sums)
 
 
 def _descend(
@@ -186,12 +187,11 @@ def _descend(
             # Only what nothing pulls back can run away. Its first curvature tells how far the
             # step moves the linear predictors; where none was left there, go by the share.
             loose = loose_of(step)
-            far = np.sqrt(loose @ curvature @ loose / total_weight)
-            share = np.linalg.norm(loose) / max(float(np.linalg.norm(point.theta)), TINY)
-            runs = far > RUNAWAY or (nothing_left and share > RUNAWAY)
-            if runs:
-                return _Last(point, step, promised, passes, converged=True, unbounded=True)
-            return _Last(point, step, promised, passes, converged=True)
+            runs = bool(loose @ curvature @ loose > RUNAWAY**2 * total_weight)
+            if nothing_left and not runs:
+                size = max(float(np.linalg.norm(point.theta)), TINY)
+                runs = bool(np.linalg.norm(loose) > RUNAWAY * size)
+            return _Last(point, step, promised, passes, converged=True, unbounded=runs)
         if passes == MAX_PASSES:
             return _Last(point, 0.0 * step, 0.0, passes, converged=False)
         trial = evaluate(point.theta + step)

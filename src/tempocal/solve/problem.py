@@ -25,6 +25,7 @@ class Point:
     value: float
     gradient: Array
     hessian: Array | None
+    sums: Sums
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,8 @@ class Problem:
         """All pulls together, times a vector."""
         total = self.steady * offset
         for strength, penalty in zip(strengths, self.penalties, strict=True):
-            total = total + strength * penalty.times(offset)
+            if strength != 0.0:
+                total = total + strength * penalty.times(offset)
         return np.asarray(total, dtype=np.float64)
 
     def cost(self, strengths: Strengths, theta: Array) -> float:
@@ -179,17 +181,18 @@ class Problem:
         """Add the pull to sums over rows, with derivatives."""
         offset = theta - self.identity
         pulled = self.pulled(strengths, offset)
-        value = float(sums.loss[self.counted].sum()) + 0.5 * float(offset @ pulled)
+        sums = sums if self.left_out is None else _without(sums, self.left_out)
+        value = float(sums.loss.sum()) + 0.5 * float(offset @ pulled)
         gradient = self._gather(sums.gradient) + pulled
         if self.past is not None:
             before, slope = self.past.at(theta)
             value, gradient = value + float(before[0]), gradient + slope[0]
         if sums.hessian is None:
-            return Point(theta, value, gradient, None)
+            return Point(theta, value, gradient, None, sums)
         hessian = self._gather_square(sums.hessian) + as_matrix(self.pull(strengths))
         if self.past is not None:
             hessian += self.past.curvature[0]
-        return Point(theta, value, gradient, hessian)
+        return Point(theta, value, gradient, hessian, sums)
 
     @property
     def _places(self) -> Codes:
@@ -198,33 +201,41 @@ class Problem:
 
     def _gather(self, gradients: Array) -> Array:
         """From the gradient at every key to that in the coefficients."""
-        weights = self.counted
         if self.basis.ndim == 2:
-            return np.asarray((self.basis * weights[:, None]).T @ gradients).ravel()
+            return np.asarray(self.basis.T @ gradients).ravel()
         if self.n_coefficients == gradients.shape[1]:
-            return np.asarray(weights @ gradients, dtype=np.float64)
+            return np.asarray(gradients.sum(axis=0))
         total = np.zeros((self.n_coefficients // gradients.shape[1], gradients.shape[1]))
-        np.add.at(total, self._places, gradients * weights[:, None])
+        np.add.at(total, self._places, gradients)
         return total.ravel()
 
     def _gather_square(self, hessians: Array) -> Array:
         """From the Hessian at every key to that in the coefficients."""
-        weights, n, width = self.counted, self.n_coefficients, hessians.shape[1]
+        n, width = self.n_coefficients, hessians.shape[1]
         count = n // width
         if self.basis.ndim == 1 and count == 1:
-            return np.asarray(np.einsum("t,tpq->pq", weights, hessians), dtype=np.float64)
+            return np.asarray(hessians.sum(axis=0))
         if self.basis.ndim == 1:
             total = np.zeros((count, width, count, width))
             blocks = total.transpose(0, 2, 1, 3)
-            np.add.at(blocks, (self._places, self._places), hessians * weights[:, None, None])
+            np.add.at(blocks, (self._places, self._places), hessians)
             return total.reshape(n, n)
-        basis = self.basis * weights[:, None]
         total = np.empty((count, width, count, width))
         for p in range(width):
             for q in range(p, width):
-                total[:, p, :, q] = (basis * hessians[:, p, q, None]).T @ self.basis
+                total[:, p, :, q] = (self.basis * hessians[:, p, q, None]).T @ self.basis
                 total[:, q, :, p] = total[:, p, :, q].T
         return total.reshape(n, n)
+
+
+def _without(sums: Sums, key: int) -> Sums:
+    """Leave out the rows of a key."""
+    others = np.arange(len(sums.loss)) != key
+    return Sums(
+        sums.loss * others,
+        sums.gradient * others[:, None],
+        None if sums.hessian is None else sums.hessian * others[:, None, None],
+    )
 
 
 @dataclass(frozen=True)
@@ -253,7 +264,9 @@ class Solution:
     where_unbounded : ndarray of bool, shape (keys,), or None
         At which keys they were, where each has its own.
     sums : Sums or None
-        Sums over the rows of each key next to ``theta``, where the solver has kept them.
+        Sums over the rows of each key, where the solver has kept them: at ``theta - step``.
+    step : ndarray of shape (coefficients,) or None
+        The last step, which was taken unseen.
     """
 
     theta: Array
@@ -265,3 +278,4 @@ class Solution:
     unbounded: bool
     where_unbounded: NDArray[np.bool_] | None = None
     sums: Sums | None = None
+    step: Array | None = None

@@ -22,7 +22,7 @@ from tempocal.solve.newton import LAST_STEP, descend_newton
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic import Wanted
-from tempocal.solve.scan import Bracket, KeyQuadratic, moved
+from tempocal.solve.scan import Bracket, KeyQuadratic
 
 # Logarithms of rates, relative to the range of time, and the problem at them. Where one is an
 # array, the basis and the pulls have a first axis for it.
@@ -31,10 +31,11 @@ MakeProblem = Callable[[LogRates], Problem]
 
 SLOWEST, FASTEST = float(np.log(1e-2)), float(np.log(1e3))
 # Rates that are looked at; then the lowest is closed in on, until this close.
-SCAN = 41
-CLOSE, MAX_CLOSER = 0.05, 6
+GRID = np.linspace(SLOWEST, FASTEST, 41)
+SPACING = float(GRID[1] - GRID[0])
+CLOSE = 0.05
 # Most steps are small: these save closing in.
-NEARBY = np.array([-0.02, -0.002, 0.0, 0.002, 0.02])
+NEARBY = np.array([-0.02, -0.005, -0.001, 0.0, 0.001, 0.005, 0.02])
 # Distance of the points from which derivatives by a rate are taken.
 APART = 2e-3
 # Points further apart say more of where the lowest place is, unless bounds make the objective bend
@@ -48,6 +49,9 @@ MAX_SETBACKS, MOST_PASSES = 5, 300
 # Rounds of rate, strengths, rate; and the change of the log rate at which they are settled.
 MAX_ROUNDS = 8
 SETTLED = 1e-3
+# The last step of a search may promise this much less than that of a fit, for rates are less well
+# determined than coefficients; on rows that stand for others it may promise more.
+LAST_STEP_OF_RATES, LAST_STEP_OF_FEW = 1e-2 * LAST_STEP, 1e2 * LAST_STEP
 
 
 @dataclass(frozen=True)
@@ -63,21 +67,20 @@ def fit_profile_by_evidence(
 ) -> Profiled:
     """Fit rates and coefficients, with strengths from the data where none are given."""
     strengths = tuple(1.0 if one is None else one for one in wanted)
-    place = fit_profile(make, n_rates, strengths)
+    are_given = None not in wanted
+    place = fit_profile(make, n_rates, strengths, polish=are_given)
     passes, effect = place.solution.passes, None
-    for _ in range(MAX_ROUNDS if None in wanted else 0):
+    for _ in range(0 if are_given else MAX_ROUNDS):
         problem = make(place.log_rates)
         chosen = fit_by_evidence(
             problem, groups, wanted, first=strengths, start=place.solution.theta
         )
         strengths, effect, before = chosen.strengths, chosen.design_effect, place.log_rates
-        place = fit_profile(
-            make, n_rates, strengths, Place(before, chosen.solution.theta, chosen.solution)
-        )
+        place = fit_profile(make, n_rates, strengths, Place(before, chosen.solution, seen=True))
         passes += chosen.solution.passes + place.solution.passes
         if np.abs(np.subtract(place.log_rates, before)).max() < SETTLED:
             break
-    if not place.solution.unbounded:
+    if not are_given and not place.solution.unbounded:
         place = _polished(make, n_rates, strengths, place)
         passes += place.solution.passes
     solution = replace(place.solution, passes=passes)
@@ -86,46 +89,51 @@ def fit_profile_by_evidence(
 
 @dataclass(frozen=True)
 class Place:
-    """Rates, coefficients, and the solution there."""
+    """Rates and the solution there; ``seen`` if its sums are those of the rows as they are now."""
 
     log_rates: tuple[float, ...]
-    theta: Array
     solution: Solution
+    seen: bool = False
+
+    @property
+    def theta(self) -> Array:
+        """The coefficients."""
+        return self.solution.theta
 
 
 def _polished(make: MakeProblem, n_rates: int, strengths: Strengths, place: Place) -> Place:
-    """Settle the last digits of the rates.
+    """Settle the last digits of the rates, where a search has ended."""
+    search = _Search(make, n_rates, strengths)
+    here, quadratic = search.begin(place)
+    best = search.polish(quadratic, here)
+    if best.log_rates == place.log_rates:
+        return replace(place, solution=replace(place.solution, passes=search.passes))
+    return search.end(best, quadratic)
+
+
+def fit_profile(
+    make: MakeProblem,
+    n_rates: int,
+    strengths: Strengths,
+    start: Place | None = None,
+    *,
+    polish: bool = False,
+) -> Place:
+    """Find the rates and the coefficients of least objective; ``polish`` settles the last digits.
 
     Only at the very end: where strengths follow from the rates, the least change of these may lead
     to others on few rows.
     """
-    search = _Search(make, n_rates, strengths)
-    here, quadratic = search.look(place.log_rates, place.theta)
-    best = search.polish(quadratic, here)
-    if best.log_rates == place.log_rates:
-        return replace(place, solution=replace(place.solution, passes=search.passes))
-    problem = make(best.log_rates)
-    assert here.sums is not None
-    # So close by, the quadratic is as good as another pass.
-    known = moved(here.sums, problem.at_keys(best.theta) - quadratic.center)
-    solution = descend_newton(problem, strengths, best.theta, known)
-    total = search.passes + solution.passes
-    return Place(best.log_rates, solution.theta, replace(solution, passes=total))
-
-
-def fit_profile(
-    make: MakeProblem, n_rates: int, strengths: Strengths, start: Place | None = None
-) -> Place:
-    """Find the rates and the coefficients of least objective."""
     near = False
     if start is None:
         start, near = _start(make, n_rates, strengths)
         if start.solution.unbounded:
             # All rows at one rate leave no finite optimum: none is looked for at others.
             return start
-    place = _search_all(make, n_rates, strengths, start, near=near)
+    place = _Search(make, n_rates, strengths).place(start, near=near, polish=polish)
     while _sharpen(make(place.log_rates), place):
-        again = _search_all(make, n_rates, strengths, place)
+        place = replace(place, seen=False)
+        again = _Search(make, n_rates, strengths).place(place, polish=polish)
         passes = place.solution.passes + again.solution.passes
         place = replace(again, solution=replace(again.solution, passes=passes))
     return place
@@ -135,24 +143,6 @@ def _sharpen(problem: Problem, place: Place) -> bool:
     """Look closer at the rows where the search has ended."""
     solution = place.solution
     return not solution.unbounded and problem.rows.sharpen(problem.at_keys(solution.theta))
-
-
-def _search_all(
-    make: MakeProblem, n_rates: int, strengths: Strengths, start: Place, *, near: bool = False
-) -> Place:
-    """Search from a place, and, unless it is ``near``, from every other that may be as good."""
-    search = _Search(make, n_rates, strengths)
-    best, dips = search.descend(start.log_rates, start.theta, near=near)
-    for log_rates, theta in dips if search.passes < MOST_PASSES else ():
-        # A rival is fitted at its own rate first, for the quadratic is not to be trusted so far.
-        at = descend_newton(search.make(log_rates), strengths, theta)
-        search.passes += at.passes
-        rival, _ = search.descend(log_rates, at.theta, near=True)
-        if rival.value < best.value:
-            best = rival
-    solution = descend_newton(search.make(best.log_rates), strengths, best.theta, best.sums)
-    total = search.passes + solution.passes
-    return Place(best.log_rates, solution.theta, replace(solution, passes=total))
 
 
 def _start(make: MakeProblem, n_rates: int, strengths: Strengths) -> tuple[Place, bool]:
@@ -176,121 +166,159 @@ def _start(make: MakeProblem, n_rates: int, strengths: Strengths) -> tuple[Place
 
         place = fit_profile(make_small, n_rates, tuple(share * s for s in strengths))
         if not place.solution.unbounded:
-            return place, False
-    solution = fit(problem, strengths)
-    return Place(middle, solution.theta, solution), False
+            return replace(place, seen=False), False
+    return Place(middle, fit(problem, strengths), seen=True), False
 
 
 def _fit_few(make: MakeProblem, n_rates: int, strengths: Strengths, few: Problem) -> Place:
-    """Fit few rows that stand for many."""
+    """Fit few rows that stand for many: to the last digit but one, for a search is to follow."""
 
     def make_few(log_rates: LogRates) -> Problem:
         return replace(make(log_rates), rows=few.rows)
 
     near = identity_or_zero(few)
-    solution = descend_newton(few, strengths, near, known_at(few, near))
+    known, last_step = known_at(few, near), LAST_STEP_OF_FEW
+    solution = descend_newton(few, strengths, near, known, last_step=last_step)
+    start = Place((1.0,) * n_rates, solution, seen=True)
     if solution.unbounded:
-        return Place((), solution.theta, solution)
-    start = Place((1.0,) * n_rates, solution.theta, solution)
-    return fit_profile(make_few, n_rates, strengths, start)
+        return start
+    best, _ = _Search(make_few, n_rates, strengths, last_step).lowest(start)
+    return Place(best.log_rates, replace(solution, theta=best.theta))
 
 
 @dataclass(frozen=True)
 class _At:
-    """Rates and coefficients, with the objective there; and the sums, if a pass was made."""
+    """Rates and coefficients, with the objective there."""
 
     log_rates: tuple[float, ...]
     theta: Array
     value: float
-    sums: Sums | None = None
 
 
 class _Search:
     """A search over all rates, at given strengths."""
 
-    def __init__(self, make: MakeProblem, n_rates: int, strengths: Strengths) -> None:
+    def __init__(
+        self,
+        make: MakeProblem,
+        n_rates: int,
+        strengths: Strengths,
+        last_step: float = LAST_STEP_OF_RATES,
+    ) -> None:
         self.make = make
         self.n_rates = n_rates
         self.strengths = strengths
+        self.last_step = last_step
         self.passes = 0
-        self.grid = np.linspace(SLOWEST, FASTEST, SCAN)
 
-    def descend(
-        self, log_rates: tuple[float, ...], theta: Array, *, near: bool = False
-    ) -> tuple[_At, list[tuple[tuple[float, ...], Array]]]:
+    def place(self, start: Place, *, near: bool = False, polish: bool = False) -> Place:
+        """Return the place of least objective."""
+        best, quadratic = self.lowest(start, near=near)
+        best = self._closest(quadratic, best)
+        return self.end(self.polish(quadratic, best) if polish else best, quadratic)
+
+    def lowest(self, start: Place, *, near: bool = False) -> tuple[_At, KeyQuadratic]:
+        """Search from a place, and, unless it is ``near``, from every other that may be as good.
+
+        Also return the quadratic there.
+        """
+        best, quadratic = self._descend(start, near=near)
+        dips = [] if near or self.passes >= MOST_PASSES else self._dips(quadratic, best)
+        for log_rates, theta in dips:
+            # A rival is fitted at its own rate first: the quadratic is not to be trusted so far.
+            at = descend_newton(self.make(log_rates), self.strengths, theta)
+            self.passes += at.passes
+            rival, its_quadratic = self._descend(Place(log_rates, at, seen=True), near=True)
+            if rival.value < best.value:
+                best, quadratic = rival, its_quadratic
+        return best, quadratic
+
+    def begin(self, place: Place) -> tuple[_At, KeyQuadratic]:
+        """Return the quadratic at a place, or at the last point next to it that was seen."""
+        solution = place.solution
+        if not place.seen or solution.sums is None or solution.step is None:
+            return self._look(place.log_rates, place.theta)
+        return self._look(place.log_rates, solution.theta - solution.step, solution.sums)
+
+    def _descend(self, place: Place, *, near: bool = False) -> tuple[_At, KeyQuadratic]:
         """Go down from a place; ``near`` keeps to the dip that it is in.
 
-        Also return the other dips of the last quadratic.
+        Also return the last quadratic.
         """
-        radius = self.grid[1] - self.grid[0] if near else np.inf
-        here, quadratic = self.look(log_rates, theta)
+        radius = SPACING if near else np.inf
+        here, quadratic = self.begin(place)
         setbacks = 0
         for _ in range(MAX_STEPS):
-            there = self._lowest(quadratic, here, radius)
+            there = self._ahead(quadratic, here, radius)
             promised = here.value - there.value
-            if promised <= LAST_STEP * quadratic.weight:
-                best = there if promised > ROUNDING * quadratic.weight else here
-                here = self._closest(quadratic, best)
-                break
-            trial, its_quadratic = self.look(there.log_rates, there.theta)
+            if promised <= self.last_step * quadratic.weight:
+                return there if promised > ROUNDING * quadratic.weight else here, quadratic
+            trial, its_quadratic = self._look(there.log_rates, there.theta)
             if trial.value <= here.value - 0.1 * promised:
                 here, quadratic = trial, its_quadratic
                 continue
             # The quadratic led too far: fit at its rate, and if that is no better keep closer.
             solution = descend_newton(self.make(there.log_rates), self.strengths, there.theta)
             self.passes += solution.passes
-            trial, its_quadratic = self.look(there.log_rates, solution.theta)
+            trial, its_quadratic = self.begin(Place(there.log_rates, solution, seen=True))
             if trial.value < here.value:
                 here, quadratic = trial, its_quadratic
             else:
                 radius, setbacks = 0.25 * min(radius, FASTEST - SLOWEST), setbacks + 1
             if setbacks == MAX_SETBACKS or self.passes > MOST_PASSES:
                 break
-        return here, [] if near else self._dips(quadratic, here)
+        return here, quadratic
 
-    def look(self, log_rates: tuple[float, ...], theta: Array) -> tuple[_At, KeyQuadratic]:
-        """Make a pass over the rows."""
+    def end(self, best: _At, quadratic: KeyQuadratic) -> Place:
+        """Fit at the rates that were found."""
+        problem = self.make(best.log_rates)
+        # So close by, the quadratic is as good as another pass.
+        known = quadratic.sums_at(problem.at_keys(best.theta))
+        solution = descend_newton(problem, self.strengths, best.theta, known)
+        passes = self.passes + solution.passes
+        return Place(best.log_rates, replace(solution, passes=passes), seen=True)
+
+    def _look(
+        self, log_rates: tuple[float, ...], theta: Array, sums: Sums | None = None
+    ) -> tuple[_At, KeyQuadratic]:
+        """Make a pass over the rows, unless the sums over them are known."""
         problem = self.make(log_rates)
         at_keys = problem.at_keys(theta)
-        sums = problem.rows.sums(at_keys)
+        if sums is None:
+            sums, self.passes = problem.rows.sums(at_keys), self.passes + 1
         assert sums.hessian is not None
-        self.passes += 1
         loss = float(sums.loss.sum())
         offset = theta - problem.identity
         # As in the quadratic, to the last digit.
         penalty = 0.5 * float(offset @ as_matrix(problem.pull(self.strengths)) @ offset)
-        here = _At(log_rates, theta, loss + penalty, sums)
-        return here, KeyQuadratic(
+        return _At(log_rates, theta, loss + penalty), KeyQuadratic(
             center=at_keys,
             loss=loss,
-            gradient=sums.gradient,
-            hessian=sums.hessian,
+            sums=sums,
             identity=problem.identity,
             lower=problem.lower,
             weight=problem.rows.total_weight,
         )
 
-    def _lowest(self, quadratic: KeyQuadratic, here: _At, radius: float) -> _At:
+    def _ahead(self, quadratic: KeyQuadratic, here: _At, radius: float) -> _At:
         """Lowest place of the quadratic, going over the rates one after the other."""
         best = here
         for _ in range(self.n_rates):
             for k in range(self.n_rates):
-                best = self._lowest_along(quadratic, best, k, here.log_rates[k], radius)
+                best = self._ahead_along(quadratic, best, k, here.log_rates[k], radius)
         return best
 
-    def _lowest_along(
+    def _ahead_along(
         self, quadratic: KeyQuadratic, best: _At, k: int, center: float, radius: float
     ) -> _At:
         low, high = max(SLOWEST, center - radius), min(FASTEST, center + radius)
-        inside = self.grid[(self.grid >= low) & (self.grid <= high)]
-        nearby = np.clip(best.log_rates[k] + NEARBY, low, high)
-        points = np.unique(np.concatenate([inside, [low, high], nearby]))
-        for _ in range(MAX_CLOSER):
-            best, around = self._best_of(quadratic, best, k, points)
-            if around.right - around.left < CLOSE:
-                break
-            points = around.closer()
-        return self._best_of(quadratic, best, k, np.unique([around.center, around.vertex]))[0]
+        points = np.unique(np.concatenate([GRID, best.log_rates[k] + NEARBY]).clip(low, high))
+        best, around = self._best_of(quadratic, best, k, points)
+        if around.right - around.left > CLOSE:
+            best, around = self._best_of(quadratic, best, k, around.closer())
+        if around.promised <= ROUNDING * quadratic.weight:
+            return best
+        return self._best_of(quadratic, best, k, np.array([around.center, around.vertex]))[0]
 
     def _closest(self, quadratic: KeyQuadratic, best: _At) -> _At:
         """Rates of the lowest place of the quadratic, to as many digits as there are."""
@@ -333,14 +361,13 @@ class _Search:
     def _dips(self, quadratic: KeyQuadratic, here: _At) -> list[tuple[tuple[float, ...], Array]]:
         """Other local minima over the scanned rates."""
         found = []
-        spacing = self.grid[1] - self.grid[0]
         for k in range(self.n_rates):
-            thetas, values = self._along(quadratic, here, k, self.grid)
+            thetas, values = self._along(quadratic, here, k, GRID)
             padded = np.concatenate([[np.inf], values, [np.inf]])
             is_dip = values + ROUNDING * quadratic.weight < np.minimum(padded[:-2], padded[2:])
-            is_dip &= np.abs(self.grid - here.log_rates[k]) > spacing
+            is_dip &= np.abs(GRID - here.log_rates[k]) > SPACING
             found += [
-                (_with(here.log_rates, k, self.grid[spot]), thetas[spot])
+                (_with(here.log_rates, k, GRID[spot]), thetas[spot])
                 for spot in np.flatnonzero(is_dip)
             ]
         return found

@@ -1,6 +1,7 @@
 """The loss around an optimum as a quadratic, on which strengths are chosen without the rows."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from tempocal.errors import InputError
 from tempocal.links import Array
 from tempocal.solve.linear import as_blocks, invert_blocks, like_blocks
-from tempocal.solve.penalties import Penalty, Strengths, total_pull
+from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.problem import Problem, Solution
 
 # What is asked for: a strength, or None for one from the data.
@@ -84,18 +85,17 @@ class Quadratic:
         )
 
     def fixed_point(self, prior: Strengths) -> Strengths:
-        """Apply the formula at the top of this file once."""
+        """Apply the formula at the top of `evidence.py` once."""
         covariance, offset = self.optimum(prior)
-        inverse = invert_blocks(self._pull(prior), self._free_blocks)
-        updated = []
-        for s, penalty in zip(prior, self.problem.penalties, strict=True):
-            own = like_blocks(penalty.matrix, self.hessian)
-            determined = s * float(np.einsum("tpq,tqp->", inverse - covariance, own))
+        narrowed = invert_blocks(self._pull(prior), self._free_blocks) - covariance
+        updated = list(prior)
+        for k in self._used:
+            s, penalty = prior[k], self.problem.penalties[k]
+            determined = s * float(np.einsum("tpq,tqp->", narrowed, self._owns[k]))
             spread = penalty.cost(offset)
             if (penalty.is_tie or self.doubtful) and s > 0:
                 spread += 1.0 / s
-            wanted = (max(determined, 0.0) + 2.0 / (1.0 + s)) / max(spread, SMALLEST)
-            updated.append(wanted if penalty.is_used else s)
+            updated[k] = (max(determined, 0.0) + 2.0 / (1.0 + s)) / max(spread, SMALLEST)
         return tuple(updated)
 
     def optimum(self, prior: Strengths) -> tuple[Array, Array]:
@@ -103,16 +103,38 @@ class Quadratic:
         covariance = invert_blocks(self.hessian + self._pull(prior), self._free_blocks)
         # At the optimum the gradient of the loss is minus the pull.
         change = np.zeros_like(self.offset)
-        for before, now, penalty in zip(self.prior, prior, self.problem.penalties, strict=True):
-            change += (before - now) * penalty.times(self.offset)
+        for k in self._used:
+            change += (self.prior[k] - prior[k]) * self._pulled[k]
         return covariance, self.offset + _blockwise(covariance, change)
 
     def _pull(self, prior: Strengths) -> Array:
         """All pulls together, in blocks."""
-        steady = self.problem.steady / self.effect
-        return like_blocks(total_pull(self.problem.penalties, prior, steady), self.hessian)
+        total = self._steady
+        for k in self._used:
+            total = total + prior[k] * self._owns[k]
+        return total
 
-    @property
+    @cached_property
+    def _used(self) -> list[int]:
+        """Penalties that pull on anything."""
+        return [k for k, one in enumerate(self.problem.penalties) if one.is_used]
+
+    @cached_property
+    def _owns(self) -> list[Array]:
+        """The matrix of each penalty, in blocks."""
+        return [like_blocks(one.matrix, self.hessian) for one in self.problem.penalties]
+
+    @cached_property
+    def _pulled(self) -> list[Array]:
+        """The matrix of each penalty times the offset."""
+        return [one.times(self.offset) for one in self.problem.penalties]
+
+    @cached_property
+    def _steady(self) -> Array:
+        """The pull that is there at any strength, in blocks."""
+        return like_blocks(self.problem.steady / self.effect, self.hessian)
+
+    @cached_property
     def _free_blocks(self) -> NDArray[np.bool_]:
         return self.free.reshape(self.hessian.shape[:2])
 

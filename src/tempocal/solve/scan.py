@@ -10,6 +10,9 @@ from tempocal.rows import Sums
 from tempocal.solve.linear import solve_blocks
 from tempocal.solve.separate import bounded_steps
 
+# Points all over a bracket.
+EVENLY = 25
+
 
 @dataclass(frozen=True)
 class KeyQuadratic:
@@ -17,8 +20,7 @@ class KeyQuadratic:
 
     center: Array  # (keys, width)
     loss: float
-    gradient: Array  # (keys, width)
-    hessian: Array  # (keys, width, width)
+    sums: Sums
     identity: Array  # (coefficients,)
     lower: Array  # (coefficients,)
     weight: float  # of all rows
@@ -28,17 +30,23 @@ class KeyQuadratic:
 
         ``bases`` are (bases, keys, functions); a pull may be the same for all.
         """
+        slope, bend = self.sums.gradient, self.sums.hessian
+        assert bend is not None
         offset = theta - self.identity
         away = bases @ theta.reshape(bases.shape[2], -1) - self.center
-        curved = np.einsum("tpq,rtq->rtp", self.hessian, away)
+        curved = np.einsum("tpq,rtq->rtp", bend, away)
         pulled = pulls @ offset
-        value = np.einsum("rtp,rtp->r", away, self.gradient + 0.5 * curved) + 0.5 * pulled @ offset
-        gradient = bases.swapaxes(1, 2) @ (self.gradient + curved)
+        value = np.einsum("rtp,rtp->r", away, slope + 0.5 * curved) + 0.5 * pulled @ offset
+        gradient = bases.swapaxes(1, 2) @ (slope + curved)
         gradient = gradient.reshape(len(bases), -1) + pulled
-        hessian = _gather(bases, self.hessian) + pulls
+        hessian = _gather(bases, bend) + pulls
         step = _steps(theta, gradient, hessian, self.lower)
         ahead = gradient + 0.5 * np.einsum("rnk,rk->rn", hessian, step)
         return theta + step, self.loss + (value + np.einsum("rn,rn->r", ahead, step))
+
+    def sums_at(self, at_keys: Array) -> Sums:
+        """Return the sums at coefficients that are a tiny step away at every key."""
+        return moved(self.sums, at_keys - self.center)
 
 
 def _steps(theta: Array, gradient: Array, hessian: Array, lower: Array) -> Array:
@@ -76,27 +84,33 @@ def moved(sums: Sums, step: Array) -> Sums:
 
 @dataclass(frozen=True)
 class Bracket:
-    """The lowest of some points, its neighbors, and where a parabola through them is lowest."""
+    """The lowest of some points, its neighbors, and where a parabola through them is lowest.
+
+    ``promised`` is how much lower it is there.
+    """
 
     left: float
     center: float
     right: float
     vertex: float
+    promised: float
 
     @classmethod
     def around(cls, lowest: int, points: Array, values: Array) -> Self:
         """Find the neighbors; the lowest is its own where it is the first or the last."""
         places = [max(lowest - 1, 0), lowest, min(lowest + 1, len(points) - 1)]
         left, center, right = points[places].tolist()
-        rise, _, fall = values[places] - values[lowest]
+        rise, _, fall = (values[places] - values[lowest]).tolist()
         bend = rise * (right - center) + fall * (center - left)
         lean = rise * (right - center) ** 2 - fall * (center - left) ** 2
-        vertex = center + 0.5 * lean / bend if bend > 0.0 and left < center < right else center
-        return cls(left, center, right, vertex)
+        if not (bend > 0.0 and left < center < right):
+            return cls(left, center, right, center, 0.0)
+        promised = 0.25 * lean**2 / (bend * (right - center) * (center - left) * (right - left))
+        return cls(left, center, right, center + 0.5 * lean / bend, promised)
 
     def closer(self) -> Array:
-        """Points close to the vertex; and half way, for at a bound there is no parabola."""
-        near = self.vertex + np.array([-0.06, 0.0, 0.06]) * (self.right - self.left)
-        halves = [0.5 * (self.left + self.center), self.center, 0.5 * (self.center + self.right)]
-        points = np.concatenate([[self.left, self.right], halves, near])
-        return np.unique(np.clip(points, self.left, self.right))
+        """Points all over the bracket, and close to the vertex."""
+        near = self.vertex + np.array([-0.01, 0.0, 0.01]) * (self.right - self.left)
+        evenly = np.linspace(self.left, self.right, EVENLY)
+        points = np.concatenate([evenly, [self.center], near])
+        return np.unique(points.clip(self.left, self.right))

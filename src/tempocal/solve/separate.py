@@ -233,14 +233,15 @@ class _Separate:
         nothing_left = (point.value <= NOTHING * self.weights) & (self.past is None)
         loose = np.where(self.pull == 0.0, step, 0.0)
         far = np.sqrt(np.einsum("tp,tpq,tq->t", loose, first, loose) / self.weights)
-        size = np.linalg.norm(point.theta, axis=1)
-        share = np.linalg.norm(loose, axis=1) / np.maximum(size, TINY)
-        runs = (far > RUNAWAY) | (nothing_left & (share > RUNAWAY))
-        gone = settled & runs
-        # Far from its beginning with nothing left to lose, a key has no use for a last step.
-        loosened = (self.pull == 0.0).any(axis=1) & (size > FAR * np.maximum(beginning, 1.0))
-        gone |= nothing_left & loosened
-        return (settled & ~runs) | gone, gone
+        gone = settled & (far > RUNAWAY)
+        if nothing_left.any():
+            size = np.linalg.norm(point.theta, axis=1)
+            share = np.linalg.norm(loose, axis=1) / np.maximum(size, TINY)
+            gone |= settled & nothing_left & (share > RUNAWAY)
+            # Far from its beginning with nothing left to lose, a key has no use for a last step.
+            loosened = (self.pull == 0.0).any(axis=1) & (size > FAR * np.maximum(beginning, 1.0))
+            gone |= nothing_left & loosened
+        return settled | gone, gone
 
 
 def bounded_steps(
@@ -250,8 +251,12 @@ def bounded_steps(
 
     Problems come along the first axis; ``lower`` may be the same for all.
     """
-    to_bound = np.where(np.isfinite(lower), lower - theta, 0.0)
     free = (theta > lower) | (gradient < 0)
+    if free.all():
+        step = -solve_blocks(hessian, gradient, free, damping)
+        if (theta + step >= lower).all():
+            return step
+    to_bound = np.where(np.isfinite(lower), lower - theta, 0.0)
     held_for_good = np.zeros_like(free)
     while True:
         held = np.where(free, 0.0, to_bound)

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from tempocal.errors import TooManyCoefficientsError
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.maps import Band, StepBand
-from tempocal.solve import Memory, Scatter, Strengths, design_effect, remember
+from tempocal.maps import Band, Basis, StepBand
+from tempocal.solve import Memory, Scatter, Strengths, design_effect, doubt, remember
 from tempocal.solve.evidence import Doubt
 from tempocal.solve.linear import invert_blocks
 from tempocal.solve.penalties import as_matrix
@@ -68,16 +68,19 @@ class Inference:
 
 def infer(fitted: FittedModel, groups: Groups | None, before: Memory | None = None) -> Inference:
     """Work out how sure a fit is; ``before`` is what was known without its rows."""
-    memory, doubted = _remember(fitted, groups, before)
+    tangent = _Tangent(fitted)
+    memory, doubted = _remember(tangent, groups, before)
     hessian = fitted.shrunk.solution.hessian
-    by_step = hessian is not None and hessian.ndim == 3
-    return (_of_steps if by_step else _of_curve)(fitted, memory, doubted)
+    if hessian is not None and hessian.ndim == 3:
+        return _of_steps(fitted, memory, doubted)
+    return _of_curve(tangent, memory, doubted)
 
 
 def _remember(
-    fitted: FittedModel, groups: Groups | None, before: Memory | None
+    tangent: "_Tangent", groups: Groups | None, before: Memory | None
 ) -> tuple[Memory, Doubt]:
     """Collect what bands are made of, and the strengths that the data would allow."""
+    fitted = tangent.fitted
     if fitted.shrunk.solution.hessian is None:
         raise TooManyCoefficientsError(
             f"with {len(fitted.shrunk.solution.theta)} coefficients a band is too much to ask: "
@@ -87,10 +90,19 @@ def _remember(
     effect = shrunk.design_effect
     if effect is None:
         effect = design_effect(problem, shrunk.solution, groups, shrunk.strengths)
-    memory, doubted = remember(problem, shrunk, fitted.wanted, effect, before)
-    tangent = _Tangent(fitted)
+    memory = remember(problem, shrunk, fitted.wanted, effect, before)
+    doubted = Doubt(shrunk.strengths, memory.theta)
+    if None in fitted.wanted:
+        doubted = doubt(
+            problem,
+            shrunk.solution,
+            shrunk.strengths,
+            effect,
+            wanted=fitted.wanted,
+            weakest=memory.weakest,
+        )
     curvature, scatter = memory.curvature, None
-    if tangent.above:
+    if tangent.n_rates:
         curvature, scatter = tangent.curvatures(groups)
         curvature = curvature if before is None else curvature + before.curvature
     elif groups is not None:
@@ -118,8 +130,9 @@ def _of_steps(fitted: FittedModel, memory: Memory, doubted: Doubt) -> Inference:
     shift = (doubted.theta - memory.theta).reshape(free.shape)
     covariance = inverse @ (noise + effect * pulls) @ inverse
     covariance += shift[:, :, None] * shift[:, None, :]
-    covariance += _nothing_known(np.einsum("tpp->tp", hessian + pulls), free)
-    covariance += _held(fitted, free, effect)
+    diagonal = np.einsum("tpp->tp", covariance)
+    diagonal += _nothing_known(np.einsum("tpp->tp", hessian + pulls), free)
+    diagonal += _held(fitted, free, effect)
     readout = _readout(fitted)
     variances = np.einsum("qp,tpr,qr->tq", readout, covariance, readout)
     return Inference(
@@ -137,27 +150,29 @@ def _diagonal_blocks(fitted: FittedModel, strengths: Strengths) -> Array:
     return np.asarray(pull[:, :, None] * np.eye(width), dtype=np.float64)
 
 
-def _of_curve(fitted: FittedModel, memory: Memory, doubted: Doubt) -> Inference:
-    tangent, loss, effect = _Tangent(fitted), memory.curvature[0], memory.effect
-    free = tangent.free
-    pull = tangent.pull(fitted.shrunk.strengths, effect)
-    sure = invert_blocks((loss + pull)[None], free[None])[0]
+def _of_curve(tangent: "_Tangent", memory: Memory, doubted: Doubt) -> Inference:
+    fitted, loss, effect = tangent.fitted, memory.curvature[0], memory.effect
+    free, strengths = tangent.free, fitted.shrunk.strengths
+    pull = tangent.pull(strengths, effect)
+    sure = inverse = invert_blocks((loss + pull)[None], free[None])[0]
     n_determined = float(np.einsum("pq,qp->", sure, loss))
     noise = _noise(memory, np.array([n_determined]))[0]
-    pull = tangent.pull(doubted.strengths, effect)
-    inverse = invert_blocks((loss + pull)[None], free[None])[0]
+    if doubted.strengths != strengths:
+        pull = tangent.pull(doubted.strengths, effect)
+        inverse = invert_blocks((loss + pull)[None], free[None])[0]
     shift = np.zeros(len(free))
     shift[: len(doubted.theta)] = doubted.theta - memory.theta
     covariance = inverse @ (noise + effect * pull) @ inverse + np.outer(shift, shift)
-    covariance += _nothing_known(np.diag(loss + pull)[None], free[None])[0]
-    covariance += _held(fitted, free[None], effect)[0]
+    diagonal = np.einsum("pp->p", covariance)
+    diagonal += _nothing_known(np.einsum("pp->p", loss + pull), free)
+    diagonal += _held(fitted, free, effect)
     return Inference(
         Band(
             fitted.basis,
             fitted.table,
             _by_number(covariance, fitted),
-            tuple(fitted.shape_at(rates).basis for rates in tangent.above),
-            tuple(fitted.shape_at(rates).basis for rates in tangent.below),
+            tangent.faster,
+            tangent.slower,
             2 * NUDGE,
         ),
         optimism=float(np.einsum("pq,qp->", sure, noise)),
@@ -186,33 +201,31 @@ def _few_groups(n_determined: Array, counts: Array) -> Array:
 
 def _nothing_known(curvature: Array, free: NDArray[np.bool_]) -> Array:
     """Variance of coefficients that neither the rows nor a pull say anything about."""
-    unknown = np.where(free & (curvature <= 0.0), UNKNOWN, 0.0)
-    return np.asarray(unknown[:, :, None] * np.eye(curvature.shape[1]), dtype=np.float64)
+    return np.where(free & (curvature <= 0.0), UNKNOWN, 0.0)
 
 
 def _held(fitted: FittedModel, free: NDArray[np.bool_], effect: float) -> Array:
     """Variance of coefficients that a bound holds back: exponential, by their gradient."""
     gradient = fitted.shrunk.solution.gradient
     assert gradient is not None
-    sizes = np.ones(free.size)
-    sizes[: len(gradient)] = np.maximum(gradient, SMALLEST_GRADIENT) / effect
+    variances = np.zeros(free.size)
     # Rates beyond the gradient are held at an end of their range, with nothing to be said.
-    held = ~free.ravel() & (np.arange(free.size) < len(gradient))
-    variances = np.where(held, 1.0 / sizes**2, 0.0).reshape(free.shape)
-    return np.asarray(variances[:, :, None] * np.eye(free.shape[1]), dtype=np.float64)
+    held = np.flatnonzero(~free.ravel()[: len(gradient)])
+    variances[held] = (effect / np.maximum(gradient[held], SMALLEST_GRADIENT)) ** 2
+    return variances.reshape(free.shape)
 
 
 def _by_number(covariance: Array, fitted: FittedModel) -> Array:
     """Covariance of the coefficients of each number of the map, and of the rates."""
     readout, count = _readout(fitted), len(fitted.table)
-    n_rates = len(covariance) - count * readout.shape[1]
-    parts = []
-    for row in readout:
-        pick = np.zeros((count + n_rates, len(covariance)))
-        pick[:count, : len(covariance) - n_rates] = np.kron(np.eye(count), row)
-        pick[count:, len(covariance) - n_rates :] = np.eye(n_rates)
-        parts.append(pick @ covariance @ pick.T)
-    return np.stack(parts)
+    n_numbers, width = readout.shape
+    # The rates come after the coefficients, and are those of every number.
+    picks = np.zeros((n_numbers, len(covariance) - count * (width - 1), len(covariance)))
+    for k in range(count):
+        picks[:, k, k * width : (k + 1) * width] = readout
+    rates = np.arange(count, picks.shape[1])
+    picks[:, rates, rates + count * (width - 1)] = 1.0
+    return np.asarray(picks @ covariance @ picks.swapaxes(1, 2))
 
 
 def _readout(fitted: FittedModel) -> Array:
@@ -227,8 +240,10 @@ class _Tangent:
         self.fitted, self.problem = fitted, fitted.problem
         theta = fitted.shrunk.solution.theta
         rates = fitted.log_rates if fitted.problem.basis.ndim == 2 else ()
-        self.above = [_moved(rates, k, NUDGE) for k in range(len(rates))]
-        self.below = [_moved(rates, k, -NUDGE) for k in range(len(rates))]
+        self.n_rates = len(rates)
+        # The basis at rates a little higher and a little lower, for each rate.
+        self.faster = tuple(_moved(fitted, k, NUDGE) for k in range(len(rates)))
+        self.slower = tuple(_moved(fitted, k, -NUDGE) for k in range(len(rates)))
         self.table = theta.reshape(-1, fitted.problem.rows.n_coefficients)
         # At an end of its range a rate is held there.
         usable = np.array([SLOWEST < rate < FASTEST for rate in rates], dtype=bool)
@@ -241,10 +256,10 @@ class _Tangent:
         sums = solution.sums or problem.rows.sums(at_keys)
         assert sums.hessian is not None
         jacobian = self._jacobian()  # (keys, width, coefficients and rates)
-        seen = np.einsum("tpi,tpq->tqi", jacobian, sums.hessian)
         # Not the bend of the curve itself, times a gradient that is noise at the optimum: where a
         # curve is nearly flat, that made the curvature in the rate negative.
-        loss = np.einsum("tqi,tqj->ij", seen, jacobian, optimize=True)
+        size = jacobian.shape[2]
+        loss = jacobian.reshape(-1, size).T @ (sums.hessian @ jacobian).reshape(-1, size)
         if groups is None:
             return loss[None], None
         tables = problem.rows.group_gradients(at_keys, groups.codes, groups.count)
@@ -253,28 +268,26 @@ class _Tangent:
 
     def pull(self, strengths: Strengths, effect: float) -> Array:
         """Return the pull; on a log rate, that of the range in which it is searched for."""
-        pull = np.pad(as_matrix(self.problem.pull(strengths)), (0, len(self.above)))
         n = len(self.problem.identity)
-        pull[range(n, len(pull)), range(n, len(pull))] = effect * 12.0 / (FASTEST - SLOWEST) ** 2
+        pull = (effect * 12.0 / (FASTEST - SLOWEST) ** 2) * np.eye(n + self.n_rates)
+        pull[:n, :n] = as_matrix(self.problem.pull(strengths))
         return pull
 
     def _jacobian(self) -> Array:
         """Differentiate the coefficients at every key by those of the curve and by the rates."""
         basis, (count, width) = self._basis_at_keys(), self.table.shape
-        by_table = np.einsum("tm,pq->tpmq", basis, np.eye(width))
+        by_table = basis[:, None, :, None] * np.eye(width)[:, None, :]
         by_table = by_table.reshape(len(basis), width, count * width)
         turns = [(slope @ self.table)[:, :, None] for slope in self._slopes()]
         return np.concatenate([by_table, *turns], axis=2)
 
     def _slopes(self) -> list[Array]:
         """Differentiate the basis by each rate, at the keys."""
+        times = self.fitted.track.grid.times
         return [
-            (self._at_rates(up) - self._at_rates(down)) / (2 * NUDGE)
-            for up, down in zip(self.above, self.below, strict=True)
+            (up(times) - down(times)) / (2 * NUDGE)
+            for up, down in zip(self.faster, self.slower, strict=True)
         ]
-
-    def _at_rates(self, log_rates: tuple[float, ...]) -> Array:
-        return self.fitted.shape_at(log_rates).basis(self.fitted.track.grid.times)
 
     def _basis_at_keys(self) -> Array:
         basis = self.problem.basis
@@ -283,5 +296,7 @@ class _Tangent:
         return np.asarray(basis[:, None] == np.arange(len(self.table)), dtype=np.float64)
 
 
-def _moved(rates: tuple[float, ...], k: int, by: float) -> tuple[float, ...]:
-    return (*rates[:k], rates[k] + by, *rates[k + 1 :])
+def _moved(fitted: FittedModel, k: int, by: float) -> Basis:
+    """Return the basis at another rate."""
+    rates = fitted.log_rates
+    return fitted.shape_at((*rates[:k], rates[k] + by, *rates[k + 1 :])).basis

@@ -1,11 +1,11 @@
 """Fit a calibrator along a curve, and say what came of it."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from tempocal.calibrators import Identity
 from tempocal.calibrators.base import Calibrator
@@ -109,7 +109,7 @@ def with_shrinkage(calibrator: Calibrator, shrinkage: Shrinkage | None) -> Calib
     if shrinkage is None or isinstance(calibrator, Identity):
         return calibrator
     check_shrinkage(shrinkage)
-    changed: Calibrator = clone(calibrator).set_params(shrinkage=shrinkage)
+    changed: Calibrator = copy(calibrator).set_params(shrinkage=shrinkage)
     return changed
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -48,12 +49,12 @@ class FittedModel:
     wanted: Wanted
     tidy: Callable[[Array, bool], Array]
 
-    @property
+    @cached_property
     def basis(self) -> Basis:
         """Functions of time that were fitted."""
         return self.shape_at(self.log_rates).basis
 
-    @property
+    @cached_property
     def table(self) -> Array:
         """Numbers of the map: (functions, numbers)."""
         theta = self.shrunk.solution.theta.reshape(-1, len(self.model.identity))
@@ -136,10 +137,10 @@ def _fit(
 
     if track.n_rates:
         profiled = fit_profile_by_evidence(at_rates, track.n_rates, training.groups, wanted)
+        problem = at_rates(profiled.log_rates)
     else:
         shrunk = _fit_linear(first, track.shape(()).separate, wanted, training.groups)
-        profiled = Profiled((), shrunk)
-    problem = at_rates(profiled.log_rates)
+        profiled, problem = Profiled((), shrunk), first
     report(problem, profiled.shrunk, shrinkage, track.grid.times)
     return FittedModel(
         model, track, problem, profiled.shrunk, profiled.log_rates, wanted, family.tidy
@@ -162,7 +163,7 @@ def _refit(model: LinearModel, track: Track, before: FittedModel) -> FittedModel
         return _with_shape(replace(before.problem, rows=rows), model, track, shape)
 
     if track.n_rates:
-        place = Place(before.log_rates, start, before.shrunk.solution)
+        place = Place(before.log_rates, before.shrunk.solution)
         found = fit_profile(at_rates, track.n_rates, strengths, place)
         shrunk = Shrunk(found.solution, strengths)
         problem = at_rates(found.log_rates)
@@ -240,10 +241,9 @@ def _basis_at_keys(basis: Basis, track: Track) -> Array | Codes:
 
 
 def _penalties(model: LinearModel, shape: Shape) -> tuple[Penalty, ...]:
-    biases, width = model.biases.astype(np.float64), len(model.identity)
-    slopes = (~model.biases & ~model.free).astype(np.float64)
+    biases, width = model.is_bias, len(model.identity)
     pulls = [
-        Penalty("slopes", _on_curve(shape.level, slopes)),
+        Penalty("slopes", _on_curve(shape.level, model.is_slope)),
         Penalty("biases", _on_curve(shape.level, biases)),
     ]
     for number, smooth in enumerate(shape.smooth):
