@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
-from tempocal.kernels.codes import Whole, in_blocks, renumbered, whole_codes
+from tempocal.kernels.codes import in_blocks, renumbered, whole_codes
 from tempocal.kernels.counting import as_keys, count_keys, sum_by_key
 from tempocal.links import Array
 
@@ -53,9 +53,9 @@ def single(times: Array, weights: Array | None) -> Grid:
 
 def distinct(times: Array, weights: Array | None) -> Grid:
     """Give each distinct time a key of its own."""
-    whole = whole_codes(times, COUNTED_SPAN)
-    if whole is not None:
-        return _counted(whole, weights)
+    grid = _of_whole(times, weights)
+    if grid is not None:
+        return grid
     found, keys = np.unique(times, return_inverse=True)
     return replace(_weighed(keys.astype(np.intp, copy=False), found, weights), is_exact=True)
 
@@ -67,20 +67,14 @@ def fine(times: Array, weights: Array | None, cells: int = CELLS, ends: Ends | N
     """
     if ends is not None:
         return in_cells(_cells_of(times, ends, cells), times, weights)
+    grid = _of_whole(times, weights)
     # Most columns of continuous times show it within a few rows, without a sort of all of them.
-    if _seem_few(times[:: max(1, len(times) // SAMPLE)], cells):
+    if grid is None and len(np.unique(times[:: max(1, len(times) // SAMPLE)])) <= cells:
         grid = distinct(times, weights)
-        if grid.n_keys <= cells:
-            return grid
+    if grid is not None and grid.n_keys <= cells:
+        return grid
     ends = (float(times.min()), float(times.max()))
     return in_cells(_cells_of(times, ends, cells), times, weights)
-
-
-def _seem_few(some: Array, cells: int) -> bool:
-    """Whether there are no more distinct times than cells; of whole numbers, without a sort."""
-    if some.max() - some.min() < cells and bool((some == np.floor(some)).all()):
-        return True
-    return len(np.unique(some)) <= cells
 
 
 def _cells_of(times: Array, ends: Ends, cells: int) -> Codes:
@@ -131,8 +125,11 @@ def equal_mass_edges(grid: Grid, bins: int) -> Array:
     return np.asarray(grid.times[opening])
 
 
-def _counted(whole: Whole, weights: Array | None) -> Grid:
-    """Give each of some whole numbers a key."""
+def _of_whole(times: Array, weights: Array | None) -> Grid | None:
+    """Give each of some whole numbers a key; None if they are not, or lie far apart."""
+    whole = whole_codes(times, COUNTED_SPAN)
+    if whole is None:
+        return None
     counts = count_keys(whole.codes, whole.span)[0].sum(axis=0)
     found, keys = _present(whole.codes, counts > 0)
     totals = counts[found] if weights is None else _sum(keys, len(found), weights)

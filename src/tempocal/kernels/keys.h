@@ -3,23 +3,6 @@
 #define KEY_KINDS "Hilq"
 
 typedef struct {
-    int good, ascend;
-} Counted;
-
-INLINE Counted count_rows(const char *keys, Py_ssize_t size, Py_ssize_t n, int64_t *counts, uint64_t n_keys) {
-    Counted found = {1, 1};
-    uint64_t last = 0;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        const uint64_t key = key_at(keys, size, i);
-        if (key < n_keys) counts[key]++;
-        else found.good = 0;
-        found.ascend &= key >= last;
-        last = key;
-    }
-    return found;
-}
-
-typedef struct {
     const char *keys;
     Py_ssize_t key_size;
     int64_t rows, part_rows, n_keys;
@@ -38,11 +21,8 @@ static int64_t rows_of_part(const Keyed *of, int64_t part) {
 static void count_part(void *context, int64_t part) {
     Keyed *of = context;
     const int64_t first = part * of->part_rows, n = rows_of_part(of, part);
-    const char *keys = of->keys + first * of->key_size;
-    int64_t *counts = of->by_part + part * of->n_keys;
-#define COUNT(size) count_rows(keys, size, n, counts, (uint64_t)of->n_keys)
-    Counted found = BY_SIZE(of->key_size, COUNT);
-#undef COUNT
+    Counted found = loops->count_rows(of->keys + first * of->key_size, of->key_size, n,
+                                      of->by_part + part * of->n_keys, (uint64_t)of->n_keys);
     if (first && key_at(of->keys, of->key_size, first) < key_at(of->keys, of->key_size, first - 1)) found.ascend = 0;
     if (!found.good) __atomic_store_n(&of->is_good, 0, __ATOMIC_RELAXED);
     if (!found.ascend) __atomic_store_n(&of->ascend, 0, __ATOMIC_RELAXED);

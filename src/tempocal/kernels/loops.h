@@ -521,6 +521,53 @@ static int NAME(cells_by_key)(const Celled *of) {
 #undef CELL
 }
 
+/* Look at keys, which compilers do several at a time; what is no key is above all that there are. */
+INLINE Counted NAME(look_at_keys)(const char *keys, Py_ssize_t size, int64_t first, int64_t end, uint64_t n_keys) {
+#define LOOK(type) \
+    const type *of = (const type *)keys; \
+    type top = of[first], falls = first > 0 && of[first] < of[first - 1], below = of[first] < 0; \
+    for (int64_t i = first + 1; i < end; i++) { \
+        top = of[i] > top ? of[i] : top; \
+        falls |= of[i] < of[i - 1]; \
+        below |= of[i] < 0; \
+    } \
+    return (Counted) { !below && (uint64_t)top < n_keys, !falls }
+    if (size == 2) { LOOK(uint16_t); }
+    if (size == 4) { LOOK(int32_t); }
+    LOOK(int64_t);
+#undef LOOK
+}
+
+/* Rows of each key. Where keys are few, rows take turns at tables, for the same key often comes again
+   before it is counted. */
+INLINE Counted NAME(count_some)(const char *keys, Py_ssize_t size, int64_t n, int64_t *counts, uint64_t n_keys) {
+    enum { AT_ONCE = 4096, FEW_KEYS = 512 };
+    int64_t few[3][FEW_KEYS] = {{0}};
+    Counted found = {1, 1};
+    for (int64_t at = 0; at < n; at += AT_ONCE) {
+        const int64_t end = at + AT_ONCE < n ? at + AT_ONCE : n;
+        const Counted some = NAME(look_at_keys)(keys, size, at, end, n_keys);
+        found.ascend &= some.ascend;
+        if (!some.good) return (Counted){0, 0};
+        int64_t i = at;
+        if (n_keys <= FEW_KEYS)
+            for (; i + 4 <= end; i += 4) {
+                counts[key_at(keys, size, i)]++;
+                for (int k = 0; k < 3; k++) few[k][key_at(keys, size, i + k + 1)]++;
+            }
+        for (; i < end; i++) counts[key_at(keys, size, i)]++;
+    }
+    for (uint64_t key = 0; key < n_keys && key < FEW_KEYS; key++)
+        counts[key] += few[0][key] + few[1][key] + few[2][key];
+    return found;
+}
+
+static Counted NAME(count_rows)(const char *keys, Py_ssize_t size, int64_t n, int64_t *counts, uint64_t n_keys) {
+#define COUNT(size) NAME(count_some)(keys, size, n, counts, n_keys)
+    return BY_SIZE(size, COUNT);
+#undef COUNT
+}
+
 /* How far whole numbers are from the first; return whether all of them are, within 31 bits. The first
    is not beyond 2**53, from where no difference of integers wraps around to a near one. */
 INLINE int NAME(since_whole)(const int64_t *values, int64_t first, Py_ssize_t n, int32_t *since) {

@@ -141,6 +141,11 @@ typedef union {
     uint64_t bits;
 } Both;
 
+/* Whether all keys are there, and in order. */
+typedef struct {
+    int good, ascend;
+} Counted;
+
 /* What is not within 32 bits has others once this is added. */
 #define BEYOND ((uint64_t)1 << 31)
 
@@ -193,6 +198,7 @@ typedef struct {
     int (*softmax)(const Scaled *);
     void (*count_moments)(const char *, int, int64_t, double, int64_t, Four *);
     int (*cells_by_key)(const Celled *);
+    Counted (*count_rows)(const char *, Py_ssize_t, int64_t, int64_t *, uint64_t);
     Whole (*code_rows)(const char *, int, double, Py_ssize_t, char *, Py_ssize_t);
     double (*pull)(const char *, int, const int64_t *, int64_t);
     void (*double_ends)(const double *, int64_t, double *);
@@ -215,7 +221,7 @@ static int supported_avx512(void) {
 
 #define LOOPS(set) {#set, supported_##set, even_##set, descend_##set, shared_##set, per_class_##set, compare_##set, \
                     bin_pairs_##set, sigmoid_##set, softmax_##set, \
-                    count_moments_##set, cells_by_key_##set, code_rows_##set, pull_##set, \
+                    count_moments_##set, cells_by_key_##set, count_rows_##set, code_rows_##set, pull_##set, \
                     double_ends_##set, float_ends_##set, whole_ends_##set, \
                     exponential_##set, logarithm_##set}
 /* The widest last. */
