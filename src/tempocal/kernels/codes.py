@@ -116,13 +116,8 @@ def _count_block(first: float, values: NDArray[Any], codes: Codes, ends: Ends) -
 
 def _from_lowest(codes: Codes, low: int) -> None:
     """Count from the lowest, around the end of what two bytes hold."""
-    below = codes.dtype.type(low % NARROW if codes.dtype == np.uint16 else low)
-
-    def subtract(rows: slice) -> None:
-        codes[rows] -= below
-
     if low != 0:
-        _in_blocks(subtract, len(codes))
+        codes -= codes.dtype.type(low % NARROW if codes.dtype == np.uint16 else low)
 
 
 def _in_blocks(work: Callable[[slice], Any], n_rows: int) -> list[Any]:

@@ -16,18 +16,21 @@ KEY_TYPES = (np.uint16, np.int32, np.int64)
 # Rows of a part: those of a few keys fit the cache of a core, and those of many leave each key
 # enough to sum over, as far as a part is not too large then.
 PART, LARGE_PART, ENOUGH_OF_A_KEY = 2**16, 2**20, 2**8
+# So many parts keep some cores busy.
+SOME_PARTS = 4
 # With fewer rows for each key a part is not worth counters of its own.
 ROWS_A_KEY = 16
 
 
-def part_size(n_keys: int) -> int:
+def part_size(n_rows: int, n_keys: int) -> int:
     """Rows of a part that has counters for all keys, whatever the number of cores."""
-    return max(PART, min(ENOUGH_OF_A_KEY * n_keys, LARGE_PART), ROWS_A_KEY * n_keys)
+    enough = min(ENOUGH_OF_A_KEY * n_keys, LARGE_PART, -(-n_rows // SOME_PARTS))
+    return max(PART, enough, ROWS_A_KEY * n_keys)
 
 
 def parts_of(n_rows: int, n_keys: int) -> list[slice]:
     """Cut rows into such parts."""
-    size = part_size(n_keys)
+    size = part_size(n_rows, n_keys)
     return [slice(start, min(start + size, n_rows)) for start in range(0, max(n_rows, 1), size)]
 
 
@@ -42,7 +45,7 @@ def count_keys(keys: Codes, n_keys: int) -> tuple[Codes, bool]:
     if native is None:
         counts = np.bincount(keys, minlength=n_keys)[None]
         return counts, bool(np.all(keys[1:] >= keys[:-1]))
-    size = part_size(n_keys)
+    size = part_size(len(keys), n_keys)
     counts = np.zeros((max(1, -(-len(keys) // size)), n_keys), dtype=np.intp)
     in_order = native.count_keys(keys, np.array([size]), counts)
     return counts, in_order
@@ -65,4 +68,5 @@ def scatter(values: NDArray[Any], keys: Codes, counts: Codes, out: NDArray[Any])
     """
     totals = counts.sum(axis=0)
     following = (np.cumsum(totals) - totals) + (np.cumsum(counts, axis=0) - counts)
-    native.scatter(values, keys, np.array([part_size(counts.shape[1])]), following, out)
+    size = part_size(len(keys), counts.shape[1])
+    native.scatter(values, keys, np.array([size]), following, out)

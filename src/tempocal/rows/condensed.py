@@ -194,12 +194,16 @@ def _count(
 
 
 def _two_in_each(moments: Array, keys: Codes) -> Points:
-    key, cell = np.nonzero(moments[0])
-    weight, mean, square = moments[:, key, cell]
-    mean, square = mean / weight, square / weight
+    cells = np.flatnonzero(moments[0])
+    weight, mean, square = np.take(moments.reshape(3, -1), cells, axis=1)
+    mean /= weight
+    square /= weight
     off = np.sqrt(np.maximum(square - mean * mean, 0.0))
+    sizes = np.empty((len(cells), 2))
+    np.subtract(mean, off, out=sizes[:, 0])
+    np.add(mean, off, out=sizes[:, 1])
     return Points(
-        np.stack([mean - off, mean + off], axis=1).ravel(),
+        sizes.ravel(),
         np.repeat(0.5 * weight, 2),
-        np.repeat(keys[key], 2),
+        np.repeat(keys[cells // moments.shape[2]], 2),
     )

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
-from tempocal.kernels.counting import PART
+from tempocal.kernels.counting import PART, SOME_PARTS
 from tempocal.links import Array
 from tempocal.rows.condensed import LEAST_ROWS_A_KEY, Moments
 from tempocal.rows.layout import Layout
 from tempocal.rows.sums import Sums
 
-# Parts of the rows that have cells of their own, and rows that are worth a cell.
-MOST_ROOMS, ROWS_A_CELL = 32, 32
+# Parts of the rows that have cells of their own, rows that are worth a cell, and cells that may be
+# there for some cores in any case.
+MOST_ROOMS, ROWS_A_CELL, FEW_CELLS = 32, 32, 2**19
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,13 @@ class Sweep:
         """Count rows in cells of their size, for which they need not be in order at all."""
         x, keys, n_keys = self.feature, self.layout.keys_as_they_came, self.layout.n_keys
         # One more cell is for rows beyond.
-        size = max(PART, ROWS_A_CELL * n_keys * (cells + 1), -(-len(x) // MOST_ROOMS))
-        found = np.zeros((-(-len(x) // size), n_keys, cells + 1, 4))
+        in_all = n_keys * (cells + 1)
+        rooms = max(len(x) // (ROWS_A_CELL * in_all), min(SOME_PARTS, FEW_CELLS // in_all), 1)
+        rooms = min(rooms, MOST_ROOMS, -(-len(x) // PART))
+        found = np.zeros((rooms, n_keys, cells + 1, 4))
         native.cells_by_key(x, self.labels, keys, np.array([scale]), found)
         *_, pulls = total = np.moveaxis(found[0] if len(found) == 1 else found.sum(axis=0), 2, 0)
-        inside = total[:3, :, :-1]
+        inside = np.ascontiguousarray(total[:3, :, :-1])
         return Moments(inside, int(inside[0].sum()), pulls.sum(axis=1))
 
     def keys_of(self, rows: Codes) -> Codes:
