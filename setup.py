@@ -2,6 +2,7 @@
 
 import os
 import sysconfig
+from glob import glob
 
 from setuptools import Extension, setup
 
@@ -14,21 +15,7 @@ setup(
         Extension(
             "tempocal.kernels.native",
             ["src/tempocal/kernels/native.c"],
-            depends=[
-                f"src/tempocal/kernels/{name}.h"
-                for name in (
-                    "arrays",
-                    "bins",
-                    "chain",
-                    "keys",
-                    "loops",
-                    "per_class",
-                    "pool",
-                    "sort",
-                    "threads",
-                    "vectors",
-                )
-            ],
+            depends=glob("src/tempocal/kernels/*.h"),
             # None of these changes a number: they say that nobody reads errno or traps.
             extra_compile_args=[
                 "-O3",

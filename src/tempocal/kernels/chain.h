@@ -124,3 +124,40 @@ static int run_chain(Chain *chain) {
     free(chain->queue);
     return is_good;
 }
+
+/* What Python calls. */
+
+/* The path of nearly-isotonic regression: how many joins there are, and the blocks they make. */
+static PyObject *join_blocks(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { WEIGHT, TOTAL, FALLS, START, STOP, ENDED_BY, JOINS };
+    static const Wanted wanted[] = {{"d", 1, WRITE, 0},  {"d", 1, WRITE, 0},  {"lq", 1, READ, 0},
+                                    {"lq", 1, WRITE, 0}, {"lq", 1, WRITE, 0}, {"lq", 1, WRITE, 0},
+                                    {"d", 1, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 7) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(JOINS, 0) + 1, blocks = 2 * n - 1;
+    const int in_order = HAS_LENGTH(WEIGHT, blocks) && HAS_LENGTH(TOTAL, blocks)
+                         && HAS_LENGTH(FALLS, n + 1) && HAS_LENGTH(START, blocks)
+                         && HAS_LENGTH(STOP, blocks) && HAS_LENGTH(ENDED_BY, blocks)
+                         && arrays.views[FALLS].itemsize == 8 && arrays.views[START].itemsize == 8
+                         && arrays.views[STOP].itemsize == 8 && arrays.views[ENDED_BY].itemsize == 8;
+    Chain chain = {0};
+    int found = 1;
+    if (in_order) {
+        chain.count = n;
+        chain.weight = BUFFER(WEIGHT);
+        chain.total = BUFFER(TOTAL);
+        chain.falls = BUFFER(FALLS);
+        chain.start = BUFFER(START);
+        chain.stop = BUFFER(STOP);
+        chain.ended_by = BUFFER(ENDED_BY);
+        chain.joins = BUFFER(JOINS);
+        Py_BEGIN_ALLOW_THREADS;
+        found = run_chain(&chain);
+        Py_END_ALLOW_THREADS;
+    }
+    PyObject *nothing = done(&arrays, in_order);
+    Py_XDECREF(nothing);
+    if (!nothing) return NULL;
+    return found ? PyLong_FromLongLong(chain.made) : PyErr_NoMemory();
+}

@@ -1,7 +1,5 @@
 /* Rows by a key that each has: the number of its step, in two, four or eight bytes. */
 
-#define KEY_KINDS "Hilq"
-
 typedef struct {
     const char *keys;
     Py_ssize_t key_size;

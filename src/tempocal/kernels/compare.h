@@ -1,0 +1,119 @@
+/* What Python calls to look at all rows: their ends, their losses before and after, how far classes are
+   from the top. */
+
+/* Logits (rows, classes) measured from the top class of each row, turned into (classes, rows); and
+   that of the label. */
+static PyObject *from_top(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { LOGITS, LABELS, TURNED, TRUE };
+    static const Wanted wanted[] = {{"d", 2, READ, 0},
+                                    {"lq", 1, READ, 0},
+                                    {"d", 2, PyBUF_STRIDES | PyBUF_WRITABLE, 0},
+                                    {"d", 1, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(LOGITS, 0), classes = SHAPE(LOGITS, 1);
+    const Py_ssize_t *strides = arrays.views[TURNED].strides;
+    int good = classes > 0 && SHAPE(TURNED, 0) == classes && SHAPE(TURNED, 1) == n && strides[1] == 8
+               && HAS_LENGTH(LABELS, n) && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(TRUE, n);
+    if (good) {
+        const double *row = BUFFER(LOGITS);
+        const int64_t *labels = BUFFER(LABELS);
+        double *true_logits = BUFFER(TRUE);
+        char *turned = BUFFER(TURNED);
+        Py_BEGIN_ALLOW_THREADS;
+        for (Py_ssize_t i = 0; i < n; i++, row += classes) {
+            double top = row[0];
+            for (Py_ssize_t k = 1; k < classes; k++) top = row[k] > top ? row[k] : top;
+            for (Py_ssize_t k = 0; k < classes; k++)
+                ((double *)(turned + k * strides[0]))[i] = row[k] - top;
+            if ((uint64_t)labels[i] < (uint64_t)classes) true_logits[i] = row[labels[i]] - top;
+            else good = 0;
+        }
+        Py_END_ALLOW_THREADS;
+    }
+    return done(&arrays, good);
+}
+
+typedef struct {
+    const char *x;
+    char *ends; /* (parts, 2) */
+    int64_t rows, parts;
+    char kind;
+} Ended;
+
+static void ends_part(void *context, int64_t part) {
+    const Ended *of = context;
+    const int64_t first = begin_of(part, of->parts, of->rows), n = begin_of(part + 1, of->parts, of->rows) - first;
+    const int64_t size = of->kind == 'f' ? 4 : 8;
+    const void *x = of->x + first * size;
+    void *found = of->ends + 2 * part * size;
+    if (of->kind == 'd') loops->double_ends(x, n, found);
+    else if (of->kind == 'f') loops->float_ends(x, n, found);
+    else loops->whole_ends(x, n, found);
+}
+
+/* The lowest and the highest of some numbers, in their own type: of each part of them. */
+static PyObject *ends(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { X, ENDS };
+    static const Wanted wanted[] = {{"dflq", 1, READ, 0}, {"dflq", 2, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 2) < 0) return NULL;
+    const char kind = arrays.views[X].format[0];
+    Ended of = {BUFFER(X), BUFFER(ENDS), SHAPE(X, 0), SHAPE(ENDS, 0), kind};
+    const int good = of.rows >= of.parts && of.parts > 0 && SHAPE(ENDS, 1) == 2
+                     && arrays.views[ENDS].format[0] == kind
+                     && arrays.views[X].itemsize == (kind == 'f' ? 4 : 8);
+    if (good) {
+        Py_BEGIN_ALLOW_THREADS;
+        do_all(ends_part, &of, of.parts);
+        Py_END_ALLOW_THREADS;
+    }
+    return done(&arrays, good);
+}
+
+typedef struct {
+    Compared all;
+    int64_t rows, parts;
+    double *gains, *sums; /* (rows,) or NULL; (parts, 4) */
+    int is_good;
+} Comparison;
+
+static void compare_part(void *context, int64_t part) {
+    Comparison *whole = context;
+    const int64_t first = begin_of(part, whole->parts, whole->rows);
+    const int64_t n = begin_of(part + 1, whole->parts, whole->rows) - first;
+    Compared of = whole->all;
+    of.before += first;
+    if (of.keys) of.keys += first * of.key_size;
+    else of.after += first;
+    of.labels += first;
+    if (of.weights) of.weights += first;
+    if (!loops->compare(&of, n, whole->gains ? whole->gains + first : NULL, whole->sums + 4 * part))
+        __atomic_store_n(&whole->is_good, 0, __ATOMIC_RELAXED);
+}
+
+/* Losses of binary rows before and after, in parts: their sums, those of the gains and of their squares;
+   and the gains themselves if they are asked for. With keys, after is before times the number of the key. */
+static PyObject *compare(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { BEFORE, AFTER, KEYS, LABELS, WEIGHTS, GAINS, SUMS };
+    static const Wanted wanted[] = {{"d", 1, READ, 0}, {"d", 1, READ, 0},  {KEY_KINDS, 1, READ, 1},
+                                    {"lq", 1, READ, 0}, {"d", 1, READ, 1}, {"d", 1, WRITE, 1},
+                                    {"d", 2, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 7) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(BEFORE, 0), n_after = SHAPE(AFTER, 0);
+    int good = (arrays.taken[KEYS] ? n_after > 0 : n_after == n) && HAS_LENGTH(KEYS, n)
+               && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(GAINS, n) && SHAPE(SUMS, 0) > 0 && SHAPE(SUMS, 1) == 4
+               && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(LABELS, n);
+    if (good) {
+        Comparison of = {{BUFFER(BEFORE), BUFFER(AFTER), BUFFER(KEYS),
+                          arrays.taken[KEYS] ? arrays.views[KEYS].itemsize : 0, (uint64_t)n_after,
+                          BUFFER(LABELS), BUFFER(WEIGHTS)},
+                         n, SHAPE(SUMS, 0), BUFFER(GAINS), BUFFER(SUMS), 1};
+        Py_BEGIN_ALLOW_THREADS;
+        do_all(compare_part, &of, of.parts);
+        Py_END_ALLOW_THREADS;
+        good = of.is_good;
+    }
+    return done(&arrays, good);
+}

@@ -1,0 +1,89 @@
+/* Rows counted in cells of their size, and what labels pull at. */
+
+/* How many rows lie in each narrow cell of their size; one more cell is for those beyond. */
+INLINE void NAME(count_narrow)(const char *x, int single, int64_t n, double scale, double beyond,
+                               uint16_t *counts) {
+    enum { AT_ONCE = 256 };
+    int32_t cells[AT_ONCE];
+    for (int64_t at = 0; at < n; at += AT_ONCE) {
+        const int count = n - at < AT_ONCE ? (int)(n - at) : AT_ONCE;
+        for (int i = 0; i < count; i++) {
+            const double place = fabs(number_at(x, single, at + i)) * scale;
+            cells[i] = (int32_t)(place < beyond ? place : beyond);
+        }
+        for (int i = 0; i < count; i++) counts[cells[i]]++;
+    }
+}
+
+/* Sums over rows of weight 1 in at most MOST_CELLS cells of their size. */
+static void NAME(count_moments)(const char *x, int single, int64_t n, double scale, int64_t cells,
+                                Four *sums) {
+    const double width = 1.0 / (scale * NARROW), beyond = (double)(cells * NARROW);
+    const double narrow = scale * NARROW; /* a power of two: the cells end where those of others end */
+    uint16_t counts[MOST_CELLS * NARROW + 1];
+    memset(counts, 0, (size_t)(cells * NARROW + 1) * sizeof *counts);
+    if (single) NAME(count_narrow)(x, 1, n, narrow, beyond, counts);
+    else NAME(count_narrow)(x, 0, n, narrow, beyond, counts);
+    for (int64_t cell = 0; cell < cells; cell++) {
+        const uint16_t *own = counts + cell * NARROW;
+        int32_t number = 0, once = 0, twice = 0; /* at most MOST_ROWS * NARROW^2 */
+        for (int32_t k = 0; k < NARROW; k++) {
+            number += own[k];
+            once += own[k] * k;
+            twice += own[k] * (k * k);
+        }
+        /* Measured from the middle of the first narrow cell; and the spread within each. */
+        const double rows = number, mean = once, from = (double)(cell * NARROW) + 0.5;
+        const double squares = twice + 2.0 * from * mean + rows * (from * from + 1.0 / 12.0);
+        sums[cell] += (Four){rows, width * (mean + rows * from), width * width * squares, rows};
+    }
+}
+
+/* Number, size, square and (1/2 - label) x of rows in cells of their size, under the key of each; the last
+   cell of a key is for rows beyond. Tells whether all keys are there. */
+INLINE int NAME(cell_rows)(const Celled *of, Py_ssize_t size) {
+    enum { AT_ONCE = 256 };
+    const double beyond = (double)(of->cells - 1);
+    int32_t cells[AT_ONCE];
+    uint64_t top = 0;
+    for (int64_t at = 0; at < of->rows; at += AT_ONCE) {
+        const int count = of->rows - at < AT_ONCE ? (int)(of->rows - at) : AT_ONCE;
+        const double *x = of->x + at;
+        for (int i = 0; i < count; i++) {
+            const double place = fabs(x[i]) * of->scale;
+            cells[i] = (int32_t)(place < beyond ? place : beyond);
+        }
+        for (int i = 0; i < count; i++) {
+            const uint64_t key = key_at(of->keys, size, at + i);
+            const double far = fabs(x[i]);
+            top = key > top ? key : top;
+            of->sums[(key < of->n_keys ? key : 0) * (uint64_t)of->cells + (uint64_t)cells[i]] +=
+                (Four){1.0, far, far * far, (0.5 - (double)of->labels[at + i]) * x[i]};
+        }
+    }
+    return top < of->n_keys;
+}
+
+static int NAME(cells_by_key)(const Celled *of) {
+#define CELL(size) NAME(cell_rows)(of, size)
+    return BY_SIZE(of->key_size, CELL);
+#undef CELL
+}
+
+/* (1/2 - label) x, added up over rows whose labels are 0 or 1. */
+static double NAME(pull)(const char *x, int single, const int64_t *labels, int64_t n) {
+    double total = 0.0;
+    for (int64_t at = 0; at < n;) {
+        int64_t stop = at + FEW < n ? at + FEW : n;
+        vec halves = {0};
+        for (; at < stop; at += LANES) {
+            int64_t count = stop - at < LANES ? stop - at : LANES;
+            ivec is_second = {0};
+            if (count == LANES) memcpy(&is_second, labels + at, sizeof is_second);
+            else for (int i = 0; i < count; i++) is_second[i] = labels[at + i];
+            halves += (vec)((ivec)load(x, single, at, count) ^ (is_second << 63));
+        }
+        total += 0.5 * NAME(sum)(halves);
+    }
+    return total;
+}

@@ -1,0 +1,190 @@
+/* Sums of losses and derivatives over the rows of each key, of binary models and of softmax with one
+   coefficient; and a search for one coefficient of each key. */
+
+/* log(2 cosh(eta / 2)) with eta = theta . x, and its derivatives by theta up to some order, added up
+   over the rows of one key. `x` is an array of shape (p, rows). */
+INLINE void NAME(even_rows)(const Rows *rows, int64_t first, int64_t end, const double *theta,
+                            int p, int weighted, int order, double *loss, double *gradient,
+                            double *hessian) {
+    const int pairs = p * (p + 1) / 2;
+    const ivec sign = (ivec){0} + INT64_MIN;
+    for (int64_t at = first; at < end;) {
+        int64_t stop = at + FEW < end ? at + FEW : end;
+        vec size = {0}, logs = {0}, product = (vec){0} + 1.0, g[MOST], h[MOST * (MOST + 1) / 2];
+        for (int i = 0; i < p; i++) g[i] = (vec){0};
+        for (int i = 0; i < pairs; i++) h[i] = (vec){0};
+        for (; at < stop; at += LANES) {
+            int64_t count = stop - at < LANES ? stop - at : LANES;
+            vec x[MOST], eta = {0};
+            for (int i = 0; i < p; i++) {
+                x[i] = load(rows->x + i * rows->stride, rows->single, at, count);
+                eta += theta[i] * x[i];
+            }
+            vec below = (vec)((ivec)eta | sign);
+            vec small = NAME(exp)(below), total = 1.0 + small, weight = {0};
+            if (weighted) {
+                weight = load(rows->weights, 0, at, count);
+                size += weight * below;
+                logs += weight * NAME(log)(total);
+            } else {
+                size += below;
+                /* Rows that are not there have eta = 0, and would count as log 2. */
+                if (count < LANES) total = NAME(choose)(NAME(there)(count), total, (vec){0} + 1.0);
+                product *= total;
+            }
+            if (order == 0) continue;
+            vec inverse = 1.0 / (1.0 + small);
+            vec slope = (vec)((ivec)(inverse - 0.5) | ((ivec)eta & sign));
+            vec bend = small * inverse * inverse;
+            if (weighted) {
+                slope *= weight;
+                bend *= weight;
+            }
+            for (int i = 0; i < p; i++) {
+                g[i] += slope * x[i];
+                if (order == 2)
+                    for (int j = 0; j <= i; j++) h[i * (i + 1) / 2 + j] += bend * x[i] * x[j];
+            }
+        }
+        *loss += (weighted ? NAME(sum)(logs) : log(NAME(product)(product))) - 0.5 * NAME(sum)(size);
+        if (order > 0)
+            for (int i = 0; i < p; i++) gradient[i] += NAME(sum)(g[i]);
+        if (order == 2)
+            for (int i = 0; i < pairs; i++) hessian[i] += NAME(sum)(h[i]);
+    }
+}
+
+/* Softmax of theta z over the classes, z of shape (classes, rows): its loss, and the derivatives.
+   z is measured from the top class, where it is 0, and theta is not negative: so no exponent is
+   above 0, however they are rounded. */
+INLINE void NAME(shared_rows)(const Rows *rows, int64_t first, int64_t end, double theta,
+                              int weighted, double *found) {
+    /* A product of so many totals, each at most the number of classes, does not overflow. */
+    const int64_t few = LANES * (FEW / LANES / (1 + (int64_t)log2((double)rows->count)));
+    for (int64_t at = first; at < end;) {
+        int64_t stop = at + few < end ? at + few : end;
+        vec loss = {0}, slope = {0}, bend = {0}, product = (vec){0} + 1.0;
+        for (; at < stop; at += LANES) {
+            int64_t count = stop - at < LANES ? stop - at : LANES;
+            vec total = {0}, once = {0}, twice = {0};
+            for (int64_t k = 0; k < rows->count; k++) {
+                vec z = load(rows->x + k * rows->stride, rows->single, at, count);
+                vec e = NAME(exp)(theta * z);
+                total += e;
+                once += e * z;
+                twice += e * z * z;
+            }
+            vec inverse = 1.0 / total, mean = once * inverse;
+            vec variance = NAME(larger)(twice * inverse - mean * mean, (vec){0});
+            vec at_label = load(rows->labels, 0, at, count);
+            vec own = -theta * at_label, pull = mean - at_label;
+            if (weighted) {
+                vec weight = load(rows->weights, 0, at, count);
+                loss += weight * (own + NAME(log)(total));
+                slope += weight * pull;
+                bend += weight * variance;
+            } else {
+                if (count < LANES) total = NAME(choose)(NAME(there)(count), total, (vec){0} + 1.0);
+                loss += own;
+                product *= total;
+                slope += pull;
+                bend += variance;
+            }
+        }
+        found[0] += NAME(sum)(loss) + (weighted ? 0.0 : log(NAME(product)(product)));
+        found[1] += NAME(sum)(slope);
+        found[2] += NAME(sum)(bend);
+    }
+}
+
+static void NAME(even)(const Rows *rows, const Keys *keys, Found *found) {
+    const int p = (int)rows->count, weighted = rows->weights != NULL;
+    const int order = found->hessian ? 2 : found->gradient ? 1 : 0;
+    for (int64_t key = 0; key < keys->count; key++) {
+        int64_t first = keys->starts[key], end = keys->starts[key + 1];
+        const double *theta = keys->theta + key * p;
+        double *loss = found->loss + key, *gradient = order ? found->gradient + key * p : NULL;
+        double hessian[MOST * (MOST + 1) / 2] = {0};
+#define EVEN(P, W, O) \
+    NAME(even_rows)(rows, first, end, theta, P, W, O, loss, gradient, hessian)
+#define EVEN_OR(P, W) (order == 2 ? EVEN(P, W, 2) : order ? EVEN(P, W, 1) : EVEN(P, W, 0))
+#define EVEN_OF(P) (weighted ? EVEN_OR(P, 1) : EVEN_OR(P, 0))
+        if (p == 1) EVEN_OF(1);
+        else if (p == 2) EVEN_OF(2);
+        else EVEN_OF(3);
+#undef EVEN_OF
+#undef EVEN_OR
+#undef EVEN
+        if (order == 2)
+            for (int i = 0; i < p; i++)
+                for (int j = 0; j < p; j++)
+                    found->hessian[(key * p + i) * p + j] =
+                        hessian[i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i];
+    }
+}
+
+INLINE Place NAME(look)(const Rows *rows, const Pulled *pulled, int64_t key, int64_t first,
+                              int64_t end, double theta) {
+    const double away = theta - pulled->identity[key];
+    Place place = {theta, 0.0, 0.0, 0.0};
+    if (rows->weights)
+        NAME(even_rows)(rows, first, end, &theta, 1, 1, 2, &place.value, &place.slope, &place.bend);
+    else
+        NAME(even_rows)(rows, first, end, &theta, 1, 0, 2, &place.value, &place.slope, &place.bend);
+    place.value += pulled->linear[key] * theta + 0.5 * pulled->pull[key] * away * away;
+    place.slope += pulled->linear[key] + pulled->pull[key] * away;
+    place.bend += pulled->pull[key];
+    return place;
+}
+
+/* Newton's method for one coefficient of each key, whose rows stay in the cache meanwhile. Where it
+   comes to no end, the coefficient is what it was, or 0 if that is better. Where nothing pulls and the
+   last step is long, by the curvature at the start, the end may be none: so it is where classes are
+   separated, and a step promises less and less. */
+static void NAME(descend)(const Rows *rows, const Pulled *pulled, const Keys *keys, double *found,
+                          char *doubts) {
+    for (int64_t key = 0; key < keys->count; key++) {
+        const int64_t first = keys->starts[key], end = keys->starts[key + 1];
+        const double lower = pulled->lower[key];
+        double weight = (double)(end - first), share = 1.0;
+        if (rows->weights) {
+            weight = 0.0;
+            for (int64_t i = first; i < end; i++) weight += ((const double *)rows->weights)[i];
+        }
+        const double start = keys->theta[key] > lower ? keys->theta[key] : lower;
+        Place place = NAME(look)(rows, pulled, key, first, end, start);
+        const double away = pulled->identity[key], nothing = lower > 0.0 ? lower : 0.0;
+        if (place.value > weight * OF_NOTHING + 0.5 * pulled->pull[key] * away * away)
+            place = NAME(look)(rows, pulled, key, first, end, nothing);
+        const double farthest = TOO_FAR * (fabs(place.theta) > 1.0 ? fabs(place.theta) : 1.0);
+        const double bend = place.bend;
+        found[key] = place.theta;
+        doubts[key] = 0;
+        for (int looks = 0; looks < MOST_LOOKS && place.bend > 0.0; looks++) {
+            double next = place.theta - share * place.slope / place.bend;
+            next = next > lower ? next : lower;
+            if (!(fabs(next) < farthest)) break;
+            const double step = next - place.theta;
+            if (-step * (place.slope + 0.5 * place.bend * step) <= CLOSE * weight) {
+                found[key] = next;
+                doubts[key] = pulled->pull[key] == 0.0 && step * step * bend > DOUBTFUL * weight;
+                break;
+            }
+            const Place trial = NAME(look)(rows, pulled, key, first, end, next);
+            share = trial.value <= place.value ? 1.0 : 0.25 * share;
+            if (trial.value <= place.value) place = trial;
+        }
+    }
+}
+
+static void NAME(shared)(const Rows *rows, const Keys *keys, Found *found) {
+    for (int64_t key = 0; key < keys->count; key++) {
+        int64_t first = keys->starts[key], end = keys->starts[key + 1];
+        double sums[3] = {0};
+        if (rows->weights) NAME(shared_rows)(rows, first, end, keys->theta[key], 1, sums);
+        else NAME(shared_rows)(rows, first, end, keys->theta[key], 0, sums);
+        found->loss[key] = sums[0];
+        found->gradient[key] = sums[1];
+        if (found->hessian) found->hessian[key] = sums[2];
+    }
+}

@@ -1,0 +1,154 @@
+/* What Python calls for sums over the rows of each key. */
+
+typedef struct {
+    Rows rows;
+    Keys keys;
+    Found found;
+    PerClass model; /* of a softmax with several coefficients for each class */
+    int64_t parts, coefficients;
+    void (*loop)(const Rows *, const Keys *, Found *); /* or NULL */
+    int has_room;
+} Summed;
+
+static void sum_part(void *context, int64_t part) {
+    Summed *of = context;
+    const int64_t p = of->coefficients, first = first_piece(part, of->parts, of->keys.starts, of->keys.count);
+    const int64_t count = first_piece(part + 1, of->parts, of->keys.starts, of->keys.count) - first;
+    const Keys keys = {of->keys.starts + first, of->keys.theta + first * p, count};
+    Found found = {of->found.loss + first, of->found.gradient ? of->found.gradient + first * p : NULL,
+                   of->found.hessian ? of->found.hessian + first * p * p : NULL};
+    if (of->loop) of->loop(&of->rows, &keys, &found);
+    else if (count > 0 && !loops->per_class(&of->rows, &of->model, &keys, &found))
+        __atomic_store_n(&of->has_room, 0, __ATOMIC_RELAXED);
+}
+
+static PyObject *sum(PyObject *const *given, Py_ssize_t count, int is_even) {
+    enum { X, WEIGHTS, LABELS, THETA, STARTS, LOSS, GRADIENT, HESSIAN };
+    static const Wanted wanted[] = {
+        {"df", 2, PyBUF_STRIDES, 0}, {"d", 1, READ, 1},  {"d", 1, READ, 1},  {"d", 2, READ, 0},
+        {"lq", 1, READ, 0},          {"d", 1, WRITE, 0}, {"d", 2, WRITE, 1}, {"d", 3, WRITE, 1},
+    };
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 8) < 0) return NULL;
+    const Py_buffer *x = arrays.views + X;
+    const Py_ssize_t n = SHAPE(X, 1), n_keys = SHAPE(LOSS, 0), p = SHAPE(THETA, 1);
+    int good = are_bounds(arrays.views + STARTS, n_keys, n) && SHAPE(THETA, 0) == n_keys
+               && SHAPE(X, 0) > 0 && n > 0 && HAS_LENGTH(GRADIENT, n_keys)
+               && (arrays.taken[GRADIENT] ? SHAPE(GRADIENT, 1) == p : is_even && !arrays.taken[HESSIAN])
+               && x->strides[1] == x->itemsize && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(LABELS, n)
+               && HAS_LENGTH(HESSIAN, n_keys)
+               && (!arrays.taken[HESSIAN] || (SHAPE(HESSIAN, 1) == p && SHAPE(HESSIAN, 2) == p))
+               && (is_even ? p == SHAPE(X, 0) && p <= MOST : p == 1 && arrays.taken[LABELS]);
+    if (good) {
+        Summed of = {.rows = {x->buf, SHAPE(X, 0), x->strides[0], x->format[0] == 'f', BUFFER(WEIGHTS),
+                              BUFFER(LABELS)},
+                     .keys = {BUFFER(STARTS), BUFFER(THETA), n_keys},
+                     .found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)},
+                     .parts = parts_for(n, SHAPE(X, 0)),
+                     .coefficients = p,
+                     .loop = is_even ? loops->even : loops->shared};
+        Py_BEGIN_ALLOW_THREADS;
+        do_all(sum_part, &of, of.parts);
+        Py_END_ALLOW_THREADS;
+    }
+    return done(&arrays, good);
+}
+
+static PyObject *even_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    return sum(given, count, 1);
+}
+
+static PyObject *shared_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    return sum(given, count, 0);
+}
+
+typedef struct {
+    Rows rows;
+    Pulled pulled;
+    Keys keys;
+    double *theta;
+    char *doubts;
+    int64_t parts;
+} Descended;
+
+static void descend_part(void *context, int64_t part) {
+    const Descended *of = context;
+    const int64_t first = first_piece(part, of->parts, of->keys.starts, of->keys.count);
+    const int64_t count = first_piece(part + 1, of->parts, of->keys.starts, of->keys.count) - first;
+    const Pulled pulled = {of->pulled.linear + first, of->pulled.pull + first, of->pulled.identity + first,
+                           of->pulled.lower + first};
+    const Keys keys = {of->keys.starts + first, of->keys.theta + first, count};
+    loops->descend(&of->rows, &pulled, &keys, of->theta + first, of->doubts + first);
+}
+
+/* One coefficient for each key, closer to its optimum; and whether there is doubt that it has one. */
+static PyObject *descend(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { X, WEIGHTS, LINEAR, PULL, IDENTITY, LOWER, STARTS, THETA, DOUBTS };
+    static const Wanted wanted[] = {
+        {"df", 1, READ, 0}, {"d", 1, READ, 1}, {"d", 1, READ, 0},  {"d", 1, READ, 0},  {"d", 1, READ, 0},
+        {"d", 1, READ, 0},  {"lq", 1, READ, 0}, {"d", 1, WRITE, 0}, {"?", 1, WRITE, 0},
+    };
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 9) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(X, 0), n_keys = SHAPE(THETA, 0);
+    int good = are_bounds(arrays.views + STARTS, n_keys, n) && HAS_LENGTH(WEIGHTS, n)
+               && HAS_LENGTH(LINEAR, n_keys) && HAS_LENGTH(PULL, n_keys)
+               && HAS_LENGTH(IDENTITY, n_keys) && HAS_LENGTH(LOWER, n_keys) && HAS_LENGTH(DOUBTS, n_keys);
+    if (good) {
+        Descended of = {.rows = {BUFFER(X), 1, 0, arrays.views[X].format[0] == 'f', BUFFER(WEIGHTS), NULL},
+                        .pulled = {BUFFER(LINEAR), BUFFER(PULL), BUFFER(IDENTITY), BUFFER(LOWER)},
+                        .keys = {BUFFER(STARTS), BUFFER(THETA), n_keys},
+                        .theta = BUFFER(THETA),
+                        .doubts = BUFFER(DOUBTS),
+                        .parts = parts_for(n, LOOKS)};
+        Py_BEGIN_ALLOW_THREADS;
+        do_all(descend_part, &of, of.parts);
+        Py_END_ALLOW_THREADS;
+    }
+    return done(&arrays, good);
+}
+
+/* Sums of a softmax with several coefficients for each class; labels are codes of classes. */
+static PyObject *sum_per_class(PyObject *const *given, Py_ssize_t count, int is_diagonal) {
+    enum { X, WEIGHTS, LABELS, THETA, STARTS, LOSS, GRADIENT, HESSIAN };
+    static const Wanted wanted[] = {
+        {"df", 2, PyBUF_STRIDES, 0}, {"d", 1, READ, 1},  {"lq", 1, READ, 0}, {"d", 2, READ, 0},
+        {"lq", 1, READ, 0},          {"d", 1, WRITE, 0}, {"d", 2, WRITE, 0}, {"d", 3, WRITE, 1},
+    };
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 8) < 0) return NULL;
+    const Py_buffer *x = arrays.views + X;
+    const Py_ssize_t n = SHAPE(X, 1), n_keys = SHAPE(LOSS, 0), p = SHAPE(THETA, 1);
+    const Py_ssize_t width = is_diagonal ? 2 : SHAPE(X, 0) + 1, classes = p / width;
+    const int64_t *labels = BUFFER(LABELS);
+    int good = are_bounds(arrays.views + STARTS, n_keys, n) && SHAPE(THETA, 0) == n_keys
+               && SHAPE(GRADIENT, 0) == n_keys && SHAPE(GRADIENT, 1) == p && classes > 0
+               && p == classes * width && (!is_diagonal || classes == SHAPE(X, 0))
+               && x->strides[1] == x->itemsize && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(LABELS, n)
+               && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(HESSIAN, n_keys)
+               && (!arrays.taken[HESSIAN] || (SHAPE(HESSIAN, 1) == p && SHAPE(HESSIAN, 2) == p));
+    int has_room = 1;
+    if (good) {
+        Summed of = {.rows = {x->buf, SHAPE(X, 0), x->strides[0], x->format[0] == 'f', BUFFER(WEIGHTS), NULL},
+                     .keys = {BUFFER(STARTS), BUFFER(THETA), n_keys},
+                     .found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)},
+                     .model = {classes, width, is_diagonal, labels},
+                     .parts = parts_for(n, SHAPE(X, 0)),
+                     .coefficients = p,
+                     .has_room = 1};
+        Py_BEGIN_ALLOW_THREADS;
+        for (Py_ssize_t i = 0; i < n; i++) good &= (uint64_t)labels[i] < (uint64_t)classes;
+        if (good) do_all(sum_part, &of, of.parts);
+        Py_END_ALLOW_THREADS;
+        has_room = of.has_room;
+    }
+    return done_with_memory(&arrays, good, has_room);
+}
+
+static PyObject *full_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    return sum_per_class(given, count, 0);
+}
+
+static PyObject *diagonal_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    return sum_per_class(given, count, 1);
+}
