@@ -7,7 +7,7 @@ import pytest
 
 import tempocal as tc
 from tempocal.kernels import counting, native
-from tempocal.rows import BinaryRows, binary
+from tempocal.rows import BinaryRows, binary, sweeps
 from tempocal.rows.sweeps import Sweep
 
 pytestmark = pytest.mark.skipif(
@@ -21,6 +21,8 @@ def sizes(monkeypatch):
     monkeypatch.setattr(counting, "PART", 1000)
     monkeypatch.setattr(counting, "ENOUGH_OF_A_KEY", 16)
     monkeypatch.setattr(binary, "QUICK", 100)
+    monkeypatch.setattr(sweeps, "PART", 1000)
+    monkeypatch.setattr(sweeps, "FEW_CELLS", 2**16)
 
 
 def simulate(n, n_keys, dtype=np.uint16):

@@ -1,8 +1,10 @@
 """Work on all cores."""
 
 import os
+import sys
 import threading
 import warnings
+from contextlib import suppress
 
 import pytest
 
@@ -22,12 +24,12 @@ def test_results_come_in_order_and_threads_are_kept(monkeypatch):
 
 
 def test_work_is_done_where_there_can_be_no_more_threads(monkeypatch):
-    def no_more(*settings):
+    def no_more(**settings):
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(cores, "_available_cores", lambda: 3)
-    monkeypatch.setattr(cores, "_Worker", no_more)
-    monkeypatch.setattr(cores, "_team", lambda process: cores._Team())
+    monkeypatch.setattr(cores, "Thread", no_more)
+    monkeypatch.setattr(cores, "_workers", lambda process: cores._Workers())
     assert map_on_cores(lambda x: x * x, range(50)) == [x * x for x in range(50)]
 
 
@@ -70,22 +72,50 @@ def test_threads_of_the_caller_that_find_nobody_free_work_alone(monkeypatch):
     assert found == {k: [x + k for x in range(20)] for k in range(6)}
 
 
-def test_an_interrupted_wait_leaves_no_work_behind(monkeypatch):
-    monkeypatch.setattr(cores, "_available_cores", lambda: 2)
-    team = cores._Team()
-    monkeypatch.setattr(cores, "_team", lambda process: team)
-    map_on_cores(lambda x: x, range(9))
-    (worker,) = team._workers
+class Interrupted:
+    """Interrupt the thread that enters this many lines of `cores.py` from now."""
 
-    def interrupted(self):
-        raise KeyboardInterrupt
+    def __init__(self, lines):
+        self.left = lines
 
-    with monkeypatch.context() as patched:
-        patched.setattr(cores._Worker, "wait", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            cores.run_on_cores(lambda x: None, range(2))
-    assert map_on_cores(lambda x: x, range(9)) == [*range(9)]
-    assert worker not in team._workers
+    def __call__(self, frame, event, argument):
+        if not frame.f_code.co_filename.endswith("cores.py"):
+            return None
+        if event == "line":
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+        return self
+
+
+@pytest.mark.parametrize("lines", range(1, 60))
+def test_an_interrupt_anywhere_leaves_the_next_work_whole(monkeypatch, lines):
+    monkeypatch.setattr(cores, "_available_cores", lambda: 3)
+    before = sys.gettrace()
+    sys.settrace(Interrupted(lines))
+    try:
+        with suppress(KeyboardInterrupt):
+            map_on_cores(lambda x: x, range(9))
+    finally:
+        sys.settrace(before)
+    for _ in range(5):
+        assert map_on_cores(lambda x: x * x, range(9)) == [x * x for x in range(9)]
+
+
+def test_a_container_is_granted_so_many_cores(monkeypatch, tmp_path):
+    monkeypatch.setattr(cores, "QUOTA", tmp_path / "cpu.max")
+    for text, wanted in (
+        ("max 100000\n", sys.maxsize),
+        ("200000 100000\n", 2),
+        ("50000 100000\n", 1),
+        ("250000 100000\n", 2),
+        ("", sys.maxsize),
+        ("nonsense", sys.maxsize),
+    ):
+        (tmp_path / "cpu.max").write_text(text)
+        assert cores._granted_cores.__wrapped__() == wanted
+    (tmp_path / "cpu.max").unlink()
+    assert cores._granted_cores.__wrapped__() == sys.maxsize
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tempocal.rows import BinaryRows, Sums
+from tempocal.solve.profile import _lows
 from tempocal.solve.scan import KeyQuadratic, moved
 from tempocal.solve.separate import bounded_steps
 
@@ -83,3 +84,17 @@ def test_sums_a_tiny_step_away_are_those_of_a_pass(width):
     np.testing.assert_allclose(found.loss, expected.loss, rtol=1e-14)
     np.testing.assert_allclose(found.gradient, expected.gradient, atol=1e-11)
     np.testing.assert_allclose(found.hessian, expected.hessian, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        ([3.0, 1.0, 2.0, 2.0 + 1e-14, 2.0], [1]),  # a level end that is higher
+        ([1.0, 3.0, 2.0, 2.0 + 1e-14, 2.0 - 1e-14], [0, 2]),  # one that is a dip of its own
+        ([2.0, 2.0, 2.0 + 1e-14, 3.0, 1.0], [0, 4]),
+        ([3.0, 2.0, 2.0, 3.0, 1.0, 4.0], [1, 4]),
+        ([1.0, 1.0, 1.0], [0]),
+    ],
+)
+def test_level_rates_are_one_dip(values, wanted):
+    assert _lows(np.array(values), 1e-12).tolist() == wanted

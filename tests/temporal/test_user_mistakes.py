@@ -1,5 +1,7 @@
 """Mistakes that users make: each is said, none gives an answer that only looks right."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score
@@ -51,19 +53,49 @@ def test_separable_rows_have_no_maximum_likelihood_along_any_curve(calibrator, c
         cal.fit(z, (z > 0).astype(int), time=np.tile(np.arange(10), 10))
 
 
-@pytest.mark.filterwarnings("ignore::tempocal.errors.NotConvergedWarning")
-def test_a_sample_that_is_separable_is_not_the_whole():
-    """Twelve of a hundred thousand rows make the optimum finite, and a sample can miss them."""
+def all_but_separated():
+    """Twelve of a hundred thousand rows make an optimum finite, and a sample can miss them."""
     rng = np.random.default_rng(0)
     z = 2 * rng.normal(size=100_000)
     y = z > 0
     flipped = rng.choice(np.flatnonzero(np.abs(z) > 0.2), 12, replace=False) // 6 * 6 + 1
     y[flipped] = ~y[flipped]
-    time = rng.integers(0, 20, size=len(z))
-    cal = tc.TemporalCalibrator(curve=tc.ExponentialDecay(), shrinkage=0).fit(z, y, time=time)
-    assert np.isfinite(cal.parameters_at([0, 3, 20])["inverse_temperature"]).all()
-    constant = tc.TemperatureScaling(shrinkage=0).fit(z, y)
-    assert cal.summary().nll_after < constant.summary().nll_after
+    return z, y, rng.integers(0, 20, size=len(z)), flipped
+
+
+def test_a_sample_that_is_separable_is_not_the_whole():
+    z, y, time, _ = all_but_separated()
+    for cal in (tc.Constant(), tc.Spline(smoothness=1e4)):
+        fitted = tc.TemporalCalibrator(curve=cal, shrinkage=0).fit(z, y, time=time)
+        assert (fitted.parameters_at([0, 3, 20])["inverse_temperature"] < 1e3).all()
+
+
+@pytest.mark.filterwarnings("ignore::tempocal.errors.NotConvergedWarning")
+@pytest.mark.parametrize("in_order", [False, True])
+def test_an_exponential_that_runs_away_at_its_first_time_is_refused(in_order):
+    z, y, time, flipped = all_but_separated()
+    assert 0 not in time[flipped]
+    order = np.argsort(time, kind="stable") if in_order else np.arange(len(z))
+    cal = tc.TemporalCalibrator(curve=tc.ExponentialDecay(), shrinkage=0)
+    with pytest.raises(tc.errors.NoFiniteOptimumError, match="infinite at time 0"):
+        cal.fit(z[order], y[order], time=time[order])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_exponential_is_beyond_all_reason(seed):
+    """One row of seventy thousand is on the wrong side."""
+    rng = np.random.default_rng(seed)
+    z, time = rng.normal(size=70_000), rng.integers(0, 36, 70_000)
+    y = z > 0
+    y[rng.integers(len(y))] ^= True
+    cal = tc.TemporalCalibrator(shrinkage=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tc.errors.TempocalWarning)
+        try:
+            cal.fit(z, y, time=time)
+        except tc.errors.NoFiniteOptimumError:
+            return
+    assert (cal.parameters_at(np.arange(36))["inverse_temperature"] < 1e9).all()
 
 
 def test_a_comparison_without_groups_says_so():

@@ -1,7 +1,6 @@
 """The evidence of rows in memory."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from tempocal.assessment.methods import Fitted, is_along_time
 from tempocal.assessment.predictions import PastPredictions
 from tempocal.assessment.scores import RELIABILITY_BINS, diagram_of, n_stretches
 from tempocal.inputs import Inputs, check_time
+from tempocal.kernels.cached import cached
 from tempocal.links import Array
 from tempocal.metrics import (
     IntervalEstimate,
@@ -113,12 +113,12 @@ class JudgedRows:
         rows = self.rows
         return {"groups": rows.group, "sample_weight": rows.weight, "classes": self.classes}
 
-    @cached_property
+    @cached
     def _n_stretches(self) -> int:
         group = self.rows.group
         return n_stretches(len(self.rows) if group is None else len(np.unique(group)))
 
-    @cached_property
+    @cached
     def _stretches(self) -> Stretches:
         return _cut(self.rows, self._n_stretches)
 

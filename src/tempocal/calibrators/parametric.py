@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -28,6 +27,7 @@ from tempocal.calibrators.shrinkage import (
 )
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.inputs import Codes
+from tempocal.kernels.cached import cached
 from tempocal.links import Array
 from tempocal.maps import FORMS, numbers_by_name
 from tempocal.rows import Rows
@@ -91,12 +91,12 @@ class LinearModel:
             most_newton=self.most_newton,
         )
 
-    @cached_property
+    @cached
     def is_slope(self) -> Array:
         """Which coefficients are slopes, as ones and zeros."""
         return (~self.biases & ~self.free).astype(np.float64)
 
-    @cached_property
+    @cached
     def is_bias(self) -> Array:
         """Which coefficients are biases, as ones and zeros."""
         return self.biases.astype(np.float64)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from tempocal.calibrators.summary import Summary
 from tempocal.curves import Curve, Track
 from tempocal.inputs import Codes, Groups
 from tempocal.kernels import native
+from tempocal.kernels.cached import cached
 from tempocal.kernels.cores import map_on_cores, shares
 from tempocal.kernels.extremes import MANY, extremes
 from tempocal.kernels.losses import compare
@@ -54,7 +54,7 @@ class Training:
         """How many logits a row has."""
         return 1 if self.has_one_column else self.logits.shape[1]
 
-    @cached_property
+    @cached
     def largest_logit(self) -> float:
         """Largest absolute logit."""
         if self.largest is not None:
@@ -62,7 +62,7 @@ class Training:
         low, high = extremes(self.logits)
         return float(max(high, -low))
 
-    @cached_property
+    @cached
     def class_weights(self) -> Array:
         """Weight of the rows of each class, and of those that came before."""
         earlier = 0.0 if self.earlier is None else self.earlier
@@ -73,7 +73,7 @@ class Training:
         counts = np.bincount(self.labels, self.weights, minlength=self.n_classes)
         return counts.astype(np.float64) + earlier
 
-    @cached_property
+    @cached
     def _scores(self) -> Scores:
         return Scores(self.logits, self.labels, self.n_classes)
 

@@ -6,6 +6,8 @@ from _thread import allocate_lock
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
+from queue import SimpleQueue
 from threading import Thread, current_thread
 from typing import Any, TypeVar
 
@@ -15,9 +17,12 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 NAME = "tempocal-rows"
+# Microseconds of all cores together, and in how many, on Linux.
+QUOTA = Path("/sys/fs/cgroup/cpu.max")
 # Numbers that are worth a thread: with fewer it would take as long to wake it.
 NUMBERS_A_THREAD = 2**16
-# The compiled loops have threads of their own, which are not woken: parts can be smaller.
+# The compiled loops have threads of their own, which are not woken: parts can be smaller. (Those
+# that know by themselves how to cut rows do so as well, in threads.h.)
 ROWS_A_PART = 2**13
 
 
@@ -38,106 +43,76 @@ def run_on_cores(work: Callable[[Item], None], items: Sequence[Item]) -> None:
     """Do some work for each item, the first of them here and the others on other cores."""
     n_others = min(len(items), free_cores()) - 1
     # While the interpreter ends nobody else is there.
-    if n_others > 0 and not sys.is_finalizing():
-        team = _team(os.getpid())
-        if team.is_free.acquire(blocking=False):
-            try:
-                team.run(work, items, n_others)
-            finally:
-                team.is_free.release()
+    if n_others < 1 or sys.is_finalizing():
+        for item in items:
+            work(item)
+        return
+    tasks = [_Task(work, items[k :: n_others + 1]) for k in range(n_others + 1)]
+    try:
+        _stay_alone(True)
+        _workers(os.getpid()).ask(tasks[1:])
+        for task in tasks:
+            # What nobody has begun is done here, and waited for is what somebody has.
+            task.run()
+            task.done.acquire()
+    finally:
+        _stay_alone(False)
+    for task in tasks:
+        if task.error is not None:
+            raise task.error
+
+
+class _Task:
+    """Work that whoever comes first does. Each has its own end: none is mistaken for another's."""
+
+    def __init__(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
+        self.error: BaseException | None = None
+        self.done, self._begun = allocate_lock(), allocate_lock()
+        self.done.acquire()
+        self._work, self._items = work, items
+
+    def run(self) -> None:
+        """Do the work, unless somebody is at it."""
+        if not self._begun.acquire(blocking=False):
             return
-    for item in items:
-        work(item)
+        try:
+            for item in self._items:
+                self._work(item)
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.done.release()
 
 
-class _Worker:
-    """A thread that is kept, for to start one takes as long as a block of rows.
+class _Workers:
+    """Threads that are kept, for to start one takes as long as a block of rows.
 
-    It is woken by a lock: queues and futures would take longer than many a piece of work does.
+    As many as were ever asked for. They end with the interpreter.
     """
 
     def __init__(self) -> None:
-        self._asked, self._done = allocate_lock(), allocate_lock()
-        self._asked.acquire()
-        self._done.acquire()
-        self._is_dismissed = False
-        self._error: BaseException | None = None
-        Thread(target=self._live, name=NAME, daemon=True).start()
+        self._tasks: SimpleQueue[_Task] = SimpleQueue()
+        self._guard, self._count = allocate_lock(), 0
 
-    def ask(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
-        """Let it do some work for each item."""
-        self._work, self._items = work, items
-        self._asked.release()
-
-    def wait(self) -> BaseException | None:
-        """Wait until that is done; return what went wrong."""
-        self._done.acquire()
-        error, self._error = self._error, None
-        return error
-
-    def dismiss(self) -> None:
-        """Let the thread end, once it is done with what it is at."""
-        self._is_dismissed = True
-        with suppress(RuntimeError):  # asked a moment ago
-            self._asked.release()
+    def ask(self, tasks: Sequence[_Task]) -> None:
+        """Let others begin with some tasks, if there are any."""
+        with self._guard, suppress(RuntimeError):  # there may be no more threads to be had
+            while self._count < len(tasks):
+                Thread(target=self._live, name=NAME, daemon=True).start()
+                self._count += 1
+        for task in tasks:
+            self._tasks.put(task)
 
     def _live(self) -> None:
         _stay_alone(True)
         while True:
-            self._asked.acquire()
-            if self._is_dismissed:
-                return
-            try:
-                for item in self._items:
-                    self._work(item)
-            except BaseException as error:
-                self._error = error
-            # Nothing of the caller's is held on to.
-            del self._work, self._items
-            self._done.release()
-
-
-class _Team:
-    """Workers on other cores, as many as were ever asked for."""
-
-    def __init__(self) -> None:
-        self.is_free = allocate_lock()
-        self._workers: list[_Worker] = []
-
-    def run(self, work: Callable[[Item], None], items: Sequence[Item], n_others: int) -> None:
-        """Do some work for each item, a share of them here."""
-        with suppress(RuntimeError):  # where there can be no more threads, fewer will do
-            while len(self._workers) < n_others:
-                self._workers.append(_Worker())
-        asked = self._workers[:n_others]
-        count = len(asked) + 1
-        for k, worker in enumerate(asked, 1):
-            worker.ask(work, items[k::count])
-        _stay_alone(True)
-        try:
-            for item in items[::count]:
-                work(item)
-        finally:
-            _stay_alone(False)
-            errors = self._wait(asked)
-        for error in errors:
-            raise error
-
-    def _wait(self, asked: list[_Worker]) -> list[BaseException]:
-        try:
-            return [error for worker in asked if (error := worker.wait()) is not None]
-        except BaseException:
-            # Interrupted: some are still at work, and nobody will wait for them.
-            for worker in self._workers:
-                worker.dismiss()
-            self._workers = []
-            raise
+            self._tasks.get().run()
 
 
 @lru_cache(maxsize=1)
-def _team(process: int) -> _Team:
-    """Threads that are kept; a fork has its own."""
-    return _Team()
+def _workers(process: int) -> _Workers:
+    """Those of this process; a fork has its own."""
+    return _Workers()
 
 
 def parts_for(n_rows: int) -> int:
@@ -175,9 +150,18 @@ def use_all_cores() -> None:
 
 
 def _available_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(here, _granted_cores())
+
+
+@lru_cache(maxsize=1)
+def _granted_cores() -> int:
+    """How many cores a container may use at a time, though it may see more of them."""
+    with suppress(OSError, ValueError):
+        quota, period = QUOTA.read_text().split()
+        if quota != "max":
+            return max(1, round(int(quota) / int(period)))
+    return sys.maxsize
 
 
 use_all_cores()

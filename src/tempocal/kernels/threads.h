@@ -27,7 +27,8 @@ static struct {
     pthread_mutex_t guard;          /* of those who sleep */
     pthread_cond_t more;
     atomic_int wanted, sleepers;    /* helpers that may join in, and that sleep */
-    int helpers, rest; /* how many there are, and rounds in which nobody asks for them */
+    atomic_int rest;                /* rounds in which nobody asks for them */
+    int helpers;                    /* how many there are */
     Work work;
     void *context;
     atomic_llong parts, done;
@@ -88,7 +89,8 @@ static void *help(void *number) {
 static void after_fork(void) {
     team.is_taken = team.guard = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     team.more = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    team.helpers = team.rest = 0;
+    team.helpers = 0;
+    atomic_store(&team.rest, 0);
     atomic_store(&team.sleepers, 0);
     atomic_store(&team.parts, 0);
 }
@@ -113,8 +115,8 @@ static void find_helpers(void) {
 static int take_team(int64_t parts) {
     if (parts < 2 || parts >= NONE || is_one_of_many || atomic_load(&team.wanted) < 1) return 0;
     if (pthread_mutex_trylock(&team.is_taken)) return 0;
-    if (team.rest == 0) return 1;
-    team.rest--;
+    if (atomic_load(&team.rest) <= 0) return 1;
+    atomic_fetch_sub(&team.rest, 1);
     pthread_mutex_unlock(&team.is_taken);
     return 0;
 }
@@ -150,7 +152,7 @@ static void do_all(Work work, void *context, int64_t parts) {
         /* Whoever has the last part may be waiting for this core. */
         if (looks % 1024 == 1023) sched_yield();
     }
-    if (nanoseconds() - ended > ended - begun + LATE) team.rest = ROUNDS_ALONE;
+    if (nanoseconds() - ended > ended - begun + LATE) atomic_store(&team.rest, ROUNDS_ALONE);
     pthread_mutex_unlock(&team.is_taken);
 }
 
@@ -158,7 +160,7 @@ static void stay_alone(int is_so) { is_one_of_many = is_so; }
 
 static void use_cores(int count) {
     atomic_store(&team.wanted, count - 1);
-    team.rest = 0;
+    atomic_store(&team.rest, 0);
 }
 #else
 static void do_all(Work work, void *context, int64_t parts) {
@@ -168,7 +170,7 @@ static void use_cores(int count) { (void)count; }
 static void stay_alone(int is_so) { (void)is_so; }
 #endif
 
-/* Rows that are worth a part of their own. */
+/* Rows that are worth a part of their own, as in cores.py. */
 #define ROWS_A_PART 8192
 #define MOST_PARTS 1024
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
+from tempocal.kernels.cached import cached
 from tempocal.kernels.cores import map_on_cores
 from tempocal.kernels.losses import compare
 from tempocal.kernels.order import map_sorted, merge, sorted_classes
@@ -72,7 +72,7 @@ def in_order(odds: Array, targets: NDArray[Any], weights: Array | None) -> Order
 class _Collapsed:
     data: Distinct
 
-    @cached_property
+    @cached
     def blocks(self) -> Blocks:
         return pool_parts(self.map(pool))
 
@@ -100,12 +100,12 @@ class _Counted:
     odds: Array
     targets: NDArray[np.bool_]
 
-    @cached_property
+    @cached
     def stretches(self) -> list[Classes]:
         """Either class in order: a copy of all log-odds."""
         return sorted_classes(self.odds, self.targets)
 
-    @cached_property
+    @cached
     def blocks(self) -> Blocks:
         n_groups = min(max(len(self.odds) // GROUP, 1), MOST_GROUPS)
         parts = map_sorted(

@@ -9,7 +9,6 @@ over rows is one vector, computed once. So a pass reads the features alone.
 """
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
+from tempocal.kernels.cached import cached
 from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array, sigmoid
 from tempocal.rows.compiled import (
@@ -83,7 +83,7 @@ class BinaryRows(StoredRows):
         if native is None or not self._has_labels:
             self._linear = self._sum_linear(features, targets, weights, keys)
 
-    @cached_property
+    @cached
     def _linear(self) -> Array:
         """Sum of the linear part of the rows of each key, times the coefficients."""
         keys, labels = self._layout.keys_as_they_came, self._targets_as_they_came
@@ -91,7 +91,7 @@ class BinaryRows(StoredRows):
             return pulls(self._features, labels, self._pieces)
         return self._sum_linear(self._features_as_they_came, labels, None, keys)
 
-    @cached_property
+    @cached
     def _sweep(self) -> Sweep | None:
         """Rows that are summed over without a sorted copy."""
         is_plain = self.n_coefficients == 1 and self._has_labels and not self.is_quick
@@ -177,7 +177,7 @@ class BinaryRows(StoredRows):
     def _is_compiled(self) -> bool:
         return native is not None and self.n_coefficients <= MOST_COEFFICIENTS
 
-    @cached_property
+    @cached
     def squares(self) -> Array:
         """Mean square of what each coefficient multiplies."""
         # Without weights any order will do.
@@ -209,7 +209,7 @@ class BinaryRows(StoredRows):
         few._linear = np.clip(self._linear, -most, most)
         return few
 
-    @cached_property
+    @cached
     def _points(self) -> Points | None:
         """Points that stand for the rows, looked for once."""
         if self.n_coefficients > 1 or self.is_quick:
@@ -218,7 +218,8 @@ class BinaryRows(StoredRows):
         # Points of keys whose rows all weigh nothing would have no mean.
         points = condense(rows, self._weights, present) if self.key_weights[present].all() else None
         if points is not None and points.pulls is not None:
-            self._linear = points.pulls[:, None]
+            # Unless it is known: what was summed before was summed with that.
+            self.__dict__.setdefault("_linear", points.pulls[:, None])
         return points
 
     def _in_order(self) -> InOrder:

@@ -7,7 +7,6 @@ Keys without rows are left out of all this, and put back at the end by `Layout.f
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +15,7 @@ from scipy.sparse import csc_array
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
+from tempocal.kernels.cached import cached
 from tempocal.kernels.counting import as_keys, count_keys, scatter
 from tempocal.links import Array
 from tempocal.rows.sums import Sums
@@ -109,7 +109,7 @@ class Layout:
             in_order[..., rows] = values[..., order[rows]]
         return in_order
 
-    @cached_property
+    @cached
     def _order(self) -> NDArray[np.int32] | Codes:
         assert self.keys_as_they_came is not None
         return stable_order(self.keys_as_they_came, self.n_keys)

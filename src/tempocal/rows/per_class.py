@@ -1,7 +1,6 @@
 """Sums over rows of a softmax model with several coefficients for each class."""
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
+from tempocal.kernels.cached import cached
 from tempocal.links import Array
 from tempocal.rows.compiled import Pieces, per_class_sums
 from tempocal.rows.layout import Block
@@ -88,16 +88,16 @@ class PerClassRows(StoredRows):
             hessian=hessian,
         )
 
-    @cached_property
+    @cached
     def _codes(self) -> NDArray[np.int64]:
         return np.ascontiguousarray(self._targets, dtype=np.int64)
 
-    @cached_property
+    @cached
     def _pieces(self) -> Pieces:
         # Each has a Hessian of its own: enough of them for all cores, but never many.
         return Pieces.of(self._layout, max(SMALL_PIECE, -(-len(self._targets) // MOST_PIECES)))
 
-    @cached_property
+    @cached
     def squares(self) -> Array:
         """Mean square of what each coefficient multiplies, times 4 p (1 - p) where all is even."""
         share = 1.0 / self._n_classes

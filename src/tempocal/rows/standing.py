@@ -7,7 +7,6 @@ of the many but for a difference of the third derivatives. A solver that works o
 for a look where it has ended has, after one or two, the optimum of the many.
 """
 
-from functools import cached_property
 from typing import Protocol, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from tempocal.inputs import Codes
+from tempocal.kernels.cached import cached
 from tempocal.links import Array
 from tempocal.rows.stored import StoredRows
 from tempocal.rows.sums import Shortfall, Sums
@@ -157,7 +157,7 @@ class Stand:
         """Whether a look at groups was made."""
         return self._of_groups is not None
 
-    @cached_property
+    @cached
     def squares(self) -> Array:
         """Mean square of what each coefficient multiplies, times 4 p (1 - p) where all is even."""
         if not (self._sampled and self._exact):

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from tempocal.inputs import Codes
+from tempocal.kernels.cached import cached
 from tempocal.links import Array
 from tempocal.rows.compiled import Pieces
 from tempocal.rows.layout import Layout
@@ -58,17 +58,17 @@ class StoredRows(ABC):
         """Whether some passes over all rows take less time than to find few that stand for them."""
         return False
 
-    @cached_property
+    @cached
     def _features(self) -> Array:
         """Features in the order of the keys."""
         return np.ascontiguousarray(self._layout.sort(self._features_as_they_came))
 
-    @cached_property
+    @cached
     def _targets(self) -> NDArray[Any]:
         """Targets in the order of the keys, which not every pass asks for."""
         return self._layout.sort(self._targets_as_they_came)
 
-    @cached_property
+    @cached
     def _pieces(self) -> Pieces:
         return Pieces.of(self._layout)
 
@@ -101,7 +101,7 @@ class StoredRows(ABC):
         """Look closer: there is no more to see than is known."""
         return False
 
-    @cached_property
+    @cached
     def squares(self) -> Array:
         """Mean square of what each coefficient multiplies, times 4 p (1 - p) where all is even."""
         return squares_of(self)

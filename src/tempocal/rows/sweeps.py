@@ -6,13 +6,13 @@ would be a third more memory than the rows take themselves.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
+from tempocal.kernels.cached import cached
 from tempocal.kernels.counting import PART, SOME_PARTS
 from tempocal.links import Array
 from tempocal.rows.condensed import LEAST_ROWS_A_KEY, Moments
@@ -66,7 +66,7 @@ class Sweep:
             self.feature, keys, self._bounds, np.ascontiguousarray(theta[:, 0]), *found
         )
 
-    @cached_property
+    @cached
     def _bounds(self) -> NDArray[np.int64]:
         """Where the rows of each key lie once a part is in order, and the end of the last."""
         n_parts, n_keys = self.layout.counts.shape

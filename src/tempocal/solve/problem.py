@@ -1,13 +1,13 @@
 """What is minimized: sums over rows plus pulls towards the identity."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tempocal.inputs import Codes
+from tempocal.kernels.cached import cached
 from tempocal.links import Array
 from tempocal.rows import Rows, Sums
 from tempocal.solve.past import Past
@@ -108,12 +108,12 @@ class Problem:
         """How many coefficients are to be found."""
         return len(self.identity)
 
-    @cached_property
+    @cached
     def counted(self) -> NDArray[np.bool_]:
         """Which keys count."""
         return np.asarray(np.arange(self.rows.n_keys) != self.left_out)
 
-    @cached_property
+    @cached
     def at_identity(self) -> Sums:
         """Sums over the rows of each key where nothing is changed, before any closer look."""
         return self.rows.sums(self.at_keys(self.identity))

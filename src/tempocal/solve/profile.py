@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
@@ -43,6 +44,10 @@ APART = 2e-3
 WIDE_APART, TINY_STEP = 2e-2, 1e-7
 # Changes of the mean objective that are rounding errors.
 ROUNDING = 1e-15
+# Calibrated logits of this size are beyond all that any row can ask for.
+FAR_BEYOND = 1e9
+# Of scanned rates, changes of it that make no dip.
+LEVEL = 1e-12
 MAX_STEPS = 60
 # Rows that are all but separable leave no quadratic to go by: then enough is enough.
 MAX_SETBACKS, MOST_PASSES = 5, 300
@@ -66,6 +71,32 @@ def fit_profile_by_evidence(
     make: MakeProblem, n_rates: int, groups: Groups | None, wanted: Wanted
 ) -> Profiled:
     """Fit rates and coefficients, with strengths from the data where none are given."""
+    # On their way to no end, coefficients may come to what a double cannot hold.
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = _fit_by_evidence(make, n_rates, groups, wanted)
+        solution = _within_reason(make(found.log_rates), found.shrunk.solution)
+    return replace(found, shrunk=replace(found.shrunk, solution=solution))
+
+
+def _within_reason(problem: Problem, solution: Solution) -> Solution:
+    """Tell slopes that leave no doubt about any row at some time, and have no end to go to.
+
+    A fast rate can let a curve run away where no row objects, and hold it where one does.
+    """
+    at_keys = problem.at_keys(solution.theta)
+    is_slope = problem.at_keys(problem.identity) != 0.0
+    far = ~(np.abs(at_keys) <= FAR_BEYOND) & is_slope
+    if solution.unbounded or not far.any():
+        return solution
+    # Logits may be tiny, and their slopes large.
+    far &= ~(np.abs(at_keys) * np.sqrt(problem.rows.squares) <= FAR_BEYOND)
+    where = far.any(axis=1)
+    return replace(solution, unbounded=bool(where.any()), where_unbounded=where)
+
+
+def _fit_by_evidence(
+    make: MakeProblem, n_rates: int, groups: Groups | None, wanted: Wanted
+) -> Profiled:
     strengths = tuple(1.0 if one is None else one for one in wanted)
     are_given = None not in wanted
     place = fit_profile(make, n_rates, strengths, polish=are_given)
@@ -363,12 +394,10 @@ class _Search:
         found = []
         for k in range(self.n_rates):
             thetas, values = self._along(quadratic, here, k, GRID)
-            padded = np.concatenate([[np.inf], values, [np.inf]])
-            is_dip = values + ROUNDING * quadratic.weight < np.minimum(padded[:-2], padded[2:])
-            is_dip &= np.abs(GRID - here.log_rates[k]) > SPACING
+            spots = _lows(values, LEVEL * quadratic.weight)
             found += [
                 (_with(here.log_rates, k, GRID[spot]), thetas[spot])
-                for spot in np.flatnonzero(is_dip)
+                for spot in spots[np.abs(GRID[spots] - here.log_rates[k]) > SPACING]
             ]
         return found
 
@@ -383,3 +412,14 @@ class _Search:
 
 def _with(log_rates: tuple[float, ...], k: int, value: float) -> tuple[float, ...]:
     return (*log_rates[:k], float(value), *log_rates[k + 1 :])
+
+
+def _lows(values: Array, rounding: float) -> NDArray[np.intp]:
+    """Positions of local minima, and the first of those that are level but for rounding errors.
+
+    Fast rates are all but the same curve, and so are slow ones.
+    """
+    steps = np.diff(values)
+    starts = np.concatenate([[0], np.flatnonzero(np.abs(steps) > rounding) + 1])
+    level = np.concatenate([[np.inf], values[starts], [np.inf]])
+    return starts[(level[1:-1] < level[:-2]) & (level[1:-1] < level[2:])]

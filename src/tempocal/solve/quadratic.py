@@ -1,13 +1,13 @@
 """The loss around an optimum as a quadratic, on which strengths are chosen without the rows."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
+from tempocal.kernels.cached import cached
 from tempocal.links import Array
 from tempocal.solve.linear import as_blocks, invert_blocks, like_blocks
 from tempocal.solve.penalties import Penalty, Strengths
@@ -114,27 +114,27 @@ class Quadratic:
             total = total + prior[k] * self._owns[k]
         return total
 
-    @cached_property
+    @cached
     def _used(self) -> list[int]:
         """Penalties that pull on anything."""
         return [k for k, one in enumerate(self.problem.penalties) if one.is_used]
 
-    @cached_property
+    @cached
     def _owns(self) -> list[Array]:
         """The matrix of each penalty, in blocks."""
         return [like_blocks(one.matrix, self.hessian) for one in self.problem.penalties]
 
-    @cached_property
+    @cached
     def _pulled(self) -> list[Array]:
         """The matrix of each penalty times the offset."""
         return [one.times(self.offset) for one in self.problem.penalties]
 
-    @cached_property
+    @cached
     def _steady(self) -> Array:
         """The pull that is there at any strength, in blocks."""
         return like_blocks(self.problem.steady / self.effect, self.hessian)
 
-    @cached_property
+    @cached
     def _free_blocks(self) -> NDArray[np.bool_]:
         return self.free.reshape(self.hessian.shape[:2])
 

@@ -6,7 +6,6 @@ makes of them is joined with the rows again.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError
 from tempocal.inputs import Codes
+from tempocal.kernels.cached import cached
 from tempocal.solve import fold_codes
 from tempocal.tables.labelled import Labelled
 from tempocal.tables.open import Frame
@@ -63,7 +63,7 @@ class GroupIds:
         """Whether they are dealt to parts as those of arrays are; else by their ids alone."""
         return self.count <= MOST_DEALT
 
-    @cached_property
+    @cached
     def ids(self) -> NDArray[Any]:
         """Each once, in order; a pass over the rows, when first asked for."""
         if self.count > MANY and not self.are_whole:

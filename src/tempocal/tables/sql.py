@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from tempocal.errors import InputError
 from tempocal.fitted import FittedModel
 from tempocal.formula import Expression, formula_of
+from tempocal.kernels.cached import cached
 from tempocal.tables.names import Names, added_columns, named_columns
 from tempocal.tables.statement import (
     check_dialect,
@@ -35,7 +35,7 @@ class SqlExpressions:
     dialect: str
     formulas: Mapping[str, Expression]
 
-    @cached_property
+    @cached
     def columns(self) -> dict[str, str]:
         """Name and expression of each column.
 

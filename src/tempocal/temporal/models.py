@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from tempocal.calibrators.training import Training
 from tempocal.curves import Rates, Shape, Track
 from tempocal.errors import NoFiniteOptimumError, TooManyCoefficientsError
 from tempocal.inputs import Codes, Groups
+from tempocal.kernels.cached import cached
 from tempocal.links import Array
 from tempocal.maps import Basis, BinBasis, ConstantBasis, Curves, StepBasis
 from tempocal.solve import (
@@ -49,12 +49,12 @@ class FittedModel:
     wanted: Wanted
     tidy: Callable[[Array, bool], Array]
 
-    @cached_property
+    @cached
     def basis(self) -> Basis:
         """Functions of time that were fitted."""
         return self.shape_at(self.log_rates).basis
 
-    @cached_property
+    @cached
     def table(self) -> Array:
         """Numbers of the map: (functions, numbers)."""
         theta = self.shrunk.solution.theta.reshape(-1, len(self.model.identity))

@@ -1,7 +1,6 @@
 """Rows of a table that are judged, with what each method says of them."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -12,6 +11,7 @@ from tempocal.assessment.in_tables.examples import pick_examples
 from tempocal.assessment.methods import Fitted
 from tempocal.assessment.scores import RELIABILITY_BINS, diagram_of, n_stretches
 from tempocal.fitted import FittedModel
+from tempocal.kernels.cached import cached
 from tempocal.metrics import IntervalEstimate, OverTime, ReliabilityTable
 from tempocal.metrics.any_metric import Metric
 from tempocal.metrics.in_tables.reliability import reliability_tables
@@ -96,6 +96,6 @@ class JudgedTable:
         scores = [f"x{k}" for k in range(self.rows.n_columns)]
         return add_probabilities(frame, model, scores, ["time"] * len(model.time_kinds), prefix)
 
-    @cached_property
+    @cached
     def _stretches(self) -> TableStretches:
         return cut_table(self._scored("raw"), n_stretches(self.groups.count))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from tempocal.assessment.methods import is_along_time
 from tempocal.inputs import Inputs, from_seconds
+from tempocal.kernels.cached import cached
 from tempocal.metrics.in_tables.scored import Scored
 from tempocal.metrics.in_tables.stretches import cut_moments, find_moments
 from tempocal.tables.asked import Asked
@@ -51,11 +51,11 @@ class TableToFit:
     def _told(self) -> Told:
         return Told(self.table, self.tell)
 
-    @cached_property
+    @cached
     def _rows(self) -> Scored:
         rows = read_labelled(self._told, self.asked, self.classes)
         return Scored(rows.frame.select("time", weight=rows.weight), rows, None)
 
-    @cached_property
+    @cached
     def _moments(self) -> tuple[Columns, bool]:
         return find_moments(self._rows)
