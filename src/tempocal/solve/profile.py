@@ -46,8 +46,8 @@ WIDE_APART, TINY_STEP = 2e-2, 1e-7
 ROUNDING = 1e-15
 # Calibrated logits of this size are beyond all that any row can ask for.
 FAR_BEYOND = 1e9
-# Of scanned rates, changes of it that make no dip.
-LEVEL = 1e-12
+# Of scanned rates, changes of it that make no dip, and none lower than another.
+LEVEL, NO_LOWER = 1e-12, 1e-14
 MAX_STEPS = 60
 # Rows that are all but separable leave no quadratic to go by: then enough is enough.
 MAX_SETBACKS, MOST_PASSES = 5, 300
@@ -385,7 +385,8 @@ class _Search:
         self, quadratic: KeyQuadratic, best: _At, k: int, points: Array
     ) -> tuple[_At, Bracket]:
         thetas, values = self._along(quadratic, best, k, points)
-        lowest = int(np.argmin(values))
+        # Of rates that are as good but for rounding, the first: so it is the same for all engines.
+        lowest = int(np.argmax(values <= values.min() + NO_LOWER * quadratic.weight))
         found = _At(_with(best.log_rates, k, points[lowest]), thetas[lowest], values[lowest])
         return found, Bracket.around(lowest, points, values)
 

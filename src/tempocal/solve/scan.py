@@ -100,7 +100,8 @@ class Bracket:
         """Find the neighbors; the lowest is its own where it is the first or the last."""
         places = [max(lowest - 1, 0), lowest, min(lowest + 1, len(points) - 1)]
         left, center, right = points[places].tolist()
-        rise, _, fall = (values[places] - values[lowest]).tolist()
+        # Neighbors may be lower by rounding errors.
+        rise, _, fall = np.maximum(values[places] - values[lowest], 0.0).tolist()
         bend = rise * (right - center) + fall * (center - left)
         lean = rise * (right - center) ** 2 - fall * (center - left) ** 2
         if not (bend > 0.0 and left < center < right):

@@ -109,6 +109,7 @@ def with_shrinkage(calibrator: Calibrator, shrinkage: Shrinkage | None) -> Calib
     if shrinkage is None or isinstance(calibrator, Identity):
         return calibrator
     check_shrinkage(shrinkage)
+    # A fit reads settings alone, whatever else the calibrator may hold of an earlier one.
     changed: Calibrator = copy(calibrator).set_params(shrinkage=shrinkage)
     return changed
 
