@@ -43,7 +43,7 @@ QUICK = 2**14
 # Rows that are counted in cells together.
 COUNTED_PIECE = 2**15
 # A share of what rows of a key lose on the wrong side, and points that stand for them lose at most.
-ALL_BUT_SEPARATED = 1.0 - 1e-9
+ALL_BUT_SEPARATED = 1.0 - 1e-14
 # A product of this many numbers in [1, 2] does not overflow: one logarithm for all of them.
 CHUNK = 512
 
