@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 import warnings
+import weakref
 from contextlib import suppress
 
 import pytest
@@ -100,6 +101,21 @@ def test_an_interrupt_anywhere_leaves_the_next_work_whole(monkeypatch, lines):
         sys.settrace(before)
     for _ in range(5):
         assert map_on_cores(lambda x: x * x, range(9)) == [x * x for x in range(9)]
+
+
+def test_nothing_is_held_once_work_is_done(monkeypatch):
+    monkeypatch.setattr(cores, "_available_cores", lambda: 3)
+
+    class Work:
+        def __call__(self, number):
+            pass
+
+    for _ in range(20):
+        work = Work()
+        cores.run_on_cores(work, range(3))
+        held = weakref.ref(work)
+        del work
+        assert held() is None
 
 
 def test_a_container_is_granted_so_many_cores(monkeypatch, tmp_path):

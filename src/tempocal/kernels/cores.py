@@ -75,12 +75,16 @@ class _Task:
         """Do the work, unless somebody is at it."""
         if not self._begun.acquire(blocking=False):
             return
+        # Nothing of the caller's is held by a task that waits for its turn in vain.
+        work, items = self._work, self._items
+        del self._work, self._items
         try:
-            for item in self._items:
-                self._work(item)
+            for item in items:
+                work(item)
         except BaseException as error:
             self.error = error
         finally:
+            del work, items
             self.done.release()
 
 
