@@ -12,15 +12,18 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-$(VENV)/.runtime: pyproject.toml | $(BIN)/python
+# What an installation is made of, but for Python, which is read where it is.
+PARTS := pyproject.toml setup.py $(wildcard src/tempocal/kernels/*.[ch])
+
+$(VENV)/.runtime: $(PARTS) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[cli,report]"
 	@touch $@
 
-$(VENV)/.development: pyproject.toml | $(BIN)/python
+$(VENV)/.development: $(PARTS) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[test,lint,bench]"
 	@touch $@ $(VENV)/.runtime
 
-$(VENV)/.experiments: pyproject.toml | $(BIN)/python
+$(VENV)/.experiments: $(PARTS) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[experiments]"
 	@touch $@ $(VENV)/.runtime
 

@@ -24,6 +24,8 @@ from tempocal.solve import fold_codes
 
 # Rows whose log-probabilities are held at once when a fit is scored.
 BLOCK = 2**15
+# Up to so many pairs of a key and a group, those that occur are ticked off in a table.
+MOST_PAIRS = 2**26
 
 
 @dataclass(frozen=True)
@@ -135,8 +137,13 @@ class Training:
         """How many groups have rows under each key; None without groups."""
         if self.groups is None:
             return None
-        pairs = np.unique(keys * self.groups.count + self.groups.codes)
-        return np.bincount(pairs // self.groups.count, minlength=n_keys).astype(np.float64)
+        pairs = keys * self.groups.count + self.groups.codes
+        if n_keys * self.groups.count > MOST_PAIRS:
+            found = np.unique(pairs)
+            return np.bincount(found // self.groups.count, minlength=n_keys).astype(np.float64)
+        there = np.zeros(n_keys * self.groups.count, dtype=bool)
+        there[pairs] = True
+        return there.reshape(n_keys, -1).sum(axis=1, dtype=np.float64)
 
     def moment(self, *, of_log_proba: bool) -> Array:
         """Curvature of the loss in the weights and the bias of a class, where all are as probable.
