@@ -143,7 +143,7 @@ class Training:
             return np.bincount(found // self.groups.count, minlength=n_keys).astype(np.float64)
         there = np.zeros(n_keys * self.groups.count, dtype=bool)
         there[pairs] = True
-        return there.reshape(n_keys, -1).sum(axis=1, dtype=np.float64)
+        return np.asarray(there.reshape(n_keys, -1).sum(axis=1), dtype=np.float64)
 
     def moment(self, *, of_log_proba: bool) -> Array:
         """Curvature of the loss in the weights and the bias of a class, where all are as probable.
