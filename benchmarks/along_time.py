@@ -29,9 +29,9 @@ def per_step(n: int, steps: int) -> None:
     """One temperature for each step; the value is the mean NLL."""
     z, y, time = simulate(n, steps)
 
-    def ours() -> float:
-        cal = tc.TemporalCalibrator(curve=tc.PerStep(), shrinkage=0).fit(z, y, time=time)
-        return cal.summary().nll_after
+    def ours(**given: Any) -> float:
+        cal = tc.TemporalCalibrator(curve=tc.PerStep(), shrinkage=0)
+        return cal.fit(z, y, time=time, **given).summary().nll_after
 
     def loop(solver: str) -> float:
         total = 0.0
@@ -43,6 +43,9 @@ def per_step(n: int, steps: int) -> None:
         return total / n
 
     timed = [lowest_time("tempocal PerStep, maximum likelihood", ours)]
+    groups, weights = np.arange(n) // 25, np.ones(n)
+    timed.append(lowest_time("the same, groups of 25 rows", lambda: ours(groups=groups)))
+    timed.append(lowest_time("the same, weights", lambda: ours(sample_weight=weights)))
     for solver in ("lbfgs", "newton-cholesky"):
         name = f"loop over scikit-learn LogisticRegression, {solver}"
         timed.append(lowest_time(name, lambda solver=solver: loop(solver), repeats=3))  # type: ignore[misc]

@@ -82,10 +82,15 @@ def memory(n: int) -> None:
     step = np.random.default_rng(0).integers(0, 36, n)
     along_time = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.PerStep()).fit
     in_order, proba = np.sort(step), 1 / (1 + np.exp(-z))
+    rng = np.random.default_rng(0)
+    fine, many = 50 * rng.random(n), rng.integers(0, 10_000, n)
+    decay = tc.TemporalCalibrator(shrinkage=0).fit
     for name, given, call in (
         ("temperature", (z, y), lambda: tc.TemperatureScaling().fit(z, y)),
         ("per step", (z, y, step), lambda: along_time(z, y, time=step)),
         ("per step, sorted", (z, y, step), lambda: along_time(z, y, time=in_order)),
+        ("10,000 steps", (z, y, many), lambda: along_time(z, y, time=many)),
+        ("exponential, any time", (z, y, fine), lambda: decay(z, y, time=fine)),
         ("ECE", (proba, y), lambda: tc.metrics.ece(y, proba)),
         ("isotonic", (z, y), lambda: tc.IsotonicCalibration().fit(z, y)),
     ):
@@ -94,7 +99,7 @@ def memory(n: int) -> None:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         ratio = peak / sum(array.nbytes for array in given)
-        print(f"  {name:20} {peak / 1e6:8.0f} MB {ratio:8.2f}x of the input")
+        print(f"  {name:22} {peak / 1e6:8.0f} MB {ratio:8.2f}x of the input")
 
 
 def imports() -> None:
