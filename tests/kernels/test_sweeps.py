@@ -68,14 +68,14 @@ def test_rows_are_counted_in_the_same_cells(n, n_keys, loops):
     for cells, scale in ((16, 4.0), (128, 20.0), (3, 1.0)):
         found = swept._sweep.moments(cells, scale)
         wanted = in_order._in_order().moments(cells, scale)
-        np.testing.assert_allclose(found.sums, wanted.sums, rtol=1e-2, atol=1e-12)
+        np.testing.assert_allclose(found.sums[..., :3], wanted.sums[..., :3], rtol=1e-2)
         x, _, keys = simulate(n, n_keys)
         place = (np.abs(x) * scale).astype(int)
         inside = place < cells
         for power in range(3):
             table = np.zeros((n_keys, cells))
             np.add.at(table, (keys[inside], place[inside]), np.abs(x[inside]) ** power)
-            np.testing.assert_allclose(found.sums[power], table, rtol=1e-11)
+            np.testing.assert_allclose(found.sums[..., power], table, rtol=1e-11)
         assert found.inside == wanted.inside == inside.sum()
         np.testing.assert_allclose(found.pulls[:, None], in_order._linear, rtol=1e-9, atol=1e-9)
 
@@ -88,8 +88,11 @@ def test_points_far_out_are_under_their_keys():
     swept = BinaryRows(x[None], y, keys=keys, n_keys=5)._points
     wanted = BinaryRows(x[order][None], y[order], keys=keys[order], n_keys=5)._points
     for key in range(5):
-        own = swept.sizes[swept.keys == key], swept.weights[swept.keys == key]
-        other = wanted.sizes[wanted.keys == key], wanted.weights[wanted.keys == key]
+        own, other = (
+            (found.sizes[slice(*pair)], found.weights[slice(*pair)])
+            for found in (swept, wanted)
+            for pair in [found.offsets[key : key + 2]]
+        )
         assert own[1].sum() == other[1].sum() == (keys == key).sum()
         np.testing.assert_allclose(own[0] @ own[1], other[0] @ other[1], rtol=1e-3)
 

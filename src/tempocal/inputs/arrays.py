@@ -17,6 +17,8 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
 
     Values are taken by position: the index of a pandas object is not looked at.
     """
+    if type(values) is np.ndarray and values.dtype.kind in "biuf":
+        return values
     if hasattr(values, "nnz") and hasattr(values, "toarray"):
         raise InputError(
             f"{name} is a sparse matrix, and a zero is a real value here: "
@@ -42,14 +44,21 @@ def as_float64(values: Any, name: str) -> NDArray[np.float64]:
     """Turn numbers of any kind and width into float64; what is not a number is refused."""
     array = as_array(values, name)
     if array.dtype.kind in "fiu":
-        # Extended precision holds numbers that float64 has no name for but infinity.
-        with np.errstate(over="ignore"):
-            plain = array.astype(np.float64, copy=False)
-        # Doubles at odd addresses, as behind the header of a file, are for nobody to read.
-        return np.require(plain, requirements="A")
+        return aligned(array if array.dtype == np.float64 else _wide(array))
     if array.dtype.kind == "O":
         return _from_objects(array, name)
     raise InputError(f"{name} must be numbers, but its type is {array.dtype}")
+
+
+def aligned(array: NDArray[Any]) -> NDArray[Any]:
+    """Copy numbers at odd addresses, as behind the header of a file, which nobody can read."""
+    return array if array.flags.aligned else array.copy()
+
+
+def _wide(array: NDArray[Any]) -> NDArray[np.float64]:
+    # Extended precision holds numbers that float64 has no name for but infinity.
+    with np.errstate(over="ignore"):
+        return array.astype(np.float64)
 
 
 def require_finite(array: NDArray[np.float64], name: str) -> None:

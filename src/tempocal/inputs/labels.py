@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
-from tempocal.inputs.arrays import as_array, first_missing, require_same_length
+from tempocal.inputs.arrays import aligned, as_array, first_missing, require_same_length
 from tempocal.kernels.extremes import extremes
 
 Codes = NDArray[np.intp]
@@ -53,7 +53,7 @@ def encode_labels(
         found, codes = _unique(labels, name)
         _require_count(found, n_columns, n_classes, name)
         # One after the other in memory, as a column of a table is not.
-        return np.require(codes, requirements=["C", "A"]), found
+        return aligned(np.ascontiguousarray(codes)), found
     given = check_classes(classes, n_classes)
     return _codes_in(labels, given, name), given
 

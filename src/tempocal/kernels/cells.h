@@ -65,49 +65,24 @@ static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
     return done(&arrays, good);
 }
 
+/* Rows that are counted in cells together, so few that the cells are in the cache. */
+#define COUNTED_PIECE 32768
+
 typedef struct {
     const char *x;
     int single;
-    const double *weights, *scale;
-    const int64_t *labels, *bounds;
-    int64_t pieces, parts, cells;
+    const double *weights;
+    double scale;
+    const int64_t *labels;
+    Pieces pieces;
+    int64_t parts, cells;
     Four *sums; /* (pieces, cells) */
     double *pulls;
 } Pieced;
 
-static void pull_part(void *context, int64_t part) {
-    const Pieced *of = context;
-    const int64_t end = first_piece(part + 1, of->parts, of->bounds, of->pieces);
-    for (int64_t piece = first_piece(part, of->parts, of->bounds, of->pieces); piece < end; piece++) {
-        const int64_t first = of->bounds[piece], rows = of->bounds[piece + 1] - first;
-        of->pulls[piece] = loops->pull(of->x + first * (of->single ? 4 : 8), of->single, of->labels + first, rows);
-    }
-}
-
-/* (1/2 - label) x, added up over the rows of each piece. */
-static PyObject *pulls(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    enum { X, LABELS, BOUNDS, SUMS };
-    static const Wanted wanted[] = {
-        {"df", 1, READ, 0}, {"lq", 1, READ, 0}, {"lq", 1, READ, 0}, {"d", 1, WRITE, 0}};
-    Arrays arrays;
-    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(X, 0), pieces = SHAPE(SUMS, 0);
-    int good = are_bounds(arrays.views + BOUNDS, pieces, n) && HAS_LENGTH(LABELS, n)
-               && arrays.views[LABELS].itemsize == 8;
-    if (good) {
-        Pieced of = {.x = BUFFER(X), .single = arrays.views[X].format[0] == 'f', .labels = BUFFER(LABELS),
-                     .bounds = BUFFER(BOUNDS), .pieces = pieces, .parts = parts_for(n, 1), .pulls = BUFFER(SUMS)};
-        Py_BEGIN_ALLOW_THREADS;
-        do_all(pull_part, &of, of.parts);
-        Py_END_ALLOW_THREADS;
-    }
-    return done(&arrays, good);
-}
-
-static void moments_of_piece(const Pieced *of, int64_t piece) {
-    const int64_t first = of->bounds[piece], end = of->bounds[piece + 1], cells = of->cells;
-    const double *weights = of->weights, scale = *of->scale;
-    Four *sums = of->sums + piece * cells;
+static void moments_of_piece(const Pieced *of, int64_t first, int64_t end, Four *sums) {
+    const int64_t cells = of->cells;
+    const double *weights = of->weights, scale = of->scale;
     if (!weights && end - first >= LEAST_ROWS && end - first <= MOST_ROWS && cells <= MOST_CELLS && scale > 0.0) {
         loops->count_moments(of->x + first * (of->single ? 4 : 8), of->single, end - first, scale, cells, sums);
         return;
@@ -120,37 +95,117 @@ static void moments_of_piece(const Pieced *of, int64_t piece) {
     }
 }
 
-static void moments_part(void *context, int64_t part) {
+static void piece_part(void *context, int64_t part) {
     const Pieced *of = context;
-    const int64_t end = first_piece(part + 1, of->parts, of->bounds, of->pieces);
-    for (int64_t piece = first_piece(part, of->parts, of->bounds, of->pieces); piece < end; piece++)
-        moments_of_piece(of, piece);
-    if (of->labels) pull_part(context, part);
+    const int64_t *bounds = of->pieces.bounds, end = first_piece(part + 1, of->parts, bounds, of->pieces.count);
+    for (int64_t piece = first_piece(part, of->parts, bounds, of->pieces.count); piece < end; piece++) {
+        const int64_t first = bounds[piece], rows = bounds[piece + 1] - first;
+        if (of->sums) moments_of_piece(of, first, bounds[piece + 1], of->sums + piece * of->cells);
+        if (of->pulls)
+            of->pulls[piece] = loops->pull(of->x + first * (of->single ? 4 : 8), of->single, of->labels + first, rows);
+    }
 }
 
-/* Weight, size, square and number of the rows of each piece, in cells of their size; those beyond the
+/* Do that for all pieces, and add up those of each key; tells whether there was memory. */
+static int sum_cells(Pieced *of, const int64_t *starts, int64_t n_keys, int64_t rows) {
+    Four *sums = of->sums;
+    double *pulls = of->pulls;
+    if (!cut(&of->pieces, starts, n_keys, COUNTED_PIECE)) return 0;
+    const int64_t count = of->pieces.count;
+    if (sums && count > n_keys) of->sums = calloc((size_t)(count * of->cells), sizeof *sums);
+    if (pulls) of->pulls = malloc((size_t)count * sizeof *pulls);
+    const int has_room = (of->sums || !sums) && (of->pulls || !pulls);
+    of->parts = parts_for(rows, 1);
+    if (has_room) {
+        do_all(piece_part, of, of->parts);
+        if (of->sums != sums) add_up(&of->pieces, (double *)of->sums, 4 * of->cells, (double *)sums);
+        if (pulls) add_up(&of->pieces, of->pulls, 1, pulls);
+    }
+    if (of->sums != sums) free(of->sums);
+    free(of->pulls);
+    free(of->pieces.bounds);
+    return has_room;
+}
+
+/* (1/2 - label) x, added up over the rows of each key. */
+static PyObject *pulls(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { X, LABELS, STARTS, SUMS };
+    static const Wanted wanted[] = {
+        {"df", 1, READ, 0}, {"lq", 1, READ, 0}, {"lq", 1, READ, 0}, {"d", 1, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(X, 0), n_keys = SHAPE(SUMS, 0);
+    const int good = are_bounds(arrays.views + STARTS, n_keys, n) && HAS_LENGTH(LABELS, n)
+                     && arrays.views[LABELS].itemsize == 8;
+    int has_room = 1;
+    if (good) {
+        Pieced of = {.x = BUFFER(X), .single = arrays.views[X].format[0] == 'f', .labels = BUFFER(LABELS),
+                     .pulls = BUFFER(SUMS)};
+        Py_BEGIN_ALLOW_THREADS;
+        has_room = sum_cells(&of, BUFFER(STARTS), n_keys, n);
+        Py_END_ALLOW_THREADS;
+    }
+    return done_with_memory(&arrays, good, has_room);
+}
+
+/* Weight, size, square and number of the rows of each key, in cells of their size; those beyond the
    last cell are left out. And, with labels, the sum of (1/2 - label) x. */
 static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    enum { X, WEIGHTS, BOUNDS, SCALE, SUMS, LABELS, PULLS };
+    enum { X, WEIGHTS, STARTS, SCALE, SUMS, LABELS, PULLS };
     static const Wanted wanted[] = {
         {"df", 1, READ, 0}, {"d", 1, READ, 1},  {"lq", 1, READ, 0}, {"d", 1, READ, 0},
         {"d", 3, WRITE, 0}, {"lq", 1, READ, 1}, {"d", 1, WRITE, 1},
     };
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 7) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(X, 0), pieces = SHAPE(SUMS, 0), cells = SHAPE(SUMS, 1);
-    int good = HAS_LENGTH(WEIGHTS, n) && are_bounds(arrays.views + BOUNDS, pieces, n)
-               && SHAPE(SUMS, 2) == 4 && cells > 0 && SHAPE(SCALE, 0) == 1
-               && *(double *)BUFFER(SCALE) >= 0.0 && HAS_LENGTH(LABELS, n) && HAS_LENGTH(PULLS, pieces)
-               && arrays.taken[LABELS] == arrays.taken[PULLS]
-               && (!arrays.taken[LABELS] || (!arrays.taken[WEIGHTS] && arrays.views[LABELS].itemsize == 8));
+    const Py_ssize_t n = SHAPE(X, 0), n_keys = SHAPE(SUMS, 0), cells = SHAPE(SUMS, 1);
+    const int good = HAS_LENGTH(WEIGHTS, n) && are_bounds(arrays.views + STARTS, n_keys, n)
+                     && SHAPE(SUMS, 2) == 4 && cells > 0 && SHAPE(SCALE, 0) == 1
+                     && *(double *)BUFFER(SCALE) >= 0.0 && HAS_LENGTH(LABELS, n) && HAS_LENGTH(PULLS, n_keys)
+                     && arrays.taken[LABELS] == arrays.taken[PULLS]
+                     && (!arrays.taken[LABELS] || (!arrays.taken[WEIGHTS] && arrays.views[LABELS].itemsize == 8));
+    int has_room = 1;
     if (good) {
-        Pieced of = {BUFFER(X), arrays.views[X].format[0] == 'f', BUFFER(WEIGHTS), BUFFER(SCALE),
-                     BUFFER(LABELS), BUFFER(BOUNDS), pieces, parts_for(n, 1), cells,
-                     BUFFER(SUMS), BUFFER(PULLS)};
+        Pieced of = {.x = BUFFER(X), .single = arrays.views[X].format[0] == 'f', .weights = BUFFER(WEIGHTS),
+                     .scale = *(double *)BUFFER(SCALE), .labels = BUFFER(LABELS), .cells = cells,
+                     .sums = BUFFER(SUMS), .pulls = BUFFER(PULLS)};
         Py_BEGIN_ALLOW_THREADS;
-        do_all(moments_part, &of, of.parts);
+        has_room = sum_cells(&of, BUFFER(STARTS), n_keys, n);
         Py_END_ALLOW_THREADS;
+    }
+    return done_with_memory(&arrays, good, has_room);
+}
+
+/* Two points in each cell that has rows, with its weight, mean and variance: their sizes and weights, and
+   where those of each key begin. */
+static PyObject *points(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { SUMS, SIZES, WEIGHTS, STARTS };
+    static const Wanted wanted[] = {
+        {"d", 3, PyBUF_STRIDES, 0}, {"d", 1, WRITE, 0}, {"d", 1, WRITE, 0}, {"lq", 1, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
+    const Py_ssize_t n_keys = SHAPE(SUMS, 0), cells = SHAPE(SUMS, 1), *strides = arrays.views[SUMS].strides;
+    const int good = SHAPE(SUMS, 2) == 4 && strides[2] == 8 && strides[1] == 32
+                     && SHAPE(SIZES, 0) == 2 * n_keys * cells && SHAPE(WEIGHTS, 0) == 2 * n_keys * cells
+                     && SHAPE(STARTS, 0) == n_keys + 1 && arrays.views[STARTS].itemsize == 8;
+    if (good) {
+        double *sizes = BUFFER(SIZES), *weights = BUFFER(WEIGHTS);
+        int64_t *starts = BUFFER(STARTS), at = 0;
+        for (Py_ssize_t key = 0; key < n_keys; key++) {
+            const Four *sums = (const Four *)((const char *)BUFFER(SUMS) + key * strides[0]);
+            starts[key] = at;
+            for (Py_ssize_t cell = 0; cell < cells; cell++) {
+                const double weight = sums[cell][0];
+                if (weight == 0.0) continue;
+                const double mean = sums[cell][1] / weight, variance = sums[cell][2] / weight - mean * mean;
+                const double off = variance > 0.0 ? sqrt(variance) : 0.0;
+                sizes[at] = mean - off;
+                sizes[at + 1] = mean + off;
+                weights[at] = weights[at + 1] = 0.5 * weight;
+                at += 2;
+            }
+        }
+        starts[n_keys] = at;
     }
     return done(&arrays, good);
 }

@@ -41,6 +41,7 @@ typedef struct {
     char kind;
 } Ended;
 
+
 static void ends_part(void *context, int64_t part) {
     const Ended *of = context;
     const int64_t first = begin_of(part, of->parts, of->rows), n = begin_of(part + 1, of->parts, of->rows) - first;
@@ -52,21 +53,36 @@ static void ends_part(void *context, int64_t part) {
     else loops->whole_ends(x, n, found);
 }
 
-/* The lowest and the highest of some numbers, in their own type: of each part of them. */
+/* The ends of all parts, in the place of the first; what is not a number is its own. */
+static void all_ends(const Ended *of) {
+#define ALL(type) \
+    for (type *all = (type *)of->ends, *own = all + 2; own < all + 2 * of->parts; own += 2) { \
+        if (own[0] < all[0] || own[0] != own[0]) all[0] = own[0]; \
+        if (own[1] > all[1] || own[1] != own[1]) all[1] = own[1]; \
+    }
+    if (of->kind == 'd') ALL(double)
+    else if (of->kind == 'f') ALL(float)
+    else ALL(int64_t)
+#undef ALL
+}
+
+/* The lowest and the highest of some numbers, in their own type. */
 static PyObject *ends(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, ENDS };
-    static const Wanted wanted[] = {{"dflq", 1, READ, 0}, {"dflq", 2, WRITE, 0}};
+    static const Wanted wanted[] = {{"dflq", 1, READ, 0}, {"dflq", 1, WRITE, 0}};
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 2) < 0) return NULL;
     const char kind = arrays.views[X].format[0];
-    Ended of = {BUFFER(X), BUFFER(ENDS), SHAPE(X, 0), SHAPE(ENDS, 0), kind};
-    const int good = of.rows >= of.parts && of.parts > 0 && SHAPE(ENDS, 1) == 2
-                     && arrays.views[ENDS].format[0] == kind
+    double room[2 * MOST_PARTS];
+    Ended of = {BUFFER(X), (char *)room, SHAPE(X, 0), parts_for(SHAPE(X, 0), 1), kind};
+    const int good = of.rows > 0 && SHAPE(ENDS, 0) == 2 && arrays.views[ENDS].format[0] == kind
                      && arrays.views[X].itemsize == (kind == 'f' ? 4 : 8);
     if (good) {
         Py_BEGIN_ALLOW_THREADS;
         do_all(ends_part, &of, of.parts);
+        all_ends(&of);
         Py_END_ALLOW_THREADS;
+        memcpy(arrays.views[ENDS].buf, room, 2 * (size_t)arrays.views[ENDS].itemsize);
     }
     return done(&arrays, good);
 }

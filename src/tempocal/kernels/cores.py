@@ -28,6 +28,8 @@ ROWS_A_PART = 2**13
 
 def map_on_cores(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """Do some work for each item, on all cores; results come in the order of the items."""
+    if len(items) == 1:
+        return [work(items[0])]
     size = max(1, -(-len(items) // free_cores()))
     parts = [items[start : start + size] for start in range(0, len(items), size)]
     results: list[list[Result]] = [[] for _ in parts]

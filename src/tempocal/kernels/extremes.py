@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
-from tempocal.kernels.cores import map_on_cores, parts_for
+from tempocal.kernels.cores import map_on_cores
 
 # Rows that are looked at for either while they are in the cache.
 BLOCK = 2**18
 # Comparing takes so little that with fewer numbers than this it is not worth a thread.
 MANY = 2**20
 # What the compiled loop reads.
-KINDS = (np.float64, np.float32, np.int64)
+KINDS = {np.dtype(kind) for kind in (np.float64, np.float32, np.int64)}
 
 
 def extremes(values: NDArray[Any]) -> tuple[Any, Any]:
@@ -30,6 +30,7 @@ def extremes(values: NDArray[Any]) -> tuple[Any, Any]:
 
 
 def _compiled(values: NDArray[Any]) -> tuple[Any, Any]:
-    ends = np.empty((parts_for(len(values)), 2), dtype=values.dtype)
+    ends = np.empty(2, dtype=values.dtype)
     native.ends(values, ends)
-    return ends[:, 0].min(), ends[:, 1].max()
+    low, high = ends
+    return low, high

@@ -133,6 +133,7 @@ static const Loops *loops = SETS;
 
 #include "arrays.h"
 #include "threads.h"
+#include "pieces.h"
 
 #include "apply.h"
 #include "binned.h"
@@ -216,8 +217,9 @@ static PyMethodDef METHODS[] = {
     FAST(full_sums, "Sums of the loss of a softmax of a matrix times x, by key."),
     FAST(diagonal_sums, "Sums of the loss of a softmax with two coefficients a class, by key."),
     FAST(linear_sums, "Sums of (1/2 - target) x, by key."),
-    FAST(pulls, "Sums of (1/2 - label) x, by piece."),
+    FAST(pulls, "Sums of (1/2 - label) x, by key of rows in order."),
     FAST(moments, "Weight, size and square of rows, in cells of their size."),
+    FAST(points, "Two points that stand for the rows of each cell."),
     FAST(cells_by_key, "Number, size, square and (1/2 - label) x of rows, in cells of their size by key."),
     FAST(count_keys, "Rows of each key; tells whether they come in the order of their keys."),
     FAST(scatter, "Rows in the order of their keys."),

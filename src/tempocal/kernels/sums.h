@@ -1,5 +1,11 @@
 /* What Python calls for sums over the rows of each key. */
 
+/* Rows of a piece at most. */
+#define PIECE 8192
+/* With a softmax each piece has a Hessian of its own: enough of them for all cores, but never many. */
+#define LEAST_PIECE 4096
+#define MOST_PIECES 64
+
 typedef struct {
     Rows rows;
     Keys keys;
@@ -22,6 +28,40 @@ static void sum_part(void *context, int64_t part) {
         __atomic_store_n(&of->has_room, 0, __ATOMIC_RELAXED);
 }
 
+/* Sum over all rows, in pieces of at most so many; tells whether there was memory. */
+static int sum_in_pieces(Summed *of, int64_t most) {
+    const Keys keys = of->keys;
+    const Found total = of->found;
+    const int64_t p = of->coefficients;
+    Pieces pieces;
+    of->has_room = 1;
+    if (!cut(&pieces, keys.starts, keys.count, most)) return 0;
+    if (pieces.count == keys.count) {
+        do_all(sum_part, of, of->parts);
+        free(pieces.bounds);
+        return of->has_room;
+    }
+    const int64_t width = 1 + (total.gradient ? p : 0) + (total.hessian ? p * p : 0);
+    double *theta = malloc((size_t)(pieces.count * p) * sizeof *theta);
+    double *found = calloc((size_t)(pieces.count * width), sizeof *found);
+    of->has_room = theta && found;
+    if (of->has_room) {
+        for (int64_t piece = 0; piece < pieces.count; piece++)
+            memcpy(theta + piece * p, keys.theta + pieces.keys[piece] * p, (size_t)p * sizeof *theta);
+        of->keys = (Keys){pieces.bounds, theta, pieces.count};
+        of->found = (Found){found, total.gradient ? found + pieces.count : NULL,
+                            total.hessian ? found + pieces.count * (1 + p) : NULL};
+        do_all(sum_part, of, of->parts);
+        add_up(&pieces, of->found.loss, 1, total.loss);
+        if (total.gradient) add_up(&pieces, of->found.gradient, p, total.gradient);
+        if (total.hessian) add_up(&pieces, of->found.hessian, p * p, total.hessian);
+    }
+    free(theta);
+    free(found);
+    free(pieces.bounds);
+    return of->has_room;
+}
+
 static PyObject *sum(PyObject *const *given, Py_ssize_t count, int is_even) {
     enum { X, WEIGHTS, LABELS, THETA, STARTS, LOSS, GRADIENT, HESSIAN };
     static const Wanted wanted[] = {
@@ -39,6 +79,7 @@ static PyObject *sum(PyObject *const *given, Py_ssize_t count, int is_even) {
                && HAS_LENGTH(HESSIAN, n_keys)
                && (!arrays.taken[HESSIAN] || (SHAPE(HESSIAN, 1) == p && SHAPE(HESSIAN, 2) == p))
                && (is_even ? p == SHAPE(X, 0) && p <= MOST : p == 1 && arrays.taken[LABELS]);
+    int has_room = 1;
     if (good) {
         Summed of = {.rows = {x->buf, SHAPE(X, 0), x->strides[0], x->format[0] == 'f', BUFFER(WEIGHTS),
                               BUFFER(LABELS)},
@@ -48,10 +89,10 @@ static PyObject *sum(PyObject *const *given, Py_ssize_t count, int is_even) {
                      .coefficients = p,
                      .loop = is_even ? loops->even : loops->shared};
         Py_BEGIN_ALLOW_THREADS;
-        do_all(sum_part, &of, of.parts);
+        has_room = sum_in_pieces(&of, PIECE);
         Py_END_ALLOW_THREADS;
     }
-    return done(&arrays, good);
+    return done_with_memory(&arrays, good, has_room);
 }
 
 static PyObject *even_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
@@ -134,13 +175,12 @@ static PyObject *sum_per_class(PyObject *const *given, Py_ssize_t count, int is_
                      .found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)},
                      .model = {classes, width, is_diagonal, labels},
                      .parts = parts_for(n, SHAPE(X, 0)),
-                     .coefficients = p,
-                     .has_room = 1};
+                     .coefficients = p};
+        const int64_t some = (n - 1) / MOST_PIECES + 1;
         Py_BEGIN_ALLOW_THREADS;
         for (Py_ssize_t i = 0; i < n; i++) good &= (uint64_t)labels[i] < (uint64_t)classes;
-        if (good) do_all(sum_part, &of, of.parts);
+        if (good) has_room = sum_in_pieces(&of, some > LEAST_PIECE ? some : LEAST_PIECE);
         Py_END_ALLOW_THREADS;
-        has_room = of.has_room;
     }
     return done_with_memory(&arrays, good, has_room);
 }

@@ -21,7 +21,6 @@ from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array, sigmoid
 from tempocal.rows.compiled import (
     MOST_COEFFICIENTS,
-    Pieces,
     descend,
     even_losses,
     even_sums,
@@ -40,8 +39,6 @@ from tempocal.rows.threads import sum_blocks
 BLOCK = 2**15
 # A pass over so many rows takes the compiled loops no longer than a few calls of NumPy.
 QUICK = 2**14
-# Rows that are counted in cells together.
-COUNTED_PIECE = 2**15
 # A share of what rows of a key lose on the wrong side, and points that stand for them lose at most.
 ALL_BUT_SEPARATED = 1.0 - 1e-14
 # A product of this many numbers in [1, 2] does not overflow: one logarithm for all of them.
@@ -88,7 +85,7 @@ class BinaryRows(StoredRows):
         """Sum of the linear part of the rows of each key, times the coefficients."""
         keys, labels = self._layout.keys_as_they_came, self._targets_as_they_came
         if keys is None:
-            return pulls(self._features, labels, self._pieces)
+            return pulls(self._features, labels, self._layout.offsets)
         return self._sum_linear(self._features_as_they_came, labels, None, keys)
 
     @cached
@@ -102,11 +99,11 @@ class BinaryRows(StoredRows):
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
-        theta = theta[self._layout.present]
+        theta, offsets = theta[self._layout.present], self._layout.offsets
         if self._sweep is not None:
             even = self._sweep.even_sums(theta, hessian=hessian)
         elif self._is_compiled:
-            even = even_sums(self._features, self._weights, theta, self._pieces, hessian=hessian)
+            even = even_sums(self._features, self._weights, theta, offsets, hessian=hessian)
         else:
             even = sum_blocks(
                 self._layout.blocks(BLOCK),
@@ -126,7 +123,7 @@ class BinaryRows(StoredRows):
         if self._sweep is not None:
             even = self._sweep.even_losses(at)
         else:
-            even = even_losses(self._features, self._weights, at, self._pieces)
+            even = even_losses(self._features, self._weights, at, self._layout.offsets)
         total = np.zeros(self.n_keys)
         total[self._layout.present] = even + np.einsum("kp,kp->k", at, self._linear)
         return total
@@ -139,10 +136,10 @@ class BinaryRows(StoredRows):
         if native is None or self.n_coefficients > 1:
             return None
         points, present, offsets = self._points, self._layout.present, self._layout.offsets
-        each = np.stack([self._linear, pull[present], identity[present], lower[present]])[..., 0]
+        given = [each[present, 0] for each in (pull, identity, lower)]
+        each = [np.ascontiguousarray(self._linear[:, 0]), *given]
         if points is not None:
-            offsets = np.append(np.searchsorted(points.keys, present), len(points.keys))
-            theta, doubts = descend(points.sizes, points.weights, each, offsets)
+            theta, doubts = descend(points.sizes, points.weights, each, points.offsets)
         elif np.diff(offsets).max(initial=0) <= QUICK:
             theta, doubts = descend(self._features[0], self._weights, each, offsets)
         else:
@@ -200,11 +197,16 @@ class BinaryRows(StoredRows):
             return None
         # Neither the one nor the other.
         targets = np.full_like(points.sizes, 0.5)
-        common = {"keys": points.keys, "n_keys": self.n_keys}
-        few = self._like(points.sizes[None], targets, weights=points.weights, **common)
+        few = self._like(
+            points.sizes[None],
+            targets,
+            weights=points.weights,
+            keys=points.keys(self._layout.present),
+            n_keys=self.n_keys,
+        )
         # Sizes know nothing of targets, nor of signs: all that these say is in here. Of separated
         # rows it is as large as what it is to be less than, and rounding must not make it larger.
-        sizes = np.add.reduceat(points.sizes * points.weights, few._layout.offsets[:-1])
+        sizes = np.add.reduceat(points.sizes * points.weights, points.offsets[:-1])
         most = 0.5 * ALL_BUT_SEPARATED * sizes[:, None]
         few._linear = np.clip(self._linear, -most, most)
         return few
@@ -216,7 +218,8 @@ class BinaryRows(StoredRows):
             return None
         present, rows = self._layout.present, self._sweep or self._in_order()
         # Points of keys whose rows all weigh nothing would have no mean.
-        points = condense(rows, self._weights, present) if self.key_weights[present].all() else None
+        weightless = self._weights is not None and not self.key_weights[present].all()
+        points = None if weightless else condense(rows, self._weights, present)
         if points is not None and points.pulls is not None:
             # Unless it is known: what was summed before was summed with that.
             self.__dict__.setdefault("_linear", points.pulls[:, None])
@@ -225,8 +228,7 @@ class BinaryRows(StoredRows):
     def _in_order(self) -> InOrder:
         is_sorted = self._layout.keys_as_they_came is None
         labels = self._targets_as_they_came if self._has_labels and is_sorted else None
-        pieces = Pieces.of(self._layout, COUNTED_PIECE)
-        return InOrder(self._features[0], self._weights, self._layout, pieces, labels)
+        return InOrder(self._features[0], self._weights, self._layout, labels)
 
     def _sum_even(self, theta: Array, block: Block, hessian: bool) -> Sums:
         """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of a block.

@@ -1,12 +1,11 @@
 """Sums over rows by the compiled loops, on all cores, with the same bits whatever their number.
 
-The rows of a key are cut into pieces. Each piece is summed by one thread, and the pieces of a key
-are added up in their order.
+Rows are in the order of their keys. ``offsets`` tell where those of each begin, and where the last
+ends; no key is without rows.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,65 +15,31 @@ from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
 from tempocal.kernels.counting import parts_of
 from tempocal.links import Array
-from tempocal.rows.layout import Layout
 from tempocal.rows.sums import Sums
 
 # Most coefficients of a binary model that the loops are compiled for.
 MOST_COEFFICIENTS = 3
-# Rows of a piece at most.
-PIECE = 2**13
-
-
-@dataclass(frozen=True)
-class Pieces:
-    """Rows in the order of their keys, cut into pieces."""
-
-    bounds: NDArray[np.int64]  # first row of each piece, and the end of the last
-    keys: Codes  # of each piece, among the keys that have rows
-    firsts: Codes  # first piece of each key
-
-    @classmethod
-    def of(cls, layout: Layout, size: int = PIECE) -> Self:
-        """Cut the rows of each key into pieces of at most ``size``."""
-        counts = np.diff(layout.offsets)
-        n_pieces = -(-counts // size)
-        # Of about the same size each, so that no core has more to do than another.
-        sizes = -(-counts // n_pieces)
-        keys = np.repeat(np.arange(len(counts)), n_pieces)
-        firsts = np.cumsum(n_pieces) - n_pieces
-        starts = layout.offsets[keys] + sizes[keys] * (np.arange(len(keys)) - firsts[keys])
-        return cls(np.append(starts, layout.offsets[-1]).astype(np.int64), keys, firsts)
-
-    def by_key(self, found: Sums) -> Sums:
-        """Add up the pieces of each key."""
-        if len(self.firsts) == len(self.keys):
-            return found
-        return Sums(
-            np.add.reduceat(found.loss, self.firsts),
-            np.add.reduceat(found.gradient, self.firsts),
-            None if found.hessian is None else np.add.reduceat(found.hessian, self.firsts),
-        )
 
 
 def even_sums(
-    x: Array, weights: Array | None, theta: Array, pieces: Pieces, *, hessian: bool
+    x: Array, weights: Array | None, theta: Array, offsets: Codes, *, hessian: bool
 ) -> Sums:
     """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of each key."""
-    return _sums(native.even_sums, (x, weights, None), theta, pieces, hessian=hessian)
+    return _sums(native.even_sums, (x, weights, None), theta, offsets, hessian=hessian)
 
 
-def even_losses(x: Array, weights: Array | None, theta: Array, pieces: Pieces) -> Array:
+def even_losses(x: Array, weights: Array | None, theta: Array, offsets: Codes) -> Array:
     """Sum log(2 cosh(eta / 2)) over the rows of each key: (keys,)."""
-    found, theta = np.zeros(len(pieces.keys)), theta[pieces.keys]
-    native.even_sums(x, weights, None, theta, pieces.bounds, found, None, None)
-    return np.asarray(np.add.reduceat(found, pieces.firsts))
+    found = np.zeros(len(theta))
+    native.even_sums(x, weights, None, theta, offsets, found, None, None)
+    return found
 
 
 def shared_sums(
-    z: Array, true: Array, weights: Array | None, theta: Array, pieces: Pieces, *, hessian: bool
+    z: Array, true: Array, weights: Array | None, theta: Array, offsets: Codes, *, hessian: bool
 ) -> Sums:
     """Sum the loss of a softmax of ``theta * z``, of which ``true`` is that of the label."""
-    return _sums(native.shared_sums, (z, weights, true), theta, pieces, hessian=hessian)
+    return _sums(native.shared_sums, (z, weights, true), theta, offsets, hessian=hessian)
 
 
 def per_class_sums(
@@ -82,14 +47,14 @@ def per_class_sums(
     labels: NDArray[np.int64],
     weights: Array | None,
     theta: Array,
-    pieces: Pieces,
+    offsets: Codes,
     *,
     diagonal: bool,
     hessian: bool,
 ) -> Sums:
     """Sum the loss of a softmax with several coefficients for each class."""
     loop = native.diagonal_sums if diagonal else native.full_sums
-    return _sums(loop, (x, weights, labels), theta, pieces, hessian=hessian)
+    return _sums(loop, (x, weights, labels), theta, offsets, hessian=hessian)
 
 
 def linear_sums(
@@ -117,61 +82,71 @@ def linear_sums(
     return np.asarray(found.sum(axis=1).T)
 
 
-def pulls(x: Array, labels: Codes, pieces: Pieces) -> Array:
-    """Sum ``(1/2 - label) x`` over the rows of each key, in whose order they are."""
-    found = np.empty((len(x), len(pieces.keys)))
+def pulls(x: Array, labels: Codes, offsets: Codes) -> Array:
+    """Sum ``(1/2 - label) x`` over the rows of each key: (keys, coefficients)."""
+    found = np.zeros((len(x), len(offsets) - 1))
     for feature, into in zip(x, found, strict=True):
-        native.pulls(feature, labels, pieces.bounds, into)
-    return np.add.reduceat(found, pieces.firsts, axis=1).T
+        native.pulls(feature, labels, offsets, into)
+    return found.T
 
 
 def descend(
-    x: Array, weights: Array | None, pulled: Array, offsets: Codes
+    x: Array, weights: Array | None, pulled: Sequence[Array], offsets: Codes
 ) -> tuple[Array, NDArray[np.bool_]]:
     """One coefficient for each key (keys,), next to its optimum by Newton's method.
 
     ``pulled`` holds what each is multiplied by beside the even part, how it is pulled, the
-    identity, and the least that it may be: (4, keys). Also tell where there may be no optimum.
+    identity, and the least that it may be. Also tell where there may be no optimum.
     """
-    found, bounds = pulled[2].copy(), offsets.astype(np.int64, copy=False)
+    found = pulled[2].copy()
     doubts = np.zeros(len(found), dtype=bool)
-    native.descend(x, weights, *pulled, bounds, found, doubts)
+    native.descend(x, weights, *pulled, offsets, found, doubts)
     return found, doubts
 
 
 def moments(
     x: Array,
     weights: Array | None,
-    pieces: Pieces,
+    offsets: Codes,
     *,
     cells: int,
     scale: float,
     labels: Codes | None = None,
-) -> tuple[Array, int, Array | None]:
-    """Sum weight, size and square of rows in cells of their size: (3, keys, cells).
+) -> tuple[Array, Array | None]:
+    """Sum weight, size and square of rows in cells of their size, and count them: (keys, cells, 4).
 
-    Also return how many rows that were, the others being beyond the last cell; and, of rows with
-    labels and without weights, the sum of ``(1/2 - label) x``: (keys,).
+    Those beyond the last cell are left out. Of rows with labels and without weights, also return
+    the sum of ``(1/2 - label) x``: (keys,).
     """
-    found = np.zeros((len(pieces.keys), cells, 4))
-    pulled = None if labels is None else np.empty(len(pieces.keys))
-    native.moments(x, weights, pieces.bounds, np.array([scale]), found, labels, pulled)
-    *sums, counts = np.moveaxis(np.add.reduceat(found, pieces.firsts), 2, 0)
-    if pulled is not None:
-        pulled = np.add.reduceat(pulled, pieces.firsts)
-    return np.stack(sums), int(counts.sum()), pulled
+    n_keys = len(offsets) - 1
+    found = np.zeros((n_keys, cells, 4))
+    pulled = None if labels is None else np.zeros(n_keys)
+    native.moments(x, weights, offsets, np.array([scale]), found, labels, pulled)
+    return found, pulled
+
+
+def points(sums: Array) -> tuple[Array, Array, Codes]:
+    """Two points in each cell that has rows, with its weight, mean and variance.
+
+    Sizes, weights, and where those of each key begin, from what `moments` returns.
+    """
+    n_keys, cells, _ = sums.shape
+    sizes, weights = np.empty((2, 2 * n_keys * cells))
+    offsets = np.empty(n_keys + 1, dtype=np.int64)
+    native.points(sums, sizes, weights, offsets)
+    end = offsets[-1]
+    return sizes[:end], weights[:end], offsets
 
 
 def _sums(
     loop: Callable[..., None],
     columns: tuple[NDArray[Any] | None, ...],
     theta: Array,
-    pieces: Pieces,
+    offsets: Codes,
     *,
     hessian: bool,
 ) -> Sums:
-    found = Sums.zeros(len(pieces.keys), theta.shape[1], hessian=hessian)
-    if len(pieces.keys):
-        at = theta[pieces.keys]
-        loop(*columns, at, pieces.bounds, found.loss, found.gradient, found.hessian)
-    return pieces.by_key(found)
+    found = Sums.zeros(*theta.shape, hessian=hessian)
+    if len(theta):
+        loop(*columns, theta, offsets, found.loss, found.gradient, found.hessian)
+    return found

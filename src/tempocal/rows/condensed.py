@@ -7,7 +7,7 @@ power of a cell's width, so that the optimum on them is the start for a single p
 Rows far out, where there are no cells, stand for themselves.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -16,8 +16,8 @@ from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array
-from tempocal.rows.compiled import Pieces
 from tempocal.rows.compiled import moments as compiled_moments
+from tempocal.rows.compiled import points as compiled_points
 from tempocal.rows.layout import Block, Layout
 
 # Cells of a key: fewer than the least say too little, and more than the most cost time.
@@ -38,19 +38,24 @@ SAMPLE = 2**10
 class Moments:
     """Rows counted in cells of their size."""
 
-    sums: Array  # (3, keys, cells): weights, and weighted sums of sizes and of their squares
+    # (keys, cells, 4): weights, weighted sums of sizes and of their squares, and something else
+    sums: Array
     inside: int  # how many rows that were; the others are beyond the last cell
     pulls: Array | None  # (keys,), if labels were given: the sum of (1/2 - label) x
 
 
 @dataclass(frozen=True)
 class Points:
-    """Points in the order of their keys."""
+    """Points in the order of their keys, none of which is without."""
 
     sizes: Array
     weights: Array
-    keys: Codes
+    offsets: Codes  # (keys + 1,), where those of each key begin
     pulls: Array | None = None  # as those of the moments
+
+    def keys(self, present: Codes) -> Codes:
+        """Key of each point."""
+        return np.repeat(present, np.diff(self.offsets))
 
 
 class Counted(Protocol):
@@ -83,18 +88,21 @@ def condense(rows: Counted, weights: Array | None, present: Codes) -> Points | N
     cells = min(MOST_CELLS, max(LEAST_CELLS, MOST_IN_ALL // len(present)))
     cells = min(cells, len(feature) // (2 * ROWS_A_POINT * len(present)))
     some = np.abs(feature[:: len(feature) // SAMPLE + 1])
-    reach = min(REACH * float(np.median(some)), BEYOND * float(some.max()))
+    some.partition(len(some) // 2)
+    reach = min(REACH * float(some[len(some) // 2]), BEYOND * float(some.max()))
     if cells < LEAST_CELLS or not reach > 0.0:
         return None
     scale = cells / reach
     counted = rows.moments(cells, scale)
     if ROWS_A_POINT * (len(feature) - counted.inside) > len(feature):
         return None
-    points = _two_in_each(counted.sums, present)
+    points = Points(*_two_in_each(counted.sums), counted.pulls)
     if counted.inside < len(feature):
         far_out = _far_out(feature, cells, scale)
-        points = _with_rows(points, far_out, rows.keys_of(far_out), feature, weights)
-    return replace(points, pulls=counted.pulls)
+        own = np.ones(len(far_out)) if weights is None else weights[far_out]
+        few = np.abs(feature[far_out]), own, rows.keys_of(far_out)
+        points = _with_rows(points, few, present)
+    return points
 
 
 @dataclass(frozen=True)
@@ -104,24 +112,18 @@ class InOrder:
     feature: Array
     weights: Array | None
     layout: Layout
-    pieces: Pieces
     labels: Codes | None
 
     def moments(self, cells: int, scale: float) -> Moments:
         """Count rows in cells of their size times ``scale``."""
+        rows, pulls = (self.feature, self.weights), None
         if native is None:
-            found = _moments(self.feature, self.weights, self.layout, cells=cells, scale=scale)
-            return Moments(*found, None)
-        return Moments(
-            *compiled_moments(
-                self.feature,
-                self.weights,
-                self.pieces,
-                cells=cells,
-                scale=scale,
-                labels=self.labels,
+            found = _moments(*rows, self.layout, cells=cells, scale=scale)
+        else:
+            found, pulls = compiled_moments(
+                *rows, self.layout.offsets, cells=cells, scale=scale, labels=self.labels
             )
-        )
+        return Moments(found, int(found[..., 3].sum()), pulls)
 
     def keys_of(self, rows: Codes) -> Codes:
         """Keys of some of the rows."""
@@ -136,20 +138,18 @@ def _moments(
     *,
     cells: int,
     scale: float,
-) -> tuple[Array, int]:
-    """Weight, and weighted sums of sizes and of their squares (3, keys, cells); and of how many."""
-    found = np.zeros((3, len(layout.present), cells))
+) -> Array:
+    """Weight, weighted sums of sizes and of their squares, and number of rows (keys, cells, 4)."""
+    found = np.zeros((len(layout.present), cells, 4))
     blocks = list(layout.blocks(BLOCK))
 
-    def count(block: Block) -> tuple[Array, int]:
+    def count(block: Block) -> Array:
         own = None if weights is None else weights[block.rows]
         return _count(np.abs(feature[block.rows]), own, block, cells, scale)
 
-    inside = 0
-    for block, (part, number) in zip(blocks, map_on_cores(count, blocks), strict=True):
-        found[:, block.keys] += part
-        inside += number
-    return found, inside
+    for block, part in zip(blocks, map_on_cores(count, blocks), strict=True):
+        found[block.keys] += part
+    return found
 
 
 def _far_out(feature: Array, cells: int, scale: float) -> Codes:
@@ -161,23 +161,20 @@ def _far_out(feature: Array, cells: int, scale: float) -> Codes:
     return np.concatenate(found)
 
 
-def _with_rows(
-    points: Points, rows: Codes, keys: Codes, feature: Array, weights: Array | None
-) -> Points:
-    """Add rows as they are, in the order of the keys."""
-    own = np.ones(len(rows)) if weights is None else weights[rows]
-    both = np.concatenate([points.keys, keys])
+def _with_rows(points: Points, rows: tuple[Array, Array, Codes], present: Codes) -> Points:
+    """Add rows, their sizes, weights and keys, as they are, in the order of the keys."""
+    sizes, weights, keys = rows
+    both = np.concatenate([points.keys(present), keys])
     order = np.argsort(both, kind="stable")
     return Points(
-        np.concatenate([points.sizes, np.abs(feature[rows])])[order],
-        np.concatenate([points.weights, own])[order],
-        both[order],
+        np.concatenate([points.sizes, sizes])[order],
+        np.concatenate([points.weights, weights])[order],
+        np.append(np.searchsorted(both[order], present), len(both)),
+        points.pulls,
     )
 
 
-def _count(
-    size: Array, weights: Array | None, block: Block, cells: int, scale: float
-) -> tuple[Array, int]:
+def _count(size: Array, weights: Array | None, block: Block, cells: int, scale: float) -> Array:
     inside = size * scale < cells
     n_keys = len(block.starts)
     codes = np.where(inside, size * scale, 0.0).astype(np.intp)
@@ -187,23 +184,18 @@ def _count(
     sizes = np.where(inside, size, 0.0)
     summed = [
         np.bincount(codes, values, minlength=n_keys * cells)
-        for values in (weighed, weighed * sizes, weighed * sizes * sizes)
+        for values in (weighed, weighed * sizes, weighed * sizes * sizes, inside)
     ]
-    found = np.stack(summed).reshape(3, n_keys, cells).astype(np.float64, copy=False)
-    return found, int(inside.sum())
+    return np.stack(summed, axis=-1).reshape(n_keys, cells, 4).astype(np.float64, copy=False)
 
 
-def _two_in_each(moments: Array, keys: Codes) -> Points:
-    cells = np.flatnonzero(moments[0])
-    weight, mean, square = np.take(moments.reshape(3, -1), cells, axis=1)
-    mean /= weight
-    square /= weight
-    off = np.sqrt(np.maximum(square - mean * mean, 0.0))
-    sizes = np.empty((len(cells), 2))
-    np.subtract(mean, off, out=sizes[:, 0])
-    np.add(mean, off, out=sizes[:, 1])
-    return Points(
-        sizes.ravel(),
-        np.repeat(0.5 * weight, 2),
-        np.repeat(keys[cells // moments.shape[2]], 2),
-    )
+def _two_in_each(sums: Array) -> tuple[Array, Array, Codes]:
+    """Two points in each cell that has rows: sizes, weights, and where those of a key begin."""
+    if native is not None:
+        return compiled_points(sums)
+    there = sums[..., 0] > 0.0
+    weight, size, square, _ = sums[there].T
+    mean = size / weight
+    off = np.sqrt(np.maximum(square / weight - mean * mean, 0.0))
+    offsets = np.append(0, np.cumsum(2 * there.sum(axis=1)))
+    return np.stack([mean - off, mean + off], axis=1).ravel(), np.repeat(0.5 * weight, 2), offsets

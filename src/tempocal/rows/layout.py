@@ -79,7 +79,8 @@ class Layout:
             counts, in_order = count_keys(keys, n_keys)
         totals = counts.sum(axis=0)
         present = np.flatnonzero(totals)
-        offsets = np.concatenate([[0], np.cumsum(totals[present])]).astype(np.intp)
+        offsets = np.zeros(len(present) + 1, dtype=np.intp)
+        np.cumsum(totals[present], out=offsets[1:])
         return cls(None if in_order else keys, counts, present, offsets)
 
     @property

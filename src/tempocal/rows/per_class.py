@@ -10,7 +10,7 @@ from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cached import cached
 from tempocal.links import Array
-from tempocal.rows.compiled import Pieces, per_class_sums
+from tempocal.rows.compiled import per_class_sums
 from tempocal.rows.layout import Block
 from tempocal.rows.products import apply_matrices, sum_outer
 from tempocal.rows.softmax import BLOCK_NUMBERS, softmax
@@ -19,9 +19,6 @@ from tempocal.rows.sums import Sums
 
 # With more coefficients than this, matrix products that are cut to fit every cache do better.
 MOST_COMPILED = 300
-# Rows that are worth a Hessian of their own, and how many such pieces a key may be cut into.
-SMALL_PIECE = 2**12
-MOST_PIECES = 64
 # Stands for the weight of no rows.
 TINY = 1e-300
 
@@ -83,7 +80,7 @@ class PerClassRows(StoredRows):
             self._codes,
             self._weights,
             theta,
-            self._pieces,
+            self._layout.offsets,
             diagonal=self._diagonal,
             hessian=hessian,
         )
@@ -91,11 +88,6 @@ class PerClassRows(StoredRows):
     @cached
     def _codes(self) -> NDArray[np.int64]:
         return np.ascontiguousarray(self._targets, dtype=np.int64)
-
-    @cached
-    def _pieces(self) -> Pieces:
-        # Each has a Hessian of its own: enough of them for all cores, but never many.
-        return Pieces.of(self._layout, max(SMALL_PIECE, -(-len(self._targets) // MOST_PIECES)))
 
     @cached
     def squares(self) -> Array:

@@ -54,12 +54,14 @@ class Sigmoid:
         return BinaryRows(self._design(scores.odds[self.of_class]), targets, **common)
 
     def _design(self, odds: Array) -> Array:
-        form = np.array(self.features)
-        used = np.flatnonzero(form.any(axis=1))
+        used = [k for k, row in enumerate(self.features) if any(row)]
         parts = [_FEATURES[k](odds) for k in used]
-        if np.array_equal(form[used], np.eye(len(used))):
-            return parts[0][None] if len(parts) == 1 else np.stack(parts)
-        return np.asarray(form[used].T @ np.stack(parts))
+        form = tuple(self.features[k] for k in used)
+        if form == ((1.0,),):
+            return parts[0][None]
+        if np.array_equal(form, np.eye(len(used))):
+            return np.stack(parts)
+        return np.asarray(np.array(form).T @ np.stack(parts))
 
 
 @dataclass(frozen=True)

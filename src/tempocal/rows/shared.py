@@ -51,8 +51,9 @@ class SharedRows(StoredRows):
         theta = theta[self._layout.present]
         # With theta below 0 the top class is another, from which the loops do not measure.
         if native is not None and bool((theta >= 0.0).all()):
+            offsets = self._layout.offsets
             total = shared_sums(
-                self._features, self._true, self._weights, theta, self._pieces, hessian=hessian
+                self._features, self._true, self._weights, theta, offsets, hessian=hessian
             )
         else:
             total = sum_blocks(

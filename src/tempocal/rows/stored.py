@@ -11,7 +11,6 @@ from scipy.sparse import coo_array, csr_array
 from tempocal.inputs import Codes
 from tempocal.kernels.cached import cached
 from tempocal.links import Array
-from tempocal.rows.compiled import Pieces
 from tempocal.rows.layout import Layout
 from tempocal.rows.sums import Sums, squares_of
 
@@ -51,12 +50,16 @@ class StoredRows(ABC):
         )
         self.n_keys = n_keys
         self.total_weight = float(len(targets) if weights is None else weights.sum())
-        self.key_weights = self._layout.key_weights(self._weights)
 
     @property
     def is_quick(self) -> bool:
         """Whether some passes over all rows take less time than to find few that stand for them."""
         return False
+
+    @cached
+    def key_weights(self) -> Array:
+        """Weight of the rows of each key."""
+        return self._layout.key_weights(self._weights)
 
     @cached
     def _features(self) -> Array:
@@ -67,10 +70,6 @@ class StoredRows(ABC):
     def _targets(self) -> NDArray[Any]:
         """Targets in the order of the keys, which not every pass asks for."""
         return self._layout.sort(self._targets_as_they_came)
-
-    @cached
-    def _pieces(self) -> Pieces:
-        return Pieces.of(self._layout)
 
     def thin(self, size: int) -> Self:
         """About ``size`` of the rows under their keys, evenly spaced; all, if no more or quick."""

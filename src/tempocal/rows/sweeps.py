@@ -83,9 +83,8 @@ class Sweep:
         rooms = min(rooms, MOST_ROOMS, -(-len(x) // PART))
         found = np.zeros((rooms, n_keys, cells + 1, 4))
         native.cells_by_key(x, self.labels, keys, np.array([scale]), found)
-        *_, pulls = total = np.moveaxis(found[0] if len(found) == 1 else found.sum(axis=0), 2, 0)
-        inside = np.ascontiguousarray(total[:3, :, :-1])
-        return Moments(inside, int(inside[0].sum()), pulls.sum(axis=1))
+        total = found[0] if rooms == 1 else found.sum(axis=0)
+        return Moments(total[:, :-1], int(total[:, :-1, 0].sum()), total[..., 3].sum(axis=1))
 
     def keys_of(self, rows: Codes) -> Codes:
         """Keys of some of the rows."""

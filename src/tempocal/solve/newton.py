@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tempocal.links import Array
 from tempocal.rows import Rows, Sums
 from tempocal.solve.linear import solve_flat
-from tempocal.solve.penalties import Strengths, as_matrix, loose_part
+from tempocal.solve.penalties import Strengths, loose_part, plus_pull
 from tempocal.solve.problem import Point, Problem, Solution
 
 # Decrease of the mean objective that the last step, which is taken unseen, may promise.
@@ -130,7 +130,7 @@ def descend_newton(
     return Solution(
         theta=theta,
         loss=last.point.value - last.promised - problem.cost(strengths, theta),
-        hessian=last.point.hessian - as_matrix(pull),
+        hessian=plus_pull(last.point.hessian, -pull),
         gradient=last.point.gradient + last.point.hessian @ last.step,
         passes=last.passes,
         converged=last.converged,

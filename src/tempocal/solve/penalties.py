@@ -82,6 +82,15 @@ def as_matrix(pull: Array) -> Array:
     return np.diag(pull) if pull.ndim == 1 else pull
 
 
+def plus_pull(matrix: Array, pull: Array) -> Array:
+    """Add a pull, a matrix or its diagonal, to another matrix."""
+    if pull.ndim == 2:
+        return np.asarray(matrix + pull)
+    total = matrix.copy()
+    total.reshape(-1)[:: len(pull) + 1] += pull
+    return total
+
+
 def log_determinant(pull: Array) -> float:
     """Log of the product of the eigenvalues that are not zero."""
     values = pull if pull.ndim == 1 else np.linalg.eigvalsh(pull)

@@ -11,7 +11,7 @@ from tempocal.kernels.cached import cached
 from tempocal.links import Array
 from tempocal.rows import Rows, Sums
 from tempocal.solve.past import Past
-from tempocal.solve.penalties import Penalty, Strengths, as_matrix, total_pull
+from tempocal.solve.penalties import Penalty, Strengths, plus_pull, total_pull
 
 # A matrix of weights for 16 classes.
 MOST_NEWTON_COEFFICIENTS = 300
@@ -189,7 +189,7 @@ class Problem:
             value, gradient = value + float(before[0]), gradient + slope[0]
         if sums.hessian is None:
             return Point(theta, value, gradient, None, sums)
-        hessian = self._gather_square(sums.hessian) + as_matrix(self.pull(strengths))
+        hessian = plus_pull(self._gather_square(sums.hessian), self.pull(strengths))
         if self.past is not None:
             hessian += self.past.curvature[0]
         return Point(theta, value, gradient, hessian, sums)
