@@ -279,71 +279,6 @@ def test_numbers_that_would_lead_out_of_an_array_are_refused():
             native.bin_sums(*given, np.ones(1, bool), np.zeros((bins, 2, 2)), np.zeros(2, np.int64))
 
 
-def test_float32_is_read_as_it_is():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=1001).astype(np.float32)
-    targets, bounds = rng.random(1001) < 0.5, np.array([0, 1001])
-    for loop, given in (
-        (native.linear_sums, lambda x, found: (x, targets, None, None, found)),
-        (native.moments, lambda x, found: (x, None, bounds, np.array([4.0]), found, None, None)),
-    ):
-        shape = 1 if loop is native.linear_sums else (1, 16, 4)
-        found, wanted = np.zeros(shape), np.zeros(shape)
-        loop(*given(x, found))
-        loop(*given(x.astype(np.float64), wanted))
-        np.testing.assert_array_equal(found, wanted)
-
-
-@pytest.mark.parametrize("weighted", [True, False])
-@pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.int64])
-def test_linear_sums(weighted, dtype):
-    rng = np.random.default_rng(0)
-    x, targets = rng.normal(size=500), rng.random(500)
-    keys = rng.integers(0, 7, 500).astype(dtype)
-    weights = rng.exponential(size=500) if weighted else None
-    found = np.zeros(9)
-    native.linear_sums(x, targets, weights, keys, found)
-    w = 1.0 if weights is None else weights
-    wanted = np.bincount(keys, w * (0.5 - targets) * x, minlength=9)
-    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-13)
-
-
-@pytest.mark.parametrize("weighted", [True, False])
-@pytest.mark.parametrize("n", [0, 1, 3, 4, 501])
-def test_linear_sums_of_one_key_and_labels(weighted, n):
-    rng = np.random.default_rng(0)
-    x, targets = rng.normal(size=n), rng.random(n) < 0.3
-    weights = rng.exponential(size=n) if weighted else None
-    found = np.zeros(1)
-    native.linear_sums(x, targets, weights, None, found)
-    w = 1.0 if weights is None else weights
-    np.testing.assert_allclose(found[0], np.sum(w * (0.5 - targets) * x), rtol=1e-12, atol=1e-13)
-
-
-@pytest.mark.parametrize("weighted", [True, False])
-def test_moments(weighted):
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=1000)
-    x[0] = 1e100
-    weights = rng.exponential(size=1000) if weighted else None
-    bounds, cells, scale = np.array([0, 0, 300, 1000]), 16, 5.0
-    found = np.zeros((3, cells, 4))
-    native.moments(x, weights, bounds, np.array([scale]), found, None, None)
-    w = np.ones(1000) if weights is None else weights
-    size = np.abs(x)
-    # What lies beyond the last cell is in none.
-    beyond = size * scale >= cells
-    assert beyond.any()
-    w, size = np.where(beyond, 0.0, w), np.where(beyond, 0.0, size)
-    cell = (size * scale).astype(int)
-    for piece, (start, stop) in enumerate(pairwise(bounds)):
-        own = slice(start, stop)
-        for k, values in enumerate((w, w * size, w * size * size)):
-            wanted = np.bincount(cell[own], values[own], minlength=cells)
-            np.testing.assert_allclose(found[piece, :, k], wanted, rtol=1e-12)
-        assert found[piece, :, 3].sum() == (~beyond[own]).sum()
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.int64])
 def test_rows_are_scattered_in_their_order(dtype):
     rng = np.random.default_rng(0)
@@ -360,7 +295,7 @@ def test_keys_that_are_none_are_refused(keys):
     with pytest.raises(ValueError, match="do not go together"):
         native.scatter(np.ones(3), keys, np.array([3]), np.array([[0, 2]]), np.empty(3))
     with pytest.raises(ValueError, match="do not go together"):
-        native.linear_sums(np.ones(3), np.ones(3), None, keys, np.zeros(2))
+        native.linear_sums(np.ones(3), np.ones(3), None, keys, np.zeros((1, 2)))
 
 
 def test_places_beyond_the_end_are_refused():

@@ -1,10 +1,28 @@
 /* What Python calls to count rows in cells of their size, and for what labels pull at. */
 
+typedef struct {
+    const char *x;
+    int single;
+    const char *targets; /* doubles, booleans or whole numbers 0 and 1, by the kind */
+    char kind;
+    const double *weights; /* or NULL */
+    const char *keys; /* or NULL */
+    Py_ssize_t key_size;
+    int64_t rows, parts, n_keys;
+    double *sums; /* (parts, keys) */
+    int is_good;
+} Linear;
+
+INLINE double target_at(const Linear *of, int64_t i) {
+    if (of->kind == 'd') return ((const double *)of->targets)[i];
+    return of->kind == '?' ? of->targets[i] : (double)((const int64_t *)of->targets)[i];
+}
+
 /* (1/2 - label) x of doubles, added up under the key of each row; tells whether all keys are there. */
 INLINE int pull_by_key(const double *x, const int64_t *labels, const char *keys, Py_ssize_t size,
-                       Py_ssize_t n, double *sums, uint64_t n_keys) {
+                       int64_t n, double *sums, uint64_t n_keys) {
     int good = 1;
-    for (Py_ssize_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         const uint64_t key = key_at(keys, size, i);
         if (key < n_keys) sums[key] += (0.5 - (double)labels[i]) * x[i];
         else good = 0;
@@ -12,55 +30,60 @@ INLINE int pull_by_key(const double *x, const int64_t *labels, const char *keys,
     return good;
 }
 
-/* (1/2 - target) x of each row, added up under its key, or under the first. Whole targets are 0 or 1. */
+static void linear_part(void *context, int64_t part) {
+    Linear *of = context;
+    const int64_t first = begin_of(part, of->parts, of->rows), end = begin_of(part + 1, of->parts, of->rows);
+    const uint64_t n_keys = (uint64_t)of->n_keys;
+    double *sums = of->sums + part * of->n_keys, few[4] = {0};
+    int good = 1;
+#define PULL(i) ((0.5 - target_at(of, i)) * (of->weights ? of->weights[i] : 1.0) * number_at(of->x, of->single, i))
+#define PULL_BY_KEY(size) \
+    pull_by_key((const double *)of->x + first, (const int64_t *)of->targets + first, of->keys + first * (size), size, \
+                end - first, sums, n_keys)
+    if (of->keys && !of->weights && !of->single && of->kind != 'd' && of->kind != '?')
+        good = BY_SIZE(of->key_size, PULL_BY_KEY);
+    else if (of->keys)
+        for (int64_t i = first; i < end; i++) {
+            const uint64_t key = key_at(of->keys, of->key_size, i);
+            if (key < n_keys) sums[key] += PULL(i);
+            else good = 0;
+        }
+    else {
+        /* Four sums, so that not every one waits for the one before. */
+        int64_t i = first;
+        for (; i + 4 <= end; i += 4)
+            for (int k = 0; k < 4; k++) few[k] += PULL(i + k);
+        for (; i < end; i++) few[0] += PULL(i);
+        sums[0] += (few[0] + few[1]) + (few[2] + few[3]);
+    }
+#undef PULL_BY_KEY
+#undef PULL
+    if (!good) __atomic_store_n(&of->is_good, 0, __ATOMIC_RELAXED);
+}
+
+/* (1/2 - target) x of each row, added up under its key, or under the first, in parts. Whole targets are 0
+   or 1. */
 static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, TARGETS, WEIGHTS, KEYS, SUMS };
     static const Wanted wanted[] = {{"df", 1, READ, 0},
                                     {"d?lq", 1, READ, 0},
                                     {"d", 1, READ, 1},
                                     {KEY_KINDS, 1, READ, 1},
-                                    {"d", 1, WRITE, 0}};
+                                    {"d", 2, WRITE, 0}};
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(X, 0);
-    const Py_ssize_t n_keys = SHAPE(SUMS, 0);
-    int good = HAS_LENGTH(TARGETS, n) && HAS_LENGTH(WEIGHTS, n) && n_keys > 0 && HAS_LENGTH(KEYS, n)
-               && (arrays.views[TARGETS].itemsize == 8 || arrays.views[TARGETS].itemsize == 1);
+    const Py_buffer *targets = arrays.views + TARGETS;
+    Linear of = {.x = BUFFER(X), .single = arrays.views[X].format[0] == 'f', .targets = targets->buf,
+                 .kind = targets->format[0], .weights = BUFFER(WEIGHTS), .keys = BUFFER(KEYS),
+                 .key_size = arrays.taken[KEYS] ? arrays.views[KEYS].itemsize : 0, .rows = SHAPE(X, 0),
+                 .parts = SHAPE(SUMS, 0), .n_keys = SHAPE(SUMS, 1), .sums = BUFFER(SUMS), .is_good = 1};
+    int good = HAS_LENGTH(TARGETS, of.rows) && HAS_LENGTH(WEIGHTS, of.rows) && HAS_LENGTH(KEYS, of.rows)
+               && of.parts > 0 && of.n_keys > 0 && (targets->itemsize == 8 || targets->itemsize == 1);
     if (good) {
-        const char *x = BUFFER(X);
-        const double *weights = BUFFER(WEIGHTS);
-        const int single = arrays.views[X].format[0] == 'f';
-        const char *keys = BUFFER(KEYS);
-        const Py_ssize_t size = keys ? arrays.views[KEYS].itemsize : 0;
-        const char kind = arrays.views[TARGETS].format[0];
-        const double *shares = kind == 'd' ? BUFFER(TARGETS) : NULL;
-        const unsigned char *bits = kind == '?' ? BUFFER(TARGETS) : NULL;
-        const int64_t *labels = BUFFER(TARGETS);
-        double *sums = BUFFER(SUMS), few[4] = {0};
-#define TARGET(i) (bits ? bits[i] : shares ? shares[i] : (double)labels[i])
-#define PULL(i) ((0.5 - TARGET(i)) * (weights ? weights[i] : 1.0) * number_at(x, single, i))
-#define PULL_BY_KEY(size) pull_by_key((const double *)x, labels, keys, size, n, sums, (uint64_t)n_keys)
         Py_BEGIN_ALLOW_THREADS;
-        if (keys && !weights && !bits && !shares && !single)
-            good = BY_SIZE(size, PULL_BY_KEY);
-        else if (keys)
-            for (Py_ssize_t i = 0; i < n; i++) {
-                const uint64_t key = key_at(keys, size, i);
-                if (key < (uint64_t)n_keys) sums[key] += PULL(i);
-                else good = 0;
-            }
-        else {
-            /* Four sums, so that not every one waits for the one before. */
-            Py_ssize_t i = 0;
-            for (; i + 4 <= n; i += 4)
-                for (int k = 0; k < 4; k++) few[k] += PULL(i + k);
-            for (; i < n; i++) few[0] += PULL(i);
-            sums[0] += (few[0] + few[1]) + (few[2] + few[3]);
-        }
+        do_all(linear_part, &of, of.parts);
         Py_END_ALLOW_THREADS;
-#undef PULL_BY_KEY
-#undef PULL
-#undef TARGET
+        good = of.is_good;
     }
     return done(&arrays, good);
 }

@@ -8,7 +8,7 @@ The first part is even in eta and knows nothing of the target; the second is lin
 over rows is one vector, computed once. So a pass reads the features alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -39,6 +39,8 @@ from tempocal.rows.threads import sum_blocks
 BLOCK = 2**15
 # A pass over so many rows takes the compiled loops no longer than a few calls of NumPy.
 QUICK = 2**14
+# Rows of which all keys have one coefficient, from which that of each is looked for.
+SAMPLE = 2**13
 # A share of what rows of a key lose on the wrong side, and points that stand for them lose at most.
 ALL_BUT_SEPARATED = 1.0 - 1e-14
 # A product of this many numbers in [1, 2] does not overflow: one logarithm for all of them.
@@ -139,9 +141,11 @@ class BinaryRows(StoredRows):
         given = [each[present, 0] for each in (pull, identity, lower)]
         each = [np.ascontiguousarray(self._linear[:, 0]), *given]
         if points is not None:
-            theta, doubts = descend(points.sizes, points.weights, each, points.offsets)
+            sizes, weights = points.sizes, points.weights
+            theta, doubts = descend(sizes, weights, each, points.offsets, given[1])
         elif np.diff(offsets).max(initial=0) <= QUICK:
-            theta, doubts = descend(self._features[0], self._weights, each, offsets)
+            start = given[1] if self.is_quick else self._together(given)
+            theta, doubts = descend(self._features[0], self._weights, each, offsets, start)
         else:
             return None
         found = identity.copy()
@@ -151,6 +155,17 @@ class BinaryRows(StoredRows):
             doubtful[present[doubts]] = found[present[doubts]]
             found = np.where(self.have_end(doubtful)[:, None], found, identity)
         return found
+
+    def _together(self, given: Sequence[Array]) -> float:
+        """One coefficient for all keys, close to the optimum of a sample: a start for each."""
+        step = len(self._targets_as_they_came) // SAMPLE
+        x = np.ascontiguousarray(self._features_as_they_came[0, ::step])
+        linear = (0.5 - self._targets_as_they_came[::step]) @ x
+        pull, identity, lower = given
+        pull = len(x) / len(self._targets_as_they_came) * pull.sum(keepdims=True)
+        each = [np.array([linear]), pull, identity[:1], lower[:1]]
+        theta, doubts = descend(x, None, each, np.array([0, len(x)]), identity[:1])
+        return float(identity[0] if doubts[0] else theta[0])
 
     def have_end(self, direction: Array) -> NDArray[np.bool_]:
         """Whether some row of each key loses more and more that way, or none less and less."""

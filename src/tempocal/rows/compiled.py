@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
-from tempocal.kernels.cores import map_on_cores
 from tempocal.kernels.counting import parts_of
 from tempocal.links import Array
 from tempocal.rows.sums import Sums
@@ -65,20 +64,13 @@ def linear_sums(
     n_keys: int,
 ) -> Array:
     """Sum ``(1/2 - target) x`` over the rows of each key: (keys, coefficients)."""
-    parts = parts_of(len(targets), n_keys)
-    found = np.zeros((len(x), len(parts), n_keys))
-    columns = [
+    found = np.zeros((len(x), len(parts_of(len(targets), n_keys)), n_keys))
+    others = [
         None if column is None else np.ascontiguousarray(column)
         for column in (targets, weights, keys)
     ]
-
-    def work(part: int) -> None:
-        rows = parts[part]
-        others = [None if column is None else column[rows] for column in columns]
-        for p, row in enumerate(x):
-            native.linear_sums(np.ascontiguousarray(row[rows]), *others, found[p, part])
-
-    map_on_cores(work, range(len(parts)))
+    for feature, into in zip(x, found, strict=True):
+        native.linear_sums(np.ascontiguousarray(feature), *others, into)
     return np.asarray(found.sum(axis=1).T)
 
 
@@ -91,14 +83,15 @@ def pulls(x: Array, labels: Codes, offsets: Codes) -> Array:
 
 
 def descend(
-    x: Array, weights: Array | None, pulled: Sequence[Array], offsets: Codes
+    x: Array, weights: Array | None, pulled: Sequence[Array], offsets: Codes, start: Array | float
 ) -> tuple[Array, NDArray[np.bool_]]:
     """One coefficient for each key (keys,), next to its optimum by Newton's method.
 
     ``pulled`` holds what each is multiplied by beside the even part, how it is pulled, the
     identity, and the least that it may be. Also tell where there may be no optimum.
     """
-    found = pulled[2].copy()
+    found = np.empty_like(pulled[0])
+    found[:] = start
     doubts = np.zeros(len(found), dtype=bool)
     native.descend(x, weights, *pulled, offsets, found, doubts)
     return found, doubts
