@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tempocal.calibrators.checking import Checked, check_rows, with_shape
 from tempocal.calibrators.document import save
-from tempocal.calibrators.from_table import Needs, of_table, table_training
 from tempocal.calibrators.learned import Learned
+from tempocal.calibrators.needs import Needs
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.errors import InputError
@@ -22,7 +22,6 @@ from tempocal.links import Array, log_proba_from_logits, one_column
 from tempocal.maps import FittedMap, proba_at_once, proba_of_map
 from tempocal.tables import InTables
 from tempocal.tables.asked import Asked
-from tempocal.tables.labelled import read_labelled
 from tempocal.tables.names import Names
 
 
@@ -109,6 +108,9 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         >>> round(cal.temperature_, 2)
         1.4
         """
+        from tempocal.calibrators.from_table import of_table, table_training  # noqa: PLC0415
+        from tempocal.tables.labelled import read_labelled  # noqa: PLC0415
+
         asked = Asked.of(
             self.inputs,
             logits=logits,

@@ -1,12 +1,13 @@
 """From a table to what a fit starts from, and what is said of the passes afterwards."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tempocal.calibrators.looks import Looks
+from tempocal.calibrators.needs import Needs
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_training import TableTraining
 from tempocal.curves import Curve
@@ -28,25 +29,6 @@ from tempocal.tables.standins import find_stand_ins
 
 # Where fewer than this share of the groups have rows with different labels, it may be an accident.
 FEW_MIXED = 0.1
-
-
-@dataclass(frozen=True)
-class Needs:
-    """What a calibrator wants to know of a table.
-
-    Attributes
-    ----------
-    curves : tuple of Curve
-        Curves that are laid along time; none if nothing changes along time.
-    folds : tuple of int or None
-        Number of folds and seed, if groups are to be dealt to folds.
-    of_one_column : bool
-        Whether folds are wanted also where one logit stands for two classes.
-    """
-
-    curves: tuple[Curve, ...] = ()
-    folds: tuple[int, int] | None = None
-    of_one_column: bool = False
 
 
 def table_training(labelled: Labelled, needs: Needs, *, exact: bool) -> TableTraining:

@@ -2,7 +2,7 @@
 
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.from_table import Needs
+from tempocal.calibrators.needs import Needs
 from tempocal.calibrators.parametric import Family, ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.calibrators.softmax import (

@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tempocal.calibrators.from_table import Needs
 from tempocal.calibrators.line import biases_of, line_model, slopes_of
+from tempocal.calibrators.needs import Needs
 from tempocal.calibrators.parametric import Family, linear_model
 from tempocal.calibrators.shrinkage import check_shrinkage
 from tempocal.calibrators.training import Training

@@ -17,7 +17,8 @@ from tempocal.calibrators import (
     VectorScaling,
 )
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.from_table import Needs, of_table, table_training
+from tempocal.calibrators.from_table import of_table, table_training
+from tempocal.calibrators.needs import Needs
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.training import Training
 from tempocal.curves import Constant, Curve, ExponentialDecay, RandomWalk, Spline

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from tempocal.calibrators import TemperatureScaling
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.checking import Checked, with_shape
-from tempocal.calibrators.from_table import Needs, of_table, table_training
+from tempocal.calibrators.from_table import of_table, table_training
 from tempocal.calibrators.learned import (
     check_first_classes,
     check_keep,
@@ -19,6 +19,7 @@ from tempocal.calibrators.learned import (
     require_learned,
     saved,
 )
+from tempocal.calibrators.needs import Needs
 from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.curves import Constant, Curve, ExponentialDecay
