@@ -84,10 +84,11 @@ def memory(n: int) -> None:
     in_order, proba = np.sort(step), 1 / (1 + np.exp(-z))
     rng = np.random.default_rng(0)
     fine, many = 50 * rng.random(n), rng.integers(0, 10_000, n)
-    decay = tc.TemporalCalibrator(shrinkage=0).fit
+    decay, single = tc.TemporalCalibrator(shrinkage=0).fit, z.astype(np.float32)
     for name, given, call in (
         ("temperature", (z, y), lambda: tc.TemperatureScaling().fit(z, y)),
         ("per step", (z, y, step), lambda: along_time(z, y, time=step)),
+        ("per step, float32", (single, y, step), lambda: along_time(single, y, time=step)),
         ("per step, sorted", (z, y, step), lambda: along_time(z, y, time=in_order)),
         ("10,000 steps", (z, y, many), lambda: along_time(z, y, time=many)),
         ("exponential, any time", (z, y, fine), lambda: decay(z, y, time=fine)),

@@ -1,5 +1,7 @@
 """Between logits and probabilities, without overflow and without losing the small ones."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,6 +9,8 @@ from tempocal.kernels import native
 from tempocal.kernels import proba as kernels
 
 Array = NDArray[np.float64]
+# Doubles, or floats that are read as they are.
+Floats = NDArray[np.floating[Any]]
 
 # A probability of 0 is read as this one, and one of 1 as 1 less this.
 SMALLEST_PROBABILITY = 2.0**-53

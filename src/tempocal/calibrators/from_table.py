@@ -51,7 +51,7 @@ def table_training(labelled: Labelled, needs: Needs, *, exact: bool) -> TableTra
     clock = _clock(labelled, needs.curves)
     few = find_stand_ins(labelled, frame, clock, n_folds=1 if folds is None else folds[0])
     return TableTraining(
-        logits=few.logits,
+        given=few.logits,
         labels=few.labels,
         weights=few.weights,
         groups=None if clusters is None else Groups(np.zeros(0, dtype=np.intp), clusters.count),

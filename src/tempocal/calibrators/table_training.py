@@ -74,7 +74,7 @@ class TableTraining(Training):
         """Leave out the rows of some atoms."""
         return replace(
             self,
-            logits=self.logits[kept],
+            given=self.given[kept],
             labels=self.labels[kept],
             weights=None if self.weights is None else self.weights[kept],
             times=None if self.times is None else self.times[kept],
@@ -86,7 +86,7 @@ class TableTraining(Training):
         few = self.few.rougher()
         return replace(
             self,
-            logits=few.logits,
+            given=few.logits,
             labels=few.labels,
             weights=few.weights,
             times=None if self.times is None else few.atoms.times[few.atom_of],
@@ -190,9 +190,7 @@ class TableTraining(Training):
         """Return what stands for the rows most finely, without their groups."""
         found = self.looks.known_cells(1) if not self.few.sampled else None
         if found is None:
-            return Training(
-                self.logits, self.labels, self.weights, None, self.n_classes, self.times
-            )
+            return Training(self.given, self.labels, self.weights, None, self.n_classes, self.times)
         cells, places = found
         times = None if self.times is None else self.atoms.times[places]
         return Training(cells.means(), cells.labels, cells.weights, None, 2, times)

@@ -16,7 +16,7 @@ from tempocal.kernels.cached import cached
 from tempocal.kernels.cores import map_on_cores, shares
 from tempocal.kernels.extremes import MANY, extremes
 from tempocal.kernels.losses import compare
-from tempocal.links import Array, log_features, nll_from_logits, one_column
+from tempocal.links import Array, Floats, log_features, nll_from_logits, one_column
 from tempocal.maps import BinaryMap, FittedMap
 from tempocal.nonparametric import Ordered, before_and_after
 from tempocal.rows import Predictor, Rows, Scores
@@ -32,7 +32,8 @@ MOST_PAIRS = 2**26
 class Training:
     """Checked input of a fit."""
 
-    logits: Array  # (n,) or (n, classes)
+    # Logits (n,) or (n, classes); those of one column may be floats, which the loops read as such.
+    given: Floats
     labels: Codes
     weights: Array | None
     groups: Groups | None
@@ -46,22 +47,31 @@ class Training:
         """How many rows there are."""
         return len(self.labels)
 
+    @cached
+    def logits(self) -> Array:
+        """Logits as doubles, all of them at once."""
+        return self.given.astype(np.float64, copy=False)
+
+    def logits_of(self, rows: slice | NDArray[Any]) -> Array:
+        """Logits of some of the rows, as doubles."""
+        return self.given[rows].astype(np.float64, copy=False)
+
     @property
     def has_one_column(self) -> bool:
         """Whether one logit stands for two classes."""
-        return self.logits.ndim == 1
+        return self.given.ndim == 1
 
     @property
     def n_columns(self) -> int:
         """How many logits a row has."""
-        return 1 if self.has_one_column else self.logits.shape[1]
+        return 1 if self.has_one_column else self.given.shape[1]
 
     @cached
     def largest_logit(self) -> float:
         """Largest absolute logit."""
         if self.largest is not None:
             return self.largest
-        low, high = extremes(self.logits)
+        low, high = extremes(self.given)
         return float(max(high, -low))
 
     @cached
@@ -77,7 +87,7 @@ class Training:
 
     @cached
     def _scores(self) -> Scores:
-        return Scores(self.logits, self.labels, self.n_classes)
+        return Scores(self.given, self.labels, self.n_classes)
 
     @property
     def total_weight(self) -> float:
@@ -102,7 +112,7 @@ class Training:
             groups = Groups(codes, len(found))
         return replace(
             self,
-            logits=self.logits[kept],
+            given=self.given[kept],
             labels=self.labels[kept],
             weights=None if self.weights is None else self.weights[kept],
             groups=groups,
@@ -178,7 +188,7 @@ class Training:
             rows = slice(start, start + BLOCK)
             mapped = one_column(fitted(*self._inputs(rows)))
             weights = None if self.weights is None else self.weights[rows]
-            return compare(self.logits[rows], mapped, self.labels[rows], weights)
+            return compare(self.given[rows], mapped, self.labels[rows], weights)
 
         parts = map_on_cores(sums, range(0, self.n_rows, BLOCK))
         before, after, *_ = np.sum(parts, axis=0) / self.total_weight
@@ -201,7 +211,7 @@ class Training:
         """Negative log likelihood of each row; a map along time is given the times as well."""
 
         def losses(block: slice) -> Array:
-            logits = self.logits[block] if fitted is None else fitted(*self._inputs(block))
+            logits = self.logits_of(block) if fitted is None else fitted(*self._inputs(block))
             return nll_from_logits(logits, self.labels[block])
 
         starts = range(0, len(self.labels), BLOCK)
@@ -211,8 +221,8 @@ class Training:
 
     def _inputs(self, block: slice) -> tuple[Array, ...]:
         if self.times is None:
-            return (self.logits[block],)
-        return self.logits[block], self.times[block]
+            return (self.logits_of(block),)
+        return self.logits_of(block), self.times[block]
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError, LooksLikeProbabilitiesWarning, warn_user
 from tempocal.inputs.arrays import as_array, as_float64, require_finite
+from tempocal.kernels import native
 from tempocal.kernels.extremes import extremes
-from tempocal.links import SMALLEST_PROBABILITY, Array, logsumexp
+from tempocal.links import SMALLEST_PROBABILITY, Array, Floats, logsumexp
 
 Inputs = Literal["logits", "proba"]
 Number = TypeVar("Number", bound=np.floating[Any])
@@ -39,13 +40,16 @@ def check_scores(scores: Any, inputs: Inputs = "logits", name: str = "logits") -
     name : str
         What to call them in an error.
     """
-    return check_scores_and_range(scores, inputs, name)[0]
+    return check_scores_and_range(scores, inputs, name)[0].astype(np.float64, copy=False)
 
 
 def check_scores_and_range(
     scores: Any, inputs: Inputs = "logits", name: str = "logits"
-) -> tuple[Array, float, float]:
-    """Return logits as `check_scores` does, and the lowest and the highest of them."""
+) -> tuple[Floats, float, float]:
+    """Return logits as `check_scores` does, and the lowest and the highest of them.
+
+    A column of floats is left as such where the compiled loops read it.
+    """
     if inputs == "logits":
         return _check_logits(scores, name)
     if inputs == "proba":
@@ -54,7 +58,7 @@ def check_scores_and_range(
     raise InputError(f'inputs must be "logits" or "proba", but it is {inputs!r}')
 
 
-def read_logits(scores: Any, name: str = "logits") -> NDArray[np.floating[Any]]:
+def read_logits(scores: Any, name: str = "logits") -> Floats:
     """Return logits in the shape of `check_scores`, whose values nobody has looked at.
 
     What has another shape or is not made of numbers is refused, as there; floats are left as such.
@@ -75,7 +79,7 @@ def require_scale(low: float, high: float, name: str = "logits") -> None:
         )
 
 
-def warn_of_probabilities(logits: Array, low: float, high: float) -> None:
+def warn_of_probabilities(logits: Floats, low: float, high: float) -> None:
     """Say so where logits, from ``low`` to ``high``, look like probabilities.
 
     Nothing else sums to 1 in every row; and a column of many logits is seldom all in [0, 1], on
@@ -100,7 +104,7 @@ def warn_of_probabilities(logits: Array, low: float, high: float) -> None:
             )
 
 
-def _are_whole(values: Array) -> bool:
+def _are_whole(values: Floats) -> bool:
     return bool((values == np.floor(values)).all())
 
 
@@ -120,12 +124,15 @@ def check_proba(
     return array
 
 
-def _check_logits(scores: Any, name: str) -> tuple[Array, float, float]:
-    logits = _check_columns(as_float64(scores, name), name)
+def _check_logits(scores: Any, name: str) -> tuple[Floats, float, float]:
+    given = read_logits(scores, name)
+    if native is None or given.ndim == 2:
+        given = given.astype(np.float64, copy=False)
     # No temporary in the usual case. NaN is its own extreme, and compares as false.
-    low, high = extremes(logits)
+    low, high = (float(end) for end in extremes(given))
     if low >= -LARGEST_LOGIT and high <= LARGEST_LOGIT:
-        return logits, low, high
+        return given, low, high
+    logits = given.astype(np.float64, copy=False)
     if np.isnan(logits).any():
         row = int(np.argwhere(np.isnan(logits))[0, 0])
         raise InputError(f"{name} contains NaN (first at row {row}); it must be numbers")

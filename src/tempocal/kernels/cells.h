@@ -243,7 +243,7 @@ static void cells_part(void *context, int64_t part) {
     Rooms *rooms = context;
     const int64_t first = begin_of(part, rooms->rooms, rooms->all.rows);
     Celled of = rooms->all;
-    of.x += first;
+    of.x += first * (of.single ? 4 : 8);
     of.labels += first;
     of.keys += first * of.key_size;
     of.rows = begin_of(part + 1, rooms->rooms, rooms->all.rows) - first;
@@ -254,7 +254,7 @@ static void cells_part(void *context, int64_t part) {
 /* Number, size, square and (1/2 - label) x of rows in cells of their size, by key: a room for each part. */
 static PyObject *cells_by_key(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, LABELS, KEYS, SCALE, SUMS };
-    static const Wanted wanted[] = {{"d", 1, READ, 0},
+    static const Wanted wanted[] = {{"df", 1, READ, 0},
                                     {"lq", 1, READ, 0},
                                     {KEY_KINDS, 1, READ, 0},
                                     {"d", 1, READ, 0},
@@ -266,7 +266,7 @@ static PyObject *cells_by_key(PyObject *self, PyObject *const *given, Py_ssize_t
                && SHAPE(SCALE, 0) == 1 && *(double *)BUFFER(SCALE) >= 0.0 && n_keys > 0 && cells > 0
                && cells < INT32_MAX && SHAPE(SUMS, 3) == 4;
     if (good) {
-        Rooms rooms = {{BUFFER(X), BUFFER(LABELS), n, BUFFER(KEYS), arrays.views[KEYS].itemsize,
+        Rooms rooms = {{BUFFER(X), arrays.views[X].format[0] == 'f', BUFFER(LABELS), n, BUFFER(KEYS), arrays.views[KEYS].itemsize,
                         (uint64_t)n_keys, *(double *)BUFFER(SCALE), cells, BUFFER(SUMS)},
                        SHAPE(SUMS, 0), 1};
         Py_BEGIN_ALLOW_THREADS;

@@ -99,7 +99,7 @@ static void compare_part(void *context, int64_t part) {
     const int64_t first = begin_of(part, whole->parts, whole->rows);
     const int64_t n = begin_of(part + 1, whole->parts, whole->rows) - first;
     Compared of = whole->all;
-    of.before += first;
+    of.before += first * (of.single ? 4 : 8);
     if (of.keys) of.keys += first * of.key_size;
     else of.after += first;
     of.labels += first;
@@ -112,7 +112,7 @@ static void compare_part(void *context, int64_t part) {
    and the gains themselves if they are asked for. With keys, after is before times the number of the key. */
 static PyObject *compare(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { BEFORE, AFTER, KEYS, LABELS, WEIGHTS, GAINS, SUMS };
-    static const Wanted wanted[] = {{"d", 1, READ, 0}, {"d", 1, READ, 0},  {KEY_KINDS, 1, READ, 1},
+    static const Wanted wanted[] = {{"df", 1, READ, 0}, {"d", 1, READ, 0}, {KEY_KINDS, 1, READ, 1},
                                     {"lq", 1, READ, 0}, {"d", 1, READ, 1}, {"d", 1, WRITE, 1},
                                     {"d", 2, WRITE, 0}};
     Arrays arrays;
@@ -122,7 +122,7 @@ static PyObject *compare(PyObject *self, PyObject *const *given, Py_ssize_t coun
                && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(GAINS, n) && SHAPE(SUMS, 0) > 0 && SHAPE(SUMS, 1) == 4
                && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(LABELS, n);
     if (good) {
-        Comparison of = {{BUFFER(BEFORE), BUFFER(AFTER), BUFFER(KEYS),
+        Comparison of = {{BUFFER(BEFORE), arrays.views[BEFORE].format[0] == 'f', BUFFER(AFTER), BUFFER(KEYS),
                           arrays.taken[KEYS] ? arrays.views[KEYS].itemsize : 0, (uint64_t)n_after,
                           BUFFER(LABELS), BUFFER(WEIGHTS)},
                          n, SHAPE(SUMS, 0), BUFFER(GAINS), BUFFER(SUMS), 1};

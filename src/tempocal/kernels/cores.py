@@ -137,7 +137,8 @@ def shares(count: int, width: int = 1, least: int = NUMBERS_A_THREAD) -> Iterato
 
     With fewer than ``least`` numbers it is not worth a thread.
     """
-    n_threads = max(1, min(free_cores(), count * width // least))
+    enough_for = count * width // least
+    n_threads = min(free_cores(), enough_for) if enough_for > 1 else 1
     size = max(1, -(-count // n_threads))
     for start in range(0, count, size):
         yield slice(start, min(start + size, count))

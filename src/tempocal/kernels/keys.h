@@ -64,6 +64,7 @@ INLINE int scatter_rows(const char *values, Py_ssize_t width, const char *keys, 
         const uint64_t place = key < n_keys ? (uint64_t)next[key]++ : UINT64_MAX;
         if (place >= most) good = 0;
         else if (width == 8) ((int64_t *)sorted)[place] = ((const int64_t *)values)[i];
+        else if (width == 4) ((int32_t *)sorted)[place] = ((const int32_t *)values)[i];
         else sorted[place] = values[i];
     }
     return good;
@@ -83,17 +84,17 @@ static void scatter_part(void *context, int64_t part) {
 /* Rows in the order of their keys: `next` is where the next row of each part and key goes. */
 static PyObject *scatter(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { VALUES, KEYS, SIZE, NEXT, SORTED };
-    static const Wanted wanted[] = {{"dlq?", 1, READ, 0},
+    static const Wanted wanted[] = {{"dflq?", 1, READ, 0},
                                     {KEY_KINDS, 1, READ, 0},
                                     {"lq", 1, READ, 0},
                                     {"lq", 2, WRITE, 0},
-                                    {"dlq?", 1, WRITE, 0}};
+                                    {"dflq?", 1, WRITE, 0}};
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
     Keyed of = {.keys = BUFFER(KEYS), .key_size = arrays.views[KEYS].itemsize, .rows = SHAPE(VALUES, 0),
                 .n_keys = SHAPE(NEXT, 1), .values = BUFFER(VALUES), .width = arrays.views[VALUES].itemsize,
                 .sorted = BUFFER(SORTED), .by_part = BUFFER(NEXT), .is_good = 1};
-    int good = (of.width == 8 || of.width == 1) && arrays.views[SORTED].itemsize == of.width
+    int good = (of.width == 8 || of.width == 4 || of.width == 1) && arrays.views[SORTED].itemsize == of.width
                && arrays.views[NEXT].itemsize == 8 && HAS_LENGTH(KEYS, of.rows) && HAS_LENGTH(SORTED, of.rows)
                && SHAPE(SIZE, 0) == 1 && arrays.views[SIZE].itemsize == 8;
     if (good) {
@@ -112,7 +113,7 @@ static PyObject *scatter(PyObject *self, PyObject *const *given, Py_ssize_t coun
 
 typedef struct {
     const char *x, *keys;
-    Py_ssize_t key_size;
+    Py_ssize_t width, key_size; /* bytes of each */
     const int64_t *bounds; /* (parts, keys + 1): where the rows of each key lie, once a part is in order */
     int64_t rows, n_keys;
     const double *theta;
@@ -134,10 +135,10 @@ static void sweep_part(void *context, int64_t part) {
     char *sorted = room + 8 * of->n_keys;
     memcpy(next, bounds, 8 * (size_t)of->n_keys);
 #define SCATTER(size) \
-    scatter_rows(of->x + 8 * first, 8, of->keys + first * of->key_size, size, n, next, (uint64_t)of->n_keys, \
+    scatter_rows(of->x + of->width * first, of->width, of->keys + first * of->key_size, size, n, next, (uint64_t)of->n_keys, \
                  sorted, (uint64_t)n)
     if (BY_SIZE(of->key_size, SCATTER)) {
-        const Rows rows = {sorted, 1, 0, 0, NULL, NULL};
+        const Rows rows = {sorted, 1, 0, of->width == 4, NULL, NULL};
         const Keys own = {bounds, of->theta, of->n_keys};
         Found found = {of->found.loss + keys, of->found.gradient ? of->found.gradient + keys : NULL,
                        of->found.hessian ? of->found.hessian + keys : NULL};
@@ -164,7 +165,7 @@ static int are_bounds_of_parts(const int64_t *bounds, int64_t parts, int64_t n_k
 /* Sums over the rows of each key, which come in no order, of one feature: of each part. */
 static PyObject *sweep_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, KEYS, BOUNDS, THETA, LOSS, GRADIENT, HESSIAN };
-    static const Wanted wanted[] = {{"d", 1, READ, 0},  {KEY_KINDS, 1, READ, 0}, {"lq", 2, READ, 0},
+    static const Wanted wanted[] = {{"df", 1, READ, 0}, {KEY_KINDS, 1, READ, 0}, {"lq", 2, READ, 0},
                                     {"d", 1, READ, 0},  {"d", 2, WRITE, 0},      {"d", 2, WRITE, 1},
                                     {"d", 2, WRITE, 1}};
     Arrays arrays;
@@ -176,7 +177,7 @@ static PyObject *sweep_sums(PyObject *self, PyObject *const *given, Py_ssize_t c
                && HAS_LENGTH(HESSIAN, parts) && (!arrays.taken[HESSIAN] || SHAPE(HESSIAN, 1) == n_keys)
                && arrays.taken[GRADIENT] >= arrays.taken[HESSIAN]
                && are_bounds_of_parts(BUFFER(BOUNDS), parts, n_keys, n);
-    Swept of = {BUFFER(X), BUFFER(KEYS), arrays.views[KEYS].itemsize, BUFFER(BOUNDS), n, n_keys, BUFFER(THETA),
+    Swept of = {BUFFER(X), BUFFER(KEYS), arrays.views[X].itemsize, arrays.views[KEYS].itemsize, BUFFER(BOUNDS), n, n_keys, BUFFER(THETA),
                 {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)}, 1, 1};
     if (good) {
         Py_BEGIN_ALLOW_THREADS;

@@ -41,31 +41,30 @@ static void NAME(count_moments)(const char *x, int single, int64_t n, double sca
 
 /* Number, size, square and (1/2 - label) x of rows in cells of their size, under the key of each; the last
    cell of a key is for rows beyond. Tells whether all keys are there. */
-INLINE int NAME(cell_rows)(const Celled *of, Py_ssize_t size) {
+INLINE int NAME(cell_rows)(const Celled *of, Py_ssize_t size, int single) {
     enum { AT_ONCE = 256 };
     const double beyond = (double)(of->cells - 1);
     int32_t cells[AT_ONCE];
     uint64_t top = 0;
     for (int64_t at = 0; at < of->rows; at += AT_ONCE) {
         const int count = of->rows - at < AT_ONCE ? (int)(of->rows - at) : AT_ONCE;
-        const double *x = of->x + at;
         for (int i = 0; i < count; i++) {
-            const double place = fabs(x[i]) * of->scale;
+            const double place = fabs(number_at(of->x, single, at + i)) * of->scale;
             cells[i] = (int32_t)(place < beyond ? place : beyond);
         }
         for (int i = 0; i < count; i++) {
             const uint64_t key = key_at(of->keys, size, at + i);
-            const double far = fabs(x[i]);
+            const double x = number_at(of->x, single, at + i), far = fabs(x);
             top = key > top ? key : top;
             of->sums[(key < of->n_keys ? key : 0) * (uint64_t)of->cells + (uint64_t)cells[i]] +=
-                (Four){1.0, far, far * far, (0.5 - (double)of->labels[at + i]) * x[i]};
+                (Four){1.0, far, far * far, (0.5 - (double)of->labels[at + i]) * x};
         }
     }
     return top < of->n_keys;
 }
 
 static int NAME(cells_by_key)(const Celled *of) {
-#define CELL(size) NAME(cell_rows)(of, size)
+#define CELL(size) (of->single ? NAME(cell_rows)(of, size, 1) : NAME(cell_rows)(of, size, 0))
     return BY_SIZE(of->key_size, CELL);
 #undef CELL
 }

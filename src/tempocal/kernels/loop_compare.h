@@ -3,7 +3,7 @@
 /* With a the log-odds against the true class, a loss is log(1 + exp(-|a|)) + max(a, 0). `sums` are
    those of the losses before and after, of the gains, and of their squares. */
 INLINE void NAME(compare_rows)(const Compared *of, int64_t first, int64_t n, const double *after,
-                               int weighted, double *gains, double *sums) {
+                               int single, int weighted, double *gains, double *sums) {
     const ivec sign = (ivec){0} + INT64_MIN;
     vec loss = {0}, left = {0}, gain = {0}, square = {0}, one_product = (vec){0} + 1.0, other_product = one_product;
     for (int64_t at = 0; at < n; at += LANES) {
@@ -12,7 +12,7 @@ INLINE void NAME(compare_rows)(const Compared *of, int64_t first, int64_t n, con
         if (count == LANES) memcpy(&is_second, of->labels + first + at, sizeof is_second);
         else for (int i = 0; i < count; i++) is_second[i] = of->labels[first + at + i];
         is_second <<= 63;
-        const ivec one = (ivec)load((const char *)of->before, 0, first + at, count) ^ is_second;
+        const ivec one = (ivec)load(of->before, single, first + at, count) ^ is_second;
         const ivec other = (ivec)load((const char *)after, 0, at, count) ^ is_second;
         /* max(., 0), without a comparison. */
         const vec one_top = (vec)(one & ~(one >> 63)), other_top = (vec)(other & ~(other >> 63));
@@ -54,7 +54,7 @@ INLINE int NAME(scale_some)(const Compared *of, Py_ssize_t size, int64_t first, 
     for (int64_t i = 0; i < n; i++) {
         const uint64_t key = key_at(of->keys, size, first + i);
         top = key > top ? key : top;
-        scaled[i] = of->after[key < of->n_keys ? key : 0] * of->before[first + i];
+        scaled[i] = of->after[key < of->n_keys ? key : 0] * number_at(of->before, of->single, first + i);
     }
     return top < of->n_keys;
 }
@@ -67,8 +67,10 @@ static int NAME(compare)(const Compared *of, int64_t n, double *gains, double *s
         if (of->keys && !BY_SIZE(of->key_size, SCALE)) return 0;
 #undef SCALE
         const double *after = of->keys ? scaled : of->after + first;
-        if (of->weights) NAME(compare_rows)(of, first, count, after, 1, gains, sums);
-        else NAME(compare_rows)(of, first, count, after, 0, gains, sums);
+#define COMPARE(single, weighted) NAME(compare_rows)(of, first, count, after, single, weighted, gains, sums)
+        if (of->single) of->weights ? COMPARE(1, 1) : COMPARE(1, 0);
+        else of->weights ? COMPARE(0, 1) : COMPARE(0, 0);
+#undef COMPARE
     }
     return 1;
 }

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 def compare(
-    before: Array,
+    before: NDArray[np.floating[Any]],
     after: Array,
     labels: NDArray[Any],
     weights: Array | None,
@@ -27,7 +27,7 @@ def compare(
     """
     sums = np.zeros((parts_for(len(before)), 4))
     native.compare(
-        np.ascontiguousarray(before, dtype=np.float64),
+        np.ascontiguousarray(before),
         np.ascontiguousarray(after, dtype=np.float64),
         None if keys is None else as_keys(keys),
         np.ascontiguousarray(labels, dtype=np.int64),

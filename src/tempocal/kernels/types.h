@@ -54,7 +54,9 @@ typedef struct {
 } Scaled;
 
 typedef struct {
-    const double *before, *after; /* of each row; or after, of each key, what the one is multiplied by */
+    const char *before; /* of each row */
+    int single; /* whether these are floats, not doubles */
+    const double *after; /* of each row; or, of each key, what the one is multiplied by */
     const char *keys; /* or NULL */
     Py_ssize_t key_size;
     uint64_t n_keys;
@@ -63,7 +65,8 @@ typedef struct {
 } Compared;
 
 typedef struct {
-    const double *x;
+    const char *x;
+    int single; /* whether it has floats, not doubles */
     const int64_t *labels;
     int64_t rows;
     const char *keys;

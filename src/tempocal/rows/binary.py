@@ -18,7 +18,7 @@ from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cached import cached
 from tempocal.kernels.cores import map_on_cores
-from tempocal.links import Array, sigmoid
+from tempocal.links import Array, Floats, sigmoid
 from tempocal.rows.compiled import (
     MOST_COEFFICIENTS,
     descend,
@@ -53,7 +53,7 @@ class BinaryRows(StoredRows):
     Parameters
     ----------
     features : ndarray of shape (coefficients, n)
-        What the coefficients multiply.
+        What the coefficients multiply: doubles, or floats where there are the compiled loops.
     targets : ndarray of shape (n,)
         Labels 0 and 1 as booleans or whole numbers, or smoothed ones in between.
     weights : ndarray of shape (n,) or None
@@ -66,7 +66,7 @@ class BinaryRows(StoredRows):
 
     def __init__(
         self,
-        features: Array,
+        features: Floats,
         targets: NDArray[np.bool_] | Codes | Array,
         *,
         weights: Array | None = None,
@@ -197,7 +197,7 @@ class BinaryRows(StoredRows):
 
         def sum_squares(start: int) -> Array:
             rows = slice(start, start + BLOCK)
-            x = features[:, rows]
+            x = features[:, rows].astype(np.float64, copy=False)
             weighted = x if self._weights is None else x * self._weights[rows]
             # One after the other, for which einsum has a quicker way than for all at once.
             return np.array([np.einsum("i,i->", *pair) for pair in zip(weighted, x, strict=True)])
@@ -288,7 +288,7 @@ class BinaryRows(StoredRows):
 
     def _sum_linear(
         self,
-        features: Array,
+        features: Floats,
         targets: NDArray[np.bool_] | Codes | Array,
         weights: Array | None,
         keys: Codes | None,

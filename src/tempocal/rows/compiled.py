@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.counting import parts_of
-from tempocal.links import Array
+from tempocal.links import Array, Floats
 from tempocal.rows.sums import Sums
 
 # Most coefficients of a binary model that the loops are compiled for.
@@ -21,13 +21,13 @@ MOST_COEFFICIENTS = 3
 
 
 def even_sums(
-    x: Array, weights: Array | None, theta: Array, offsets: Codes, *, hessian: bool
+    x: Floats, weights: Array | None, theta: Array, offsets: Codes, *, hessian: bool
 ) -> Sums:
     """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of each key."""
     return _sums(native.even_sums, (x, weights, None), theta, offsets, hessian=hessian)
 
 
-def even_losses(x: Array, weights: Array | None, theta: Array, offsets: Codes) -> Array:
+def even_losses(x: Floats, weights: Array | None, theta: Array, offsets: Codes) -> Array:
     """Sum log(2 cosh(eta / 2)) over the rows of each key: (keys,)."""
     found = np.zeros(len(theta))
     native.even_sums(x, weights, None, theta, offsets, found, None, None)
@@ -42,7 +42,7 @@ def shared_sums(
 
 
 def per_class_sums(
-    x: Array,
+    x: Floats,
     labels: NDArray[np.int64],
     weights: Array | None,
     theta: Array,
@@ -57,7 +57,7 @@ def per_class_sums(
 
 
 def linear_sums(
-    x: Array,
+    x: Floats,
     targets: NDArray[np.bool_] | Codes | Array,
     weights: Array | None,
     keys: Codes | None,
@@ -74,7 +74,7 @@ def linear_sums(
     return np.asarray(found.sum(axis=1).T)
 
 
-def pulls(x: Array, labels: Codes, offsets: Codes) -> Array:
+def pulls(x: Floats, labels: Codes, offsets: Codes) -> Array:
     """Sum ``(1/2 - label) x`` over the rows of each key: (keys, coefficients)."""
     found = np.zeros((len(x), len(offsets) - 1))
     for feature, into in zip(x, found, strict=True):
@@ -83,7 +83,7 @@ def pulls(x: Array, labels: Codes, offsets: Codes) -> Array:
 
 
 def descend(
-    x: Array, weights: Array | None, pulled: Sequence[Array], offsets: Codes, start: Array | float
+    x: Floats, weights: Array | None, pulled: Sequence[Array], offsets: Codes, start: Array | float
 ) -> tuple[Array, NDArray[np.bool_]]:
     """One coefficient for each key (keys,), next to its optimum by Newton's method.
 
@@ -98,7 +98,7 @@ def descend(
 
 
 def moments(
-    x: Array,
+    x: Floats,
     weights: Array | None,
     offsets: Codes,
     *,

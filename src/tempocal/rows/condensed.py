@@ -155,7 +155,8 @@ def _moments(
 def _far_out(feature: Array, cells: int, scale: float) -> Codes:
     """Rows beyond the last cell, which are few as a rule."""
     found = [
-        start + np.flatnonzero(~(np.abs(feature[start : start + BLOCK]) * scale < cells))
+        start
+        + np.flatnonzero(~(np.abs(feature[start : start + BLOCK], dtype=float) * scale < cells))
         for start in range(0, len(feature), BLOCK)
     ]
     return np.concatenate(found)

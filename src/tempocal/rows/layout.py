@@ -20,6 +20,8 @@ from tempocal.kernels.counting import as_keys, count_keys, scatter
 from tempocal.links import Array
 from tempocal.rows.sums import Sums
 
+# Types that the compiled loop puts in order.
+SORTED = {np.dtype(kind) for kind in (np.float64, np.float32, np.int64, np.bool_)}
 # Rows that are put in order at once.
 BLOCK = 2**15
 
@@ -98,7 +100,7 @@ class Layout:
         keys = self.keys_as_they_came
         if keys is None:
             return values[..., ::step]
-        if native is not None and values.dtype in (np.float64, np.int64, np.bool_):
+        if native is not None and values.dtype in SORTED:
             in_order = np.empty(values.shape, dtype=values.dtype)
             for row, into in zip(np.atleast_2d(values), np.atleast_2d(in_order), strict=True):
                 scatter(np.ascontiguousarray(row), keys, self.counts, into)

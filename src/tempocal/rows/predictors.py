@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
-from tempocal.links import Array, log_features, log_odds, log_sigmoid, one_column
+from tempocal.links import Array, Floats, log_features, log_odds, log_sigmoid, one_column
 from tempocal.rows.binary import BinaryRows
 from tempocal.rows.per_class import PerClassRows
 from tempocal.rows.shared import SharedRows
@@ -51,14 +51,15 @@ class Sigmoid:
         targets = scores.targets(self.of_class)
         if (self.low, self.high) != (0.0, 1.0):
             targets = np.where(targets > 0, self.high, self.low)
-        return BinaryRows(self._design(scores.odds[self.of_class]), targets, **common)
+        return BinaryRows(self._design(scores), targets, **common)
 
-    def _design(self, odds: Array) -> Array:
+    def _design(self, scores: "Scores") -> Floats:
+        if self.features == ODDS and scores.given.ndim == 1:
+            return scores.given[None]
+        odds = scores.odds[self.of_class]
         used = [k for k, row in enumerate(self.features) if any(row)]
         parts = [_FEATURES[k](odds) for k in used]
         form = tuple(self.features[k] for k in used)
-        if form == ((1.0,),):
-            return parts[0][None]
         if np.array_equal(form, np.eye(len(used))):
             return np.stack(parts)
         return np.asarray(np.array(form).T @ np.stack(parts))
@@ -113,10 +114,15 @@ Predictor = Sigmoid | ScaledSoftmax | Softmax
 class Scores:
     """Logits and labels of rows in memory, and their log-odds once they are asked for."""
 
-    def __init__(self, logits: Array, labels: Codes, n_classes: int) -> None:
-        self.logits, self.labels = logits, labels
+    def __init__(self, given: Floats, labels: Codes, n_classes: int) -> None:
+        self.given, self.labels = given, labels
         self._n_classes = n_classes
         self._odds: list[Array] | None = None
+
+    @property
+    def logits(self) -> Array:
+        """Logits as doubles."""
+        return self.given.astype(np.float64, copy=False)
 
     def targets(self, of_class: int) -> NDArray[np.bool_] | Codes:
         """Whether rows are of a class: of two, the labels themselves say so."""

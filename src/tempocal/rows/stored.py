@@ -10,7 +10,7 @@ from scipy.sparse import coo_array, csr_array
 
 from tempocal.inputs import Codes
 from tempocal.kernels.cached import cached
-from tempocal.links import Array
+from tempocal.links import Array, Floats
 from tempocal.rows.layout import Layout
 from tempocal.rows.sums import Sums, squares_of
 
@@ -36,7 +36,7 @@ class StoredRows(ABC):
 
     def __init__(
         self,
-        features: Array,
+        features: Floats,
         targets: NDArray[Any],
         weights: Array | None,
         keys: Codes | None,
@@ -62,8 +62,8 @@ class StoredRows(ABC):
         return self._layout.key_weights(self._weights)
 
     @cached
-    def _features(self) -> Array:
-        """Features in the order of the keys."""
+    def _features(self) -> Any:
+        """Features in the order of the keys: doubles, or of a binary model floats."""
         return np.ascontiguousarray(self._layout.sort(self._features_as_they_came))
 
     @cached

@@ -57,7 +57,7 @@ def score_rows(
         sums = _sum_blocks(training, _map_rows(training, fitted, grid), kept)
     else:
         assert grid is not None
-        rows = training.logits, scales, training.labels, training.weights
+        rows = training.given, scales, training.labels, training.weights
         sums = compare(*rows, keys=grid.keys, gains=kept)
     before, after, mean, square = sums / training.total_weight
     if kept is None:
@@ -73,7 +73,7 @@ def _sum_blocks(training: Training, mapped: Callable[[slice], Array], kept: Arra
     weights = training.weights
 
     def score(rows: slice) -> Array:
-        logits, labels, calibrated = training.logits[rows], training.labels[rows], mapped(rows)
+        logits, labels, calibrated = training.logits_of(rows), training.labels[rows], mapped(rows)
         own = None if weights is None else weights[rows]
         gained = None if kept is None else kept[rows]
         is_binary = logits.ndim == calibrated.ndim == 1
@@ -130,12 +130,12 @@ def _map_rows(
     training: Training, fitted: TemporalMap, grid: Grid | None
 ) -> Callable[[slice], Array]:
     """Calibrate some of the rows: where they share few times, by looking up what is known there."""
-    logits, times = training.logits, training.times
+    logits_of, times = training.logits_of, training.times
     assert times is not None
     if grid is not None and grid.is_exact and isinstance(fitted, Curves):
         at_keys, keys = fitted.at_keys(grid.times), grid.keys
-        return lambda rows: at_keys(logits[rows], keys[rows])
-    return lambda rows: fitted(logits[rows], times[rows])
+        return lambda rows: at_keys(logits_of(rows), keys[rows])
+    return lambda rows: fitted(logits_of(rows), times[rows])
 
 
 def _compare(

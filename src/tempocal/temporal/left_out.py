@@ -88,7 +88,7 @@ def judge(
     log_proba = np.empty((training.n_rows, training.n_classes))
     for fold, part in enumerate(maps):
         inside = folds == fold
-        calibrated = part(training.logits[inside], training.times[inside])
+        calibrated = part(training.logits_of(inside), training.times[inside])
         log_proba[inside] = log_proba_from_logits(calibrated)
     losses = -log_proba[np.arange(len(log_proba)), training.labels]
     return RowLosses(losses, training), error_over_time(np.exp(log_proba), training)
