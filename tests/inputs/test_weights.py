@@ -84,6 +84,30 @@ def test_rows_with_the_same_id_are_one_group(ids):
     assert groups.count == 2
 
 
+@pytest.mark.parametrize(
+    "ids",
+    [
+        np.array([3, 1, 3, 7]),
+        np.array([-128, 127, 0, 127], dtype=np.int8),
+        np.array([255, 0, 255], dtype=np.uint8),
+        np.array([2**64 - 1, 2**64 - 3, 2**64 - 1], dtype=np.uint64),
+        np.array([-(2**63), -(2**63) + 1, -(2**63)]),
+        np.array([2**63 - 1, -(2**63), 0]),
+        np.array([5]),
+        np.array([0, 10**9, 5]),
+        np.array([1, 0, 2, 1], dtype=">i4"),
+    ],
+    ids=repr,
+)
+def test_whole_numbers_are_counted_as_they_would_be_sorted(ids):
+    found = check_groups(ids, len(ids))
+    distinct, codes = np.unique(ids, return_inverse=True)
+    assert found.count == len(distinct)
+    assert found.codes.dtype == np.intp
+    np.testing.assert_array_equal(found.codes, codes)
+    assert found.codes is not ids
+
+
 def test_no_groups_are_no_groups():
     assert check_groups(None, 3) is None
 

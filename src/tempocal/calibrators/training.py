@@ -14,6 +14,7 @@ from tempocal.inputs import Codes, Groups
 from tempocal.kernels import native
 from tempocal.kernels.cached import cached
 from tempocal.kernels.cores import map_on_cores, shares
+from tempocal.kernels.counting import groups_by_key
 from tempocal.kernels.extremes import MANY, extremes
 from tempocal.kernels.losses import compare
 from tempocal.links import Array, Floats, log_features, nll_from_logits, one_column
@@ -24,8 +25,6 @@ from tempocal.solve import fold_codes
 
 # Rows whose log-probabilities are held at once when a fit is scored.
 BLOCK = 2**15
-# Up to so many pairs of a key and a group, those that occur are ticked off in a table.
-MOST_PAIRS = 2**26
 
 
 @dataclass(frozen=True)
@@ -147,13 +146,7 @@ class Training:
         """How many groups have rows under each key; None without groups."""
         if self.groups is None:
             return None
-        pairs = keys * self.groups.count + self.groups.codes
-        if n_keys * self.groups.count > MOST_PAIRS:
-            found = np.unique(pairs)
-            return np.bincount(found // self.groups.count, minlength=n_keys).astype(np.float64)
-        there = np.zeros(n_keys * self.groups.count, dtype=bool)
-        there[pairs] = True
-        return np.asarray(there.reshape(n_keys, -1).sum(axis=1), dtype=np.float64)
+        return groups_by_key(keys, n_keys, self.groups.codes, self.groups.count)
 
     def moment(self, *, of_log_proba: bool) -> Array:
         """Curvature of the loss in the weights and the bias of a class, where all are as probable.

@@ -15,10 +15,13 @@ from tempocal.inputs.arrays import (
     require_same_length,
 )
 from tempocal.inputs.labels import Codes
+from tempocal.kernels.extremes import extremes
 from tempocal.links import Array
 
 # A mean weight below this is worth a word, unless the rows are few.
 LIGHT, FEW = 0.05, 20
+# Ids that are whole numbers within so many times the number of rows are counted, not sorted.
+SPAN_A_ROW = 4
 # What lies beyond these would overflow somewhere, or vanish.
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e20
 
@@ -88,8 +91,24 @@ def check_groups(groups: Any, n_rows: int, name: str = "groups") -> Groups | Non
     row = first_missing(ids)
     if row is not None:
         raise InputError(f"{name} contains a missing id (first at row {row}): every row needs one")
+    if ids.dtype.kind in "iu" and len(ids):
+        low, high = (int(end) for end in extremes(ids))
+        if high - low < SPAN_A_ROW * len(ids):
+            return _counted(ids, low, high)
     try:
         found, codes = np.unique(ids, return_inverse=True)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} mixes ids that cannot be ordered: {error}") from error
     return Groups(codes.astype(np.intp, copy=False), len(found))
+
+
+def _counted(ids: NDArray[Any], low: int, high: int) -> Groups:
+    """Codes of whole numbers that lie close together, without sorting them."""
+    # In a narrow type a difference can overflow.
+    wide = ids if ids.dtype.itemsize == 8 else ids.astype(np.int64)
+    codes = (wide - low).astype(np.intp, copy=False)
+    there = np.zeros(high - low + 1, dtype=bool)
+    there[codes] = True
+    if not there.all():
+        codes = (np.cumsum(there) - 1)[codes]
+    return Groups(codes, int(there.sum()))

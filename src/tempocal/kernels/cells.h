@@ -3,8 +3,8 @@
 typedef struct {
     const char *x;
     int single;
-    const char *targets; /* doubles, booleans or whole numbers 0 and 1, by the kind */
-    char kind;
+    const char *targets;
+    char kind; /* of the targets */
     const double *weights; /* or NULL */
     const char *keys; /* or NULL */
     Py_ssize_t key_size;
@@ -12,11 +12,6 @@ typedef struct {
     double *sums; /* (parts, keys) */
     int is_good;
 } Linear;
-
-INLINE double target_at(const Linear *of, int64_t i) {
-    if (of->kind == 'd') return ((const double *)of->targets)[i];
-    return of->kind == '?' ? of->targets[i] : (double)((const int64_t *)of->targets)[i];
-}
 
 /* (1/2 - label) x of doubles, added up under the key of each row; tells whether all keys are there. */
 INLINE int pull_by_key(const double *x, const int64_t *labels, const char *keys, Py_ssize_t size,
@@ -36,7 +31,7 @@ static void linear_part(void *context, int64_t part) {
     const uint64_t n_keys = (uint64_t)of->n_keys;
     double *sums = of->sums + part * of->n_keys, few[4] = {0};
     int good = 1;
-#define PULL(i) ((0.5 - target_at(of, i)) * (of->weights ? of->weights[i] : 1.0) * number_at(of->x, of->single, i))
+#define PULL(i) ((0.5 - target_at(of->targets, of->kind, i)) * (of->weights ? of->weights[i] : 1.0) * number_at(of->x, of->single, i))
 #define PULL_BY_KEY(size) \
     pull_by_key((const double *)of->x + first, (const int64_t *)of->targets + first, of->keys + first * (size), size, \
                 end - first, sums, n_keys)

@@ -20,6 +20,8 @@ PART, LARGE_PART, ENOUGH_OF_A_KEY = 2**16, 2**20, 2**8
 SOME_PARTS = 4
 # With fewer rows for each key a part is not worth counters of its own.
 ROWS_A_KEY = 16
+# Up to so many pairs of a key and a group, those that occur are ticked off in a table.
+MOST_PAIRS = 2**26
 
 
 def part_size(n_rows: int, n_keys: int) -> int:
@@ -49,6 +51,17 @@ def count_keys(keys: Codes, n_keys: int) -> tuple[Codes, bool]:
     counts = np.zeros((max(1, -(-len(keys) // size)), n_keys), dtype=np.intp)
     in_order = native.count_keys(keys, np.array([size]), counts)
     return counts, in_order
+
+
+def groups_by_key(keys: Codes, n_keys: int, groups: Codes, count: int) -> NDArray[np.float64]:
+    """How many of ``count`` groups have rows under each key."""
+    pairs = groups * n_keys + keys
+    if n_keys * count > MOST_PAIRS:
+        found = np.unique(pairs) % n_keys
+        return np.bincount(found, minlength=n_keys).astype(np.float64)
+    there = np.zeros(n_keys * count, dtype=bool)
+    there[pairs] = True
+    return np.asarray(there.reshape(count, n_keys).sum(axis=0), dtype=np.float64)
 
 
 def sum_by_key(keys: Codes, n_keys: int, values: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:

@@ -9,6 +9,7 @@
 #include "loop_keys.h"
 #include "loop_per_class.h"
 #include "loop_proba.h"
+#include "loop_scores.h"
 #include "loop_sums.h"
 
 /* exp of every number: what the tests hold the loops to. */

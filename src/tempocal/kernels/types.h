@@ -88,6 +88,28 @@ INLINE uint64_t key_at(const char *keys, Py_ssize_t size, Py_ssize_t i) {
 /* Do it for keys of each size, known when it is compiled. */
 #define BY_SIZE(size, call) ((size) == 2 ? call(2) : (size) == 4 ? call(4) : call(8))
 
+/* Targets are doubles, booleans, or whole numbers 0 and 1, by their kind. */
+INLINE double target_at(const char *targets, char kind, int64_t i) {
+    if (kind == 'd') return ((const double *)targets)[i];
+    return kind == '?' ? targets[i] : (double)((const int64_t *)targets)[i];
+}
+
+typedef struct {
+    const char *x; /* (coefficients, rows), a row of it `stride` bytes after the one before */
+    int64_t coefficients, stride;
+    int single; /* whether x has floats, not doubles */
+    const char *targets;
+    char kind; /* of the targets */
+    const double *weights; /* or NULL */
+    const char *keys;
+    Py_ssize_t key_size;
+    int64_t n_keys;
+    const double *theta; /* (keys, coefficients) */
+    const int64_t *groups;
+    int64_t n_groups, rows;
+    double *sums; /* (coefficients, groups, keys) */
+} Scored;
+
 typedef struct {
     int good;
     int32_t low, high;

@@ -74,6 +74,30 @@ def linear_sums(
     return np.asarray(found.sum(axis=1).T)
 
 
+def group_scores(
+    x: Floats,
+    targets: NDArray[np.bool_] | Codes | Array,
+    weights: Array | None,
+    keys: Codes,
+    theta: Array,
+    *,
+    groups: Codes,
+    count: int,
+) -> Array:
+    """Sum the gradient of the loss of rows by group and key: (coefficients, groups, keys)."""
+    found = np.zeros((len(x), count, len(theta)))
+    native.group_scores(
+        np.ascontiguousarray(x),
+        np.ascontiguousarray(targets),
+        weights,
+        np.ascontiguousarray(keys),
+        np.ascontiguousarray(theta),
+        np.ascontiguousarray(groups, dtype=np.int64),
+        found,
+    )
+    return found
+
+
 def pulls(x: Floats, labels: Codes, offsets: Codes) -> Array:
     """Sum ``(1/2 - label) x`` over the rows of each key: (keys, coefficients)."""
     found = np.zeros((len(x), len(offsets) - 1))

@@ -1,7 +1,7 @@
 """What all rows in memory share: they are sorted by key, thinned and weighed alike."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +10,7 @@ from scipy.sparse import coo_array, csr_array
 
 from tempocal.inputs import Codes
 from tempocal.kernels.cached import cached
+from tempocal.kernels.counting import groups_by_key
 from tempocal.links import Array, Floats
 from tempocal.rows.layout import Layout
 from tempocal.rows.sums import Sums, squares_of
@@ -107,11 +108,14 @@ class StoredRows(ABC):
 
     def groups_by_key(self, codes: Codes, count: int) -> Array:
         """How many groups have rows under each key."""
-        places = (self._layout.sort(codes), self._layout.keys())
-        pairs = coo_array((np.ones(len(codes), dtype=bool), places), shape=(count, self.n_keys))
-        return np.asarray(np.diff(pairs.tocsc().indptr), dtype=np.float64)
+        keys = self._layout.keys_as_they_came
+        return groups_by_key(
+            self._layout.keys() if keys is None else keys, self.n_keys, codes, count
+        )
 
-    def group_gradients(self, theta: Array, codes: Codes, count: int) -> list[csr_array]:
+    def group_gradients(
+        self, theta: Array, codes: Codes, count: int
+    ) -> Sequence[Array | csr_array]:
         """Gradient summed over the rows of each group and key: (groups, keys) by coefficient."""
         # Sorted by key as they are, rows of a group need no sorting to be summed by key.
         places = (self._layout.sort(codes), self._layout.keys())

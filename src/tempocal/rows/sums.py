@@ -5,6 +5,7 @@ Hessian summed over the rows of each key? Whoever can answer it, from arrays in 
 table far away, can be fitted; nobody above this layer touches a row.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
@@ -106,11 +107,14 @@ class Rows(Protocol):
     def losses(self, theta: Array) -> Array:
         """Negative log likelihood alone, of shape (keys,)."""
 
-    def group_gradients(self, theta: Array, codes: Codes, count: int) -> list[csr_array]:
+    def group_gradients(
+        self, theta: Array, codes: Codes, count: int
+    ) -> Sequence[Array | csr_array]:
         """Gradient summed over the rows of each group and key.
 
-        There is a matrix of shape (groups, keys) for each coefficient, with an entry where a group
-        has rows under a key; ``codes`` are the groups of the rows, in the order they came in.
+        There is a matrix of shape (groups, keys) for each coefficient, of all of them or with
+        entries where a group has rows under a key; ``codes`` are the groups of the rows, in the
+        order they came in.
         """
 
     def groups_by_key(self, codes: Codes, count: int) -> Array:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from tempocal.inputs import Groups
+from tempocal.links import Array
 from tempocal.solve.linear import as_blocks, invert_blocks, like_blocks
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
@@ -14,14 +15,19 @@ SMALLEST = 1e-300
 
 
 def design_effect(
-    problem: Problem, solution: Solution, groups: Groups | None, strengths: Strengths
+    problem: Problem,
+    solution: Solution,
+    groups: Groups | None,
+    strengths: Strengths,
+    *,
+    variance: Array | None = None,
 ) -> float:
     """How many rows of these groups say as much as one independent row; at least 1.
 
     It is the variance of the coefficients over groups, beside what it were if rows were
     independent: ``trace(A^-1 J) / trace(A^-1 H)``, with the curvature A of the penalized loss. So
     directions count as far as the data determine them. A handful of groups cannot tell, so that
-    some are added in which all rows are as one.
+    some are added in which all rows are as one. The ``variance`` J of the gradient may be known.
     """
     if groups is None or solution.hessian is None:
         return 1.0
@@ -31,7 +37,8 @@ def design_effect(
     blocks = as_blocks(solution.hessian)
     pull = like_blocks(problem.pull(strengths), blocks)
     inverse = invert_blocks(blocks + pull, np.ones(blocks.shape[:2], dtype=bool))
-    variance = score_variance(problem, solution, groups)
+    if variance is None:
+        variance = score_variance(problem, solution, groups)
     alone = float(np.einsum("tpq,tqp->", inverse, blocks))
     inflation = float(np.einsum("tpq,tqp->", inverse, variance)) / max(alone, SMALLEST)
     # In logarithms, or four groups of a thousand rows would outweigh twenty-five that are there.

@@ -1,5 +1,7 @@
 """Gradients of the loss summed by group: what robust variances are made of."""
 
+from typing import Any
+
 import numpy as np
 
 from tempocal.inputs import Groups
@@ -29,8 +31,15 @@ def score_squares(problem: Problem, solution: Solution, groups: Groups) -> Array
         problem.at_keys(solution.theta), groups.codes, groups.count
     )
     # Of each key alone: what is shared between keys no block holds.
-    products = [[np.asarray(a.multiply(b).sum(axis=0)).ravel() for b in tables] for a in tables]
+    products = [[_by_key(a, b) for b in tables] for a in tables]
     return np.asarray(np.stack(products).transpose(2, 0, 1), dtype=np.float64)
+
+
+def _by_key(one: Any, other: Any) -> Array:
+    """Sum the products of two tables over groups; both are whole, or neither."""
+    if isinstance(one, np.ndarray):
+        return np.asarray(np.einsum("gk,gk->k", one, other))
+    return np.asarray(one.multiply(other).sum(axis=0)).ravel()
 
 
 def groups_in_blocks(problem: Problem, solution: Solution, groups: Groups) -> Array:

@@ -80,16 +80,20 @@ def _remember(
     tangent: "_Tangent", groups: Groups | None, before: Memory | None
 ) -> tuple[Memory, Doubt]:
     """Collect what bands are made of, and the strengths that the data would allow."""
-    fitted = tangent.fitted
-    if fitted.shrunk.solution.hessian is None:
+    fitted, hessian = tangent.fitted, tangent.fitted.shrunk.solution.hessian
+    if hessian is None:
         raise TooManyCoefficientsError(
             f"with {len(fitted.shrunk.solution.theta)} coefficients a band is too much to ask: "
             "take Spline() or fewer classes"
         )
     problem, shrunk = fitted.problem, fitted.shrunk
-    effect = shrunk.design_effect
+    (curvature, scatter), effect = tangent.curvatures(groups), shrunk.design_effect
     if effect is None:
-        effect = design_effect(problem, shrunk.solution, groups, shrunk.strengths)
+        n = hessian.shape[-1]
+        variance = None if scatter is None else scatter.variance[:, :n, :n]
+        effect = design_effect(
+            problem, shrunk.solution, groups, shrunk.strengths, variance=variance
+        )
     memory = remember(problem, shrunk, fitted.wanted, effect, before)
     doubted = Doubt(shrunk.strengths, memory.theta)
     if None in fitted.wanted:
@@ -101,12 +105,10 @@ def _remember(
             wanted=fitted.wanted,
             weakest=memory.weakest,
         )
-    curvature, scatter = memory.curvature, None
-    if tangent.n_rates:
-        curvature, scatter = tangent.curvatures(groups)
-        curvature = curvature if before is None else curvature + before.curvature
-    elif groups is not None:
-        scatter = Scatter.of(problem, shrunk.solution, groups)
+    if curvature is None:
+        curvature = memory.curvature
+    elif before is not None:
+        curvature = curvature + before.curvature
     if scatter is not None and before is not None and before.scatter is not None:
         scatter = scatter + before.scatter
     noise = None if before is None else before.more_noise(curvature)
@@ -249,9 +251,14 @@ class _Tangent:
         usable = np.array([SLOWEST < rate < FASTEST for rate in rates], dtype=bool)
         self.free = np.append(theta > fitted.problem.lower, usable)
 
-    def curvatures(self, groups: Groups | None) -> tuple[Array, Scatter | None]:
-        """Curvature of the loss and scatter of its gradient over groups, rates included."""
+    def curvatures(self, groups: Groups | None) -> tuple[Array | None, Scatter | None]:
+        """Curvature of the loss and scatter of its gradient over groups, rates included.
+
+        Without rates the curvature is that of the solution, and is not worked out here.
+        """
         problem, solution = self.problem, self.fitted.shrunk.solution
+        if not self.n_rates:
+            return None, None if groups is None else Scatter.of(problem, solution, groups)
         at_keys = problem.at_keys(solution.theta)
         sums = solution.sums or problem.rows.sums(at_keys)
         assert sums.hessian is not None

@@ -154,9 +154,7 @@ def _steps(track: Track, training: Training) -> dict[str, Any]:
     grid = track.grid
     facts: dict[str, Any] = {"times": grid.n_keys}
     if 1 < grid.n_keys <= MOST_STEPS and grid.times.ndim == 1:
-        # Wide enough to be multiplied by the number of groups.
-        keys = grid.keys if training.groups is None else grid.keys.astype(np.intp, copy=False)
-        found = training.groups_by_key(keys, grid.n_keys)
+        found = training.groups_by_key(grid.keys, grid.n_keys)
         counts = grid.weights if found is None else found
         facts["thin_steps"] = grid.times[counts < THIN].tolist()
     return facts

@@ -1,0 +1,48 @@
+/* Gradients of the loss of binary rows, added up by group and key. */
+
+/* Of some rows, each at a place of its own. */
+INLINE void NAME(score_some)(const Scored *of, Py_ssize_t size, const int64_t *rows, int64_t n) {
+    const int64_t p = of->coefficients;
+    double residual[FEW];
+    for (int64_t i = 0; i < n; i++) {
+        const double *theta = of->theta + (int64_t)key_at(of->keys, size, rows[i]) * p;
+        residual[i] = 0.0;
+        for (int64_t j = 0; j < p; j++)
+            residual[i] += theta[j] * number_at(of->x + j * of->stride, of->single, rows[i]);
+    }
+    for (int64_t at = 0; at < n; at += LANES) {
+        const int64_t count = n - at < LANES ? n - at : LANES;
+        const vec eta = load((const char *)residual, 0, at, count);
+        const vec small = NAME(exp)((vec)((ivec)eta | ((ivec){0} + INT64_MIN)));
+        const vec inverse = 1.0 / (1.0 + small);
+        const vec proba = NAME(choose)((ivec)eta < 0, small * inverse, inverse);
+        memcpy(residual + at, &proba, 8 * (size_t)count);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t row = rows[i], cells = of->n_groups * of->n_keys;
+        double *sums = of->sums + of->groups[row] * of->n_keys + (int64_t)key_at(of->keys, size, row);
+        const double pull = (residual[i] - target_at(of->targets, of->kind, row)) * (of->weights ? of->weights[row] : 1.0);
+        for (int64_t j = 0; j < p; j++) sums[j * cells] += pull * number_at(of->x + j * of->stride, of->single, row);
+    }
+}
+
+/* Of the rows of groups from a first one on, before a last; tells whether all keys are there. */
+INLINE int NAME(score_rows)(const Scored *of, Py_ssize_t size, int64_t first, int64_t last) {
+    int64_t rows[FEW], n = 0;
+    for (int64_t i = 0; i < of->rows; i++) {
+        if (of->groups[i] < first || of->groups[i] >= last) continue;
+        if (key_at(of->keys, size, i) >= (uint64_t)of->n_keys) return 0;
+        rows[n++] = i;
+        if (n < FEW) continue;
+        NAME(score_some)(of, size, rows, n);
+        n = 0;
+    }
+    NAME(score_some)(of, size, rows, n);
+    return 1;
+}
+
+static int NAME(score)(const Scored *of, int64_t first, int64_t last) {
+#define SCORE(size) NAME(score_rows)(of, size, first, last)
+    return BY_SIZE(of->key_size, SCORE);
+#undef SCORE
+}

@@ -1,0 +1,100 @@
+"""Gradients of binary rows, added up by group and key."""
+
+import os
+
+import numpy as np
+import pytest
+
+from tempocal.kernels import native
+
+pytestmark = pytest.mark.skipif(
+    native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
+)
+
+
+def case(n, p=1, *, n_keys=5, n_groups=40, dtype=np.float64, seed=0):
+    rng = np.random.default_rng(seed)
+    x = (3.0 * rng.normal(size=(p, n))).astype(dtype)
+    labels, keys = rng.integers(0, 2, n), rng.integers(0, n_keys, n)
+    groups, theta = rng.integers(0, n_groups, n), rng.normal(size=(n_keys, p))
+    return x, labels, rng.exponential(size=n), keys, theta, groups
+
+
+def written_out(x, *given, n_groups=40):
+    targets, weights, keys, theta, groups = given
+    residual = 1.0 / (1.0 + np.exp(-np.einsum("ip,pi->i", theta[keys], x))) - targets
+    found = np.zeros((len(x), n_groups, len(theta)))
+    for row, into in zip(x, found, strict=True):
+        own = residual * row * (1.0 if weights is None else weights)
+        np.add.at(into, (groups, keys), own)
+    return found
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("p", [1, 2, 3])
+@pytest.mark.parametrize("n", [1, 7, 1016, 1017, 5000])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_are_those_written_out(loops, n, p, dtype, weighted):
+    x, labels, weights, keys, theta, groups = case(n, p, dtype=dtype)
+    weights = weights if weighted else None
+    for targets in (labels, labels.astype(bool), 0.1 + 0.8 * labels):
+        wanted = written_out(x, targets, weights, keys, theta, groups)
+        for kind in (np.uint16, np.int32, np.int64):
+            found = np.zeros_like(wanted)
+            loops.group_scores(x, targets, weights, keys.astype(kind), theta, groups, found)
+            np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-13)
+
+
+def test_any_number_of_cores_gives_the_same_bits(set_cores):
+    x, labels, _, keys, theta, groups = case(200_000, n_groups=5000)
+    bits = set()
+    for cores in (1, 2, 5):
+        set_cores(cores)
+        found = np.zeros((1, 5000, 5))
+        native.group_scores(x, labels, None, keys, theta, groups, found)
+        bits.add(found.tobytes())
+    assert len(bits) == 1
+    wanted = written_out(x, labels, None, keys, theta, groups, n_groups=5000)
+    np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
+
+
+def test_huge_logits_are_sure():
+    x = np.array([[1e9, -1e9, 1e9, 0.0]])
+    found = np.zeros((1, 4, 1))
+    given = np.array([1, 0, 0, 1]), None, np.zeros(4, dtype=np.int64), np.ones((1, 1))
+    native.group_scores(x, *given, np.arange(4), found)
+    np.testing.assert_array_equal(found.ravel(), [0.0, 0.0, 1e9, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong"),
+    [
+        (0, np.zeros((1, 5))),
+        (0, np.zeros((2, 6))),
+        (0, np.zeros((1, 12))[:, ::2]),
+        (1, np.zeros(5, dtype=np.int64)),
+        (2, np.zeros(5)),
+        (3, np.array([0, 1, 2, 0, 0, 0])),
+        (3, np.array([0, -1, 0, 0, 0, 0])),
+        (3, np.zeros(5, dtype=np.int64)),
+        (4, np.zeros((3, 1))),
+        (4, np.zeros((2, 2))),
+        (5, np.zeros(7, dtype=np.int64)),
+        (6, np.zeros((2, 4, 2))),
+        (6, np.zeros((1, 4, 3))),
+    ],
+)
+def test_what_does_not_go_together_is_refused(place, wrong):
+    whole = np.zeros(6, dtype=np.int64)
+    good = [np.ones((1, 6)), whole, None, whole, np.ones((2, 1)), whole, np.zeros((1, 4, 2))]
+    native.group_scores(*good)
+    good[place] = wrong
+    with pytest.raises(ValueError, match="do not go together"):
+        native.group_scores(*good)
+
+
+def test_groups_that_are_none_are_left_out():
+    whole, found = np.zeros(6, dtype=np.int64), np.zeros((1, 4, 2))
+    groups = np.array([0, -1, 4, 1, 10**12, -(10**12)])
+    native.group_scores(np.ones((1, 6)), whole, None, whole, np.zeros((2, 1)), groups, found)
+    assert found[0, :, 0].tolist() == [0.5, 0.5, 0.0, 0.0]
