@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tempocal.calibrators.learned import Learned
 from tempocal.calibrators.summary import Summary
 from tempocal.curves import Curve, Track
-from tempocal.inputs import Codes, Groups
+from tempocal.inputs import Codes, Groups, check_groups
 from tempocal.kernels import native
 from tempocal.kernels.cached import cached
 from tempocal.kernels.cores import map_on_cores, shares
@@ -105,16 +105,14 @@ class Training:
 
     def take(self, kept: NDArray[Any]) -> Self:
         """Leave out the rows that a mask, or a list of positions, does not keep."""
-        groups = None
-        if self.groups is not None:
-            found, codes = np.unique(self.groups.codes[kept], return_inverse=True)
-            groups = Groups(codes, len(found))
+        labels = self.labels[kept]
+        groups = None if self.groups is None else self.groups.codes[kept]
         return replace(
             self,
             given=self.given[kept],
-            labels=self.labels[kept],
+            labels=labels,
             weights=None if self.weights is None else self.weights[kept],
-            groups=groups,
+            groups=check_groups(groups, len(labels)),
             times=None if self.times is None else self.times[kept],
             largest=None,
         )
