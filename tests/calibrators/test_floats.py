@@ -29,6 +29,14 @@ def simulate(n=N, n_steps=20, seed=0):
     return z, y, step, rng.integers(0, n // 10, n), rng.exponential(size=n)
 
 
+def peak_of(call):
+    tracemalloc.start()
+    call()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
 def assert_same(one, other, *given, **named):
     np.testing.assert_allclose(
         one.predict_proba(*given, **named),
@@ -121,9 +129,13 @@ def test_no_copy_is_made(along_time):
     cal = tc.TemporalCalibrator(curve=tc.PerStep()) if along_time else tc.TemperatureScaling()
     given = {"time": step} if along_time else {}
     cal.fit(z, y, **given)
-    tracemalloc.start()
-    cal.fit(z, y, **given)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    peak = peak_of(lambda: cal.fit(z, y, **given))
     # The number of each step in two bytes, and little else.
     assert peak < 0.6 * z.nbytes + 2**20 if along_time else peak < 2**20
+
+
+def test_of_two_columns_the_odds_are_all_that_is_made():
+    z, y, *_ = simulate(400_000)
+    table = np.stack([np.zeros(len(z)), z.astype(np.float64)], axis=1)
+    cal = tc.TemperatureScaling(shrinkage=0).fit(table, y)
+    assert peak_of(lambda: cal.fit(table, y)) < 14 * len(z)

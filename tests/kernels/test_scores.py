@@ -41,7 +41,7 @@ def test_sums_are_those_written_out(loops, n, p, dtype, weighted):
         wanted = written_out(x, targets, weights, keys, theta, groups)
         for kind in (np.uint16, np.int32, np.int64):
             found = np.zeros_like(wanted)
-            loops.group_scores(x, targets, weights, keys.astype(kind), theta, groups, found)
+            loops.scores_by_group(x, targets, weights, keys.astype(kind), theta, groups, found)
             np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-13)
 
 
@@ -51,7 +51,7 @@ def test_any_number_of_cores_gives_the_same_bits(set_cores):
     for cores in (1, 2, 5):
         set_cores(cores)
         found = np.zeros((1, 5000, 5))
-        native.group_scores(x, labels, None, keys, theta, groups, found)
+        native.scores_by_group(x, labels, None, keys, theta, groups, found)
         bits.add(found.tobytes())
     assert len(bits) == 1
     wanted = written_out(x, labels, None, keys, theta, groups, n_groups=5000)
@@ -62,7 +62,7 @@ def test_huge_logits_are_sure():
     x = np.array([[1e9, -1e9, 1e9, 0.0]])
     found = np.zeros((1, 4, 1))
     given = np.array([1, 0, 0, 1]), None, np.zeros(4, dtype=np.int64), np.ones((1, 1))
-    native.group_scores(x, *given, np.arange(4), found)
+    native.scores_by_group(x, *given, np.arange(4), found)
     np.testing.assert_array_equal(found.ravel(), [0.0, 0.0, 1e9, 0.0])
 
 
@@ -87,14 +87,14 @@ def test_huge_logits_are_sure():
 def test_what_does_not_go_together_is_refused(place, wrong):
     whole = np.zeros(6, dtype=np.int64)
     good = [np.ones((1, 6)), whole, None, whole, np.ones((2, 1)), whole, np.zeros((1, 4, 2))]
-    native.group_scores(*good)
+    native.scores_by_group(*good)
     good[place] = wrong
     with pytest.raises(ValueError, match="do not go together"):
-        native.group_scores(*good)
+        native.scores_by_group(*good)
 
 
 def test_groups_that_are_none_are_left_out():
     whole, found = np.zeros(6, dtype=np.int64), np.zeros((1, 4, 2))
     groups = np.array([0, -1, 4, 1, 10**12, -(10**12)])
-    native.group_scores(np.ones((1, 6)), whole, None, whole, np.zeros((2, 1)), groups, found)
+    native.scores_by_group(np.ones((1, 6)), whole, None, whole, np.zeros((2, 1)), groups, found)
     assert found[0, :, 0].tolist() == [0.5, 0.5, 0.0, 0.0]

@@ -20,9 +20,10 @@ def simulate(slopes, seed=0):
     return x, (rng.random(N) < 1 / (1 + np.exp(-slopes[keys] * x))).astype(np.int64), keys
 
 
-def optimum(x, y, pull):
+def optimum(x, y, pull, weights=1.0):
     def loss(theta):
-        return np.logaddexp(0.0, (1 - 2 * y) * theta * x).sum() + 0.5 * pull * (theta - 1.0) ** 2
+        losses = weights * np.logaddexp(0.0, (1 - 2 * y) * theta * x)
+        return losses.sum() + 0.5 * pull * (theta - 1.0) ** 2
 
     return minimize_scalar(loss, bounds=(1e-6, 20.0), method="bounded", options={"xatol": 1e-10}).x
 
@@ -33,14 +34,18 @@ def test_every_key_comes_close_to_its_optimum(pull, weighted):
     assert binary.QUICK < N
     slopes = np.where(np.arange(N_KEYS) % 2, 0.3, 2.0)
     x, y, keys = simulate(slopes)
-    weights = np.ones(N) if weighted else None
-    rows = BinaryRows(x[None], y, weights=weights, keys=keys, n_keys=N_KEYS)
+    weights = np.random.default_rng(1).exponential(size=N)
+    weights[::7] = 0.0
+    rows = BinaryRows(x[None], y, weights=weights if weighted else None, keys=keys, n_keys=N_KEYS)
     ones = np.ones((N_KEYS, 1))
     found = rows.descend(ones, pull * ones, 1e-6 * ones)
     if native is None:
         assert found is None
         return
-    wanted = [optimum(x[keys == k], y[keys == k], pull) for k in range(0, N_KEYS, 10)]
+    wanted = [
+        optimum(x[own], y[own], pull, weights[own] if weighted else 1.0)
+        for own in (keys == k for k in range(0, N_KEYS, 10))
+    ]
     np.testing.assert_allclose(found[::10, 0], wanted, rtol=1e-3)
 
 
@@ -67,3 +72,31 @@ def test_all_steps_but_one_separated():
     y[others] = x[others] > 0
     with pytest.raises(NoFiniteOptimumError, match="and 296 more"):
         tc.TemporalCalibrator(curve=tc.PerStep(), shrinkage=0).fit(x, y, time=keys)
+
+
+@pytest.mark.parametrize("shrinkage", [0, 1e-3])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_no_order_of_the_rows_shows_in_the_fit(shrinkage, grouped):
+    x, y, keys = simulate(np.linspace(0.3, 1.2, N_KEYS))
+    groups, steps = np.random.default_rng(1).integers(0, N // 10, N), np.arange(N_KEYS)
+    found = []
+    for seed in range(4):
+        order = np.random.default_rng(seed).permutation(N)
+        given = {"time": keys[order], "groups": groups[order] if grouped else None}
+        cal = tc.TemporalCalibrator(curve=tc.PerStep(), shrinkage=shrinkage)
+        cal.fit(x[order], y[order], **given)
+        band = cal.interval_at(steps.astype(float))["inverse_temperature"]
+        slopes = cal.parameters_at(steps)["inverse_temperature"]
+        found.append(np.concatenate([slopes, band.lower, band.upper]))
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], rtol=1e-11)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-12, 1e12])
+def test_features_of_any_size(scale):
+    """Of all logits that are 0, or so large that they are certain, nothing is divided by 0."""
+    x, y, keys = simulate(np.full(N_KEYS, 0.6))
+    rows = BinaryRows(scale * x[None], y, keys=keys, n_keys=N_KEYS)
+    ones = np.ones((N_KEYS, 1))
+    found = rows.descend(ones, 0.0 * ones, 1e-30 * ones)
+    assert found is None or np.isfinite(found).all()

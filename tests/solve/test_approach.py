@@ -100,8 +100,9 @@ def test_a_sample_whose_classes_are_separated_leads_nobody_astray(noise, are_ali
     rows = PerClassRows(x, labels, 6, diagonal=False)
     problem = problem_of(rows, np.eye(6, 7).ravel())
     small, _ = problem.thinned(SAMPLE_ROWS)
-    # Where two features are all but alike, rounding may hold it up on its way.
-    assert are_alike or minimize_newton(small, NO_PULL, small.identity).unbounded
+    alone = minimize_newton(small, NO_PULL, small.identity)
+    # Where two features are all but alike, rounding may hold it up, but only far away.
+    assert alone.unbounded or (are_alike and np.abs(alone.theta).max() > 1e5)
     found, wanted = fit(problem, NO_PULL), minimize_newton(problem, NO_PULL, problem.identity)
     assert found.converged
     assert found.loss == pytest.approx(wanted.loss, rel=1e-9)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tempocal.calibrators.learned import Learned
 from tempocal.calibrators.summary import Summary
 from tempocal.curves import Curve, Track
-from tempocal.inputs import Codes, Groups, check_groups
+from tempocal.inputs import Codes, Groups
 from tempocal.kernels import native
 from tempocal.kernels.cached import cached
 from tempocal.kernels.cores import map_on_cores, shares
@@ -105,14 +105,12 @@ class Training:
 
     def take(self, kept: NDArray[Any]) -> Self:
         """Leave out the rows that a mask, or a list of positions, does not keep."""
-        labels = self.labels[kept]
-        groups = None if self.groups is None else self.groups.codes[kept]
         return replace(
             self,
             given=self.given[kept],
-            labels=labels,
+            labels=self.labels[kept],
             weights=None if self.weights is None else self.weights[kept],
-            groups=check_groups(groups, len(labels)),
+            groups=None if self.groups is None else self.groups.take(kept),
             times=None if self.times is None else self.times[kept],
             largest=None,
         )

@@ -33,6 +33,10 @@ class Groups:
     codes: Codes
     count: int
 
+    def take(self, kept: NDArray[Any]) -> "Groups":
+        """Keep some of the rows; their groups are numbered anew."""
+        return _numbered(self.codes[kept], self.count)
+
 
 def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> Array | None:
     """Return weights as float64, or None where every row counts once."""
@@ -106,9 +110,14 @@ def _counted(ids: NDArray[Any], low: int, high: int) -> Groups:
     """Codes of whole numbers that lie close together, without sorting them."""
     # In a narrow type a difference can overflow.
     wide = ids if ids.dtype.itemsize == 8 else ids.astype(np.int64)
-    codes = (wide - low).astype(np.intp, copy=False)
-    there = np.zeros(high - low + 1, dtype=bool)
+    return _numbered((wide - low).astype(np.intp, copy=False), high - low + 1)
+
+
+def _numbered(codes: Codes, span: int) -> Groups:
+    """Leave out the codes below ``span`` that do not occur."""
+    there = np.zeros(span, dtype=bool)
     there[codes] = True
     if not there.all():
-        codes = (np.cumsum(there) - 1)[codes]
+        places = np.cumsum(there, dtype=np.int32 if span < 2**31 else np.int64)
+        codes = np.subtract(places[codes], 1, dtype=np.intp)
     return Groups(codes, int(there.sum()))

@@ -31,7 +31,9 @@ static void linear_part(void *context, int64_t part) {
     const uint64_t n_keys = (uint64_t)of->n_keys;
     double *sums = of->sums + part * of->n_keys, few[4] = {0};
     int good = 1;
-#define PULL(i) ((0.5 - target_at(of->targets, of->kind, i)) * (of->weights ? of->weights[i] : 1.0) * number_at(of->x, of->single, i))
+#define PULL(i) \
+    ((0.5 - target_at(of->targets, of->kind, i)) * (of->weights ? of->weights[i] : 1.0) \
+     * number_at(of->x, of->single, i))
 #define PULL_BY_KEY(size) \
     pull_by_key((const double *)of->x + first, (const int64_t *)of->targets + first, of->keys + first * (size), size, \
                 end - first, sums, n_keys)
@@ -261,8 +263,8 @@ static PyObject *cells_by_key(PyObject *self, PyObject *const *given, Py_ssize_t
                && SHAPE(SCALE, 0) == 1 && *(double *)BUFFER(SCALE) >= 0.0 && n_keys > 0 && cells > 0
                && cells < INT32_MAX && SHAPE(SUMS, 3) == 4;
     if (good) {
-        Rooms rooms = {{BUFFER(X), arrays.views[X].format[0] == 'f', BUFFER(LABELS), n, BUFFER(KEYS), arrays.views[KEYS].itemsize,
-                        (uint64_t)n_keys, *(double *)BUFFER(SCALE), cells, BUFFER(SUMS)},
+        Rooms rooms = {{BUFFER(X), arrays.views[X].format[0] == 'f', BUFFER(LABELS), n, BUFFER(KEYS),
+                        arrays.views[KEYS].itemsize, (uint64_t)n_keys, *(double *)BUFFER(SCALE), cells, BUFFER(SUMS)},
                        SHAPE(SUMS, 0), 1};
         Py_BEGIN_ALLOW_THREADS;
         do_all(cells_part, &rooms, rooms.rooms);

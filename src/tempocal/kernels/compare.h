@@ -41,7 +41,6 @@ typedef struct {
     char kind;
 } Ended;
 
-
 static void ends_part(void *context, int64_t part) {
     const Ended *of = context;
     const int64_t first = begin_of(part, of->parts, of->rows), n = begin_of(part + 1, of->parts, of->rows) - first;
@@ -73,8 +72,12 @@ static PyObject *ends(PyObject *self, PyObject *const *given, Py_ssize_t count) 
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 2) < 0) return NULL;
     const char kind = arrays.views[X].format[0];
-    double room[2 * MOST_PARTS];
-    Ended of = {BUFFER(X), (char *)room, SHAPE(X, 0), parts_for(SHAPE(X, 0), 1), kind};
+    union {
+        double doubles[2 * MOST_PARTS];
+        float floats[2 * MOST_PARTS];
+        int64_t whole[2 * MOST_PARTS];
+    } room;
+    Ended of = {BUFFER(X), (char *)&room, SHAPE(X, 0), parts_for(SHAPE(X, 0), 1), kind};
     const int good = of.rows > 0 && SHAPE(ENDS, 0) == 2 && arrays.views[ENDS].format[0] == kind
                      && arrays.views[X].itemsize == (kind == 'f' ? 4 : 8);
     if (good) {
@@ -82,7 +85,7 @@ static PyObject *ends(PyObject *self, PyObject *const *given, Py_ssize_t count) 
         do_all(ends_part, &of, of.parts);
         all_ends(&of);
         Py_END_ALLOW_THREADS;
-        memcpy(arrays.views[ENDS].buf, room, 2 * (size_t)arrays.views[ENDS].itemsize);
+        memcpy(arrays.views[ENDS].buf, &room, 2 * (size_t)arrays.views[ENDS].itemsize);
     }
     return done(&arrays, good);
 }

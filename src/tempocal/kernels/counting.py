@@ -75,7 +75,7 @@ def sum_by_key(keys: Codes, n_keys: int, values: Callable[[slice], NDArray[Any]]
 
 
 def scatter(values: NDArray[Any], keys: Codes, counts: Codes, out: NDArray[Any]) -> None:
-    """Put doubles, whole numbers or booleans in the order of their keys, which have been counted.
+    """Put numbers or booleans in the order of their keys, which have been counted.
 
     Rows are read one after another, and each is written where the next one of its key goes.
     """

@@ -135,8 +135,8 @@ static void sweep_part(void *context, int64_t part) {
     char *sorted = room + 8 * of->n_keys;
     memcpy(next, bounds, 8 * (size_t)of->n_keys);
 #define SCATTER(size) \
-    scatter_rows(of->x + of->width * first, of->width, of->keys + first * of->key_size, size, n, next, (uint64_t)of->n_keys, \
-                 sorted, (uint64_t)n)
+    scatter_rows(of->x + of->width * first, of->width, of->keys + first * of->key_size, size, n, next, \
+                 (uint64_t)of->n_keys, sorted, (uint64_t)n)
     if (BY_SIZE(of->key_size, SCATTER)) {
         const Rows rows = {sorted, 1, 0, of->width == 4, NULL, NULL};
         const Keys own = {bounds, of->theta, of->n_keys};
@@ -177,8 +177,8 @@ static PyObject *sweep_sums(PyObject *self, PyObject *const *given, Py_ssize_t c
                && HAS_LENGTH(HESSIAN, parts) && (!arrays.taken[HESSIAN] || SHAPE(HESSIAN, 1) == n_keys)
                && arrays.taken[GRADIENT] >= arrays.taken[HESSIAN]
                && are_bounds_of_parts(BUFFER(BOUNDS), parts, n_keys, n);
-    Swept of = {BUFFER(X), BUFFER(KEYS), arrays.views[X].itemsize, arrays.views[KEYS].itemsize, BUFFER(BOUNDS), n, n_keys, BUFFER(THETA),
-                {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)}, 1, 1};
+    Swept of = {BUFFER(X), BUFFER(KEYS), arrays.views[X].itemsize, arrays.views[KEYS].itemsize, BUFFER(BOUNDS), n,
+                n_keys, BUFFER(THETA), {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)}, 1, 1};
     if (good) {
         Py_BEGIN_ALLOW_THREADS;
         do_all(sweep_part, &of, parts);

@@ -21,7 +21,8 @@ INLINE void NAME(score_some)(const Scored *of, Py_ssize_t size, const int64_t *r
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = rows[i], cells = of->n_groups * of->n_keys;
         double *sums = of->sums + of->groups[row] * of->n_keys + (int64_t)key_at(of->keys, size, row);
-        const double pull = (residual[i] - target_at(of->targets, of->kind, row)) * (of->weights ? of->weights[row] : 1.0);
+        const double weight = of->weights ? of->weights[row] : 1.0;
+        const double pull = weight * (residual[i] - target_at(of->targets, of->kind, row));
         for (int64_t j = 0; j < p; j++) sums[j * cells] += pull * number_at(of->x + j * of->stride, of->single, row);
     }
 }

@@ -104,6 +104,8 @@ static void NAME(even)(const Rows *rows, const Keys *keys, Found *found) {
         int64_t first = keys->starts[key], end = keys->starts[key + 1];
         const double *theta = keys->theta + key * p;
         double *loss = found->loss + key, *gradient = order ? found->gradient + key * p : NULL;
+        *loss = 0.0;
+        for (int i = 0; order && i < p; i++) gradient[i] = 0.0;
         double hessian[MOST * (MOST + 1) / 2] = {0};
 #define EVEN(P, W, O) \
     NAME(even_rows)(rows, first, end, theta, P, W, O, loss, gradient, hessian)

@@ -119,7 +119,8 @@ static int supported_avx512(void) {
 
 #define LOOPS(set) {#set, supported_##set, even_##set, descend_##set, shared_##set, per_class_##set, compare_##set, \
                     bin_pairs_##set, sigmoid_##set, softmax_##set, \
-                    count_moments_##set, cells_by_key_##set, count_rows_##set, code_rows_##set, pull_##set, score_##set, \
+                    count_moments_##set, cells_by_key_##set, count_rows_##set, code_rows_##set, pull_##set, \
+                    score_##set, \
                     double_ends_##set, float_ends_##set, whole_ends_##set, \
                     exponential_##set, logarithm_##set}
 /* The widest last. */
@@ -222,7 +223,7 @@ static PyMethodDef METHODS[] = {
     FAST(pulls, "Sums of (1/2 - label) x, by key of rows in order."),
     FAST(moments, "Weight, size and square of rows, in cells of their size."),
     FAST(points, "Two points that stand for the rows of each cell."),
-    FAST(group_scores, "Gradients of the loss of binary rows, by group and key."),
+    FAST(scores_by_group, "Gradients of the loss of binary rows, by group and key."),
     FAST(cells_by_key, "Number, size, square and (1/2 - label) x of rows, in cells of their size by key."),
     FAST(count_keys, "Rows of each key; tells whether they come in the order of their keys."),
     FAST(scatter, "Rows in the order of their keys."),

@@ -20,7 +20,7 @@ static void score_part(void *context, int64_t part) {
 
 /* The gradient of the loss of binary rows, added up by coefficient, group and key. Rows of groups that are
    not there are left out. */
-static PyObject *group_scores(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+static PyObject *scores_by_group(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, TARGETS, WEIGHTS, KEYS, THETA, GROUPS, SUMS };
     static const Wanted wanted[] = {{"df", 2, PyBUF_STRIDES, 0}, {"d?lq", 1, READ, 0}, {"d", 1, READ, 1},
                                     {KEY_KINDS, 1, READ, 0},     {"d", 2, READ, 0},    {"lq", 1, READ, 0},

@@ -28,7 +28,8 @@ static void sum_part(void *context, int64_t part) {
         __atomic_store_n(&of->has_room, 0, __ATOMIC_RELAXED);
 }
 
-/* Sum over all rows, in pieces of at most so many; tells whether there was memory. */
+/* Sum over all rows, in pieces of at most so many, whatever was in the arrays before; tells whether there was
+   memory. */
 static int sum_in_pieces(Summed *of, int64_t most) {
     const Keys keys = of->keys;
     const Found total = of->found;
@@ -43,7 +44,7 @@ static int sum_in_pieces(Summed *of, int64_t most) {
     }
     const int64_t width = 1 + (total.gradient ? p : 0) + (total.hessian ? p * p : 0);
     double *theta = malloc((size_t)(pieces.count * p) * sizeof *theta);
-    double *found = calloc((size_t)(pieces.count * width), sizeof *found);
+    double *found = malloc((size_t)(pieces.count * width) * sizeof *found);
     of->has_room = theta && found;
     if (of->has_room) {
         for (int64_t piece = 0; piece < pieces.count; piece++)
@@ -52,6 +53,9 @@ static int sum_in_pieces(Summed *of, int64_t most) {
         of->found = (Found){found, total.gradient ? found + pieces.count : NULL,
                             total.hessian ? found + pieces.count * (1 + p) : NULL};
         do_all(sum_part, of, of->parts);
+        memset(total.loss, 0, (size_t)keys.count * sizeof *found);
+        if (total.gradient) memset(total.gradient, 0, (size_t)(keys.count * p) * sizeof *found);
+        if (total.hessian) memset(total.hessian, 0, (size_t)(keys.count * p * p) * sizeof *found);
         add_up(&pieces, of->found.loss, 1, total.loss);
         if (total.gradient) add_up(&pieces, of->found.gradient, p, total.gradient);
         if (total.hessian) add_up(&pieces, of->found.hessian, p * p, total.hessian);

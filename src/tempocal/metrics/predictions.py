@@ -80,10 +80,7 @@ def check_predictions(
 def check_groups_of(rows: Predictions, groups: ArrayLike | None) -> Groups | None:
     """Take the groups of these rows through the door."""
     found = check_groups(groups, _came(rows))
-    if found is None or rows.kept is None:
-        return found
-    ids, codes = np.unique(found.codes[rows.kept], return_inverse=True)
-    return Groups(codes.astype(np.intp, copy=False), len(ids))
+    return found if found is None or rows.kept is None else found.take(rows.kept)
 
 
 def check_time_of(rows: Predictions, time: Any) -> Times:

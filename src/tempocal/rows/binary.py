@@ -25,9 +25,9 @@ from tempocal.rows.compiled import (
     descend,
     even_losses,
     even_sums,
-    group_scores,
     linear_sums,
     pulls,
+    scores_by_group,
 )
 from tempocal.rows.condensed import InOrder, Points, condense
 from tempocal.rows.layout import Block
@@ -41,8 +41,10 @@ from tempocal.rows.threads import sum_blocks
 BLOCK = 2**15
 # A pass over so many rows takes the compiled loops no longer than a few calls of NumPy.
 QUICK = 2**14
-# Rows of which all keys have one coefficient, from which that of each is looked for.
-SAMPLE = 2**13
+# With less of it features would tell labels all but surely, and their slope be anywhere.
+LEAST_ROOM = 0.01
+# Stands for the size of features that are all 0.
+TINY = 1e-300
 # Cells of groups and keys for each row, up to which all of them are in a table.
 MOST_CELLS_A_ROW = 2
 # A share of what rows of a key lose on the wrong side, and points that stand for them lose at most.
@@ -148,7 +150,7 @@ class BinaryRows(StoredRows):
             sizes, weights = points.sizes, points.weights
             theta, doubts = descend(sizes, weights, each, points.offsets, given[1])
         elif np.diff(offsets).max(initial=0) <= QUICK:
-            start = given[1] if self.is_quick else self._together(given)
+            start = given[1] if self.is_quick or given[0].any() else self._typical(given[1])
             theta, doubts = descend(self._features[0], self._weights, each, offsets, start)
         else:
             return None
@@ -160,16 +162,16 @@ class BinaryRows(StoredRows):
             found = np.where(self.have_end(doubtful)[:, None], found, identity)
         return found
 
-    def _together(self, given: Sequence[Array]) -> float:
-        """One coefficient for all keys, close to the optimum of a sample: a start for each."""
-        step = len(self._targets_as_they_came) // SAMPLE
-        x = np.ascontiguousarray(self._features_as_they_came[0, ::step])
-        linear = (0.5 - self._targets_as_they_came[::step]) @ x
-        pull, identity, lower = given
-        pull = len(x) / len(self._targets_as_they_came) * pull.sum(keepdims=True)
-        each = [np.array([linear]), pull, identity[:1], lower[:1]]
-        theta, doubts = descend(x, None, each, np.array([0, len(x)]), identity[:1])
-        return float(identity[0] if doubts[0] else theta[0])
+    def _typical(self, identity: Array) -> Array | float:
+        """Where to look from for the coefficient of every key, without a pull: about that of all.
+
+        It would be that of all rows if their features were normal, and the logistic function the
+        normal distribution of the same slope at 0: a start that no order of rows can change.
+        """
+        size = max(float(np.sqrt(self.squares[0])), TINY)
+        pull = -4.0 * float(self._linear.sum()) / (self.total_weight * size)
+        room = 1.0 - np.pi / 8.0 * pull**2
+        return pull / (size * np.sqrt(room)) if room > LEAST_ROOM else identity
 
     def group_gradients(
         self, theta: Array, codes: Codes, count: int
@@ -188,7 +190,7 @@ class BinaryRows(StoredRows):
             features, targets, keys = self._features, self._targets, self._layout.keys()
             codes = self._layout.sort(codes)
         rows = features, targets, self._weights, keys
-        return list(group_scores(*rows, theta, groups=codes, count=count))
+        return list(scores_by_group(*rows, theta, groups=codes, count=count))
 
     def have_end(self, direction: Array) -> NDArray[np.bool_]:
         """Whether some row of each key loses more and more that way, or none less and less."""
@@ -222,8 +224,7 @@ class BinaryRows(StoredRows):
             rows = slice(start, start + BLOCK)
             x = features[:, rows].astype(np.float64, copy=False)
             weighted = x if self._weights is None else x * self._weights[rows]
-            # One after the other, for which einsum has a quicker way than for all at once.
-            return np.array([np.einsum("i,i->", *pair) for pair in zip(weighted, x, strict=True)])
+            return np.array([one @ other for one, other in zip(weighted, x, strict=True)])
 
         parts = map_on_cores(sum_squares, range(0, features.shape[1], BLOCK))
         return np.asarray(np.sum(parts, axis=0) / self.total_weight)
@@ -298,7 +299,7 @@ class BinaryRows(StoredRows):
             residual[rows] = self._weigh(p - self._targets[rows], rows)
         return (x * residual for x in self._features)
 
-    def _like(self, features: Array, targets: NDArray[Any], **common: Any) -> Self:
+    def _like(self, features: Floats, targets: NDArray[Any], **common: Any) -> Self:
         return type(self)(features, targets, **common)
 
     def _eta(self, theta: Array, block: Block) -> Array:
@@ -362,7 +363,7 @@ def _sum_logs(values: Array, block: Block) -> Array:
     return np.add.reduceat(logs, np.searchsorted(chunks, block.starts))
 
 
-def _squares(x: Array, variance: Array, block: Block) -> Array:
+def _squares(x: Floats, variance: Array, block: Block) -> Array:
     """Sum ``variance * x x'`` over the rows of each key."""
     if block.is_one_key:
         return np.asarray(np.einsum("pi,qi->pq", x * variance, x)[None])

@@ -35,7 +35,7 @@ def even_losses(x: Floats, weights: Array | None, theta: Array, offsets: Codes) 
 
 
 def shared_sums(
-    z: Array, true: Array, weights: Array | None, theta: Array, offsets: Codes, *, hessian: bool
+    z: Floats, true: Array, weights: Array | None, theta: Array, offsets: Codes, *, hessian: bool
 ) -> Sums:
     """Sum the loss of a softmax of ``theta * z``, of which ``true`` is that of the label."""
     return _sums(native.shared_sums, (z, weights, true), theta, offsets, hessian=hessian)
@@ -74,7 +74,7 @@ def linear_sums(
     return np.asarray(found.sum(axis=1).T)
 
 
-def group_scores(
+def scores_by_group(
     x: Floats,
     targets: NDArray[np.bool_] | Codes | Array,
     weights: Array | None,
@@ -86,7 +86,7 @@ def group_scores(
 ) -> Array:
     """Sum the gradient of the loss of rows by group and key: (coefficients, groups, keys)."""
     found = np.zeros((len(x), count, len(theta)))
-    native.group_scores(
+    native.scores_by_group(
         np.ascontiguousarray(x),
         np.ascontiguousarray(targets),
         weights,

@@ -15,7 +15,7 @@ import numpy as np
 from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
-from tempocal.links import Array
+from tempocal.links import Array, Floats
 from tempocal.rows.compiled import moments as compiled_moments
 from tempocal.rows.compiled import points as compiled_points
 from tempocal.rows.layout import Block, Layout
@@ -38,7 +38,8 @@ SAMPLE = 2**10
 class Moments:
     """Rows counted in cells of their size."""
 
-    # (keys, cells, 4): weights, weighted sums of sizes and of their squares, and something else
+    # (keys, cells, 4): weights, weighted sums of sizes and of their squares; the fourth is for
+    # whoever counts
     sums: Array
     inside: int  # how many rows that were; the others are beyond the last cell
     pulls: Array | None  # (keys,), if labels were given: the sum of (1/2 - label) x
@@ -62,7 +63,7 @@ class Counted(Protocol):
     """Rows of one feature that can be counted."""
 
     @property
-    def feature(self) -> Array:
+    def feature(self) -> Floats:
         """The feature of each row."""
 
     def moments(self, cells: int, scale: float) -> Moments:
@@ -109,7 +110,7 @@ def condense(rows: Counted, weights: Array | None, present: Codes) -> Points | N
 class InOrder:
     """Rows that are sorted by key; labels of rows without weights are summed over in passing."""
 
-    feature: Array
+    feature: Floats
     weights: Array | None
     layout: Layout
     labels: Codes | None
@@ -132,7 +133,7 @@ class InOrder:
 
 
 def _moments(
-    feature: Array,
+    feature: Floats,
     weights: Array | None,
     layout: Layout,
     *,
@@ -152,7 +153,7 @@ def _moments(
     return found
 
 
-def _far_out(feature: Array, cells: int, scale: float) -> Codes:
+def _far_out(feature: Floats, cells: int, scale: float) -> Codes:
     """Rows beyond the last cell, which are few as a rule."""
     found = [
         start

@@ -17,7 +17,7 @@ from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cached import cached
 from tempocal.kernels.counting import as_keys, count_keys, scatter
-from tempocal.links import Array
+from tempocal.links import Array, Floats
 from tempocal.rows.sums import Sums
 
 # Types that the compiled loop puts in order.
@@ -53,7 +53,7 @@ class Block:
             return np.asarray(values.sum(axis=-1, keepdims=True))
         return np.add.reduceat(values, self.starts, axis=-1)
 
-    def project(self, features: Array, values: Array) -> Array:
+    def project(self, features: Floats, values: Array) -> Array:
         """Sum ``features * values`` over the rows of each key: (keys, features)."""
         if self.is_one_key:
             # einsum rather than BLAS, whose own threads get in the way on blocks this small.

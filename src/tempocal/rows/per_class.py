@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cached import cached
-from tempocal.links import Array
+from tempocal.links import Array, Floats
 from tempocal.rows.compiled import per_class_sums
 from tempocal.rows.layout import Block
 from tempocal.rows.products import apply_matrices, sum_outer
@@ -115,8 +115,9 @@ class PerClassRows(StoredRows):
                 yield own * x
             yield own
 
-    def _like(self, features: Array, targets: NDArray[Any], **common: Any) -> Self:
-        return type(self)(features, targets, self._n_classes, diagonal=self._diagonal, **common)
+    def _like(self, features: Floats, targets: NDArray[Any], **common: Any) -> Self:
+        x = features.astype(np.float64, copy=False)
+        return type(self)(x, targets, self._n_classes, diagonal=self._diagonal, **common)
 
     def _loss(self, theta: Array, block: Block) -> tuple[Array, Array]:
         """Loss of each row and probabilities (classes, rows)."""
@@ -148,7 +149,7 @@ class PerClassRows(StoredRows):
             slopes = block.sum(values * x).T[:, :, None]
         return np.concatenate([slopes, biases], axis=2).reshape(-1, self.n_coefficients)
 
-    def _per_class(self, x: Array) -> Array:
+    def _per_class(self, x: Floats) -> Array:
         """Features as each class sees them: (classes or 1, features per class, rows)."""
         ones = np.ones((len(x) if self._diagonal else 1, x.shape[1]))
         return np.stack([x, ones], axis=1) if self._diagonal else np.concatenate([x, ones])[None]

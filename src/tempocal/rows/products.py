@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tempocal.links import Array
+from tempocal.links import Array, Floats
 from tempocal.rows.layout import Block
 
 # Multiplications in a product, about as many as take the time of a call.
 FEW = 2000
 
 
-def apply_matrices(matrices: Array, x: Array, block: Block) -> Array:
+def apply_matrices(matrices: Array, x: Floats, block: Block) -> Array:
     """Multiply the rows ``x`` (b, rows) of each key by its matrix (keys, a, b): (a, rows)."""
     if block.is_one_key:
         return np.asarray(matrices[0] @ x)
@@ -30,7 +30,7 @@ def apply_matrices(matrices: Array, x: Array, block: Block) -> Array:
     return total
 
 
-def sum_outer(a: Array, b: Array, block: Block) -> Array:
+def sum_outer(a: Array, b: Floats, block: Block) -> Array:
     """Sum the products of all pairs of ``a`` (a, rows) and ``b`` (b, rows) by key: (keys, a, b)."""
     if block.is_one_key:
         return np.asarray(a @ b.T)[None]

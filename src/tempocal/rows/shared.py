@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
-from tempocal.links import Array
+from tempocal.links import Array, Floats
 from tempocal.rows.compiled import shared_sums
 from tempocal.rows.layout import Block
 from tempocal.rows.softmax import BLOCK_NUMBERS, softmax
@@ -84,8 +84,8 @@ class SharedRows(StoredRows):
             residual[rows] = self._weigh((p * z).sum(axis=0) - self._true[rows], rows)
         yield residual
 
-    def _like(self, features: Array, targets: NDArray[Any], **common: Any) -> Self:
-        return type(self)(features, targets, **common)
+    def _like(self, features: Floats, targets: NDArray[Any], **common: Any) -> Self:
+        return type(self)(features.astype(np.float64, copy=False), targets, **common)
 
     def _sum_weighted(self, values: Array, block: Block) -> Array:
         return block.sum(self._weigh(values, block.rows))

@@ -63,7 +63,7 @@ class StoredRows(ABC):
         return self._layout.key_weights(self._weights)
 
     @cached
-    def _features(self) -> Any:
+    def _features(self) -> Floats:
         """Features in the order of the keys: doubles, or of a binary model floats."""
         return np.ascontiguousarray(self._layout.sort(self._features_as_they_came))
 
@@ -140,7 +140,7 @@ class StoredRows(ABC):
         """
 
     @abstractmethod
-    def _like(self, features: Array, targets: NDArray[Any], **common: Any) -> Self:
+    def _like(self, features: Floats, targets: NDArray[Any], **common: Any) -> Self:
         """Rows of the same model."""
 
     def _zeros(self, hessian: bool) -> Sums:

@@ -127,8 +127,8 @@ class Rows(Protocol):
     def descend(self, identity: Array, pull: Array, lower: Array) -> Array | None:
         """Coefficients close to where the loss of each key and a pull to the identity are least.
 
-        All are of shape (keys, coefficients). Where that has no end the identity or zero is
-        returned, whichever is better; and None where rows know no quick way.
+        All are of shape (keys, coefficients). Where that has no end it is the identity, or another
+        place to start from; and None where rows know no quick way.
         """
 
     def have_end(self, direction: Array) -> NDArray[np.bool_]:

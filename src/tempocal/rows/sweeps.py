@@ -14,7 +14,7 @@ from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cached import cached
 from tempocal.kernels.counting import PART, SOME_PARTS
-from tempocal.links import Array
+from tempocal.links import Array, Floats
 from tempocal.rows.condensed import LEAST_ROWS_A_KEY, Moments
 from tempocal.rows.layout import Layout
 from tempocal.rows.sums import Sums
@@ -28,7 +28,7 @@ MOST_ROOMS, ROWS_A_CELL, FEW_CELLS = 32, 32, 2**19
 class Sweep:
     """Binary rows with one feature and no weights, as they came."""
 
-    feature: Array  # (n,)
+    feature: Floats  # (n,)
     labels: NDArray[np.int64]
     layout: Layout
 
