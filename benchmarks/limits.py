@@ -14,7 +14,7 @@ import numpy as np
 
 import tempocal as tc
 from benchmarks.fits import simulate
-from benchmarks.timing import Timed, lowest_time, print_table
+from benchmarks.timing import Timed, lowest_time, on_one_core, print_table
 
 # Steps of fewer rows are often separated, and have no finite optimum.
 LEAST_ROWS = 100
@@ -44,24 +44,27 @@ def applied(n: int) -> None:
 
 
 def along_rows(largest: int) -> None:
-    """Nanoseconds for each row, as rows grow."""
+    """Nanoseconds for each row, as rows grow, on all cores and on one of them."""
     print("\nTime for each row, temperature by maximum likelihood")
+    fit = tc.TemperatureScaling(shrinkage=0).fit
     for power in range(5, 9):
         n = 10**power
         if n <= largest:
             z, y = simulate(n, 2)
-            _print_per_row(n, _fit(tc.TemperatureScaling(shrinkage=0).fit, z, y), "rows")
+            _print_per_row(n, _fit(fit, z, y), "rows")
+            with on_one_core():
+                _print_per_row(n, _fit(fit, z, y), "rows on one core")
 
 
 def along_steps(n: int) -> None:
     """Nanoseconds for each row, as steps grow."""
     print(f"\nTime for each of {n:,} rows, one temperature for each step")
     z, y = simulate(n, 2)
+    fit = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.PerStep(), shrinkage=0).fit
     for n_steps in (10, 100, 1000, 10_000):
         if n_steps * LEAST_ROWS > n:
             break
         step = np.random.default_rng(0).integers(0, n_steps, n)
-        fit = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.PerStep(), shrinkage=0).fit
         _print_per_row(n, _fit(fit, z, y, time=step), f"rows, {n_steps:,} steps")
 
 

@@ -1,8 +1,12 @@
 """Time a function, and print a table of times."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
+
+from tempocal.kernels.cores import use_all_cores
 
 # A function runs for so many seconds at least; after so many, fewer runs than asked for will do.
 SHORT, LONG = 1.0, 20.0
@@ -25,6 +29,22 @@ def lowest_time(name: str, run: Callable[[], float], repeats: int = 5) -> Timed:
         value = run()
         times.append(perf_counter() - start)
     return Timed(name, min(times), value)
+
+
+@contextmanager
+def on_one_core() -> Iterator[None]:
+    """Leave this process one of its cores, where it can be told so (Linux)."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    all_of_them = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(all_of_them)})
+    use_all_cores()
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, all_of_them)
+        use_all_cores()
 
 
 def print_table(title: str, measure: str, timed: list[Timed]) -> None:
