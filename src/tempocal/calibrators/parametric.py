@@ -242,15 +242,12 @@ def fit_family(family: Family, shrinkage: Any, training: Training) -> Fitted:
     ]
     # Strengths that were chosen by folds are as good as given.
     wanted: Wanted = (None, None) if strengths is None and not by_folds else fits[0].strengths
-    made = _made(family, problems, fits, training, wanted=wanted)
-    if not family.loss_is_nll:
-        return made
-    total = problems[0].rows.total_weight
-    return replace(
-        made,
-        nll_before=float(problems[0].losses_before.sum()) / total,
-        nll_after=fits[0].solution.loss / total,
-    )
+    losses: tuple[float | None, float | None] = (None, None)
+    if family.loss_is_nll:
+        total = problems[0].rows.total_weight
+        before = float(problems[0].losses_before.sum())
+        losses = (before / total, fits[0].solution.loss / total)
+    return _made(family, problems, fits, training, wanted=wanted, losses=losses)
 
 
 def update_family(family: Family, shrinkage: Any, known: Learned, training: Training) -> Fitted:
@@ -276,6 +273,7 @@ def _made(
     *,
     wanted: Wanted,
     before: Learned | None = None,
+    losses: tuple[float | None, float | None] = (None, None),
 ) -> Fitted:
     """Make the map of fitted coefficients, and what is to be told and to be remembered of them."""
     thetas = [family.tidy(one.solution.theta, one.strengths[0] == 0.0) for one in fits]
@@ -299,5 +297,7 @@ def _made(
         fitted,
         {**parameters, **details_of(problems, fits)},
         max(effects) if effects else None,
+        nll_before=losses[0],
+        nll_after=losses[1],
         learned=learned,
     )

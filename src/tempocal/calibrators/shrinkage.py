@@ -29,7 +29,7 @@ def check_shrinkage(shrinkage: Any, *, pairs: bool = True) -> Strengths | None:
     is_pair = isinstance(shrinkage, tuple | list) and pairs
     pair = shrinkage if is_pair else (shrinkage, shrinkage)
     try:
-        slopes, biases = (float(number) for number in pair)
+        slopes, biases = map(float, pair)
     except (TypeError, ValueError):
         slopes = biases = np.nan
     if isinstance(shrinkage, str | bool) or not (0 <= slopes < np.inf and 0 <= biases < np.inf):
@@ -72,8 +72,8 @@ def report(problem: Problem, shrunk: Shrunk, shrinkage: Any, times: Array | None
             "look at the scale of the logits",
             NotConvergedWarning,
         )
-    bounded = np.isfinite(problem.lower)
-    if bounded.any() and (shrunk.solution.theta <= problem.lower)[bounded].all():
+    at_bound = shrunk.solution.theta <= problem.lower
+    if at_bound.any() and at_bound[np.isfinite(problem.lower)].all():
         warn_user(
             "all slopes stand at their lower bound, so that the logits hardly count: they tell "
             "nothing about the labels, or are reversed",

@@ -79,7 +79,7 @@ class Training:
         earlier = 0.0 if self.earlier is None else self.earlier
         if self.n_classes == 2 and self.weights is None:
             parts = [self.labels[rows] for rows in shares(self.n_rows, least=MANY)]
-            seconds = sum(map_on_cores(np.sum, parts))
+            seconds = sum(map_on_cores(np.add.reduce, parts))
             return np.array([len(self.labels) - seconds, seconds], dtype=np.float64) + earlier
         counts = np.bincount(self.labels, self.weights, minlength=self.n_classes)
         return counts.astype(np.float64) + earlier

@@ -107,7 +107,7 @@ class BinaryRows(StoredRows):
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
-        theta, offsets = theta[self._layout.present], self._layout.offsets
+        theta, offsets = self._layout.of_present(theta), self._layout.offsets
         if self._sweep is not None:
             even = self._sweep.even_sums(theta, hessian=hessian)
         elif self._is_compiled:
@@ -127,7 +127,7 @@ class BinaryRows(StoredRows):
         """Negative log likelihood alone, of shape (keys,)."""
         if not self._is_compiled:
             return super().losses(theta)
-        at = theta[self._layout.present]
+        at = self._layout.of_present(theta)
         if self._sweep is not None:
             even = self._sweep.even_losses(at)
         else:
@@ -144,7 +144,8 @@ class BinaryRows(StoredRows):
         if native is None or self.n_coefficients > 1:
             return None
         points, present, offsets = self._points, self._layout.present, self._layout.offsets
-        given = [each[present, 0] for each in (pull, identity, lower)]
+        of_present = self._layout.of_present
+        given = [np.ascontiguousarray(of_present(each)[:, 0]) for each in (pull, identity, lower)]
         each = [np.ascontiguousarray(self._linear[:, 0]), *given]
         if points is not None:
             sizes, weights = points.sizes, points.weights

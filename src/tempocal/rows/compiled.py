@@ -30,7 +30,8 @@ def even_sums(
 def even_losses(x: Floats, weights: Array | None, theta: Array, offsets: Codes) -> Array:
     """Sum log(2 cosh(eta / 2)) over the rows of each key: (keys,)."""
     found = np.zeros(len(theta))
-    native.even_sums(x, weights, None, theta, offsets, found, None, None)
+    at = np.ascontiguousarray(theta)
+    native.even_sums(x, weights, None, at, offsets, found, None, None)
     return found
 
 
@@ -165,5 +166,6 @@ def _sums(
 ) -> Sums:
     found = Sums.zeros(*theta.shape, hessian=hessian)
     if len(theta):
-        loop(*columns, theta, offsets, found.loss, found.gradient, found.hessian)
+        at = np.ascontiguousarray(theta)
+        loop(*columns, at, offsets, found.loss, found.gradient, found.hessian)
     return found

@@ -85,6 +85,10 @@ class Layout:
         np.cumsum(totals[present], out=offsets[1:])
         return cls(None if in_order else keys, counts, present, offsets)
 
+    def of_present(self, values: Array) -> Array:
+        """Of values of all keys (keys, ...), those of the keys that have rows."""
+        return values if len(self.present) == self.n_keys else values[self.present]
+
     @property
     def n_rows(self) -> int:
         """How many rows there are."""

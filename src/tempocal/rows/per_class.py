@@ -65,7 +65,7 @@ class PerClassRows(StoredRows):
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
-        theta = theta[self._layout.present]
+        theta = self._layout.of_present(theta)
         if native is not None and self.n_coefficients <= MOST_COMPILED:
             return self._layout.for_all_keys(self._compiled(theta, hessian))
         total = self._zeros(hessian)

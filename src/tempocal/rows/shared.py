@@ -48,7 +48,7 @@ class SharedRows(StoredRows):
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, 1)."""
-        theta = theta[self._layout.present]
+        theta = self._layout.of_present(theta)
         # With theta below 0 the top class is another, from which the loops do not measure.
         if native is not None and bool((theta >= 0.0).all()):
             offsets = self._layout.offsets

@@ -90,13 +90,14 @@ def may_run(
     rows: Rows, theta: Array, identity: Array, curvature: Array, weight: Array | float
 ) -> NDArray[np.bool_]:
     """Which slopes are far away, or have hardly any curvature left of what there was at zero."""
+    is_slope = identity != 0.0
     far = np.abs(theta) > FAR * np.maximum(np.abs(identity), 1.0)
-    level = (theta**2 * curvature < LEVEL * weight) & (identity != 0.0)
+    level = (theta**2 * curvature < LEVEL * weight) & is_slope
     if level.any():
         # So it is next to zero as well, where there is most of it.
         squares = np.tile(rows.squares, curvature.shape[-1] // rows.n_coefficients)
         level &= curvature < LEVEL * squares * weight
-    return np.asarray(level | (far & (identity != 0.0)))
+    return np.asarray(level | (far & is_slope))
 
 
 def descend_newton(

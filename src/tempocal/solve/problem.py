@@ -158,6 +158,8 @@ class Problem:
     def at_keys(self, theta: Array) -> Array:
         """Coefficients of every key, of shape (keys, coefficients of a key)."""
         table = theta.reshape(-1, self.rows.n_coefficients)
+        if self.basis.ndim == len(self.basis) == len(table) == 1:
+            return table
         return np.asarray(table[self.basis] if self.basis.ndim == 1 else self.basis @ table)
 
     def pulled(self, strengths: Strengths, offset: Array) -> Array:
