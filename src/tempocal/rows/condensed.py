@@ -31,7 +31,7 @@ BLOCK = 2**15
 # Cells end at this many times the median size, so that rows far out do not take them all; and at
 # this many times the largest of a sample.
 REACH, BEYOND = 10.0, 2.0
-SAMPLE = 2**10
+SAMPLE = 2**8
 
 
 @dataclass(frozen=True)

@@ -74,11 +74,13 @@ class Layout:
     def of(cls, keys: Codes | None, n_keys: int, n_rows: int) -> Self:
         """Sort by key, unless there is one key only or the rows are in order."""
         if keys is None:
-            counts, in_order = np.zeros((1, n_keys), dtype=np.intp), True
+            counts = np.zeros((1, n_keys), dtype=np.intp)
             counts[0, 0] = n_rows
-        else:
-            keys = as_keys(keys)
-            counts, in_order = count_keys(keys, n_keys)
+            # Without rows there is not even that one.
+            offsets = np.array([0, n_rows] if n_rows else [0])
+            return cls(None, counts, np.arange(len(offsets) - 1), offsets)
+        keys = as_keys(keys)
+        counts, in_order = count_keys(keys, n_keys)
         totals = counts.sum(axis=0)
         present = np.flatnonzero(totals)
         offsets = np.zeros(len(present) + 1, dtype=np.intp)
