@@ -29,8 +29,8 @@ def per_step(n: int, steps: int) -> None:
     """One temperature for each step; the value is the mean NLL."""
     z, y, time = simulate(n, steps)
 
-    def ours(**given: Any) -> float:
-        cal = tc.TemporalCalibrator(curve=tc.PerStep(), shrinkage=0)
+    def ours(curve: Any = None, shrinkage: Any = 0, **given: Any) -> float:
+        cal = tc.TemporalCalibrator(curve=curve or tc.PerStep(), shrinkage=shrinkage)
         return cal.fit(z, y, time=time, **given).summary().nll_after
 
     def loop(solver: str) -> float:
@@ -46,6 +46,18 @@ def per_step(n: int, steps: int) -> None:
     groups, weights = np.arange(n) // 25, np.ones(n)
     timed.append(lowest_time("the same, groups of 25 rows", lambda: ours(groups=groups)))
     timed.append(lowest_time("the same, weights", lambda: ours(sample_weight=weights)))
+    usual = {"shrinkage": "auto", "groups": groups}
+    mixed = {**usual, "groups": np.random.default_rng(0).permutation(groups)}
+    for name, given in (
+        ("PerStep, groups, shrinkage from the data", usual),
+        ("the same, rows of a group far apart", mixed),
+        (
+            "ExponentialDecay, groups, shrinkage from the data",
+            usual | {"curve": tc.ExponentialDecay()},
+        ),
+        ("Spline, groups, shrinkage from the data", usual | {"curve": tc.Spline()}),
+    ):
+        timed.append(lowest_time(name, lambda given=given: ours(**given)))  # type: ignore[misc]
     for solver in ("lbfgs", "newton-cholesky"):
         name = f"loop over scikit-learn LogisticRegression, {solver}"
         timed.append(lowest_time(name, lambda solver=solver: loop(solver), repeats=3))  # type: ignore[misc]

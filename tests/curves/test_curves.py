@@ -209,6 +209,15 @@ class TestPerStep:
         assert shape.separate
         assert shape.basis.codes(np.array([2.0, 4.0])).tolist() == [0, 1]
 
+    def test_leaves_out_no_step_that_has_rows_unless_it_is_asked_to(self):
+        """Weights of 1 over the length of a sequence make late steps light."""
+        times, weights = np.array([1.0, 1.0, 2.0, 3.0]), np.array([0.5, 0.7, 0.01, 1e-6])
+        track, _ = laid(tc.PerStep(), times, weights)
+        assert track.grid.times.tolist() == [1.0, 2.0, 3.0]
+        assert track.kept is None
+        with pytest.raises(InputError, match="min_rows is 2, but no step has more than 1.2 rows"):
+            laid(tc.PerStep(min_rows=2), times, weights)
+
     def test_takes_the_earlier_of_two_steps_as_near(self):
         basis = StepBasis(np.array([1.0, 3.0, 9.0]), "nearest")
         assert basis.codes(np.array([-7.0, 2.0, 2.1, 6.0, 6.1, 99.0])).tolist() == [

@@ -26,7 +26,8 @@ class PerStep(Curve):
     Parameters
     ----------
     min_rows : int, default=1
-        Steps with fewer rows than this, by weight, are left out of the fit and treated as not seen.
+        Steps with fewer rows than this, by weight, are left out of the fit and treated as not seen;
+        with 1 none is that has rows, however light.
     unseen : {"nearest", "interpolate", "error"}, default="nearest"
         What a step is given that the fit has not seen: the nearest step's model, of two as near the
         earlier one's; a line between the coefficients of its neighbors; or an error.
@@ -76,8 +77,8 @@ class PerStep(Curve):
 
 
 def _with_enough(grid: Grid, least: int, unseen: str) -> Track:
-    """Leave out the steps that have too few rows."""
-    enough = grid.weights >= least
+    """Leave out the steps that have too few rows; none that has any, if one row is enough."""
+    enough = grid.weights > 0.0 if least == 1 else grid.weights >= least
     if not enough.any():
         raise InputError(
             f"min_rows is {least}, but no step has more than {grid.weights.max():g} rows: "
