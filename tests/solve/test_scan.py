@@ -5,7 +5,7 @@ import pytest
 
 from tempocal.rows import BinaryRows, Sums
 from tempocal.solve.profile import _lows
-from tempocal.solve.scan import KeyQuadratic, moved
+from tempocal.solve.scan import Bracket, KeyQuadratic, moved
 from tempocal.solve.separate import bounded_steps
 
 KEYS, RATES = 20, 9
@@ -98,3 +98,22 @@ def test_sums_a_tiny_step_away_are_those_of_a_pass(width):
 )
 def test_level_rates_are_one_dip(values, wanted):
     assert _lows(np.array(values), 1e-12).tolist() == wanted
+
+
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e160, 1e293])
+def test_a_parabola_of_any_height_has_its_vertex(size):
+    """Where rows are all but separated, what lies ahead is guessed to be that far down."""
+    points = np.array([1.0, 2.0, 4.0])
+    found = Bracket.around(1, points, size * np.array([-0.5, -0.75, 0.25]))
+    # Through these goes (x - 2)^2 / 4 - 3 / 4, but for its height.
+    assert found.vertex == pytest.approx(2.0, abs=1e-9)
+    assert found.promised == pytest.approx(0.0, abs=1e-12 * size)
+    off = Bracket.around(1, points, size * np.array([-0.5, -0.75, -0.5]))
+    assert 2.0 < off.vertex < 4.0
+    assert 0.0 < off.promised < size
+
+
+def test_heights_beyond_all_numbers_have_no_vertex():
+    with np.errstate(over="ignore"):
+        found = Bracket.around(1, np.array([1.0, 2.0, 4.0]), np.array([1e308, -1e308, 1e308]))
+    assert (found.vertex, found.promised) == (2.0, 0.0)

@@ -104,10 +104,12 @@ class Bracket:
         rise, _, fall = np.maximum(values[places] - values[lowest], 0.0).tolist()
         bend = rise * (right - center) + fall * (center - left)
         lean = rise * (right - center) ** 2 - fall * (center - left) ** 2
-        if not (bend > 0.0 and left < center < right):
+        if not (0.0 < bend < np.inf and left < center < right):
             return cls(left, center, right, center, 0.0)
-        promised = 0.25 * lean**2 / (bend * (right - center) * (center - left) * (right - left))
-        return cls(left, center, right, center + 0.5 * lean / bend, promised)
+        # Values may be so far apart that their squares overflow.
+        away = 0.5 * lean / bend
+        promised = 0.5 * away * lean / ((right - center) * (center - left) * (right - left))
+        return cls(left, center, right, center + away, promised)
 
     def closer(self) -> Array:
         """Points all over the bracket, and close to the vertex."""
