@@ -88,7 +88,20 @@ def memory(n: int) -> None:
     rng = np.random.default_rng(0)
     fine, many = 50 * rng.random(n), rng.integers(0, 10_000, n)
     decay, single = tc.TemporalCalibrator(shrinkage=0).fit, z.astype(np.float32)
+    groups, weights, each = np.arange(n) // 25, np.ones(n), tc.TemperatureScaling(shrinkage=0)
+    logits, label = simulate(n // 3, 3)
     for name, given, call in (
+        ("3 classes", (logits, label), lambda: each.fit(logits, label)),
+        (
+            "per step, groups",
+            (z, y, step, groups),
+            lambda: along_time(z, y, time=step, groups=groups),
+        ),
+        (
+            "per step, weights",
+            (z, y, step, weights),
+            lambda: along_time(z, y, time=step, sample_weight=weights),
+        ),
         ("temperature", (z, y), lambda: tc.TemperatureScaling().fit(z, y)),
         ("per step", (z, y, step), lambda: along_time(z, y, time=step)),
         ("per step, float32", (single, y, step), lambda: along_time(single, y, time=step)),
