@@ -85,7 +85,11 @@ def nll_from_logits(logits: Array, labels: NDArray[np.intp]) -> Array:
     """Negative log-probability of the true class of each row, given by its code."""
     if logits.ndim == 1:
         return -log_sigmoid(np.where(labels == 1, logits, -logits))
-    return -log_softmax(logits)[np.arange(len(labels)), labels]
+    # Turned, for sums over few classes run along whole columns then.
+    shifted = np.ascontiguousarray(logits.T, dtype=np.float64)
+    shifted = shifted - shifted.max(axis=0)
+    true = np.take_along_axis(shifted, labels[None], axis=0)[0]
+    return np.asarray(np.log(np.exp(shifted, out=shifted).sum(axis=0)) - true)
 
 
 def log_features(logits: Array) -> Array:

@@ -76,7 +76,7 @@ def test_sums_of_a_binary_model(loops, width, n_rows, dtype, *, weighted, hessia
     weights = rng.exponential(size=n_rows) if weighted else None
     bounds, theta = keys_of(n_rows, 4, rng), rng.normal(size=(4, width))
     found = sums_like(theta, hessian=hessian)
-    loops.even_sums(x, weights, None, theta, bounds, *found)
+    loops.even_sums(x, weights, theta, bounds, *found)
 
     wide = x.astype(np.float64)
     spread = np.repeat(theta, np.diff(bounds), axis=0)
@@ -103,15 +103,23 @@ def test_sums_of_a_binary_model(loops, width, n_rows, dtype, *, weighted, hessia
 @pytest.mark.parametrize("n_rows", [1, 5, 700])
 def test_sums_of_a_softmax(loops, n_rows, n_classes, dtype, weighted):
     rng = np.random.default_rng(n_rows + n_classes)
-    z = (4.0 * rng.normal(size=(n_classes, n_rows))).astype(dtype)
-    z[0, : n_rows // 9] = -1e9  # a class that is masked
-    z -= z.max(axis=0)
-    wide = z.astype(np.float64)
-    true = wide[1 + rng.integers(n_classes - 1, size=n_rows), np.arange(n_rows)]
+    z = (4.0 * rng.normal(size=(n_rows, n_classes))).astype(dtype)
+    z[: n_rows // 9, 0] = -1e9  # a class that is masked
+    labels = 1 + rng.integers(n_classes - 1, size=n_rows)
     weights = rng.exponential(size=n_rows) if weighted else None
-    bounds, theta = keys_of(n_rows, 3, rng), np.array([[0.7], [0.0], [3.0]])
+    bounds, theta = keys_of(n_rows, 4, rng), np.array([[0.7], [0.0], [3.0], [0.2]])
     found = sums_like(theta, hessian=True)
-    loops.shared_sums(z, weights, true, theta, bounds, *found)
+    loops.shared_sums(z.T, weights, labels, theta, bounds, *found)
+    # However they lie in memory, the sums have the same bits.
+    other = np.full((2 * n_rows, n_classes + 3), np.nan, dtype=dtype)
+    other[::2, 1:-2] = z
+    for lie in (np.ascontiguousarray(z.T), other[::2, 1:-2].T, z[::-1].copy()[::-1].T):
+        again = sums_like(theta, hessian=True)
+        loops.shared_sums(lie, weights, labels, theta, bounds, *again)
+        for one, two in zip(found, again, strict=True):
+            np.testing.assert_array_equal(one, two)
+    wide = (z - z.max(axis=1, keepdims=True).astype(np.float64)).T
+    true = wide[labels, np.arange(n_rows)]
 
     slope = np.repeat(theta[:, 0], np.diff(bounds))
     eta = slope * wide
@@ -130,6 +138,21 @@ def test_sums_of_a_softmax(loops, n_rows, n_classes, dtype, weighted):
         )
 
 
+@pytest.mark.parametrize("theta", [-0.5, -3.0])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_a_softmax_that_is_turned_around(loops, theta, weighted):
+    """With a coefficient below zero it is that of the logits with the other sign."""
+    rng = np.random.default_rng(0)
+    z, labels = 50.0 * rng.normal(size=(4, 333)), rng.integers(4, size=333)
+    weights = rng.exponential(size=333) if weighted else None
+    bounds = np.array([0, 333])
+    found, wanted = (sums_like(np.ones((1, 1)), hessian=True) for _ in range(2))
+    loops.shared_sums(z, weights, labels, np.array([[theta]]), bounds, *found)
+    loops.shared_sums(-z, weights, labels, np.array([[-theta]]), bounds, *wanted)
+    for one, two, sign in zip(found, wanted, (1, -1, 1), strict=True):
+        np.testing.assert_array_equal(one, sign * two)
+
+
 @pytest.mark.parametrize("diagonal", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -146,6 +169,11 @@ def test_sums_of_a_softmax_by_class(loops, n_rows, n_classes, dtype, *, weighted
     found = sums_like(theta, hessian=True)
     loop = loops.diagonal_sums if diagonal else loops.full_sums
     loop(x, weights, labels, theta, bounds, *found)
+    # Row by row in memory it is the same.
+    again = sums_like(theta, hessian=True)
+    loop(np.ascontiguousarray(x.T).T, weights, labels, theta, bounds, *again)
+    for one, two in zip(found, again, strict=True):
+        np.testing.assert_array_equal(one, two)
 
     # What the coefficients of each class multiply, (rows, classes, width).
     ones = np.ones((n_rows, n_classes, 1))
@@ -392,7 +420,6 @@ def test_instruction_sets_that_are_not_there_are_refused():
 GOOD = {
     "x": np.ones((2, 6)),
     "weights": np.ones(6),
-    "labels": None,
     "theta": np.ones((1, 2)),
     "starts": np.array([0, 6]),
     "loss": np.zeros(1),

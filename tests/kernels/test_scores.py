@@ -12,6 +12,10 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+# Groups are counted from here.
+FIRST = np.array([0])
+
+
 def case(n, p=1, *, n_keys=5, n_groups=40, dtype=np.float64, seed=0):
     rng = np.random.default_rng(seed)
     x = (3.0 * rng.normal(size=(p, n))).astype(dtype)
@@ -40,29 +44,19 @@ def test_sums_are_those_written_out(loops, n, p, dtype, weighted):
     for targets in (labels, labels.astype(bool), 0.1 + 0.8 * labels):
         wanted = written_out(x, targets, weights, keys, theta, groups)
         for kind in (np.uint16, np.int32, np.int64):
-            found = np.zeros_like(wanted)
-            loops.scores_by_group(x, targets, weights, keys.astype(kind), theta, groups, found)
+            found, given = np.zeros_like(wanted), (keys.astype(kind), theta, groups.astype(kind))
+            loops.scores_by_group(x, targets, weights, *given, FIRST, found)
             np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-13)
-
-
-def test_any_number_of_cores_gives_the_same_bits(set_cores):
-    x, labels, _, keys, theta, groups = case(200_000, n_groups=5000)
-    bits = set()
-    for cores in (1, 2, 5):
-        set_cores(cores)
-        found = np.zeros((1, 5000, 5))
-        native.scores_by_group(x, labels, None, keys, theta, groups, found)
-        bits.add(found.tobytes())
-    assert len(bits) == 1
-    wanted = written_out(x, labels, None, keys, theta, groups, n_groups=5000)
-    np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
+            part = np.zeros_like(wanted[:, 7:19])
+            loops.scores_by_group(x, targets, weights, *given, np.array([7]), part)
+            np.testing.assert_array_equal(part, found[:, 7:19])
 
 
 def test_huge_logits_are_sure():
     x = np.array([[1e9, -1e9, 1e9, 0.0]])
     found = np.zeros((1, 4, 1))
     given = np.array([1, 0, 0, 1]), None, np.zeros(4, dtype=np.int64), np.ones((1, 1))
-    native.scores_by_group(x, *given, np.arange(4), found)
+    native.scores_by_group(x, *given, np.arange(4), FIRST, found)
     np.testing.assert_array_equal(found.ravel(), [0.0, 0.0, 1e9, 0.0])
 
 
@@ -80,13 +74,15 @@ def test_huge_logits_are_sure():
         (4, np.zeros((3, 1))),
         (4, np.zeros((2, 2))),
         (5, np.zeros(7, dtype=np.int64)),
-        (6, np.zeros((2, 4, 2))),
-        (6, np.zeros((1, 4, 3))),
+        (6, np.zeros(2, dtype=np.int64)),
+        (7, np.zeros((2, 4, 2))),
+        (7, np.zeros((1, 4, 3))),
     ],
 )
 def test_what_does_not_go_together_is_refused(place, wrong):
     whole = np.zeros(6, dtype=np.int64)
-    good = [np.ones((1, 6)), whole, None, whole, np.ones((2, 1)), whole, np.zeros((1, 4, 2))]
+    rows = [np.ones((1, 6)), whole, None, whole, np.ones((2, 1)), whole]
+    good = [*rows, FIRST, np.zeros((1, 4, 2))]
     native.scores_by_group(*good)
     good[place] = wrong
     with pytest.raises(ValueError, match="do not go together"):
@@ -95,6 +91,10 @@ def test_what_does_not_go_together_is_refused(place, wrong):
 
 def test_groups_that_are_none_are_left_out():
     whole, found = np.zeros(6, dtype=np.int64), np.zeros((1, 4, 2))
-    groups = np.array([0, -1, 4, 1, 10**12, -(10**12)])
-    native.scores_by_group(np.ones((1, 6)), whole, None, whole, np.zeros((2, 1)), groups, found)
+    groups = np.array([0, -1, 4, 1, 10**12, -(2**63)])
+    given = np.ones((1, 6)), whole, None, whole, np.zeros((2, 1)), groups
+    native.scores_by_group(*given, FIRST, found)
     assert found[0, :, 0].tolist() == [0.5, 0.5, 0.0, 0.0]
+    found[:] = 0.0
+    native.scores_by_group(*given, np.array([1]), found)
+    assert found[0, :, 0].tolist() == [0.5, 0.0, 0.0, 0.5]

@@ -55,27 +55,33 @@ def test_rows_in_the_order_of_their_keys(loops, rows, key_type):
         counting.scatter(x, keys, counts, np.empty(N))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("key_type", counting.KEY_TYPES)
-def test_rows_counted_in_cells_by_key(loops, rows, key_type):
-    x, labels, keys, _ = rows
+def test_rows_counted_in_cells_by_key(loops, rows, key_type, weighted):
+    x, labels, keys, weights = rows
+    given = (None, weights) if weighted else (labels, None)
     found = [np.zeros((2, N_KEYS, 17, 4)) for _ in range(2)]
     for feature, into in zip(both(x), found, strict=True):
-        loops.cells_by_key(feature, labels, keys.astype(key_type), np.array([4.0]), into)
+        loops.cells_by_key(feature, *given, keys.astype(key_type), np.array([4.0]), into)
     np.testing.assert_array_equal(*found)
-    assert found[0][..., 0].sum() == N
+    assert found[0][..., 3 if weighted else 0].sum() == N
+    if weighted:
+        assert found[0][..., 0].sum() == pytest.approx(weights.sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize("key_type", counting.KEY_TYPES)
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_sums_of_rows_in_no_order(loops, rows, key_type, order):
-    x, _, keys, _ = rows
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_of_rows_in_no_order(loops, rows, key_type, order, weighted):
+    x, _, keys, weights = rows
+    own = weights if weighted else None
     x = np.where(np.abs(x) < 1e3, x, np.float32(1.0))
     bounds = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=N_KEYS))])[None]
     found = []
     for feature in both(x):
         sums = [np.zeros((1, N_KEYS)) for _ in range(order + 1)]
         given = keys.astype(key_type), bounds, np.linspace(0.2, 2.0, N_KEYS)
-        loops.sweep_sums(feature, *given, *sums, *[None] * (2 - order))
+        loops.sweep_sums(feature[None], own, None, *given, *sums, *[None] * (2 - order))
         found.append(sums)
     np.testing.assert_allclose(*found, rtol=1e-14)
     assert all(one.all() for one in found[0])
@@ -90,7 +96,7 @@ def test_sums_and_searches_of_rows_in_order(loops, rows, weighted):
     theta, found = np.linspace(0.2, 2.0, N_KEYS)[:, None], []
     for feature in both(x):
         sums = np.zeros(N_KEYS), np.zeros((N_KEYS, 1)), np.zeros((N_KEYS, 1, 1))
-        loops.even_sums(feature[None], own, None, theta, starts, *sums)
+        loops.even_sums(feature[None], own, theta, starts, *sums)
         cells, pulls, slopes = np.zeros((N_KEYS, 16, 4)), np.zeros(N_KEYS), np.ones(N_KEYS)
         loops.moments(feature, own, starts, np.array([4.0]), cells, None, None)
         loops.pulls(feature, labels, starts, pulls)

@@ -7,8 +7,7 @@ import pytest
 
 import tempocal as tc
 from tempocal.kernels import counting, native
-from tempocal.rows import BinaryRows, binary, sweeps
-from tempocal.rows.sweeps import Sweep
+from tempocal.rows import BinaryRows, SharedRows, binary, sweeps
 
 pytestmark = pytest.mark.skipif(
     native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
@@ -32,11 +31,12 @@ def simulate(n, n_keys, dtype=np.uint16):
     return x, (rng.random(n) < 1 / (1 + np.exp(-0.6 * x))).astype(np.int64), keys
 
 
-def swept_and_sorted(n, n_keys, dtype=np.uint16):
+def swept_and_sorted(n, n_keys, dtype=np.uint16, weights=None):
     x, y, keys = simulate(n, n_keys, dtype)
     order = np.argsort(keys, kind="stable")
-    swept = BinaryRows(x[None], y, keys=keys, n_keys=n_keys)
-    in_order = BinaryRows(x[order][None], y[order], keys=keys[order], n_keys=n_keys)
+    swept = BinaryRows(x[None], y, keys=keys, n_keys=n_keys, weights=weights)
+    own = None if weights is None else weights[order]
+    in_order = BinaryRows(x[order][None], y[order], keys=keys[order], n_keys=n_keys, weights=own)
     assert swept._sweep is not None
     assert in_order._sweep is None
     return swept, in_order
@@ -44,9 +44,11 @@ def swept_and_sorted(n, n_keys, dtype=np.uint16):
 
 @pytest.mark.parametrize("dtype", counting.KEY_TYPES)
 @pytest.mark.parametrize(("n", "n_keys"), [(512, 2), (5000, 7), (30_000, 100), (3000, 3)])
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.usefixtures("sizes")
-def test_sums_are_those_of_sorted_rows(n, n_keys, dtype):
-    swept, in_order = swept_and_sorted(n, n_keys, dtype)
+def test_sums_are_those_of_sorted_rows(n, n_keys, dtype, weighted):
+    weights = np.random.default_rng(0).exponential(size=n) if weighted else None
+    swept, in_order = swept_and_sorted(n, n_keys, dtype, weights)
     theta = np.linspace(0.1, 2.0, n_keys)[:, None]
     wanted = in_order.sums(theta)
     for hessian in (True, False):
@@ -57,8 +59,9 @@ def test_sums_are_those_of_sorted_rows(n, n_keys, dtype):
             np.testing.assert_allclose(found.hessian, wanted.hessian, rtol=1e-12)
     np.testing.assert_allclose(swept.losses(theta), in_order.losses(theta), rtol=1e-12)
     np.testing.assert_allclose(swept.squares, in_order.squares, rtol=1e-12)
+    np.testing.assert_allclose(swept.key_weights, in_order.key_weights, rtol=1e-12)
     # No copy in order was made for any of it.
-    assert "_features" not in swept.__dict__
+    assert not {"_features", "_weights"} & swept.__dict__.keys()
 
 
 @pytest.mark.parametrize(("n", "n_keys"), [(2000, 2), (5000, 7), (60_000, 100)])
@@ -81,19 +84,35 @@ def test_rows_are_counted_in_the_same_cells(n, n_keys, loops):
 
 
 @pytest.mark.usefixtures("sizes")
-def test_points_far_out_are_under_their_keys():
+def test_weighted_rows_are_counted_in_the_same_cells(loops):
+    weights = np.random.default_rng(0).exponential(size=5000)
+    swept, in_order = swept_and_sorted(5000, 7, weights=weights)
+    found = swept._sweep.moments(16, 4.0)
+    wanted = in_order._in_order().moments(16, 4.0)
+    assert found.pulls is None
+    assert found.inside == wanted.inside < 5000
+    np.testing.assert_allclose(found.sums, wanted.sums, rtol=1e-11)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.usefixtures("sizes")
+def test_points_far_out_are_under_their_keys(weighted):
     x, y, keys = simulate(20_000, 5)
     x[::100] *= 50.0
-    order = np.argsort(keys, kind="stable")
-    swept = BinaryRows(x[None], y, keys=keys, n_keys=5)._points
-    wanted = BinaryRows(x[order][None], y[order], keys=keys[order], n_keys=5)._points
+    order, w = np.argsort(keys, kind="stable"), np.ones(20_000)
+    w[::7] = 3.0 if weighted else 1.0
+    given = (w, w[order]) if weighted else (None, None)
+    swept = BinaryRows(x[None], y, keys=keys, n_keys=5, weights=given[0])._points
+    in_order = BinaryRows(x[order][None], y[order], keys=keys[order], n_keys=5, weights=given[1])
+    wanted = in_order._points
     for key in range(5):
         own, other = (
             (found.sizes[slice(*pair)], found.weights[slice(*pair)])
             for found in (swept, wanted)
             for pair in [found.offsets[key : key + 2]]
         )
-        assert own[1].sum() == other[1].sum() == (keys == key).sum()
+        assert own[1].sum() == pytest.approx(w[keys == key].sum())
+        assert other[1].sum() == pytest.approx(w[keys == key].sum())
         np.testing.assert_allclose(own[0] @ own[1], other[0] @ other[1], rtol=1e-3)
 
 
@@ -125,51 +144,142 @@ def test_few_rows_of_a_key_and_keys_without_rows_are_sorted():
     assert BinaryRows(x[None], y, keys=keys, n_keys=1000)._sweep is None
     x, y, keys = simulate(50_000, 5)
     assert BinaryRows(x[None], y, keys=keys, n_keys=6)._sweep is None
-    assert BinaryRows(x[None], y, keys=keys, n_keys=5, weights=np.ones(50_000))._sweep is None
+    # Targets in between are not summed over in passing, unless they are weighed.
+    assert BinaryRows(x[None], 0.5 + 0.0 * x, keys=keys, n_keys=5)._sweep is None
+    assert BinaryRows(x[None], y, keys=keys, n_keys=5, weights=np.ones(50_000))._sweep is not None
     assert BinaryRows(x[None], y, keys=keys, n_keys=5)._sweep is not None
 
 
-def arrays():
+def arrays(**others):
     """Four rows of two keys, in two parts."""
     return {
-        "x": np.ones(4),
+        "x": np.ones((1, 4)),
+        "weights": None,
+        "labels": None,
         "keys": np.array([0, 1, 1, 0], dtype=np.uint16),
         "bounds": np.array([[0, 1, 2], [0, 1, 2]]),
         "theta": np.ones(2),
         "loss": np.zeros((2, 2)),
         "gradient": np.zeros((2, 2)),
         "hessian": np.zeros((2, 2)),
+        **others,
     }
 
 
-def test_what_does_not_go_together_is_refused():
+WRONG = [
+    ("x", np.ones((1, 3))),
+    ("x", np.ones((0, 4))),
+    ("weights", np.ones(3)),
+    ("labels", np.zeros(3, dtype=np.int64)),
+    ("keys", np.array([0, 1, 1], dtype=np.uint16)),
+    ("keys", np.array([0, 2, 1, 0], dtype=np.uint16)),
+    ("keys", np.array([0, -1, 1, 0])),
+    ("bounds", np.array([[0, 1, 2], [0, 1, 3]])),
+    ("bounds", np.array([[0, 1, 2], [1, 1, 2]])),
+    ("bounds", np.array([[0, 3, 2], [0, 1, 2]])),
+    ("bounds", np.array([[0, 1, 2]])),
+    ("theta", np.ones(3)),
+    ("gradient", np.zeros((2, 3))),
+    ("hessian", np.zeros((1, 2))),
+    ("gradient", None),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG)
+def test_what_does_not_go_together_is_refused(name, value):
     native.sweep_sums(*arrays().values())
-    for name, value in (
-        ("x", np.ones(3)),
-        ("keys", np.array([0, 1, 1], dtype=np.uint16)),
-        ("keys", np.array([0, 2, 1, 0], dtype=np.uint16)),
-        ("keys", np.array([0, -1, 1, 0])),
-        ("bounds", np.array([[0, 1, 2], [0, 1, 3]])),
-        ("bounds", np.array([[0, 1, 2], [1, 1, 2]])),
-        ("bounds", np.array([[0, 3, 2], [0, 1, 2]])),
-        ("bounds", np.array([[0, 1, 2]])),
-        ("theta", np.ones(3)),
-        ("gradient", np.zeros((2, 3))),
-        ("hessian", np.zeros((1, 2))),
-        ("gradient", None),
-    ):
+    with pytest.raises(ValueError, match="do not go together"):
+        native.sweep_sums(*arrays(**{name: value}).values())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *WRONG,
+        ("keys", np.array([0, 0, 1, 0])),
+        ("labels", np.array([0, 1, 2, 3])),
+        ("labels", np.array([0, 1, 2, -1])),
+        ("hessian", np.zeros((2, 3))),
+    ],
+)
+def test_nor_for_a_softmax(name, value, loops):
+    good = arrays(x=np.ones((4, 3)).T, labels=np.array([0, 1, 2, 0]))
+    loops.sweep_sums(*good.values())
+    with pytest.raises(ValueError, match="do not go together"):
+        loops.sweep_sums(*{**good, name: value}.values())
+
+
+def test_a_binary_model_has_one_feature_in_line():
+    for x in (np.ones((2, 4)), np.ones((4, 2)).T[:1]):
         with pytest.raises(ValueError, match="do not go together"):
-            native.sweep_sums(*{**arrays(), name: value}.values())
+            native.sweep_sums(*arrays(x=x).values())
 
 
 @pytest.mark.parametrize("key", [-1, 2, 2**31 - 1])
 def test_no_row_is_counted_under_a_key_that_there_is_not(key, loops):
     for dtype in (np.int32, np.int64):
         keys = np.array([0, key], dtype=dtype)
-        given = np.ones(2), np.ones(2, dtype=np.int64), keys, np.ones(1)
+        for own in ((np.ones(2, dtype=np.int64), None), (None, np.ones(2))):
+            with pytest.raises(ValueError, match="do not go together"):
+                loops.cells_by_key(np.ones(2), *own, keys, np.ones(1), np.zeros((1, 2, 3, 4)))
+
+
+def test_cells_are_of_labels_or_of_weights():
+    keys, into = np.zeros(2, dtype=np.int64), np.zeros((1, 1, 3, 4))
+    for own in ((None, None), (np.ones(2, dtype=np.int64), np.ones(2)), (None, np.ones(3))):
         with pytest.raises(ValueError, match="do not go together"):
-            loops.cells_by_key(*given, np.zeros((1, 2, 3, 4)))
+            native.cells_by_key(np.ones(2), *own, keys, np.ones(1), into)
 
 
-def test_it_is_worth_it_only_where_rows_are_many():
-    assert not Sweep.is_worth_it(BinaryRows(np.ones((1, 4)), np.ones(4, dtype=int))._layout)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_classes", [3, 10])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.usefixtures("sizes")
+def test_sums_of_a_softmax_are_those_of_sorted_rows(loops, n_classes, dtype, weighted, turned):
+    """However logits lie in memory, and with keys that have no rows."""
+    rng = np.random.default_rng(0)
+    n, n_keys = 7001, 40
+    z = (3.0 * rng.normal(size=(n, n_classes))).astype(dtype)
+    y, keys = z.argmax(axis=1), rng.integers(0, n_keys, n).astype(np.uint16)
+    y[::5] = rng.integers(0, n_classes, len(y[::5]))
+    keys[keys == 3] = 4
+    w = rng.exponential(size=n) if weighted else None
+    order = np.argsort(keys, kind="stable")
+    given = np.ascontiguousarray(z.T) if turned else z.T
+    swept = SharedRows(given, y, keys=keys, n_keys=n_keys, weights=w)
+    own = None if w is None else w[order]
+    in_order = SharedRows(z[order].T, y[order], keys=keys[order], n_keys=n_keys, weights=own)
+    theta = np.linspace(-1.0, 2.0, n_keys)[:, None]
+    found, wanted = swept.sums(theta), in_order.sums(theta)
+    np.testing.assert_allclose(found.loss, wanted.loss, rtol=1e-12)
+    np.testing.assert_allclose(found.gradient, wanted.gradient, rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(found.hessian, wanted.hessian, rtol=1e-10, atol=1e-12)
+    assert found.loss[3] == found.gradient[3, 0] == found.hessian[3, 0, 0] == 0.0
+    # No copy in order was made for any of it.
+    assert not {"_features", "_weights", "_targets"} & swept.__dict__.keys()
+
+
+@pytest.mark.parametrize("step", [1, 3, 50, 1000])
+@pytest.mark.parametrize("dtype", counting.KEY_TYPES)
+@pytest.mark.usefixtures("sizes")
+def test_one_row_in_some_is_that_of_sorted_rows(step, dtype):
+    _, _, keys = simulate(5003, 7, dtype)
+    counts, _ = counting.count_keys(keys, 7)
+    assert len(counts) > 1
+    wanted = np.argsort(keys, kind="stable")[::step]
+    np.testing.assert_array_equal(counting.one_in(step, keys, counts), wanted)
+    for bad in (
+        {"sizes": np.array([1000, 0])},
+        {"sizes": np.array([1000])},
+        {"found": np.empty(3, dtype=np.int64)},
+        {"keys": np.full(5003, 7, dtype=dtype)},
+    ):
+        given = {
+            "keys": keys,
+            "sizes": np.array([1000, step]),
+            "next": np.zeros((6, 7), dtype=np.int64),
+            "found": np.empty(-(-5003 // step), dtype=np.int64),
+        }
+        with pytest.raises(ValueError, match="do not go together"):
+            native.one_in(*{**given, **bad}.values())

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rows.written_out import KINDS, Case
-from tempocal.rows import binary
+from tempocal.rows import stripes
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -18,15 +18,24 @@ def written_out(case: Case, theta: np.ndarray, codes: np.ndarray, count: int) ->
     return total
 
 
-def whole(table):
-    return table if isinstance(table, np.ndarray) else table.toarray()
+def joined(rows, theta, codes, count):
+    """Tables of all groups, put together from those of some at a time: (width, groups, keys)."""
+    parts = [
+        [table if isinstance(table, np.ndarray) else table.toarray() for table in tables]
+        for tables in rows.group_gradients(theta, codes, count)
+    ]
+    return np.concatenate(parts, axis=1)
 
 
 @pytest.fixture(params=[0, 10**9], ids=["entries", "table"], autouse=True)
-def cells_a_row(request):
-    """Tables of all groups and keys, or of those with rows, whatever their number."""
+def small_stripes(request):
+    """Tables of all groups and keys, or of those with rows, of few groups at a time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(binary, "MOST_CELLS_A_ROW", request.param)
+        patch.setattr(stripes, "MOST_CELLS_A_ROW", request.param)
+        patch.setattr(stripes, "MOST_CELLS_A_ROW_IN_ORDER", request.param)
+        patch.setattr(stripes, "CELLS", 25)
+        patch.setattr(stripes, "ROWS", 16)
+        patch.setattr(stripes, "BLOCK", 5)
         yield request.param
 
 
@@ -34,36 +43,58 @@ def cells_a_row(request):
 @given(
     rows=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 9)), min_size=1, max_size=120),
     weighted=st.booleans(),
+    in_order=st.booleans(),
+    dtype=st.sampled_from([np.uint16, np.int32, np.int64]),
 )
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_group_gradients_are_the_written_out_ones(kind, rows, weighted):
+def test_group_gradients_are_the_written_out_ones(kind, rows, weighted, in_order, dtype):
     """Groups and keys without rows included; groups come in the original order of the rows."""
-    codes, keys = np.array(rows).T
+    codes, keys = np.array(sorted(rows) if in_order else rows).T
     case = Case.random(kind, keys, 10, weighted=weighted)
     theta = case.theta()
-    tables = case.rows().group_gradients(theta, codes, 7)
-    expected = written_out(case, theta, codes, 7)
-    assert len(tables) == case.rows().n_coefficients
-    for table, dense in zip(tables, expected, strict=True):
-        assert table.shape == (7, 10)
-        assert isinstance(table, np.ndarray) or table.nnz == len(set(rows))
-        np.testing.assert_allclose(whole(table), dense, rtol=1e-11, atol=1e-12)
+    found = joined(case.rows(), theta, codes.astype(dtype), 7)
+    assert found.shape == (case.rows().n_coefficients, 7, 10)
+    np.testing.assert_allclose(found, written_out(case, theta, codes, 7), rtol=1e-11, atol=1e-12)
 
 
 @every_kind
-def test_groups_add_up_to_the_gradient(kind):
+def test_where_no_rows_are_there_are_no_entries(kind, small_stripes):
+    rng = np.random.default_rng(0)
+    codes, keys = np.sort(rng.integers(0, 7, 90)), rng.integers(0, 10, 90)
+    case = Case.random(kind, keys, 10, weighted=False)
+    many = list(case.rows().group_gradients(case.theta(), codes, 7))
+    assert len(many) > 1
+    tables = [tables[0] for tables in many]
+    if small_stripes == 0 or kind not in ("binary", "line"):
+        assert sum(table.nnz for table in tables) == len(set(zip(codes, keys, strict=True)))
+    else:
+        assert sum(table.size for table in tables) == 70
+
+
+@every_kind
+@pytest.mark.parametrize("in_order", [False, True])
+def test_groups_add_up_to_the_gradient(kind, in_order, monkeypatch):
     """More rows than fit a block, more groups than fit 16 bits, most of them a row each."""
+    monkeypatch.setattr(stripes, "CELLS", 2**20)
+    monkeypatch.setattr(stripes, "ROWS", 2**16)
+    monkeypatch.setattr(stripes, "BLOCK", 2**16)
     rng = np.random.default_rng(0)
     n, n_groups = 200_000, 100_000
     case = Case.random(kind, rng.integers(0, 50, n), 50, weighted=True)
     rows, theta = case.rows(), case.theta()
     codes = rng.integers(0, n_groups, n)
-    tables = rows.group_gradients(theta, codes, n_groups)
-    by_key = np.stack([table.sum(axis=0) for table in tables], axis=1)
+    if in_order:
+        codes.sort()
+    by_key, some, got = 0.0, codes[123], None
+    first = 0
+    for tables in rows.group_gradients(theta, codes, n_groups):
+        by_key = by_key + np.stack([np.asarray(table.sum(axis=0)).ravel() for table in tables], 1)
+        if first <= some < first + tables[0].shape[0]:
+            got = [table[[some - first]].sum() for table in tables]
+        first += tables[0].shape[0]
+    assert first == n_groups
     np.testing.assert_allclose(by_key, rows.sums(theta).gradient, rtol=1e-9, atol=1e-8)
-    some = codes[123]
     expected = sum(case.row(i, theta)[1] for i in np.flatnonzero(codes == some))
-    got = [whole(table[[some]]).sum() for table in tables]
     np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)

@@ -28,8 +28,9 @@ class Rows:
 
     def look_by_group(self, theta):
         self.looks += 1
-        tables = self.rows.group_gradients(theta, GROUP, 50)
-        full = [np.asarray(table @ np.eye(ATOMS)) for table in tables]
+        parts = list(self.rows.group_gradients(theta, GROUP, 50))
+        tables = zip(*parts, strict=True)
+        full = [np.concatenate([one @ np.eye(ATOMS) for one in table]) for table in tables]
         groups, atoms = np.divmod(np.arange(50 * ATOMS), ATOMS)
         return GroupSums(groups, atoms, np.stack([one.ravel() for one in full]), 50)
 
@@ -95,7 +96,7 @@ def test_keys_add_up_their_atoms_and_leave_out_the_others():
     np.testing.assert_allclose(sums.loss[0], by_atom.loss[[0, 2]].sum())
     np.testing.assert_allclose(sums.hessian[1], by_atom.hessian[[1, 4, 5]].sum(axis=0))
     assert rows.total_weight == many.weights[[0, 1, 2, 4, 5]].sum()
-    table = rows.group_gradients(theta, np.zeros(0, dtype=int), 0)[0]
+    table = next(rows.group_gradients(theta, np.zeros(0, dtype=int), 0))[0]
     assert table.shape == (50, 2)
     np.testing.assert_allclose(np.asarray(table.sum(axis=0)).ravel(), sums.gradient[:, 0])
     assert (rows.groups_by_key(np.zeros(0, dtype=int), 0) <= 50).all()

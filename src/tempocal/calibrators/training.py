@@ -188,25 +188,20 @@ class Training:
         return before_and_after(ordered, curve)
 
     def nll(self, fitted: Callable[..., Array] | None = None) -> float:
-        """Mean negative log likelihood of the rows, as they are or mapped."""
-        return self.mean(self.row_nll(fitted))
+        """Mean negative log likelihood of the rows, as they are or mapped, with times if any."""
+
+        def loss(start: int) -> float:
+            rows = slice(start, start + BLOCK)
+            logits = self.logits_of(rows) if fitted is None else fitted(*self._inputs(rows))
+            losses = nll_from_logits(logits, self.labels[rows])
+            return float(losses.sum() if self.weights is None else losses @ self.weights[rows])
+
+        return sum(map_on_cores(loss, range(0, self.n_rows, BLOCK))) / self.total_weight
 
     def mean(self, values: Array) -> float:
         """Weighted mean over rows."""
         total = float(values.sum() if self.weights is None else values @ self.weights)
         return total / self.total_weight
-
-    def row_nll(self, fitted: Callable[..., Array] | None = None) -> Array:
-        """Negative log likelihood of each row; a map along time is given the times as well."""
-
-        def losses(block: slice) -> Array:
-            logits = self.logits_of(block) if fitted is None else fitted(*self._inputs(block))
-            return nll_from_logits(logits, self.labels[block])
-
-        starts = range(0, len(self.labels), BLOCK)
-        return np.concatenate(
-            map_on_cores(losses, [slice(start, start + BLOCK) for start in starts])
-        )
 
     def _inputs(self, block: slice) -> tuple[Array, ...]:
         if self.times is None:

@@ -45,10 +45,11 @@ class Grid:
 
 def single(times: Array, weights: Array | None) -> Grid:
     """Put all rows under one key, whatever their time."""
-    keys = np.zeros(len(times), dtype=np.intp)
+    keys: Codes = np.zeros(len(times), dtype=np.uint16)
     # Added up as doubles: sums of many whole numbers are rounded as well.
-    mean = times.astype(np.float64, copy=False).mean(axis=0, keepdims=True)
-    return _weighed(keys, mean, weights)
+    mean = times.mean(axis=0, keepdims=True, dtype=np.float64)
+    total = len(times) if weights is None else weights.sum()
+    return Grid(keys, mean, np.array([total], dtype=np.float64))
 
 
 def distinct(times: Array, weights: Array | None) -> Grid:

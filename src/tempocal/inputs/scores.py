@@ -126,7 +126,7 @@ def check_proba(
 
 def _check_logits(scores: Any, name: str) -> tuple[Floats, float, float]:
     given = read_logits(scores, name)
-    if native is None or given.ndim == 2:
+    if native is None:
         given = given.astype(np.float64, copy=False)
     # No temporary in the usual case. NaN is its own extreme, and compares as false.
     low, high = (float(end) for end in extremes(given))

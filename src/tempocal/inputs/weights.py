@@ -1,6 +1,6 @@
 """Weights of rows and the groups that rows belong to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from tempocal.inputs.arrays import (
     require_same_length,
 )
 from tempocal.inputs.labels import Codes
+from tempocal.kernels.codes import in_blocks, renumbered
 from tempocal.kernels.extremes import extremes
 from tempocal.links import Array
 
@@ -22,6 +23,8 @@ from tempocal.links import Array
 LIGHT, FEW = 0.05, 20
 # Ids that are whole numbers within so many times the number of rows are counted, not sorted.
 SPAN_A_ROW = 4
+# Ids that are looked at together.
+BLOCK = 2**17
 # What lies beyond these would overflow somewhere, or vanish.
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e20
 
@@ -86,8 +89,13 @@ def require_whole(sequences: Groups, groups: Groups, ids: Any, name: str = "grou
         )
 
 
-def check_groups(groups: Any, n_rows: int, name: str = "groups") -> Groups | None:
-    """Return group codes, or None where rows are taken as independent."""
+def check_groups(
+    groups: Any, n_rows: int, name: str = "groups", *, in_few_bytes: bool = False
+) -> Groups | None:
+    """Return group codes, or None where rows are taken as independent.
+
+    Codes ``in_few_bytes`` have as many as they need, or those they came in.
+    """
     if groups is None:
         return None
     ids: NDArray[Any] = as_array(groups, name)
@@ -95,6 +103,11 @@ def check_groups(groups: Any, n_rows: int, name: str = "groups") -> Groups | Non
     row = first_missing(ids)
     if row is not None:
         raise InputError(f"{name} contains a missing id (first at row {row}): every row needs one")
+    found = _coded(ids, name)
+    return found if in_few_bytes else replace(found, codes=found.codes.astype(np.intp, copy=False))
+
+
+def _coded(ids: NDArray[Any], name: str) -> Groups:
     if ids.dtype.kind in "iu" and len(ids):
         low, high = (int(end) for end in extremes(ids))
         if high - low < SPAN_A_ROW * len(ids):
@@ -103,21 +116,25 @@ def check_groups(groups: Any, n_rows: int, name: str = "groups") -> Groups | Non
         found, codes = np.unique(ids, return_inverse=True)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} mixes ids that cannot be ordered: {error}") from error
-    return Groups(codes.astype(np.intp, copy=False), len(found))
+    return Groups(codes, len(found))
 
 
 def _counted(ids: NDArray[Any], low: int, high: int) -> Groups:
     """Codes of whole numbers that lie close together, without sorting them."""
+    span = high - low + 1
+    if low == 0 and ids.dtype == np.intp:
+        aligned = np.require(ids, requirements=["C", "A"])
+        return _numbered(aligned, span, in_place=False)
     # In a narrow type a difference can overflow.
-    wide = ids if ids.dtype.itemsize == 8 else ids.astype(np.int64)
-    return _numbered((wide - low).astype(np.intp, copy=False), high - low + 1)
+    wide = ids.dtype if ids.dtype.itemsize == 8 else np.int64
+    return _numbered(in_blocks(lambda some: some.astype(wide) - low, ids, span), span)
 
 
-def _numbered(codes: Codes, span: int) -> Groups:
+def _numbered(codes: Codes, span: int, *, in_place: bool = True) -> Groups:
     """Leave out the codes below ``span`` that do not occur."""
     there = np.zeros(span, dtype=bool)
-    there[codes] = True
+    for start in range(0, len(codes), BLOCK):
+        there[codes[start : start + BLOCK]] = True
     if not there.all():
-        places = np.cumsum(there, dtype=np.int32 if span < 2**31 else np.int64)
-        codes = np.subtract(places[codes], 1, dtype=np.intp)
+        codes = renumbered(codes, there, in_place=in_place)
     return Groups(codes, int(there.sum()))

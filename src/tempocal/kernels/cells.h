@@ -241,29 +241,30 @@ static void cells_part(void *context, int64_t part) {
     const int64_t first = begin_of(part, rooms->rooms, rooms->all.rows);
     Celled of = rooms->all;
     of.x += first * (of.single ? 4 : 8);
-    of.labels += first;
+    if (of.weights) of.weights += first;
+    else of.labels += first;
     of.keys += first * of.key_size;
     of.rows = begin_of(part + 1, rooms->rooms, rooms->all.rows) - first;
     of.sums += part * (int64_t)of.n_keys * of.cells;
     if (!loops->cells_by_key(&of)) __atomic_store_n(&rooms->is_good, 0, __ATOMIC_RELAXED);
 }
 
-/* Number, size, square and (1/2 - label) x of rows in cells of their size, by key: a room for each part. */
+/* Weight, size, square of rows in cells of their size, by key: a room for each part. And without weights
+   (1/2 - label) x, with weights the number of rows. */
 static PyObject *cells_by_key(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    enum { X, LABELS, KEYS, SCALE, SUMS };
-    static const Wanted wanted[] = {{"df", 1, READ, 0},
-                                    {"lq", 1, READ, 0},
-                                    {KEY_KINDS, 1, READ, 0},
-                                    {"d", 1, READ, 0},
-                                    {"d", 4, WRITE, 0}};
+    enum { X, LABELS, WEIGHTS, KEYS, SCALE, SUMS };
+    static const Wanted wanted[] = {{"df", 1, READ, 0},       {"lq", 1, READ, 1}, {"d", 1, READ, 1},
+                                    {KEY_KINDS, 1, READ, 0}, {"d", 1, READ, 0},  {"d", 4, WRITE, 0}};
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
+    if (take(&arrays, given, count, wanted, 6) < 0) return NULL;
     const Py_ssize_t n = SHAPE(X, 0), n_keys = SHAPE(SUMS, 1), cells = SHAPE(SUMS, 2);
-    int good = HAS_LENGTH(LABELS, n) && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(KEYS, n)
+    int good = HAS_LENGTH(LABELS, n) && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(KEYS, n)
+               && (arrays.taken[LABELS] ? !arrays.taken[WEIGHTS] && arrays.views[LABELS].itemsize == 8
+                                        : arrays.taken[WEIGHTS])
                && SHAPE(SCALE, 0) == 1 && *(double *)BUFFER(SCALE) >= 0.0 && n_keys > 0 && cells > 0
                && cells < INT32_MAX && SHAPE(SUMS, 3) == 4;
     if (good) {
-        Rooms rooms = {{BUFFER(X), arrays.views[X].format[0] == 'f', BUFFER(LABELS), n, BUFFER(KEYS),
+        Rooms rooms = {{BUFFER(X), arrays.views[X].format[0] == 'f', BUFFER(LABELS), BUFFER(WEIGHTS), n, BUFFER(KEYS),
                         arrays.views[KEYS].itemsize, (uint64_t)n_keys, *(double *)BUFFER(SCALE), cells, BUFFER(SUMS)},
                        SHAPE(SUMS, 0), 1};
         Py_BEGIN_ALLOW_THREADS;

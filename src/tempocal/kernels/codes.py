@@ -19,6 +19,7 @@ BLOCK = 2**17
 GLANCE = 2**10
 # So many codes go into two bytes.
 NARROW = 2**16
+LARGEST_INT = 2**31 - 1
 # A double tells whole numbers up to here from the next one.
 LARGEST = 2.0**53
 
@@ -57,16 +58,32 @@ def whole_codes(values: NDArray[Any], most: int) -> Whole | None:
     return Whole(codes, first + ends[0], ends[1] - ends[0] + 1)
 
 
-def renumbered(codes: Codes, present: NDArray[np.bool_]) -> Codes:
+def renumbered(codes: Codes, present: NDArray[np.bool_], *, in_place: bool = False) -> Codes:
     """Position of each code among those that are present."""
     places = np.cumsum(present) - 1
     count = int(places[-1]) + 1 if len(places) else 0
-    return in_blocks(lambda some: places[some], codes, count)
+    return in_blocks(lambda some: places[some], codes, count, codes if in_place else None)
 
 
-def in_blocks(codes_of: Callable[[NDArray[Any]], Codes], values: NDArray[Any], most: int) -> Codes:
+def in_few_bytes(codes: Codes, most: int) -> Codes:
+    """Codes below ``most``, in two bytes or four if that is enough."""
+    return codes.astype(_type_for(most))
+
+
+def _type_for(most: int) -> type:
+    if most > LARGEST_INT:
+        return np.int64
+    return np.uint16 if most <= NARROW else np.int32
+
+
+def in_blocks(
+    codes_of: Callable[[NDArray[Any]], Codes],
+    values: NDArray[Any],
+    most: int,
+    into: Codes | None = None,
+) -> Codes:
     """Codes below ``most`` of some values, in no more bytes than they need, block by block."""
-    codes: Codes = np.empty(len(values), dtype=np.uint16 if most <= NARROW else np.int32)
+    codes: Codes = np.empty(len(values), dtype=_type_for(most)) if into is None else into
 
     def work(rows: slice) -> None:
         codes[rows] = codes_of(values[rows])

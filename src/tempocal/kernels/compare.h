@@ -1,39 +1,6 @@
 /* What Python calls to look at all rows: their ends, their losses before and after, how far classes are
    from the top. */
 
-/* Logits (rows, classes) measured from the top class of each row, turned into (classes, rows); and
-   that of the label. */
-static PyObject *from_top(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    enum { LOGITS, LABELS, TURNED, TRUE };
-    static const Wanted wanted[] = {{"d", 2, READ, 0},
-                                    {"lq", 1, READ, 0},
-                                    {"d", 2, PyBUF_STRIDES | PyBUF_WRITABLE, 0},
-                                    {"d", 1, WRITE, 0}};
-    Arrays arrays;
-    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(LOGITS, 0), classes = SHAPE(LOGITS, 1);
-    const Py_ssize_t *strides = arrays.views[TURNED].strides;
-    int good = classes > 0 && SHAPE(TURNED, 0) == classes && SHAPE(TURNED, 1) == n && strides[1] == 8
-               && HAS_LENGTH(LABELS, n) && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(TRUE, n);
-    if (good) {
-        const double *row = BUFFER(LOGITS);
-        const int64_t *labels = BUFFER(LABELS);
-        double *true_logits = BUFFER(TRUE);
-        char *turned = BUFFER(TURNED);
-        Py_BEGIN_ALLOW_THREADS;
-        for (Py_ssize_t i = 0; i < n; i++, row += classes) {
-            double top = row[0];
-            for (Py_ssize_t k = 1; k < classes; k++) top = row[k] > top ? row[k] : top;
-            for (Py_ssize_t k = 0; k < classes; k++)
-                ((double *)(turned + k * strides[0]))[i] = row[k] - top;
-            if ((uint64_t)labels[i] < (uint64_t)classes) true_logits[i] = row[labels[i]] - top;
-            else good = 0;
-        }
-        Py_END_ALLOW_THREADS;
-    }
-    return done(&arrays, good);
-}
-
 typedef struct {
     const char *x;
     char *ends; /* (parts, 2) */

@@ -24,10 +24,10 @@ ROWS_A_KEY = 16
 MOST_PAIRS = 2**26
 
 
-def part_size(n_rows: int, n_keys: int) -> int:
-    """Rows of a part that has counters for all keys, whatever the number of cores."""
+def part_size(n_rows: int, n_keys: int, width: int = 1) -> int:
+    """Rows, of so many numbers, of a part that has counters for all keys, whatever the cores."""
     enough = min(ENOUGH_OF_A_KEY * n_keys, LARGE_PART, -(-n_rows // SOME_PARTS))
-    return max(PART, enough, ROWS_A_KEY * n_keys)
+    return max(PART // width, enough, ROWS_A_KEY * n_keys, 1)
 
 
 def parts_of(n_rows: int, n_keys: int) -> list[slice]:
@@ -42,12 +42,15 @@ def as_keys(keys: NDArray[Any]) -> Codes:
     return np.ascontiguousarray(keys, dtype=dtype)
 
 
-def count_keys(keys: Codes, n_keys: int) -> tuple[Codes, bool]:
-    """Rows of each key in each part (parts, keys), and whether rows are in the order of keys."""
+def count_keys(keys: Codes, n_keys: int, width: int = 1) -> tuple[Codes, bool]:
+    """Rows of each key in each part (parts, keys), and whether rows are in the order of keys.
+
+    ``width`` is how many numbers a row has, of which those of a part are to fit the cache.
+    """
     if native is None:
         counts = np.bincount(keys, minlength=n_keys)[None]
         return counts, bool(np.all(keys[1:] >= keys[:-1]))
-    size = part_size(len(keys), n_keys)
+    size = part_size(len(keys), n_keys, width)
     counts = np.zeros((max(1, -(-len(keys) // size)), n_keys), dtype=np.intp)
     in_order = native.count_keys(keys, np.array([size]), counts)
     return counts, in_order
@@ -55,13 +58,14 @@ def count_keys(keys: Codes, n_keys: int) -> tuple[Codes, bool]:
 
 def groups_by_key(keys: Codes, n_keys: int, groups: Codes, count: int) -> NDArray[np.float64]:
     """How many of ``count`` groups have rows under each key."""
-    pairs = groups * n_keys + keys
     if n_keys * count > MOST_PAIRS:
-        found = np.unique(pairs) % n_keys
+        found = np.unique(groups.astype(np.intp) * n_keys + keys) % n_keys
         return np.bincount(found, minlength=n_keys).astype(np.float64)
-    there = np.zeros(n_keys * count, dtype=bool)
-    there[pairs] = True
-    return np.asarray(there.reshape(count, n_keys).sum(axis=0), dtype=np.float64)
+    there = np.zeros((count, n_keys), dtype=bool)
+    for start in range(0, len(keys), PART):
+        rows = slice(start, start + PART)
+        there[groups[rows], keys[rows]] = True
+    return np.asarray(there.sum(axis=0), dtype=np.float64)
 
 
 def sum_by_key(keys: Codes, n_keys: int, values: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:
@@ -79,7 +83,22 @@ def scatter(values: NDArray[Any], keys: Codes, counts: Codes, out: NDArray[Any])
 
     Rows are read one after another, and each is written where the next one of its key goes.
     """
+    native.scatter(values, keys, _part_of(counts), _following(counts), out)
+
+
+def one_in(step: int, keys: Codes, counts: Codes) -> Codes:
+    """Find one row in ``step``, once they are in the order of their keys."""
+    found = np.empty(-(-len(keys) // step), dtype=np.int64)
+    native.one_in(keys, np.append(_part_of(counts), step), _following(counts), found)
+    return found
+
+
+def _part_of(counts: Codes) -> Codes:
+    """Rows of every part but the last, in an array of one."""
+    return np.array([max(int(counts[0].sum()), 1)])
+
+
+def _following(counts: Codes) -> Codes:
+    """Where the next row of each part and key goes."""
     totals = counts.sum(axis=0)
-    following = (np.cumsum(totals) - totals) + (np.cumsum(counts, axis=0) - counts)
-    size = part_size(len(keys), counts.shape[1])
-    native.scatter(values, keys, np.array([size]), following, out)
+    return np.asarray((np.cumsum(totals) - totals) + (np.cumsum(counts, axis=0) - counts))

@@ -112,40 +112,124 @@ static PyObject *scatter(PyObject *self, PyObject *const *given, Py_ssize_t coun
 }
 
 typedef struct {
-    const char *x, *keys;
-    Py_ssize_t width, key_size; /* bytes of each */
+    Keyed keyed;
+    int64_t step, *found;
+} Sampled;
+
+static void sample_part(void *context, int64_t part) {
+    Sampled *of = context;
+    const Keyed *keyed = &of->keyed;
+    const int64_t first = part * keyed->part_rows, n = rows_of_part(keyed, part);
+    int64_t *next = keyed->by_part + part * keyed->n_keys;
+    for (int64_t i = first; i < first + n; i++) {
+        const uint64_t key = key_at(keyed->keys, keyed->key_size, i);
+        const int64_t place = key < (uint64_t)keyed->n_keys ? next[key]++ : -1;
+        if (place < 0 || place >= keyed->rows) __atomic_store_n(&of->keyed.is_good, 0, __ATOMIC_RELAXED);
+        else if (place % of->step == 0) of->found[place / of->step] = i;
+    }
+}
+
+/* One row in so many, once they are in the order of their keys: where they are. `next` is where the next row of
+   each part and key would go. */
+static PyObject *one_in(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { KEYS, SIZES, NEXT, FOUND };
+    static const Wanted wanted[] = {
+        {KEY_KINDS, 1, READ, 0}, {"lq", 1, READ, 0}, {"lq", 2, WRITE, 0}, {"lq", 1, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
+    Sampled of = {{.keys = BUFFER(KEYS), .key_size = arrays.views[KEYS].itemsize, .rows = SHAPE(KEYS, 0),
+                   .n_keys = SHAPE(NEXT, 1), .by_part = BUFFER(NEXT), .is_good = 1}, 1, BUFFER(FOUND)};
+    int good = arrays.views[NEXT].itemsize == 8 && arrays.views[FOUND].itemsize == 8 && SHAPE(SIZES, 0) == 2
+               && arrays.views[SIZES].itemsize == 8;
+    if (good) {
+        of.keyed.part_rows = ((int64_t *)BUFFER(SIZES))[0];
+        of.step = ((int64_t *)BUFFER(SIZES))[1];
+        good = are_parts(of.keyed.rows, of.keyed.part_rows, SHAPE(NEXT, 0)) && of.step > 0
+               && SHAPE(FOUND, 0) == (of.keyed.rows + of.step - 1) / of.step;
+    }
+    if (good && of.keyed.rows) {
+        const int64_t parts = SHAPE(NEXT, 0);
+        Py_BEGIN_ALLOW_THREADS;
+        do_all(sample_part, &of, parts);
+        Py_END_ALLOW_THREADS;
+        good = of.keyed.is_good;
+    }
+    return done(&arrays, good);
+}
+
+typedef struct {
+    Rows rows;
+    const char *keys;
+    Py_ssize_t key_size;
     const int64_t *bounds; /* (parts, keys + 1): where the rows of each key lie, once a part is in order */
-    int64_t rows, n_keys;
+    int64_t n_keys;
     const double *theta;
     Found found; /* (parts, keys) */
-    int is_good, has_room;
+    int is_good, wrong;
 } Swept;
 
-/* Put the rows of a part in the order of their keys, in a room that stays in the cache, and sum there. */
+/* Which rows come first, second, ... once they are in the order of their keys. They are on their way to the cache
+   then, where reading them in another order takes little time. */
+INLINE int order_rows(const char *keys, Py_ssize_t size, int64_t n, int64_t *next, const int64_t *bounds,
+                      uint64_t n_keys, uint32_t *order, const Rows *rows) {
+    int good = 1;
+    for (int64_t i = 0; i < n; i++) {
+        __builtin_prefetch(rows->x + i * rows->step, 0, 2);
+        const uint64_t key = key_at(keys, size, i);
+        /* None goes where another one is, or some place would not be filled. */
+        if (key < n_keys && next[key] < bounds[key + 1]) order[next[key]++] = (uint32_t)i;
+        else good = 0;
+    }
+    return good;
+}
+
+/* Put the rows of a part in the order of their keys, in a room that stays in the cache, and sum there: of a
+   binary model the rows themselves, else where they lie. */
 static void sweep_part(void *context, int64_t part) {
     Swept *of = context;
-    const int64_t *bounds = of->bounds + part * (of->n_keys + 1);
+    const int64_t *bounds = of->bounds + part * (of->n_keys + 1), width = of->rows.single ? 4 : 8;
     const int64_t n = bounds[of->n_keys], first = part * of->bounds[of->n_keys], keys = part * of->n_keys;
-    char *room = malloc(8 * (size_t)(n + of->n_keys) + 8);
-    if (!room) {
-        __atomic_store_n(&of->has_room, 0, __ATOMIC_RELAXED);
+    const char *own_keys = of->keys + first * of->key_size;
+    const Keys own = {bounds, of->theta, of->n_keys};
+    Found found = {of->found.loss + keys, of->found.gradient ? of->found.gradient + keys : NULL,
+                   of->found.hessian ? of->found.hessian + keys : NULL};
+    int64_t *next = malloc(8 * (size_t)(2 * n + of->n_keys) + 8);
+    if (!next) {
+        __atomic_fetch_or(&of->wrong, NO_ROOM, __ATOMIC_RELAXED);
         return;
     }
-    int64_t *next = (int64_t *)room;
-    char *sorted = room + 8 * of->n_keys;
-    memcpy(next, bounds, 8 * (size_t)of->n_keys);
+    char *weights = (char *)(next + of->n_keys), *sorted = weights + 8 * n;
+    Rows rows = of->rows;
+    rows.x += first * rows.step;
+    if (rows.weights) rows.weights += first;
+    int good = 1;
 #define SCATTER(size) \
-    scatter_rows(of->x + of->width * first, of->width, of->keys + first * of->key_size, size, n, next, \
-                 (uint64_t)of->n_keys, sorted, (uint64_t)n)
-    if (BY_SIZE(of->key_size, SCATTER)) {
-        const Rows rows = {sorted, 1, 0, of->width == 4, NULL, NULL};
-        const Keys own = {bounds, of->theta, of->n_keys};
-        Found found = {of->found.loss + keys, of->found.gradient ? of->found.gradient + keys : NULL,
-                       of->found.hessian ? of->found.hessian + keys : NULL};
-        loops->even(&rows, &own, &found);
-    } else __atomic_store_n(&of->is_good, 0, __ATOMIC_RELAXED);
+    scatter_rows(rows.x, width, own_keys, size, n, next, (uint64_t)of->n_keys, sorted, (uint64_t)n)
+#define SCATTER_WEIGHTS(size) \
+    scatter_rows((const char *)rows.weights, 8, own_keys, size, n, next, (uint64_t)of->n_keys, weights, (uint64_t)n)
+#define ORDER(size) order_rows(own_keys, size, n, next, bounds, (uint64_t)of->n_keys, (uint32_t *)sorted, &rows)
+    memcpy(next, bounds, 8 * (size_t)of->n_keys);
+    if (rows.labels) {
+        good = BY_SIZE(of->key_size, ORDER);
+        rows.order = (uint32_t *)sorted;
+        rows.labels += first;
+        const int wrong = good ? loops->shared(&rows, &own, &found) : 0;
+        if (wrong) __atomic_fetch_or(&of->wrong, wrong, __ATOMIC_RELAXED);
+    } else {
+        good = BY_SIZE(of->key_size, SCATTER);
+        if (rows.weights) {
+            memcpy(next, bounds, 8 * (size_t)of->n_keys);
+            good = good && BY_SIZE(of->key_size, SCATTER_WEIGHTS);
+            rows.weights = (double *)weights;
+        }
+        rows.x = sorted;
+        if (good) loops->even(&rows, &own, &found);
+    }
 #undef SCATTER
-    free(room);
+#undef SCATTER_WEIGHTS
+#undef ORDER
+    if (!good) __atomic_store_n(&of->is_good, 0, __ATOMIC_RELAXED);
+    free(next);
 }
 
 /* Each part has bounds of its own, which end with the number of its rows: as many as the first has, but
@@ -162,29 +246,39 @@ static int are_bounds_of_parts(const int64_t *bounds, int64_t parts, int64_t n_k
     return before == rows;
 }
 
-/* Sums over the rows of each key, which come in no order, of one feature: of each part. */
+/* Sums over the rows of each key, which come in no order, of one coefficient: of each part. With labels it is
+   that of a softmax, else of a binary model. */
 static PyObject *sweep_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    enum { X, KEYS, BOUNDS, THETA, LOSS, GRADIENT, HESSIAN };
-    static const Wanted wanted[] = {{"df", 1, READ, 0}, {KEY_KINDS, 1, READ, 0}, {"lq", 2, READ, 0},
-                                    {"d", 1, READ, 0},  {"d", 2, WRITE, 0},      {"d", 2, WRITE, 1},
-                                    {"d", 2, WRITE, 1}};
+    enum { X, WEIGHTS, LABELS, KEYS, BOUNDS, THETA, LOSS, GRADIENT, HESSIAN };
+    static const Wanted wanted[] = {{"df", 2, PyBUF_STRIDES, 0}, {"d", 1, READ, 1},  {"lq", 1, READ, 1},
+                                    {KEY_KINDS, 1, READ, 0},     {"lq", 2, READ, 0}, {"d", 1, READ, 0},
+                                    {"d", 2, WRITE, 0},          {"d", 2, WRITE, 1}, {"d", 2, WRITE, 1}};
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 7) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(X, 0), parts = SHAPE(LOSS, 0), n_keys = SHAPE(LOSS, 1);
-    int good = parts > 0 && n_keys > 0 && HAS_LENGTH(KEYS, n) && HAS_LENGTH(BOUNDS, parts)
+    if (take(&arrays, given, count, wanted, 9) < 0) return NULL;
+    const Py_buffer *x = arrays.views + X;
+    const Py_ssize_t n = SHAPE(X, 1), parts = SHAPE(LOSS, 0), n_keys = SHAPE(LOSS, 1);
+    const int is_softmax = arrays.taken[LABELS];
+    int good = parts > 0 && n_keys > 0 && SHAPE(X, 0) > 0 && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(LABELS, n)
+               && (is_softmax ? arrays.views[LABELS].itemsize == 8 && arrays.taken[GRADIENT]
+                              : SHAPE(X, 0) == 1 && x->strides[1] == x->itemsize)
+               && HAS_LENGTH(KEYS, n) && HAS_LENGTH(BOUNDS, parts)
                && SHAPE(BOUNDS, 1) == n_keys + 1 && arrays.views[BOUNDS].itemsize == 8 && HAS_LENGTH(THETA, n_keys)
                && HAS_LENGTH(GRADIENT, parts) && (!arrays.taken[GRADIENT] || SHAPE(GRADIENT, 1) == n_keys)
                && HAS_LENGTH(HESSIAN, parts) && (!arrays.taken[HESSIAN] || SHAPE(HESSIAN, 1) == n_keys)
                && arrays.taken[GRADIENT] >= arrays.taken[HESSIAN]
-               && are_bounds_of_parts(BUFFER(BOUNDS), parts, n_keys, n);
-    Swept of = {BUFFER(X), BUFFER(KEYS), arrays.views[X].itemsize, arrays.views[KEYS].itemsize, BUFFER(BOUNDS), n,
-                n_keys, BUFFER(THETA), {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)}, 1, 1};
+               && are_bounds_of_parts(BUFFER(BOUNDS), parts, n_keys, n)
+               && ((int64_t *)BUFFER(BOUNDS))[n_keys] <= UINT32_MAX;
+    Swept of = {.rows = {x->buf, SHAPE(X, 0), x->strides[0], x->strides[1], x->format[0] == 'f', BUFFER(WEIGHTS),
+                         BUFFER(LABELS)},
+                .keys = BUFFER(KEYS), .key_size = arrays.views[KEYS].itemsize, .bounds = BUFFER(BOUNDS),
+                .n_keys = n_keys, .theta = BUFFER(THETA), .found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)},
+                .is_good = 1};
     if (good) {
         Py_BEGIN_ALLOW_THREADS;
         do_all(sweep_part, &of, parts);
         Py_END_ALLOW_THREADS;
     }
-    return done_with_memory(&arrays, good && of.is_good, of.has_room);
+    return done_with_memory(&arrays, good && of.is_good && !(of.wrong & NO_SUCH_CLASS), !(of.wrong & NO_ROOM));
 }
 
 typedef struct {

@@ -41,7 +41,7 @@ static void NAME(count_moments)(const char *x, int single, int64_t n, double sca
 
 /* Number, size, square and (1/2 - label) x of rows in cells of their size, under the key of each; the last
    cell of a key is for rows beyond. Tells whether all keys are there. */
-INLINE int NAME(cell_rows)(const Celled *of, Py_ssize_t size, int single) {
+INLINE int NAME(cell_rows)(const Celled *of, Py_ssize_t size, int single, int weighted) {
     enum { AT_ONCE = 256 };
     const double beyond = (double)(of->cells - 1);
     int32_t cells[AT_ONCE];
@@ -56,16 +56,20 @@ INLINE int NAME(cell_rows)(const Celled *of, Py_ssize_t size, int single) {
             const uint64_t key = key_at(of->keys, size, at + i);
             const double x = number_at(of->x, single, at + i), far = fabs(x);
             top = key > top ? key : top;
+            const double weight = weighted ? of->weights[at + i] : 1.0;
             of->sums[(key < of->n_keys ? key : 0) * (uint64_t)of->cells + (uint64_t)cells[i]] +=
-                (Four){1.0, far, far * far, (0.5 - (double)of->labels[at + i]) * x};
+                (Four){weight, weight * far, weight * far * far,
+                       weighted ? 1.0 : (0.5 - (double)of->labels[at + i]) * x};
         }
     }
     return top < of->n_keys;
 }
 
 static int NAME(cells_by_key)(const Celled *of) {
-#define CELL(size) (of->single ? NAME(cell_rows)(of, size, 1) : NAME(cell_rows)(of, size, 0))
-    return BY_SIZE(of->key_size, CELL);
+#define CELL(size, single) (of->weights ? NAME(cell_rows)(of, size, single, 1) : NAME(cell_rows)(of, size, single, 0))
+#define CELL_OF(size) (of->single ? CELL(size, 1) : CELL(size, 0))
+    return BY_SIZE(of->key_size, CELL_OF);
+#undef CELL_OF
 #undef CELL
 }
 

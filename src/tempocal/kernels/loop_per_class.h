@@ -22,20 +22,25 @@ typedef struct {
     double *gradient, *hessian;
     int64_t gradient_size, hessian_size;
     int64_t length; /* columns in use, up to the last whole vector */
+    int wrong;
 } NAME(Space);
 
 /* Read some rows, and turn them into probabilities and weighted probabilities; return their loss.
    Rows that are not there have no weight. */
 static double NAME(softmax_some)(const Rows *rows, const PerClass *model, const double *theta,
-                                 int64_t first, int64_t count, const NAME(Space) *space) {
+                                 int64_t first, int64_t count, NAME(Space) *space) {
     const int64_t classes = model->classes, width = model->width, features = rows->count;
+    const int in_line = !rows->order && rows->step == (rows->single ? 4 : 8);
     double *const p = space->p;
     vec loss = {0};
     for (int64_t at = 0; at < space->length; at += LANES) {
         const int64_t left = count - at < LANES ? count - at : LANES;
         vec top = (vec){0} - HUGE_VAL, total = {0}, own = {0};
+        int64_t row[LANES];
+        NAME(find)(rows, first + at, left, row);
         for (int64_t f = 0; f < features; f++)
-            AT(space->seen, f, at) = load(rows->x + f * rows->stride, rows->single, first + at, left);
+            AT(space->seen, f, at) = in_line ? load(rows->x + f * rows->stride, rows->single, first + at, left)
+                                             : NAME(gather)(rows, f, row);
         for (int64_t k = 0; k < classes; k++) {
             const double *slopes = theta + k * width;
             vec eta = (vec){0} + slopes[width - 1];
@@ -45,13 +50,16 @@ static double NAME(softmax_some)(const Rows *rows, const PerClass *model, const 
             AT(p, k, at) = eta;
             top = NAME(larger)(top, eta);
         }
-        for (int64_t i = 0; i < left; i++) own[i] = p[model->labels[first + at + i] * SOME + at + i];
+        for (int64_t i = 0; i < left; i++) {
+            const uint64_t label = (uint64_t)rows->labels[row[i]];
+            if (label < (uint64_t)classes) own[i] = p[(int64_t)label * SOME + at + i];
+            else space->wrong = NO_SUCH_CLASS;
+        }
         for (int64_t k = 0; k < classes; k++) {
             AT(p, k, at) = NAME(exp)(AT(p, k, at) - top);
             total += AT(p, k, at);
         }
-        vec weight = rows->weights ? load(rows->weights, 0, first + at, left)
-                                   : NAME(choose)(NAME(there)(left), (vec){0} + 1.0, (vec){0});
+        const vec weight = NAME(weigh)(rows, row, left);
         loss += weight * ((top - own) + NAME(log)(total));
         const vec inverse = 1.0 / total;
         for (int64_t k = 0; k < classes; k++) {
@@ -63,11 +71,11 @@ static double NAME(softmax_some)(const Rows *rows, const PerClass *model, const 
 }
 
 /* Turn weighted probabilities into weighted derivatives of the loss by the linear predictors. */
-static void NAME(take_labels)(const Rows *rows, const PerClass *model, int64_t first, int64_t count,
-                              double *pull) {
-    const double *weights = (const double *)rows->weights;
-    for (int64_t i = first; i < first + count; i++)
-        pull[model->labels[i] * SOME + i - first] -= weights ? weights[i] : 1.0;
+static void NAME(take_labels)(const Rows *rows, int64_t first, int64_t count, double *pull) {
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t row = rows->order ? rows->order[first + i] : first + i;
+        pull[rows->labels[row] * SOME + i] -= rows->weights ? rows->weights[row] : 1.0;
+    }
 }
 
 /* Add the products of all pairs of rows of two tables, (m, SOME) and (n, SOME), to (m, n) sums. */
@@ -182,8 +190,9 @@ static void NAME(per_class_key)(const Rows *rows, const PerClass *model, const d
         const int64_t count = end - first < SOME ? end - first : SOME;
         space->length = UP(count, LANES);
         *loss += NAME(softmax_some)(rows, model, theta, first, count, space);
+        if (space->wrong) return;
         if (hessian) (model->is_diagonal ? NAME(add_diagonal) : NAME(add_full))(model, space);
-        NAME(take_labels)(rows, model, first, count, space->pull);
+        NAME(take_labels)(rows, first, count, space->pull);
         if (model->is_diagonal) NAME(add_diagonal_gradient)(model, space);
         else
             NAME(add_products)(space->pull, UP(classes, TALL), space->seen, UP(width, WIDE),
@@ -192,7 +201,7 @@ static void NAME(per_class_key)(const Rows *rows, const PerClass *model, const d
     NAME(write_out)(model, space, gradient, hessian);
 }
 
-/* Whether there was room for all that is made of some rows. */
+/* Returns what is wrong. */
 static int NAME(per_class)(const Rows *rows, const PerClass *model, const Keys *keys, Found *found) {
     const int64_t classes = model->classes, width = model->width, size = classes * width;
     const int full = !model->is_diagonal, second = found->hessian != NULL;
@@ -207,7 +216,7 @@ static int NAME(per_class)(const Rows *rows, const PerClass *model, const Keys *
     const int64_t sums = LANES * (space.gradient_size + space.hessian_size);
     /* Rows of a table that only fill it up stay 0. */
     char *memory = calloc(8 * (size_t)(tables + sums) + 64, 1);
-    if (!memory) return 0;
+    if (!memory) return NO_ROOM;
     space.seen = (double *)(memory + (64 - (uintptr_t)memory % 64) % 64);
     space.p = space.seen + SOME * features;
     space.pull = space.p + SOME * classes;
@@ -222,7 +231,7 @@ static int NAME(per_class)(const Rows *rows, const PerClass *model, const Keys *
                             found->gradient + key * size,
                             second ? found->hessian + key * size * size : NULL);
     free(memory);
-    return 1;
+    return space.wrong;
 }
 
 #undef SOME

@@ -20,18 +20,20 @@ INLINE void NAME(score_some)(const Scored *of, Py_ssize_t size, const int64_t *r
     }
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = rows[i], cells = of->n_groups * of->n_keys;
-        double *sums = of->sums + of->groups[row] * of->n_keys + (int64_t)key_at(of->keys, size, row);
+        const uint64_t group = key_at(of->groups, of->group_size, row) - (uint64_t)of->first_group;
+        double *sums = of->sums + (int64_t)group * of->n_keys + (int64_t)key_at(of->keys, size, row);
         const double weight = of->weights ? of->weights[row] : 1.0;
         const double pull = weight * (residual[i] - target_at(of->targets, of->kind, row));
         for (int64_t j = 0; j < p; j++) sums[j * cells] += pull * number_at(of->x + j * of->stride, of->single, row);
     }
 }
 
-/* Of the rows of groups from a first one on, before a last; tells whether all keys are there. */
-INLINE int NAME(score_rows)(const Scored *of, Py_ssize_t size, int64_t first, int64_t last) {
+/* Of all rows of groups that are asked for; tells whether all keys are there. */
+INLINE int NAME(score_rows)(const Scored *of, Py_ssize_t size) {
     int64_t rows[FEW], n = 0;
     for (int64_t i = 0; i < of->rows; i++) {
-        if (of->groups[i] < first || of->groups[i] >= last) continue;
+        const uint64_t group = key_at(of->groups, of->group_size, i) - (uint64_t)of->first_group;
+        if (group >= (uint64_t)of->n_groups) continue;
         if (key_at(of->keys, size, i) >= (uint64_t)of->n_keys) return 0;
         rows[n++] = i;
         if (n < FEW) continue;
@@ -42,8 +44,8 @@ INLINE int NAME(score_rows)(const Scored *of, Py_ssize_t size, int64_t first, in
     return 1;
 }
 
-static int NAME(score)(const Scored *of, int64_t first, int64_t last) {
-#define SCORE(size) NAME(score_rows)(of, size, first, last)
+static int NAME(score)(const Scored *of) {
+#define SCORE(size) NAME(score_rows)(of, size)
     return BY_SIZE(of->key_size, SCORE);
 #undef SCORE
 }

@@ -23,7 +23,7 @@ INLINE void NAME(even_rows)(const Rows *rows, int64_t first, int64_t end, const 
             vec below = (vec)((ivec)eta | sign);
             vec small = NAME(exp)(below), total = 1.0 + small, weight = {0};
             if (weighted) {
-                weight = load(rows->weights, 0, at, count);
+                weight = load((const char *)rows->weights, 0, at, count);
                 size += weight * below;
                 logs += weight * NAME(log)(total);
             } else {
@@ -54,47 +54,62 @@ INLINE void NAME(even_rows)(const Rows *rows, int64_t first, int64_t end, const 
     }
 }
 
-/* Softmax of theta z over the classes, z of shape (classes, rows): its loss, and the derivatives.
-   z is measured from the top class, where it is 0, and theta is not negative: so no exponent is
-   above 0, however they are rounded. */
-INLINE void NAME(shared_rows)(const Rows *rows, int64_t first, int64_t end, double theta,
-                              int weighted, double *found) {
+/* Softmax of theta z over the classes: its loss, and the derivatives; returns what is wrong. z is measured
+   from the class of the highest theta z, where it is 0: so no exponent is above 0, however they are rounded.
+   `z` is room for that, of LANES rows. */
+INLINE int NAME(shared_rows)(const Rows *rows, int64_t first, int64_t end, double theta, int weighted,
+                             vec *z, double *found) {
+    const int64_t classes = rows->count;
     /* A product of so many totals, each at most the number of classes, does not overflow. */
-    const int64_t few = LANES * (FEW / LANES / (1 + (int64_t)log2((double)rows->count)));
+    const int64_t few = LANES * (FEW / LANES / (1 + (int64_t)log2((double)classes)));
+    int wrong = 0;
     for (int64_t at = first; at < end;) {
         int64_t stop = at + few < end ? at + few : end;
         vec loss = {0}, slope = {0}, bend = {0}, product = (vec){0} + 1.0;
         for (; at < stop; at += LANES) {
-            int64_t count = stop - at < LANES ? stop - at : LANES;
-            vec total = {0}, once = {0}, twice = {0};
-            for (int64_t k = 0; k < rows->count; k++) {
-                vec z = load(rows->x + k * rows->stride, rows->single, at, count);
-                vec e = NAME(exp)(theta * z);
+            const int64_t count = stop - at < LANES ? stop - at : LANES;
+            int64_t row[LANES];
+            NAME(find)(rows, at, count, row);
+            vec top = z[0] = NAME(gather)(rows, 0, row);
+            for (int64_t k = 1; k < classes; k++) {
+                z[k] = NAME(gather)(rows, k, row);
+                top = theta < 0.0 ? -NAME(larger)(-top, -z[k]) : NAME(larger)(top, z[k]);
+            }
+            vec total = {0}, once = {0}, twice = {0}, at_label = {0};
+            for (int i = 0; i < LANES; i++) {
+                const uint64_t label = (uint64_t)rows->labels[row[i]];
+                if (label < (uint64_t)classes) at_label[i] = ((const double *)(z + label))[i];
+                else wrong = NO_SUCH_CLASS;
+            }
+            at_label -= top;
+            for (int64_t k = 0; k < classes; k++) {
+                const vec from_top = z[k] - top, e = NAME(exp)(theta * from_top);
                 total += e;
-                once += e * z;
-                twice += e * z * z;
+                once += e * from_top;
+                twice += e * from_top * from_top;
             }
             vec inverse = 1.0 / total, mean = once * inverse;
             vec variance = NAME(larger)(twice * inverse - mean * mean, (vec){0});
-            vec at_label = load(rows->labels, 0, at, count);
             vec own = -theta * at_label, pull = mean - at_label;
-            if (weighted) {
-                vec weight = load(rows->weights, 0, at, count);
-                loss += weight * (own + NAME(log)(total));
-                slope += weight * pull;
-                bend += weight * variance;
-            } else {
-                if (count < LANES) total = NAME(choose)(NAME(there)(count), total, (vec){0} + 1.0);
-                loss += own;
-                product *= total;
-                slope += pull;
-                bend += variance;
+            if (weighted || count < LANES) {
+                const vec weight = NAME(weigh)(rows, row, count);
+                own *= weight;
+                pull *= weight;
+                variance *= weight;
+                if (weighted) own += weight * NAME(log)(total);
+                /* Rows that are not there count as one class. */
+                else total = NAME(choose)(NAME(there)(count), total, (vec){0} + 1.0);
             }
+            loss += own;
+            if (!weighted) product *= total;
+            slope += pull;
+            bend += variance;
         }
         found[0] += NAME(sum)(loss) + (weighted ? 0.0 : log(NAME(product)(product)));
         found[1] += NAME(sum)(slope);
         found[2] += NAME(sum)(bend);
     }
+    return wrong;
 }
 
 static void NAME(even)(const Rows *rows, const Keys *keys, Found *found) {
@@ -151,7 +166,7 @@ static void NAME(descend)(const Rows *rows, const Pulled *pulled, const Keys *ke
         double weight = (double)(end - first), share = 1.0;
         if (rows->weights) {
             weight = 0.0;
-            for (int64_t i = first; i < end; i++) weight += ((const double *)rows->weights)[i];
+            for (int64_t i = first; i < end; i++) weight += rows->weights[i];
         }
         const double start = keys->theta[key] > lower ? keys->theta[key] : lower;
         Place place = NAME(look)(rows, pulled, key, first, end, start);
@@ -179,14 +194,21 @@ static void NAME(descend)(const Rows *rows, const Pulled *pulled, const Keys *ke
     }
 }
 
-static void NAME(shared)(const Rows *rows, const Keys *keys, Found *found) {
+static int NAME(shared)(const Rows *rows, const Keys *keys, Found *found) {
+    char *memory = malloc(sizeof(vec) * (size_t)(rows->count + 1));
+    if (!memory) return NO_ROOM;
+    vec *room = (vec *)(memory + (sizeof(vec) - (uintptr_t)memory % sizeof(vec)));
+    int wrong = 0;
     for (int64_t key = 0; key < keys->count; key++) {
-        int64_t first = keys->starts[key], end = keys->starts[key + 1];
+        const int64_t first = keys->starts[key], end = keys->starts[key + 1];
+        const double theta = keys->theta[key];
         double sums[3] = {0};
-        if (rows->weights) NAME(shared_rows)(rows, first, end, keys->theta[key], 1, sums);
-        else NAME(shared_rows)(rows, first, end, keys->theta[key], 0, sums);
+        if (rows->weights) wrong |= NAME(shared_rows)(rows, first, end, theta, 1, room, sums);
+        else wrong |= NAME(shared_rows)(rows, first, end, theta, 0, room, sums);
         found->loss[key] = sums[0];
         found->gradient[key] = sums[1];
         if (found->hessian) found->hessian[key] = sums[2];
     }
+    free(memory);
+    return wrong;
 }

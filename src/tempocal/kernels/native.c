@@ -87,7 +87,7 @@ typedef struct {
     int (*is_supported)(void);
     void (*even)(const Rows *, const Keys *, Found *);
     void (*descend)(const Rows *, const Pulled *, const Keys *, double *, char *);
-    void (*shared)(const Rows *, const Keys *, Found *);
+    int (*shared)(const Rows *, const Keys *, Found *);
     int (*per_class)(const Rows *, const PerClass *, const Keys *, Found *);
     int (*compare)(const Compared *, int64_t, double *, double *);
     int (*bin_pairs)(const Binned *);
@@ -98,7 +98,7 @@ typedef struct {
     Counted (*count_rows)(const char *, Py_ssize_t, int64_t, int64_t *, uint64_t);
     Whole (*code_rows)(const char *, int, double, Py_ssize_t, char *, Py_ssize_t);
     double (*pull)(const char *, int, const int64_t *, int64_t);
-    int (*score)(const Scored *, int64_t, int64_t);
+    int (*score)(const Scored *);
     void (*double_ends)(const double *, int64_t, double *);
     void (*float_ends)(const float *, int64_t, float *);
     void (*whole_ends)(const int64_t *, int64_t, int64_t *);
@@ -224,11 +224,11 @@ static PyMethodDef METHODS[] = {
     FAST(moments, "Weight, size and square of rows, in cells of their size."),
     FAST(points, "Two points that stand for the rows of each cell."),
     FAST(scores_by_group, "Gradients of the loss of binary rows, by group and key."),
-    FAST(cells_by_key, "Number, size, square and (1/2 - label) x of rows, in cells of their size by key."),
+    FAST(cells_by_key, "Weight, size, square and (1/2 - label) x, or number, of rows, in cells of their size by key."),
     FAST(count_keys, "Rows of each key; tells whether they come in the order of their keys."),
     FAST(scatter, "Rows in the order of their keys."),
+    FAST(one_in, "One row in so many, once they are in the order of their keys."),
     FAST(whole_codes, "Whole numbers counted from a first; False if one is a fraction or far away."),
-    FAST(from_top, "Logits measured from the top class, a row for each class; and that of the label."),
     FAST(ends, "The lowest and the highest of some numbers."),
     FAST(compare, "Losses of binary rows before and after."),
     FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is out of order."),

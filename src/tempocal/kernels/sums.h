@@ -12,8 +12,8 @@ typedef struct {
     Found found;
     PerClass model; /* of a softmax with several coefficients for each class */
     int64_t parts, coefficients;
-    void (*loop)(const Rows *, const Keys *, Found *); /* or NULL */
-    int has_room;
+    enum { EVEN, SHARED, PER_CLASS } kind;
+    int wrong;
 } Summed;
 
 static void sum_part(void *context, int64_t part) {
@@ -23,30 +23,34 @@ static void sum_part(void *context, int64_t part) {
     const Keys keys = {of->keys.starts + first, of->keys.theta + first * p, count};
     Found found = {of->found.loss + first, of->found.gradient ? of->found.gradient + first * p : NULL,
                    of->found.hessian ? of->found.hessian + first * p * p : NULL};
-    if (of->loop) of->loop(&of->rows, &keys, &found);
-    else if (count > 0 && !loops->per_class(&of->rows, &of->model, &keys, &found))
-        __atomic_store_n(&of->has_room, 0, __ATOMIC_RELAXED);
+    int wrong = 0;
+    if (of->kind == EVEN) loops->even(&of->rows, &keys, &found);
+    else if (count > 0 && of->kind == SHARED) wrong = loops->shared(&of->rows, &keys, &found);
+    else if (count > 0) wrong = loops->per_class(&of->rows, &of->model, &keys, &found);
+    if (wrong) __atomic_fetch_or(&of->wrong, wrong, __ATOMIC_RELAXED);
 }
 
-/* Sum over all rows, in pieces of at most so many, whatever was in the arrays before; tells whether there was
-   memory. */
-static int sum_in_pieces(Summed *of, int64_t most) {
+/* Sum over all rows, in pieces of at most so many, whatever was in the arrays before; notes what is wrong. */
+static void sum_in_pieces(Summed *of, int64_t most) {
     const Keys keys = of->keys;
     const Found total = of->found;
     const int64_t p = of->coefficients;
     Pieces pieces;
-    of->has_room = 1;
-    if (!cut(&pieces, keys.starts, keys.count, most)) return 0;
+    of->wrong = 0;
+    if (!cut(&pieces, keys.starts, keys.count, most)) {
+        of->wrong = NO_ROOM;
+        return;
+    }
     if (pieces.count == keys.count) {
         do_all(sum_part, of, of->parts);
         free(pieces.bounds);
-        return of->has_room;
+        return;
     }
     const int64_t width = 1 + (total.gradient ? p : 0) + (total.hessian ? p * p : 0);
     double *theta = malloc((size_t)(pieces.count * p) * sizeof *theta);
     double *found = malloc((size_t)(pieces.count * width) * sizeof *found);
-    of->has_room = theta && found;
-    if (of->has_room) {
+    if (!theta || !found) of->wrong = NO_ROOM;
+    else {
         for (int64_t piece = 0; piece < pieces.count; piece++)
             memcpy(theta + piece * p, keys.theta + pieces.keys[piece] * p, (size_t)p * sizeof *theta);
         of->keys = (Keys){pieces.bounds, theta, pieces.count};
@@ -63,48 +67,38 @@ static int sum_in_pieces(Summed *of, int64_t most) {
     free(theta);
     free(found);
     free(pieces.bounds);
-    return of->has_room;
 }
 
-static PyObject *sum(PyObject *const *given, Py_ssize_t count, int is_even) {
-    enum { X, WEIGHTS, LABELS, THETA, STARTS, LOSS, GRADIENT, HESSIAN };
+/* Sums of a binary model. */
+static PyObject *even_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { X, WEIGHTS, THETA, STARTS, LOSS, GRADIENT, HESSIAN };
     static const Wanted wanted[] = {
-        {"df", 2, PyBUF_STRIDES, 0}, {"d", 1, READ, 1},  {"d", 1, READ, 1},  {"d", 2, READ, 0},
-        {"lq", 1, READ, 0},          {"d", 1, WRITE, 0}, {"d", 2, WRITE, 1}, {"d", 3, WRITE, 1},
+        {"df", 2, PyBUF_STRIDES, 0}, {"d", 1, READ, 1},  {"d", 2, READ, 0},  {"lq", 1, READ, 0},
+        {"d", 1, WRITE, 0},          {"d", 2, WRITE, 1}, {"d", 3, WRITE, 1},
     };
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 8) < 0) return NULL;
+    if (take(&arrays, given, count, wanted, 7) < 0) return NULL;
     const Py_buffer *x = arrays.views + X;
     const Py_ssize_t n = SHAPE(X, 1), n_keys = SHAPE(LOSS, 0), p = SHAPE(THETA, 1);
-    int good = are_bounds(arrays.views + STARTS, n_keys, n) && SHAPE(THETA, 0) == n_keys
-               && SHAPE(X, 0) > 0 && n > 0 && HAS_LENGTH(GRADIENT, n_keys)
-               && (arrays.taken[GRADIENT] ? SHAPE(GRADIENT, 1) == p : is_even && !arrays.taken[HESSIAN])
-               && x->strides[1] == x->itemsize && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(LABELS, n)
-               && HAS_LENGTH(HESSIAN, n_keys)
-               && (!arrays.taken[HESSIAN] || (SHAPE(HESSIAN, 1) == p && SHAPE(HESSIAN, 2) == p))
-               && (is_even ? p == SHAPE(X, 0) && p <= MOST : p == 1 && arrays.taken[LABELS]);
-    int has_room = 1;
+    const int good = are_bounds(arrays.views + STARTS, n_keys, n) && SHAPE(THETA, 0) == n_keys
+                     && p > 0 && p <= MOST && SHAPE(X, 0) == p && n > 0 && x->strides[1] == x->itemsize
+                     && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(GRADIENT, n_keys)
+                     && (arrays.taken[GRADIENT] ? SHAPE(GRADIENT, 1) == p : !arrays.taken[HESSIAN])
+                     && HAS_LENGTH(HESSIAN, n_keys)
+                     && (!arrays.taken[HESSIAN] || (SHAPE(HESSIAN, 1) == p && SHAPE(HESSIAN, 2) == p));
+    Summed of = {.wrong = 0};
     if (good) {
-        Summed of = {.rows = {x->buf, SHAPE(X, 0), x->strides[0], x->format[0] == 'f', BUFFER(WEIGHTS),
-                              BUFFER(LABELS)},
-                     .keys = {BUFFER(STARTS), BUFFER(THETA), n_keys},
-                     .found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)},
-                     .parts = parts_for(n, SHAPE(X, 0)),
-                     .coefficients = p,
-                     .loop = is_even ? loops->even : loops->shared};
+        of = (Summed){.rows = {x->buf, p, x->strides[0], x->itemsize, x->format[0] == 'f', BUFFER(WEIGHTS)},
+                      .keys = {BUFFER(STARTS), BUFFER(THETA), n_keys},
+                      .found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)},
+                      .parts = parts_for(n, p),
+                      .coefficients = p,
+                      .kind = EVEN};
         Py_BEGIN_ALLOW_THREADS;
-        has_room = sum_in_pieces(&of, PIECE);
+        sum_in_pieces(&of, PIECE);
         Py_END_ALLOW_THREADS;
     }
-    return done_with_memory(&arrays, good, has_room);
-}
-
-static PyObject *even_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    return sum(given, count, 1);
-}
-
-static PyObject *shared_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    return sum(given, count, 0);
+    return done_with_memory(&arrays, good, !(of.wrong & NO_ROOM));
 }
 
 typedef struct {
@@ -140,7 +134,7 @@ static PyObject *descend(PyObject *self, PyObject *const *given, Py_ssize_t coun
                && HAS_LENGTH(LINEAR, n_keys) && HAS_LENGTH(PULL, n_keys)
                && HAS_LENGTH(IDENTITY, n_keys) && HAS_LENGTH(LOWER, n_keys) && HAS_LENGTH(DOUBTS, n_keys);
     if (good) {
-        Descended of = {.rows = {BUFFER(X), 1, 0, arrays.views[X].format[0] == 'f', BUFFER(WEIGHTS), NULL},
+        Descended of = {.rows = {BUFFER(X), 1, 0, arrays.views[X].itemsize, arrays.views[X].format[0] == 'f', BUFFER(WEIGHTS)},
                         .pulled = {BUFFER(LINEAR), BUFFER(PULL), BUFFER(IDENTITY), BUFFER(LOWER)},
                         .keys = {BUFFER(STARTS), BUFFER(THETA), n_keys},
                         .theta = BUFFER(THETA),
@@ -153,8 +147,8 @@ static PyObject *descend(PyObject *self, PyObject *const *given, Py_ssize_t coun
     return done(&arrays, good);
 }
 
-/* Sums of a softmax with several coefficients for each class; labels are codes of classes. */
-static PyObject *sum_per_class(PyObject *const *given, Py_ssize_t count, int is_diagonal) {
+/* Sums of a softmax; labels are codes of classes. */
+static PyObject *sum_softmax(PyObject *const *given, Py_ssize_t count, int kind, int is_diagonal) {
     enum { X, WEIGHTS, LABELS, THETA, STARTS, LOSS, GRADIENT, HESSIAN };
     static const Wanted wanted[] = {
         {"df", 2, PyBUF_STRIDES, 0}, {"d", 1, READ, 1},  {"lq", 1, READ, 0}, {"d", 2, READ, 0},
@@ -163,36 +157,40 @@ static PyObject *sum_per_class(PyObject *const *given, Py_ssize_t count, int is_
     Arrays arrays;
     if (take(&arrays, given, count, wanted, 8) < 0) return NULL;
     const Py_buffer *x = arrays.views + X;
-    const Py_ssize_t n = SHAPE(X, 1), n_keys = SHAPE(LOSS, 0), p = SHAPE(THETA, 1);
-    const Py_ssize_t width = is_diagonal ? 2 : SHAPE(X, 0) + 1, classes = p / width;
-    const int64_t *labels = BUFFER(LABELS);
-    int good = are_bounds(arrays.views + STARTS, n_keys, n) && SHAPE(THETA, 0) == n_keys
-               && SHAPE(GRADIENT, 0) == n_keys && SHAPE(GRADIENT, 1) == p && classes > 0
-               && p == classes * width && (!is_diagonal || classes == SHAPE(X, 0))
-               && x->strides[1] == x->itemsize && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(LABELS, n)
-               && arrays.views[LABELS].itemsize == 8 && HAS_LENGTH(HESSIAN, n_keys)
-               && (!arrays.taken[HESSIAN] || (SHAPE(HESSIAN, 1) == p && SHAPE(HESSIAN, 2) == p));
-    int has_room = 1;
+    const Py_ssize_t n = SHAPE(X, 1), features = SHAPE(X, 0), n_keys = SHAPE(LOSS, 0), p = SHAPE(THETA, 1);
+    const Py_ssize_t width = is_diagonal ? 2 : features + 1, classes = kind == SHARED ? features : p / width;
+    const int good = are_bounds(arrays.views + STARTS, n_keys, n) && SHAPE(THETA, 0) == n_keys && n > 0
+                     && SHAPE(GRADIENT, 0) == n_keys && SHAPE(GRADIENT, 1) == p && classes > 0
+                     && (kind == SHARED ? p == 1 : p == classes * width) && (!is_diagonal || classes == features)
+                     && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(LABELS, n) && arrays.views[LABELS].itemsize == 8
+                     && HAS_LENGTH(HESSIAN, n_keys)
+                     && (!arrays.taken[HESSIAN] || (SHAPE(HESSIAN, 1) == p && SHAPE(HESSIAN, 2) == p));
+    Summed of = {.wrong = 0};
     if (good) {
-        Summed of = {.rows = {x->buf, SHAPE(X, 0), x->strides[0], x->format[0] == 'f', BUFFER(WEIGHTS), NULL},
-                     .keys = {BUFFER(STARTS), BUFFER(THETA), n_keys},
-                     .found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)},
-                     .model = {classes, width, is_diagonal, labels},
-                     .parts = parts_for(n, SHAPE(X, 0)),
-                     .coefficients = p};
-        const int64_t some = (n - 1) / MOST_PIECES + 1;
+        of = (Summed){.rows = {x->buf, features, x->strides[0], x->strides[1], x->format[0] == 'f', BUFFER(WEIGHTS),
+                               BUFFER(LABELS)},
+                      .keys = {BUFFER(STARTS), BUFFER(THETA), n_keys},
+                      .found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)},
+                      .model = {classes, width, is_diagonal},
+                      .parts = parts_for(n, features),
+                      .coefficients = p,
+                      .kind = kind};
+        const int64_t some = (n - 1) / MOST_PIECES + 1, most = some > LEAST_PIECE ? some : LEAST_PIECE;
         Py_BEGIN_ALLOW_THREADS;
-        for (Py_ssize_t i = 0; i < n; i++) good &= (uint64_t)labels[i] < (uint64_t)classes;
-        if (good) has_room = sum_in_pieces(&of, some > LEAST_PIECE ? some : LEAST_PIECE);
+        sum_in_pieces(&of, kind == SHARED ? PIECE : most);
         Py_END_ALLOW_THREADS;
     }
-    return done_with_memory(&arrays, good, has_room);
+    return done_with_memory(&arrays, good && !(of.wrong & NO_SUCH_CLASS), !(of.wrong & NO_ROOM));
+}
+
+static PyObject *shared_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    return sum_softmax(given, count, SHARED, 0);
 }
 
 static PyObject *full_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    return sum_per_class(given, count, 0);
+    return sum_softmax(given, count, PER_CLASS, 0);
 }
 
 static PyObject *diagonal_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    return sum_per_class(given, count, 1);
+    return sum_softmax(given, count, PER_CLASS, 1);
 }

@@ -1,12 +1,17 @@
 /* What the loops are given. */
 
 typedef struct {
-    const char *x; /* (count, rows), a row of it `stride` bytes after the one before */
-    int64_t count, stride;
+    const char *x; /* (count, rows): features are `stride` bytes apart, and rows `step` */
+    int64_t count, stride, step;
     int single; /* whether x has floats, not doubles */
-    const char *weights; /* doubles, or NULL */
-    const char *labels; /* the logit of the true class */
+    const double *weights; /* or NULL */
+    const int64_t *labels; /* codes of classes; none of a binary model */
+    const uint32_t *order; /* which rows come first, second, ...; or NULL: as they lie */
 } Rows;
+
+/* What may be wrong with sums over rows. */
+#define NO_ROOM 1
+#define NO_SUCH_CLASS 2
 
 typedef struct {
     const int64_t *starts; /* first row of each key, and the end of the last */
@@ -33,7 +38,6 @@ typedef double Four __attribute__((vector_size(32), aligned(8)));
 typedef struct {
     int64_t classes, width; /* of the table of coefficients, whose last column are the biases */
     int is_diagonal; /* whether each class sees its own feature only */
-    const int64_t *labels;
 } PerClass;
 
 typedef struct {
@@ -67,7 +71,8 @@ typedef struct {
 typedef struct {
     const char *x;
     int single; /* whether it has floats, not doubles */
-    const int64_t *labels;
+    const int64_t *labels; /* or NULL */
+    const double *weights; /* or NULL */
     int64_t rows;
     const char *keys;
     Py_ssize_t key_size;
@@ -105,9 +110,10 @@ typedef struct {
     Py_ssize_t key_size;
     int64_t n_keys;
     const double *theta; /* (keys, coefficients) */
-    const int64_t *groups;
-    int64_t n_groups, rows;
-    double *sums; /* (coefficients, groups, keys) */
+    const char *groups;
+    Py_ssize_t group_size;
+    int64_t first_group, n_groups, rows;
+    double *sums; /* (coefficients, groups, keys), of groups from the first one on */
 } Scored;
 
 typedef struct {

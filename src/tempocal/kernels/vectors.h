@@ -25,6 +25,32 @@ INLINE vec NAME(load)(const char *numbers, int single, int64_t first, int64_t co
 }
 #define load NAME(load)
 
+/* Where LANES rows lie, of which `count` are there; the others are the first again. */
+INLINE void NAME(find)(const Rows *rows, int64_t first, int64_t count, int64_t *found) {
+    for (int i = 0; i < LANES; i++) {
+        const int64_t row = i < count ? first + i : first;
+        found[i] = rows->order ? rows->order[row] : row;
+    }
+}
+
+/* A feature of rows that lie there, wherever that is. */
+INLINE vec NAME(gather)(const Rows *rows, int64_t feature, const int64_t *found) {
+    const char *x = rows->x + feature * rows->stride;
+    vec read;
+    if (rows->single)
+        for (int i = 0; i < LANES; i++) read[i] = *(const float *)(x + found[i] * rows->step);
+    else
+        for (int i = 0; i < LANES; i++) read[i] = *(const double *)(x + found[i] * rows->step);
+    return read;
+}
+
+/* Their weights; rows that are not there have none. */
+INLINE vec NAME(weigh)(const Rows *rows, const int64_t *found, int64_t count) {
+    vec weight = {0};
+    for (int i = 0; i < count; i++) weight[i] = rows->weights ? rows->weights[found[i]] : 1.0;
+    return weight;
+}
+
 /* Which lanes hold one of `count` rows. */
 INLINE ivec NAME(there)(int64_t count) {
     ivec lane = {0};

@@ -9,6 +9,7 @@ over rows is one vector, computed once. So a pass reads the features alone.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -29,9 +30,10 @@ from tempocal.rows.compiled import (
     pulls,
     scores_by_group,
 )
-from tempocal.rows.condensed import InOrder, Points, condense
+from tempocal.rows.condensed import LEAST_ROWS_A_KEY, InOrder, Points, condense
 from tempocal.rows.layout import Block
 from tempocal.rows.stored import StoredRows
+from tempocal.rows.stripes import Stripes
 from tempocal.rows.sums import LOG2_E, Sums
 from tempocal.rows.sweeps import Sweep
 from tempocal.rows.threads import sum_blocks
@@ -45,8 +47,8 @@ QUICK = 2**14
 LEAST_ROOM = 0.01
 # Stands for the size of features that are all 0.
 TINY = 1e-300
-# Cells of groups and keys for each row, up to which all of them are in a table.
-MOST_CELLS_A_ROW = 2
+# Tables of groups and keys that are there at once.
+TABLES_AT_ONCE = 2
 # A share of what rows of a key lose on the wrong side, and points that stand for them lose at most.
 ALL_BUT_SEPARATED = 1.0 - 1e-14
 # A product of this many numbers in [1, 2] does not overflow: one logarithm for all of them.
@@ -98,18 +100,27 @@ class BinaryRows(StoredRows):
 
     @cached
     def _sweep(self) -> Sweep | None:
-        """Rows that are summed over without a sorted copy."""
-        is_plain = self.n_coefficients == 1 and self._has_labels and not self.is_quick
-        if not is_plain or not Sweep.is_worth_it(self._layout):
+        """Rows that are summed over without a sorted copy, where they are in no order.
+
+        With few of a key the search goes over the rows themselves, key by key.
+        """
+        layout, weights = self._layout, self._weights_as_they_came
+        out_of_order = native is not None and layout.keys_as_they_came is not None
+        all_there = len(layout.present) == layout.n_keys
+        are_many = layout.n_rows >= LEAST_ROWS_A_KEY * layout.n_keys
+        knows_pulls = self._has_labels or weights is not None
+        if self.n_coefficients > 1 or self.is_quick or not knows_pulls:
             return None
-        feature = np.ascontiguousarray(self._features_as_they_came[0])
-        return Sweep(feature, self._targets_as_they_came, self._layout)
+        if not (out_of_order and all_there and are_many):
+            return None
+        features = np.ascontiguousarray(self._features_as_they_came)
+        return Sweep(features, self._targets_as_they_came, weights, layout)
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
         theta, offsets = self._layout.of_present(theta), self._layout.offsets
         if self._sweep is not None:
-            even = self._sweep.even_sums(theta, hessian=hessian)
+            even = self._sweep.sums(theta, hessian=hessian)
         elif self._is_compiled:
             even = even_sums(self._features, self._weights, theta, offsets, hessian=hessian)
         else:
@@ -129,7 +140,7 @@ class BinaryRows(StoredRows):
             return super().losses(theta)
         at = self._layout.of_present(theta)
         if self._sweep is not None:
-            even = self._sweep.even_losses(at)
+            even = self._sweep.losses(at)
         else:
             even = even_losses(self._features, self._weights, at, self._layout.offsets)
         total = np.zeros(self.n_keys)
@@ -176,22 +187,29 @@ class BinaryRows(StoredRows):
 
     def group_gradients(
         self, theta: Array, codes: Codes, count: int
-    ) -> Sequence[Array | csr_array]:
+    ) -> Iterator[Sequence[Array | csr_array]]:
         """Gradient summed over the rows of each group and key: (groups, keys) by coefficient.
 
         A table of all of them takes less time, and no more memory, than entries where there are
         rows; unless there are few of these.
         """
-        n = len(self._targets_as_they_came)
-        if not self._is_compiled or self.n_keys * count > MOST_CELLS_A_ROW * n:
-            return super().group_gradients(theta, codes, count)
+        stripes = Stripes(codes, count, self.n_keys)
+        if not self._is_compiled or not stripes.are_full:
+            yield from super().group_gradients(theta, codes, count)
+            return
+        keys = self._keys_as_they_came
         features, targets = self._features_as_they_came, self._targets_as_they_came
-        keys = self._layout.keys_as_they_came
-        if self._weights is not None or keys is None:
-            features, targets, keys = self._features, self._targets, self._layout.keys()
-            codes = self._layout.sort(codes)
-        rows = features, targets, self._weights, keys
-        return list(scores_by_group(*rows, theta, groups=codes, count=count))
+        weights = self._weights_as_they_came
+
+        def sums(stripe: tuple[range, slice]) -> Sequence[Array]:
+            groups, rows = stripe
+            own = None if weights is None else weights[rows]
+            given = features[:, rows], targets[rows], own, keys[rows]
+            return list(scores_by_group(*given, theta, codes=codes[rows], groups=groups))
+
+        every = stripes.full()
+        while some := list(islice(every, TABLES_AT_ONCE)):
+            yield from map_on_cores(sums, some)
 
     def have_end(self, direction: Array) -> NDArray[np.bool_]:
         """Whether some row of each key loses more and more that way, or none less and less."""
@@ -218,17 +236,7 @@ class BinaryRows(StoredRows):
     @cached
     def squares(self) -> Array:
         """Mean square of what each coefficient multiplies."""
-        # Without weights any order will do.
-        features = self._features_as_they_came if self._weights is None else self._features
-
-        def sum_squares(start: int) -> Array:
-            rows = slice(start, start + BLOCK)
-            x = features[:, rows].astype(np.float64, copy=False)
-            weighted = x if self._weights is None else x * self._weights[rows]
-            return np.array([one @ other for one, other in zip(weighted, x, strict=True)])
-
-        parts = map_on_cores(sum_squares, range(0, features.shape[1], BLOCK))
-        return np.asarray(np.sum(parts, axis=0) / self.total_weight)
+        return self._mean_squares()
 
     def condensed(self) -> Self | None:
         """Far fewer rows, with weights, that have about the same sums; None if there are none."""
@@ -258,8 +266,8 @@ class BinaryRows(StoredRows):
             return None
         present, rows = self._layout.present, self._sweep or self._in_order()
         # Points of keys whose rows all weigh nothing would have no mean.
-        weightless = self._weights is not None and not self.key_weights[present].all()
-        points = None if weightless else condense(rows, self._weights, present)
+        weightless = self._weights_as_they_came is not None and not self.key_weights[present].all()
+        points = None if weightless else condense(rows, present)
         if points is not None and points.pulls is not None:
             # Unless it is known: what was summed before was summed with that.
             self.__dict__.setdefault("_linear", points.pulls[:, None])
@@ -292,13 +300,15 @@ class BinaryRows(StoredRows):
         small *= inverse
         return Sums(loss, gradient, _squares(x, _weigh(small, weights), block))
 
-    def _row_gradients(self, theta: Array) -> Iterator[Array]:
-        residual = np.empty(len(self._targets))
-        for block in self._layout.blocks(BLOCK):
-            rows = block.rows
-            p = sigmoid(self._eta(theta, block))
-            residual[rows] = self._weigh(p - self._targets[rows], rows)
-        return (x * residual for x in self._features)
+    def _row_gradients(self, theta: Array, rows: slice, keys: Codes) -> Iterator[Array]:
+        features, targets = self._features_as_they_came, self._targets_as_they_came
+
+        def residual(block: slice) -> Array:
+            eta = np.einsum("ip,pi->i", theta[keys[block]], features[:, block])
+            return np.asarray((sigmoid(eta) - targets[block]) * self._weights_of(block))
+
+        pull = self._by_block(rows, BLOCK, residual)
+        return (x * pull for x in features[:, rows])
 
     def _like(self, features: Floats, targets: NDArray[Any], **common: Any) -> Self:
         return type(self)(features, targets, **common)

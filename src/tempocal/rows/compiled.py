@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
-from tempocal.kernels.counting import parts_of
+from tempocal.kernels.counting import as_keys, parts_of
 from tempocal.links import Array, Floats
 from tempocal.rows.sums import Sums
 
@@ -24,22 +24,28 @@ def even_sums(
     x: Floats, weights: Array | None, theta: Array, offsets: Codes, *, hessian: bool
 ) -> Sums:
     """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of each key."""
-    return _sums(native.even_sums, (x, weights, None), theta, offsets, hessian=hessian)
+    return _sums(native.even_sums, (x, weights), theta, offsets, hessian=hessian)
 
 
 def even_losses(x: Floats, weights: Array | None, theta: Array, offsets: Codes) -> Array:
     """Sum log(2 cosh(eta / 2)) over the rows of each key: (keys,)."""
     found = np.zeros(len(theta))
     at = np.ascontiguousarray(theta)
-    native.even_sums(x, weights, None, at, offsets, found, None, None)
+    native.even_sums(x, weights, at, offsets, found, None, None)
     return found
 
 
 def shared_sums(
-    z: Floats, true: Array, weights: Array | None, theta: Array, offsets: Codes, *, hessian: bool
+    z: Floats,
+    labels: NDArray[np.int64],
+    weights: Array | None,
+    theta: Array,
+    offsets: Codes,
+    *,
+    hessian: bool,
 ) -> Sums:
-    """Sum the loss of a softmax of ``theta * z``, of which ``true`` is that of the label."""
-    return _sums(native.shared_sums, (z, weights, true), theta, offsets, hessian=hessian)
+    """Sum the loss of a softmax of ``theta * z``."""
+    return _sums(native.shared_sums, (z, weights, labels), theta, offsets, hessian=hessian)
 
 
 def per_class_sums(
@@ -82,18 +88,22 @@ def scores_by_group(
     keys: Codes,
     theta: Array,
     *,
-    groups: Codes,
-    count: int,
+    codes: Codes,
+    groups: range,
 ) -> Array:
-    """Sum the gradient of the loss of rows by group and key: (coefficients, groups, keys)."""
-    found = np.zeros((len(x), count, len(theta)))
+    """Sum the gradient of the loss of rows by group and key: (coefficients, groups, keys).
+
+    Rows of other groups than ``groups`` are left out.
+    """
+    found = np.zeros((len(x), len(groups), len(theta)))
     native.scores_by_group(
-        np.ascontiguousarray(x),
+        x if x.strides[1] == x.itemsize else np.ascontiguousarray(x),
         np.ascontiguousarray(targets),
         weights,
         np.ascontiguousarray(keys),
         np.ascontiguousarray(theta),
-        np.ascontiguousarray(groups, dtype=np.int64),
+        as_keys(codes),
+        np.array([groups.start]),
         found,
     )
     return found

@@ -66,6 +66,10 @@ class Counted(Protocol):
     def feature(self) -> Floats:
         """The feature of each row."""
 
+    @property
+    def weights(self) -> Array | None:
+        """The weight of each row; None counts every row once."""
+
     def moments(self, cells: int, scale: float) -> Moments:
         """Count rows in cells of their size times ``scale``."""
 
@@ -73,19 +77,9 @@ class Counted(Protocol):
         """Keys of some of the rows."""
 
 
-def condense(rows: Counted, weights: Array | None, present: Codes) -> Points | None:
-    """Find the points of rows; None where there would be too many.
-
-    Parameters
-    ----------
-    rows : Counted
-        The rows.
-    weights : ndarray of shape (n,) or None
-        Their weights.
-    present : ndarray of shape (keys,)
-        Keys that have rows.
-    """
-    feature = rows.feature
+def condense(rows: Counted, present: Codes) -> Points | None:
+    """Find the points of rows, whose keys are ``present``; None where there would be too many."""
+    feature, weights = rows.feature, rows.weights
     cells = min(MOST_CELLS, max(LEAST_CELLS, MOST_IN_ALL // len(present)))
     cells = min(cells, len(feature) // (2 * ROWS_A_POINT * len(present)))
     some = np.abs(feature[:: len(feature) // SAMPLE + 1])

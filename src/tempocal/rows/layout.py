@@ -16,7 +16,8 @@ from scipy.sparse import csc_array
 from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cached import cached
-from tempocal.kernels.counting import as_keys, count_keys, scatter
+from tempocal.kernels.codes import in_few_bytes
+from tempocal.kernels.counting import as_keys, count_keys, one_in, scatter, sum_by_key
 from tempocal.links import Array, Floats
 from tempocal.rows.sums import Sums
 
@@ -71,8 +72,8 @@ class Layout:
     offsets: Codes  # (present keys + 1,)
 
     @classmethod
-    def of(cls, keys: Codes | None, n_keys: int, n_rows: int) -> Self:
-        """Sort by key, unless there is one key only or the rows are in order."""
+    def of(cls, keys: Codes | None, n_keys: int, n_rows: int, width: int = 1) -> Self:
+        """Sort rows of ``width`` numbers by key, unless there is one or they are in order."""
         if keys is None:
             counts = np.zeros((1, n_keys), dtype=np.intp)
             counts[0, 0] = n_rows
@@ -80,7 +81,7 @@ class Layout:
             offsets = np.array([0, n_rows] if n_rows else [0])
             return cls(None, counts, np.arange(len(offsets) - 1), offsets)
         keys = as_keys(keys)
-        counts, in_order = count_keys(keys, n_keys)
+        counts, in_order = count_keys(keys, n_keys, width)
         totals = counts.sum(axis=0)
         present = np.flatnonzero(totals)
         offsets = np.zeros(len(present) + 1, dtype=np.intp)
@@ -101,22 +102,30 @@ class Layout:
         """How many keys there are."""
         return int(self.counts.shape[1])
 
-    def sort(self, values: NDArray[Any], step: int = 1) -> NDArray[Any]:
-        """Put the last axis of ``values`` in the order of the keys, and take one in ``step``."""
+    def sort(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Put the last axis of ``values`` in the order of the keys."""
         keys = self.keys_as_they_came
         if keys is None:
-            return values[..., ::step]
+            return values
+        in_order = np.empty(values.shape, dtype=values.dtype)
         if native is not None and values.dtype in SORTED:
-            in_order = np.empty(values.shape, dtype=values.dtype)
             for row, into in zip(np.atleast_2d(values), np.atleast_2d(in_order), strict=True):
                 scatter(np.ascontiguousarray(row), keys, self.counts, into)
-            return in_order[..., ::step]
-        order = self._order[::step]
-        in_order = np.empty((*values.shape[:-1], len(order)), dtype=values.dtype)
+            return in_order
+        order = self._order
         for start in range(0, len(order), BLOCK):
             rows = slice(start, start + BLOCK)
             in_order[..., rows] = values[..., order[rows]]
         return in_order
+
+    def one_in(self, step: int) -> slice | Codes:
+        """Find one row in ``step``, once they are in the order of their keys."""
+        keys = self.keys_as_they_came
+        if keys is None:
+            return slice(None, None, step)
+        if native is None:
+            return self._order[::step].astype(np.intp)
+        return one_in(step, keys, self.counts)
 
     @cached
     def _order(self) -> NDArray[np.int32] | Codes:
@@ -126,7 +135,15 @@ class Layout:
     def keys(self, step: int = 1) -> Codes:
         """Key of each row, sorted; of one in ``step``."""
         counts = np.diff(-(-self.offsets // step)) if step > 1 else np.diff(self.offsets)
-        return np.repeat(self.present, counts)
+        return np.repeat(in_few_bytes(self.present, self.n_keys), counts)
+
+    @cached
+    def bounds(self) -> NDArray[np.int64]:
+        """Where the rows of each key lie once a part is in order, and the end of the last."""
+        n_parts, n_keys = self.counts.shape
+        bounds = np.zeros((n_parts, n_keys + 1), dtype=np.int64)
+        np.cumsum(self.counts, axis=1, out=bounds[:, 1:])
+        return bounds
 
     def blocks(self, size: int) -> Iterator[Block]:
         """Go over all rows in blocks of at most ``size``, as many whole keys in each as fit."""
@@ -153,12 +170,14 @@ class Layout:
         return Block(keys, rows, offsets[:-1] - offsets[0], np.diff(offsets))
 
     def key_weights(self, weights: Array | None) -> Array:
-        """Total weight of the rows of each key, or their number; ``weights`` are sorted."""
+        """Total weight of the rows of each key, or their number."""
         total = np.zeros(self.n_keys)
-        counts = np.diff(self.offsets)
-        total[self.present] = (
-            counts if weights is None else np.add.reduceat(weights, self.offsets[:-1])
-        )
+        if weights is None:
+            total[self.present] = np.diff(self.offsets)
+        elif self.keys_as_they_came is None:
+            total[self.present] = np.add.reduceat(weights, self.offsets[:-1])
+        else:
+            total += sum_by_key(self.keys_as_they_came, self.n_keys, lambda rows: weights[rows])
         return total
 
     def for_all_keys(self, sums: Sums) -> Sums:

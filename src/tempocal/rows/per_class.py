@@ -19,8 +19,6 @@ from tempocal.rows.sums import Sums
 
 # With more coefficients than this, matrix products that are cut to fit every cache do better.
 MOST_COMPILED = 300
-# Stands for the weight of no rows.
-TINY = 1e-300
 
 
 class PerClassRows(StoredRows):
@@ -48,7 +46,7 @@ class PerClassRows(StoredRows):
 
     def __init__(
         self,
-        features: Array,
+        features: Floats,
         labels: Codes,
         n_classes: int,
         *,
@@ -75,8 +73,10 @@ class PerClassRows(StoredRows):
         return self._layout.for_all_keys(total)
 
     def _compiled(self, theta: Array, hessian: bool) -> Sums:
+        # Rows that are in order are read as they lie.
+        in_order = self._layout.keys_as_they_came is None
         return per_class_sums(
-            self._features,
+            self._features_as_they_came if in_order else self._features,
             self._codes,
             self._weights,
             theta,
@@ -93,9 +93,7 @@ class PerClassRows(StoredRows):
     def squares(self) -> Array:
         """Mean square of what each coefficient multiplies, times 4 p (1 - p) where all is even."""
         share = 1.0 / self._n_classes
-        x = self._features
-        weighted = x if self._weights is None else x * self._weights
-        own = np.einsum("fi,fi->f", weighted, x) / max(self.total_weight, TINY)
+        own = self._mean_squares()
         slopes = own[:, None] if self._diagonal else np.tile(own, (self._n_classes, 1))
         squares = np.concatenate([slopes, np.ones((self._n_classes, 1))], axis=1)
         return 4.0 * share * (1.0 - share) * squares.ravel()
@@ -106,18 +104,26 @@ class PerClassRows(StoredRows):
         curvature = self._curvature(p, block) if hessian else None
         return Sums(block.sum(self._weigh(loss, block.rows)), gradient, curvature)
 
-    def _row_gradients(self, theta: Array) -> Iterator[Array]:
-        residual = np.empty((self._n_classes, len(self._targets)))
-        for block in self._layout.blocks(self._block_size(hessian=False)):
-            residual[:, block.rows] = self._residual(self._loss(theta, block)[1], block)
-        for k, own in enumerate(residual):
-            for x in self._features[k : k + 1] if self._diagonal else self._features:
+    def _row_gradients(self, theta: Array, rows: slice, keys: Codes) -> Iterator[Array]:
+        features, labels = self._features_as_they_came, self._targets_as_they_came
+        matrices = theta.reshape(-1, *self._shape)
+
+        def residual(block: slice) -> Array:
+            x, own = features[:, block], matrices[keys[block]]
+            slopes, biases = own[:, :, :-1], own[:, :, -1].T
+            form = "iks,ki->ki" if self._diagonal else "ikf,fi->ki"
+            _, p = softmax(np.einsum(form, slopes, x) + biases)
+            p[labels[block], np.arange(p.shape[1])] -= 1.0
+            return np.asarray(p * self._weights_of(block))
+
+        pulls = self._by_block(rows, self._block_size(hessian=True), residual)
+        for k, own in enumerate(pulls):
+            for x in features[k : k + 1, rows] if self._diagonal else features[:, rows]:
                 yield own * x
             yield own
 
     def _like(self, features: Floats, targets: NDArray[Any], **common: Any) -> Self:
-        x = features.astype(np.float64, copy=False)
-        return type(self)(x, targets, self._n_classes, diagonal=self._diagonal, **common)
+        return type(self)(features, targets, self._n_classes, diagonal=self._diagonal, **common)
 
     def _loss(self, theta: Array, block: Block) -> tuple[Array, Array]:
         """Loss of each row and probabilities (classes, rows)."""

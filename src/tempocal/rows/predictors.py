@@ -79,7 +79,7 @@ class ScaledSoftmax:
 
     def stored(self, scores: "Scores", **common: Any) -> StoredRows:
         """Make rows in memory."""
-        return SharedRows(scores.logits.T, scores.labels, **common)
+        return SharedRows(scores.given.T, scores.labels, **common)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Softmax:
 
     def stored(self, scores: "Scores", **common: Any) -> StoredRows:
         """Make rows in memory."""
-        x = log_features(scores.logits) if self.of_log_proba else scores.logits
+        x = log_features(scores.logits) if self.of_log_proba else scores.given
         return PerClassRows(x.T, scores.labels, self.n_classes, diagonal=self.diagonal, **common)
 
 

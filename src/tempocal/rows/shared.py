@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
-from tempocal.kernels.cores import map_on_cores
 from tempocal.links import Array, Floats
 from tempocal.rows.compiled import shared_sums
 from tempocal.rows.layout import Block
 from tempocal.rows.softmax import BLOCK_NUMBERS, softmax
 from tempocal.rows.stored import StoredRows
 from tempocal.rows.sums import Sums
+from tempocal.rows.sweeps import swept_sums
 from tempocal.rows.threads import sum_blocks
 
 
@@ -24,47 +24,59 @@ class SharedRows(StoredRows):
     Parameters
     ----------
     logits : ndarray of shape (classes, n)
-        Logits, a row for each class.
+        Logits, a row for each class: doubles, or floats where there are the compiled loops.
     labels : ndarray of shape (n,)
         Codes of the true classes.
     weights, keys, n_keys
         As for `BinaryRows`.
+
+    Notes
+    -----
+    Logits of a row are measured from the top class whenever they are read, which only rounding
+    sees.
     """
 
     def __init__(
         self,
-        logits: Array,
+        logits: Floats,
         labels: Codes,
         *,
         weights: Array | None = None,
         keys: Codes | None = None,
         n_keys: int = 1,
     ) -> None:
-        measured, true = _from_top(logits, labels)
-        super().__init__(measured, labels, weights, keys, n_keys)
+        labels = np.ascontiguousarray(labels, dtype=np.int64)
+        super().__init__(logits, labels, weights, keys, n_keys)
         self.n_coefficients = 1
         self._size = max(1, BLOCK_NUMBERS // len(logits))
-        self._true = np.ascontiguousarray(self._layout.sort(true))
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, 1)."""
-        theta = self._layout.of_present(theta)
-        # With theta below 0 the top class is another, from which the loops do not measure.
-        if native is not None and bool((theta >= 0.0).all()):
-            offsets = self._layout.offsets
-            total = shared_sums(
-                self._features, self._true, self._weights, theta, offsets, hessian=hessian
-            )
+        layout = self._layout
+        if native is not None and layout.keys_as_they_came is not None:
+            return swept_sums(*self._as_they_came, layout, theta, hessian=hessian)
+        theta = layout.of_present(theta)
+        if native is not None:
+            z, weights, labels = self._as_they_came
+            total = shared_sums(z, labels, weights, theta, layout.offsets, hessian=hessian)
         else:
             total = sum_blocks(
-                self._layout.blocks(self._size),
+                layout.blocks(self._size),
                 lambda block: self._sum(theta, block, hessian),
                 self._zeros(hessian),
             )
-        return self._layout.for_all_keys(total)
+        return layout.for_all_keys(total)
+
+    @property
+    def _as_they_came(self) -> tuple[Floats, Array | None, NDArray[Any]]:
+        return (
+            self._features_as_they_came,
+            self._weights_as_they_came,
+            self._targets_as_they_came,
+        )
 
     def _sum(self, theta: Array, block: Block, hessian: bool) -> Sums:
-        z, true = self._features[:, block.rows], self._true[block.rows]
+        z, true = _from_top(self._features[:, block.rows], self._targets[block.rows])
         slope = block.spread(theta[block.keys, 0])
         log_total, p = softmax(slope * z)
         loss = self._sum_weighted(log_total - slope * true, block)
@@ -76,37 +88,25 @@ class SharedRows(StoredRows):
         variance = np.einsum("ki,ki->i", pz, z) - mean * mean
         return Sums(loss, gradient, self._sum_weighted(variance, block)[:, None, None])
 
-    def _row_gradients(self, theta: Array) -> Iterator[Array]:
-        residual = np.empty(len(self._true))
-        for block in self._layout.blocks(self._size):
-            rows, z = block.rows, self._features[:, block.rows]
-            _, p = softmax(block.spread(theta[block.keys, 0]) * z)
-            residual[rows] = self._weigh((p * z).sum(axis=0) - self._true[rows], rows)
-        yield residual
+    def _row_gradients(self, theta: Array, rows: slice, keys: Codes) -> Iterator[Array]:
+        z_of, labels = self._features_as_they_came, self._targets_as_they_came
+
+        def residual(block: slice) -> Array:
+            z, true = _from_top(z_of[:, block], labels[block])
+            _, p = softmax(theta[keys[block], 0] * z)
+            return np.asarray(((p * z).sum(axis=0) - true) * self._weights_of(block))
+
+        yield self._by_block(rows, self._size, residual)
 
     def _like(self, features: Floats, targets: NDArray[Any], **common: Any) -> Self:
-        return type(self)(features.astype(np.float64, copy=False), targets, **common)
+        return type(self)(features, targets, **common)
 
     def _sum_weighted(self, values: Array, block: Block) -> Array:
         return block.sum(self._weigh(values, block.rows))
 
 
-def _from_top(logits: Array, labels: Codes) -> tuple[Array, Array]:
-    """Measure logits (classes, n) from the top class, which only rounding sees; and the label's."""
-    n_classes, n = logits.shape
-    size = max(1, BLOCK_NUMBERS // n_classes)
-    found, true = np.empty((n_classes, n)), np.empty(n)
-    labels = np.ascontiguousarray(labels, dtype=np.int64)
-
-    def work(start: int) -> None:
-        rows = slice(start, start + size)
-        if native is not None:
-            # Logits lie row by row, as a rule.
-            block = np.ascontiguousarray(logits[:, rows].T, dtype=np.float64)
-            native.from_top(block, labels[rows], found[:, rows], true[rows])
-            return
-        np.subtract(logits[:, rows], logits[:, rows].max(axis=0), out=found[:, rows])
-        true[rows] = np.take_along_axis(found[:, rows], labels[None, rows], axis=0)[0]
-
-    map_on_cores(work, range(0, n, size))
-    return found, true
+def _from_top(logits: Floats, labels: NDArray[Any]) -> tuple[Array, Array]:
+    """Logits (classes, rows) measured from the top class, and that of the label (rows,)."""
+    z = np.ascontiguousarray(logits, dtype=np.float64)
+    z = z - z.max(axis=0)
+    return z, np.take_along_axis(z, labels[None], axis=0)[0]

@@ -7,6 +7,7 @@ of the many but for a difference of the third derivatives. A solver that works o
 for a look where it has ended has, after one or two, the optimum of the many.
 """
 
+from collections.abc import Iterator
 from typing import Protocol, Self
 
 import numpy as np
@@ -239,10 +240,10 @@ class StandingRows:
         """Mean square of what each coefficient multiplies, over all rows whatever their key."""
         return self._stand.squares
 
-    def group_gradients(self, theta: Array, codes: Codes, count: int) -> list[csr_array]:
+    def group_gradients(self, theta: Array, codes: Codes, count: int) -> Iterator[list[csr_array]]:
         """Gradient summed over the rows of each group and key: (groups, keys) by coefficient."""
         found = self._stand.of_groups(self._at_atoms(theta), self._counted)
-        return found.by_key(self._places, self.n_keys)
+        yield found.by_key(self._places, self.n_keys)
 
     def groups_by_key(self, codes: Codes, count: int) -> Array:
         """How many groups have rows under each key."""

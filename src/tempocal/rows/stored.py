@@ -1,7 +1,7 @@
 """What all rows in memory share: they are sorted by key, thinned and weighed alike."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,10 +10,17 @@ from scipy.sparse import coo_array, csr_array
 
 from tempocal.inputs import Codes
 from tempocal.kernels.cached import cached
+from tempocal.kernels.cores import map_on_cores
 from tempocal.kernels.counting import groups_by_key
 from tempocal.links import Array, Floats
 from tempocal.rows.layout import Layout
+from tempocal.rows.stripes import Stripes
 from tempocal.rows.sums import Sums, squares_of
+
+# Rows whose squares are summed at once.
+BLOCK = 2**15
+# Stands for the weight of no rows.
+TINY = 1e-300
 
 
 class StoredRows(ABC):
@@ -43,12 +50,10 @@ class StoredRows(ABC):
         keys: Codes | None,
         n_keys: int,
     ) -> None:
-        self._layout = Layout.of(keys, n_keys, len(targets))
+        self._layout = Layout.of(keys, n_keys, len(targets), len(features))
         self._features_as_they_came = features
         self._targets_as_they_came = targets
-        self._weights = (
-            None if weights is None else np.ascontiguousarray(self._layout.sort(weights))
-        )
+        self._weights_as_they_came = None if weights is None else np.ascontiguousarray(weights)
         self.n_keys = n_keys
         self.total_weight = float(len(targets) if weights is None else weights.sum())
 
@@ -60,7 +65,19 @@ class StoredRows(ABC):
     @cached
     def key_weights(self) -> Array:
         """Weight of the rows of each key."""
-        return self._layout.key_weights(self._weights)
+        return self._layout.key_weights(self._weights_as_they_came)
+
+    @cached
+    def _weights(self) -> Array | None:
+        """Weights in the order of the keys."""
+        weights = self._weights_as_they_came
+        return None if weights is None else self._layout.sort(weights)
+
+    @property
+    def _keys_as_they_came(self) -> Codes:
+        """Key of each row."""
+        keys = self._layout.keys_as_they_came
+        return self._layout.keys() if keys is None else keys
 
     @cached
     def _features(self) -> Floats:
@@ -76,12 +93,14 @@ class StoredRows(ABC):
         """About ``size`` of the rows under their keys, evenly spaced; all, if no more or quick."""
         if self.is_quick:
             return self
-        step = max(1, self._features.shape[1] // size)
+        step = max(1, len(self._targets_as_they_came) // size)
+        some, keys = self._layout.one_in(step), self._layout.keys_as_they_came
+        weights = self._weights_as_they_came
         return self._like(
-            self._features[:, ::step],
-            self._layout.sort(self._targets_as_they_came, step),
-            weights=None if self._weights is None else self._weights[::step],
-            keys=self._layout.keys(step),
+            self._features_as_they_came[:, some],
+            self._targets_as_they_came[some],
+            weights=None if weights is None else weights[some],
+            keys=self._layout.keys(step) if keys is None else keys[some],
             n_keys=self.n_keys,
         )
 
@@ -108,21 +127,19 @@ class StoredRows(ABC):
 
     def groups_by_key(self, codes: Codes, count: int) -> Array:
         """How many groups have rows under each key."""
-        keys = self._layout.keys_as_they_came
-        return groups_by_key(
-            self._layout.keys() if keys is None else keys, self.n_keys, codes, count
-        )
+        return groups_by_key(self._keys_as_they_came, self.n_keys, codes, count)
 
     def group_gradients(
         self, theta: Array, codes: Codes, count: int
-    ) -> Sequence[Array | csr_array]:
+    ) -> Iterator[Sequence[Array | csr_array]]:
         """Gradient summed over the rows of each group and key: (groups, keys) by coefficient."""
-        # Sorted by key as they are, rows of a group need no sorting to be summed by key.
-        places = (self._layout.sort(codes), self._layout.keys())
-        return [
-            coo_array((values, places), shape=(count, self.n_keys)).tocsr()
-            for values in self._row_gradients(theta[self._layout.present])
-        ]
+        keys = self._keys_as_they_came
+        for groups, rows in Stripes(codes, count, self.n_keys).sparse():
+            places = codes[rows].astype(np.intp) - groups.start, keys[rows]
+            yield [
+                coo_array((values, places), shape=(len(groups), self.n_keys)).tocsr()
+                for values in self._row_gradients(theta, rows, keys)
+            ]
 
     def losses(self, theta: Array) -> Array:
         """Negative log likelihood alone, of shape (keys,)."""
@@ -133,15 +150,38 @@ class StoredRows(ABC):
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
 
     @abstractmethod
-    def _row_gradients(self, theta: Array) -> Iterator[Array]:
-        """Gradient of each row (n,) by one coefficient after the other.
+    def _row_gradients(self, theta: Array, rows: slice, keys: Codes) -> Iterator[Array]:
+        """Gradient of some rows, as they came, by one coefficient after the other.
 
-        ``theta`` has the coefficients of the keys with rows only.
+        ``keys`` are those of all rows.
         """
 
     @abstractmethod
     def _like(self, features: Floats, targets: NDArray[Any], **common: Any) -> Self:
         """Rows of the same model."""
+
+    def _mean_squares(self) -> Array:
+        """Mean square of each feature, in whatever order rows are."""
+        features, weights = self._features_as_they_came, self._weights_as_they_came
+
+        def sum_squares(start: int) -> Array:
+            rows = slice(start, start + BLOCK)
+            x = features[:, rows].astype(np.float64, copy=False)
+            weighted = x if weights is None else x * weights[rows]
+            return np.array([one @ other for one, other in zip(weighted, x, strict=True)])
+
+        parts = map_on_cores(sum_squares, range(0, features.shape[1], BLOCK))
+        return np.asarray(np.sum(parts, axis=0) / max(self.total_weight, TINY))
+
+    def _by_block(self, rows: slice, size: int, values: Callable[[slice], Array]) -> Array:
+        """Put values (..., rows) of some rows together, that are made of ``size`` rows at once."""
+        starts = range(rows.start, max(rows.stop, rows.start + 1), size)
+        blocks = [slice(start, min(start + size, rows.stop)) for start in starts]
+        return np.concatenate(map_on_cores(values, blocks), axis=-1)
+
+    def _weights_of(self, rows: slice) -> Array | float:
+        """Weights of some rows, as they came."""
+        return 1.0 if self._weights_as_they_came is None else self._weights_as_they_came[rows]
 
     def _zeros(self, hessian: bool) -> Sums:
         """Start from nothing, for the keys with rows only."""

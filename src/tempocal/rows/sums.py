@@ -5,7 +5,7 @@ Hessian summed over the rows of each key? Whoever can answer it, from arrays in 
 table far away, can be fitted; nobody above this layer touches a row.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
@@ -109,8 +109,8 @@ class Rows(Protocol):
 
     def group_gradients(
         self, theta: Array, codes: Codes, count: int
-    ) -> Sequence[Array | csr_array]:
-        """Gradient summed over the rows of each group and key.
+    ) -> Iterator[Sequence[Array | csr_array]]:
+        """Gradient summed over the rows of each group and key, some groups after the others.
 
         There is a matrix of shape (groups, keys) for each coefficient, of all of them or with
         entries where a group has rows under a key; ``codes`` are the groups of the rows, in the

@@ -6,16 +6,16 @@ would be a third more memory than the rows take themselves.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
-from tempocal.kernels.cached import cached
 from tempocal.kernels.counting import PART, SOME_PARTS
 from tempocal.links import Array, Floats
-from tempocal.rows.condensed import LEAST_ROWS_A_KEY, Moments
+from tempocal.rows.condensed import Moments
 from tempocal.rows.layout import Layout
 from tempocal.rows.sums import Sums
 
@@ -24,67 +24,86 @@ from tempocal.rows.sums import Sums
 MOST_ROOMS, ROWS_A_CELL, FEW_CELLS = 32, 32, 2**19
 
 
+def sweep(
+    features: Floats,
+    weights: Array | None,
+    labels: NDArray[np.int64] | None,
+    layout: Layout,
+    theta: Array,
+    *found: Array | None,
+) -> None:
+    """Fill in the sums of each part and key, (parts, keys), with one coefficient for each key.
+
+    With labels they are those of a softmax, else those of log(2 cosh(eta / 2)).
+    """
+    at = np.ascontiguousarray(theta[:, 0])
+    keys, bounds = layout.keys_as_they_came, layout.bounds
+    native.sweep_sums(features, weights, labels, keys, bounds, at, *found)
+
+
+def swept_sums(
+    features: Floats,
+    weights: Array | None,
+    labels: NDArray[np.int64] | None,
+    layout: Layout,
+    theta: Array,
+    *,
+    hessian: bool,
+) -> Sums:
+    """Sum losses and derivatives over the rows of each key."""
+    loss, gradient = np.zeros((2, *layout.counts.shape))
+    bend = np.zeros_like(loss) if hessian else None
+    sweep(features, weights, labels, layout, theta, loss, gradient, bend)
+    return Sums(
+        loss.sum(axis=0),
+        gradient.sum(axis=0)[:, None],
+        None if bend is None else bend.sum(axis=0)[:, None, None],
+    )
+
+
 @dataclass(frozen=True)
 class Sweep:
-    """Binary rows with one feature and no weights, as they came."""
+    """Binary rows with one feature, as they came."""
 
-    feature: Floats  # (n,)
-    labels: NDArray[np.int64]
+    features: Floats  # (1, n)
+    targets: NDArray[Any]  # without weights, whole numbers
+    weights: Array | None
     layout: Layout
 
-    @classmethod
-    def is_worth_it(cls, layout: Layout) -> bool:
-        """Whether rows are in no order, and there are enough of every key that few stand for them.
+    @property
+    def feature(self) -> Floats:
+        """The feature of each row."""
+        row: Floats = self.features[0]
+        return row
 
-        With fewer the search goes over the rows themselves, key by key.
-        """
-        out_of_order = native is not None and layout.keys_as_they_came is not None
-        all_there = len(layout.present) == layout.n_keys
-        return out_of_order and all_there and layout.n_rows >= LEAST_ROWS_A_KEY * layout.n_keys
-
-    def even_sums(self, theta: Array, *, hessian: bool) -> Sums:
+    def sums(self, theta: Array, *, hessian: bool) -> Sums:
         """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of each key."""
-        loss, gradient = np.zeros((2, *self.layout.counts.shape))
-        bend = np.zeros_like(loss) if hessian else None
-        self._sum(theta, loss, gradient, bend)
-        return Sums(
-            loss.sum(axis=0),
-            gradient.sum(axis=0)[:, None],
-            None if bend is None else bend.sum(axis=0)[:, None, None],
-        )
+        return swept_sums(self.features, self.weights, None, self.layout, theta, hessian=hessian)
 
-    def even_losses(self, theta: Array) -> Array:
+    def losses(self, theta: Array) -> Array:
         """Sum log(2 cosh(eta / 2)) over the rows of each key: (keys,)."""
         loss = np.zeros(self.layout.counts.shape)
-        self._sum(theta, loss, None, None)
+        sweep(self.features, self.weights, None, self.layout, theta, loss, None, None)
         return np.asarray(loss.sum(axis=0))
 
-    def _sum(self, theta: Array, *found: Array | None) -> None:
-        """Fill in what is found in each part and under each key."""
-        keys = self.layout.keys_as_they_came
-        native.sweep_sums(
-            self.feature, keys, self._bounds, np.ascontiguousarray(theta[:, 0]), *found
-        )
-
-    @cached
-    def _bounds(self) -> NDArray[np.int64]:
-        """Where the rows of each key lie once a part is in order, and the end of the last."""
-        n_parts, n_keys = self.layout.counts.shape
-        bounds = np.zeros((n_parts, n_keys + 1), dtype=np.int64)
-        np.cumsum(self.layout.counts, axis=1, out=bounds[:, 1:])
-        return bounds
-
     def moments(self, cells: int, scale: float) -> Moments:
-        """Count rows in cells of their size, for which they need not be in order at all."""
+        """Count rows in cells of their size, for which they need not be in order at all.
+
+        Without weights labels are summed over in passing.
+        """
         x, keys, n_keys = self.feature, self.layout.keys_as_they_came, self.layout.n_keys
         # One more cell is for rows beyond.
         in_all = n_keys * (cells + 1)
         rooms = max(len(x) // (ROWS_A_CELL * in_all), min(SOME_PARTS, FEW_CELLS // in_all), 1)
         rooms = min(rooms, MOST_ROOMS, -(-len(x) // PART))
         found = np.zeros((rooms, n_keys, cells + 1, 4))
-        native.cells_by_key(x, self.labels, keys, np.array([scale]), found)
+        labels = self.targets if self.weights is None else None
+        native.cells_by_key(x, labels, self.weights, keys, np.array([scale]), found)
         total = found[0] if rooms == 1 else found.sum(axis=0)
-        return Moments(total[:, :-1], int(total[:, :-1, 0].sum()), total[..., 3].sum(axis=1))
+        inside, fourth = total[:, :-1], total[..., 3]
+        if labels is None:
+            return Moments(inside, int(inside[..., 3].sum()), None)
+        return Moments(inside, int(inside[..., 0].sum()), fourth.sum(axis=1))
 
     def keys_of(self, rows: Codes) -> Codes:
         """Keys of some of the rows."""

@@ -10,6 +10,7 @@ from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.problem import MOST_NEWTON_COEFFICIENTS, Problem, Solution
 from tempocal.solve.profile import Place, Profiled, fit_profile, fit_profile_by_evidence
 from tempocal.solve.quadratic import Wanted
+from tempocal.solve.scores import squares_along
 from tempocal.solve.separate import fit_separately
 
 __all__ = [
@@ -37,4 +38,5 @@ __all__ = [
     "go_on",
     "minimize_newton",
     "remember",
+    "squares_along",
 ]

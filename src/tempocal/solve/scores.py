@@ -1,5 +1,6 @@
 """Gradients of the loss summed by group: what robust variances are made of."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,31 +9,47 @@ from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.solve.problem import Problem, Solution
 
-
-def group_scores(problem: Problem, theta: Array, groups: Groups) -> Array:
-    """Gradient of the loss, without the pull, of each group: (groups, coefficients)."""
-    basis, width = problem.basis, problem.rows.n_coefficients
-    tables = problem.rows.group_gradients(problem.at_keys(theta), groups.codes, groups.count)
-    if basis.ndim == 1:
-        count = problem.n_coefficients // width
-        basis = (basis[:, None] == np.arange(count)).astype(np.float64)
-    # (groups, functions) for each coefficient of a key.
-    parts = [np.asarray(table @ basis) for table in tables]
-    return np.stack(parts, axis=2).reshape(len(parts[0]), -1)
+# Tables of groups and keys, one for each coefficient of a key, to what is made of them.
+Along = Callable[[Sequence[Any]], Array]
 
 
 def score_squares(problem: Problem, solution: Solution, groups: Groups) -> Array:
     """Sum over groups of the squares of their gradients, in the blocks that the Hessian has."""
     assert solution.hessian is not None
+    at_keys = problem.at_keys(solution.theta)
     if solution.hessian.ndim == 2:
-        scores = group_scores(problem, solution.theta, groups)
-        return (scores.T @ scores)[None]
-    tables = problem.rows.group_gradients(
-        problem.at_keys(solution.theta), groups.codes, groups.count
-    )
-    # Of each key alone: what is shared between keys no block holds.
-    products = [[_by_key(a, b) for b in tables] for a in tables]
-    return np.asarray(np.stack(products).transpose(2, 0, 1), dtype=np.float64)
+        return squares_along(problem, at_keys, groups, _by_coefficient(problem))[None]
+    width = problem.rows.n_coefficients
+    total = np.zeros((width, width, problem.rows.n_keys))
+    for tables in problem.rows.group_gradients(at_keys, groups.codes, groups.count):
+        # Of each key alone: what is shared between keys no block holds.
+        total += np.stack([[_by_key(a, b) for b in tables] for a in tables])
+    return np.ascontiguousarray(total.transpose(2, 0, 1))
+
+
+def squares_along(problem: Problem, at_keys: Array, groups: Groups, along: Along) -> Array:
+    """Sum over groups of the squares of their gradients by some parameters.
+
+    ``along`` makes these, (groups, parameters), of the gradients by the coefficients at each key.
+    """
+    tables = problem.rows.group_gradients(at_keys, groups.codes, groups.count)
+    scores = map(along, tables)
+    return np.asarray(sum(some.T @ some for some in scores))
+
+
+def _by_coefficient(problem: Problem) -> Along:
+    """Gradients by the coefficients of the problem."""
+    basis = problem.basis
+    if basis.ndim == 1:
+        count = problem.n_coefficients // problem.rows.n_coefficients
+        basis = (basis[:, None] == np.arange(count)).astype(np.float64)
+
+    def along(tables: Sequence[Any]) -> Array:
+        # (groups, functions) for each coefficient of a key.
+        parts = [np.asarray(table @ basis) for table in tables]
+        return np.stack(parts, axis=2).reshape(len(parts[0]), -1)
+
+    return along
 
 
 def _by_key(one: Any, other: Any) -> Array:

@@ -16,7 +16,9 @@ cases. So S has the weaker strengths that the data would allow as well, and the 
 coefficients under these is added to the variance.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +27,15 @@ from tempocal.errors import TooManyCoefficientsError
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.maps import Band, Basis, StepBand
-from tempocal.solve import Memory, Scatter, Strengths, design_effect, doubt, remember
+from tempocal.solve import (
+    Memory,
+    Scatter,
+    Strengths,
+    design_effect,
+    doubt,
+    remember,
+    squares_along,
+)
 from tempocal.solve.evidence import Doubt
 from tempocal.solve.linear import invert_blocks
 from tempocal.solve.penalties import as_matrix
@@ -269,9 +279,13 @@ class _Tangent:
         loss = jacobian.reshape(-1, size).T @ (sums.hessian @ jacobian).reshape(-1, size)
         if groups is None:
             return loss[None], None
-        tables = problem.rows.group_gradients(at_keys, groups.codes, groups.count)
-        scores = np.sum([table @ jacobian[:, p] for p, table in enumerate(tables)], axis=0)
-        return loss[None], Scatter((scores.T @ scores)[None], np.array([float(groups.count)]))
+
+        def along(tables: Sequence[Any]) -> Array:
+            parts = [table @ jacobian[:, p] for p, table in enumerate(tables)]
+            return np.asarray(np.sum(parts, axis=0))
+
+        squares = squares_along(problem, at_keys, groups, along)
+        return loss[None], Scatter(squares[None], np.array([float(groups.count)]))
 
     def pull(self, strengths: Strengths, effect: float) -> Array:
         """Return the pull; on a log rate, that of the range in which it is searched for."""

@@ -20,6 +20,8 @@ from tempocal.rows.sums import LOG2_E
 
 # Logits that are scored at once: enough that threads seldom wait for the interpreter.
 BLOCK = 2**17
+# Blocks whose gains are there at once.
+BLOCKS_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
@@ -50,46 +52,77 @@ def score_rows(
     """Score rows as they are and mapped, in one pass; ``grid`` is that of these rows."""
     if isinstance(training, TableTraining):
         return _score_table(training, fitted, level)
-    # Sums by group are made of the gains of all rows; else squares are all that is asked of them.
-    kept = None if training.groups is None else np.empty(len(training.labels))
-    scales = _scales(training, fitted, grid)
-    if scales is None:
-        sums = _sum_blocks(training, _map_rows(training, fitted, grid), kept)
-    else:
-        assert grid is not None
-        rows = training.given, scales, training.labels, training.weights
-        sums = compare(*rows, keys=grid.keys, gains=kept)
+    score = _scorer(training, fitted, grid)
+    by_group = None if training.groups is None else np.zeros(training.groups.count)
+    sums = _sum_blocks(training, score, by_group)
     before, after, mean, square = sums / training.total_weight
-    if kept is None:
+    if by_group is None:
         error = _error_of_rows(square - mean**2, training)
     else:
-        error = standard_error(kept, training)
+        error = _error_of_groups(by_group - mean * _group_weights(training), training)
     gain = _gain(float(mean), error, training, level)
     return Scored(float(before), float(after), gain)
 
 
-def _sum_blocks(training: Training, mapped: Callable[[slice], Array], kept: Array | None) -> Array:
-    """Sum losses before and after, gains and their squares; what each row gains is ``kept``."""
-    weights = training.weights
+# Sums losses before and after, gains and their squares, of some rows; what each gains is filled in.
+_Scorer = Callable[[slice, Array | None], Array]
 
-    def score(rows: slice) -> Array:
-        logits, labels, calibrated = training.logits_of(rows), training.labels[rows], mapped(rows)
+
+def _scorer(training: Training, fitted: TemporalMap, grid: Grid | None) -> _Scorer:
+    weights, labels = training.weights, training.labels
+    scales = _scales(training, fitted, grid)
+    if scales is not None:
+        assert grid is not None
+        keys, logits = grid.keys, training.given
+        return lambda rows, gained: compare(
+            logits[rows],
+            scales,
+            labels[rows],
+            None if weights is None else weights[rows],
+            keys=keys[rows],
+            gains=gained,
+        )
+    mapped = _map_rows(training, fitted, grid)
+
+    def score(rows: slice, gained: Array | None) -> Array:
+        logits, calibrated = training.logits_of(rows), mapped(rows)
         own = None if weights is None else weights[rows]
-        gained = None if kept is None else kept[rows]
         is_binary = logits.ndim == calibrated.ndim == 1
         if native is not None and is_binary:
-            return compare(logits, calibrated, labels, own, gains=gained)
+            return compare(logits, calibrated, labels[rows], own, gains=gained)
         method = _compare if is_binary else _compare_classes
-        before, after, gains = method(logits, calibrated, labels, own)
+        before, after, gains = method(logits, calibrated, labels[rows], own)
         if gained is not None:
             gained[:] = gains
         weighed = gains if own is None else gains * own
         return np.array([before, after, weighed.sum(), weighed @ gains])
 
+    return score
+
+
+def _sum_blocks(training: Training, score: _Scorer, by_group: Array | None) -> Array:
+    """Sum over all rows, and add what each gains, times its weight, to its group."""
+    n = training.n_rows
     size = max(1, BLOCK // training.n_columns)
-    starts = range(0, len(training.labels), size)
-    parts = map_on_cores(score, [slice(start, start + size) for start in starts])
-    return np.asarray(np.sum(parts, axis=0))
+    blocks = [slice(start, min(start + size, n)) for start in range(0, n, size)]
+    if by_group is None:
+        return np.asarray(np.sum(map_on_cores(lambda rows: score(rows, None), blocks), axis=0))
+    assert training.groups is not None
+    codes, weights, total = training.groups.codes, training.weights, np.zeros(4)
+    gains = np.empty(min(n, size * BLOCKS_AT_ONCE))
+    for k in range(0, len(blocks), BLOCKS_AT_ONCE):
+        some = blocks[k : k + BLOCKS_AT_ONCE]
+        first, end = some[0].start, some[-1].stop
+
+        def score_some(rows: slice, first: int = first) -> Array:
+            return score(rows, gains[rows.start - first : rows.stop - first])
+
+        total += np.sum(map_on_cores(score_some, some), axis=0)
+        gained = gains[: end - first]
+        if weights is not None:
+            gained *= weights[first:end]
+        np.add.at(by_group, codes[first:end], gained)
+    return total
 
 
 def _score_table(training: TableTraining, fitted: TemporalMap, level: float) -> Scored:
@@ -192,15 +225,32 @@ def standard_error(values: Array, training: Training) -> float:
 
     Without groups a row is as many as its weight.
     """
-    total, count, groups = training.total_weight, _count(training), training.groups
-    if count <= 1:
-        return np.inf
     centered = values - training.mean(values)
     weighted = centered if training.weights is None else centered * training.weights
+    groups = training.groups
     if groups is None:
-        return _error_of_rows(float(weighted @ centered) / total, training)
-    spread = float((np.bincount(groups.codes, weighted, minlength=groups.count) ** 2).sum())
-    return float(np.sqrt(spread * count / (count - 1))) / total
+        return _error_of_rows(float(weighted @ centered) / training.total_weight, training)
+    off = np.bincount(groups.codes, weighted, minlength=groups.count)
+    return _error_of_groups(off.astype(np.float64, copy=False), training)
+
+
+def _error_of_groups(off: Array, training: Training) -> float:
+    """Return the standard error of a mean, from how far the sum of each group is off."""
+    count = _count(training)
+    if count <= 1:
+        return np.inf
+    return float(np.sqrt(off @ off * count / (count - 1))) / training.total_weight
+
+
+def _group_weights(training: Training) -> Array:
+    """Weight of the rows of each group."""
+    groups, weights = training.groups, training.weights
+    assert groups is not None
+    total = np.zeros(groups.count)
+    for start in range(0, training.n_rows, BLOCK):
+        rows = slice(start, start + BLOCK)
+        np.add.at(total, groups.codes[rows], 1.0 if weights is None else weights[rows])
+    return total
 
 
 def _error_of_rows(variance: float, training: Training) -> float:
