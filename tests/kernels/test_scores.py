@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tempocal.kernels import native
+from tempocal.kernels.counting import KEY_TYPES
 
 pytestmark = pytest.mark.skipif(
     native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
@@ -98,3 +99,32 @@ def test_groups_that_are_none_are_left_out():
     found[:] = 0.0
     native.scores_by_group(*given, np.array([1]), found)
     assert found[0, :, 0].tolist() == [0.5, 0.0, 0.0, 0.5]
+
+
+@pytest.mark.parametrize("kind", KEY_TYPES)
+def test_groups_are_counted_by_key(kind):
+    rng = np.random.default_rng(0)
+    keys, groups = rng.integers(0, 5, 3000), rng.integers(0, 700, 3000)
+    there, found = np.zeros((700, 6), dtype=bool), np.zeros(6)
+    native.groups_by_key(keys.astype(kind), groups.astype(kind), there, found)
+    assert found.tolist() == [len(set(groups[keys == key])) for key in range(6)]
+    assert there.sum() == found.sum()
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong"),
+    [
+        (0, np.array([0, 2])),
+        (0, np.array([0, -1])),
+        (1, np.array([0, 3])),
+        (1, np.array([0, -1])),
+        (1, np.array([0])),
+        (2, np.zeros((3, 3), dtype=bool)),
+    ],
+)
+def test_no_group_is_counted_that_there_is_not(place, wrong):
+    given = [np.array([0, 1]), np.array([0, 1]), np.zeros((3, 2), dtype=bool), np.zeros(2)]
+    native.groups_by_key(*given)
+    given[place] = wrong
+    with pytest.raises(ValueError, match="do not go together"):
+        native.groups_by_key(*given)

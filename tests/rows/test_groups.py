@@ -34,6 +34,7 @@ def small_stripes(request):
         patch.setattr(stripes, "MOST_CELLS_A_ROW", request.param)
         patch.setattr(stripes, "MOST_CELLS_A_ROW_IN_ORDER", request.param)
         patch.setattr(stripes, "CELLS", 25)
+        patch.setattr(stripes, "MANY_CELLS", 25)
         patch.setattr(stripes, "ROWS", 16)
         patch.setattr(stripes, "BLOCK", 5)
         yield request.param
@@ -78,6 +79,7 @@ def test_where_no_rows_are_there_are_no_entries(kind, small_stripes):
 def test_groups_add_up_to_the_gradient(kind, in_order, monkeypatch):
     """More rows than fit a block, more groups than fit 16 bits, most of them a row each."""
     monkeypatch.setattr(stripes, "CELLS", 2**20)
+    monkeypatch.setattr(stripes, "MANY_CELLS", 2**20)
     monkeypatch.setattr(stripes, "ROWS", 2**16)
     monkeypatch.setattr(stripes, "BLOCK", 2**16)
     rng = np.random.default_rng(0)

@@ -62,6 +62,10 @@ def groups_by_key(keys: Codes, n_keys: int, groups: Codes, count: int) -> NDArra
         found = np.unique(groups.astype(np.intp) * n_keys + keys) % n_keys
         return np.bincount(found, minlength=n_keys).astype(np.float64)
     there = np.zeros((count, n_keys), dtype=bool)
+    if native is not None:
+        counted = np.zeros(n_keys)
+        native.groups_by_key(as_keys(keys), as_keys(groups), there, counted)
+        return counted
     for start in range(0, len(keys), PART):
         rows = slice(start, start + PART)
         there[groups[rows], keys[rows]] = True

@@ -224,6 +224,7 @@ static PyMethodDef METHODS[] = {
     FAST(moments, "Weight, size and square of rows, in cells of their size."),
     FAST(points, "Two points that stand for the rows of each cell."),
     FAST(scores_by_group, "Gradients of the loss of binary rows, by group and key."),
+    FAST(groups_by_key, "How many groups have rows under each key."),
     FAST(cells_by_key, "Weight, size, square and (1/2 - label) x, or number, of rows, in cells of their size by key."),
     FAST(count_keys, "Rows of each key; tells whether they come in the order of their keys."),
     FAST(scatter, "Rows in the order of their keys."),

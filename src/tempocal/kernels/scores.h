@@ -25,3 +25,32 @@ static PyObject *scores_by_group(PyObject *self, PyObject *const *given, Py_ssiz
     }
     return done(&arrays, good);
 }
+
+/* How many groups have rows under each key; `there` has a cell for each group and key. */
+static PyObject *groups_by_key(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+    enum { KEYS, GROUPS, THERE, FOUND };
+    static const Wanted wanted[] = {
+        {KEY_KINDS, 1, READ, 0}, {KEY_KINDS, 1, READ, 0}, {"?", 2, WRITE, 0}, {"d", 1, WRITE, 0}};
+    Arrays arrays;
+    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(KEYS, 0), n_keys = SHAPE(FOUND, 0), key_size = arrays.views[KEYS].itemsize;
+    const Py_ssize_t group_size = arrays.views[GROUPS].itemsize;
+    int good = HAS_LENGTH(GROUPS, n) && SHAPE(THERE, 1) == n_keys;
+    if (good) {
+        const char *keys = BUFFER(KEYS), *groups = BUFFER(GROUPS);
+        char *there = BUFFER(THERE);
+        double *found = BUFFER(FOUND);
+        Py_BEGIN_ALLOW_THREADS;
+        for (Py_ssize_t i = 0; i < n; i++) {
+            const uint64_t key = key_at(keys, key_size, i), group = key_at(groups, group_size, i);
+            if (key >= (uint64_t)n_keys || group >= (uint64_t)SHAPE(THERE, 0)) good = 0;
+            else {
+                char *cell = there + group * (uint64_t)n_keys + key;
+                found[key] += !*cell;
+                *cell = 1;
+            }
+        }
+        Py_END_ALLOW_THREADS;
+    }
+    return done(&arrays, good);
+}

@@ -12,8 +12,9 @@ from tempocal.inputs import Codes
 MOST_CELLS_A_ROW, MOST_CELLS_A_ROW_IN_ORDER = 2, 8
 # Numbers in a table of all cells, which stays in the cache; and rows of one that has entries.
 CELLS, ROWS = 2**17, 2**17
-# Where rows of a group are anywhere, all rows are gone through for each table: so often at most.
-MOST_TABLES = 16
+# Where rows of a group are anywhere, all rows are gone through for each table: that has so many
+# numbers at least, and there are so many tables at most.
+MANY_CELLS, MOST_TABLES = 2**20, 16
 # Rows that are looked at together.
 BLOCK = 2**16
 
@@ -30,7 +31,7 @@ class Stripes:
 
     def full(self) -> Iterator[tuple[range, slice]]:
         """Cut for tables of all cells: some groups, and rows among which all of theirs are."""
-        some = max(1, CELLS // self._n_keys)
+        some = max(1, (CELLS if self._in_order else MANY_CELLS) // self._n_keys)
         if not self._in_order:
             some = max(some, -(-self._count // MOST_TABLES))
         yield from self._cut(np.arange(0, self._count, some))
