@@ -37,8 +37,8 @@ demo: $(VENV)/.runtime  ## calibrate simulated matches, globally and along time
 test: $(VENV)/.development  ## run the tests and the examples in the docstrings
 	$(BIN)/python -m pytest --numprocesses 2
 
-test-numpy: $(VENV)/.development  ## run the tests of sums, fits and calibrators without the compiled loops
-	TEMPOCAL_KERNELS=numpy $(BIN)/python -m pytest --numprocesses 2 tests/rows tests/solve tests/calibrators tests/temporal tests/maps tests/nonparametric
+test-numpy: $(VENV)/.development  ## run all tests without the compiled loops; skips those of the loops themselves
+	TEMPOCAL_KERNELS=numpy $(BIN)/python -m pytest --numprocesses 2
 
 test-slow: $(VENV)/.development  ## run the tests that take minutes each: a whole assessment on Spark
 	$(BIN)/python -m pytest -m slow tests

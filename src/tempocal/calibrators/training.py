@@ -149,11 +149,17 @@ class Training:
 
         It rounds the problem for L-BFGS.
         """
-        x = log_features(self.logits) if of_log_proba else self.logits
-        features = np.concatenate([x, np.ones((len(x), 1))], axis=1)
-        weighted = features if self.weights is None else features * self.weights[:, None]
-        share = 1.0 / x.shape[1]
-        return np.asarray(share * (1.0 - share) * (weighted.T @ features), dtype=np.float64)
+
+        def squares(start: int) -> Array:
+            rows = slice(start, start + BLOCK)
+            x = log_features(self.logits_of(rows)) if of_log_proba else self.logits_of(rows)
+            features = np.concatenate([x, np.ones((len(x), 1))], axis=1)
+            weighted = features if self.weights is None else features * self.weights[rows, None]
+            return np.asarray(weighted.T @ features)
+
+        share = 1.0 / self.n_columns
+        starts = range(0, self.n_rows, BLOCK)
+        return np.asarray(share * (1.0 - share) * sum(map(squares, starts)), dtype=np.float64)
 
     def folds(self, count: int, seed: int = 0) -> Codes:
         """Fold of each row; the rows of a group are in one."""
