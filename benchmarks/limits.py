@@ -89,25 +89,43 @@ def memory(n: int) -> None:
     fine, many = 50 * rng.random(n), rng.integers(0, 10_000, n)
     decay, single = tc.TemporalCalibrator(shrinkage=0).fit, z.astype(np.float32)
     groups, weights, each = np.arange(n) // 25, np.ones(n), tc.TemperatureScaling(shrinkage=0)
-    logits, label = simulate(n // 3, 3)
+    anywhere = rng.permutation(3 * groups + 1)
+    logits, label = simulate(n, 3)
+    floats = logits.astype(np.float32)
     for name, given, call in (
+        ("temperature", (z, y), lambda: tc.TemperatureScaling().fit(z, y)),
         ("3 classes", (logits, label), lambda: each.fit(logits, label)),
+        ("3 classes, float32", (floats, label), lambda: each.fit(floats, label)),
+        ("per step", (z, y, step), lambda: along_time(z, y, time=step)),
+        ("per step, float32", (single, y, step), lambda: along_time(single, y, time=step)),
+        ("per step, sorted", (z, y, step), lambda: along_time(z, y, time=in_order)),
+        (
+            "per step, weights",
+            (z, y, step, weights),
+            lambda: along_time(z, y, time=step, sample_weight=weights),
+        ),
         (
             "per step, groups",
             (z, y, step, groups),
             lambda: along_time(z, y, time=step, groups=groups),
         ),
         (
-            "per step, weights",
-            (z, y, step, weights),
-            lambda: along_time(z, y, time=step, sample_weight=weights),
+            "per step, any groups",
+            (z, y, step, anywhere),
+            lambda: along_time(z, y, time=step, groups=anywhere),
         ),
-        ("temperature", (z, y), lambda: tc.TemperatureScaling().fit(z, y)),
-        ("per step", (z, y, step), lambda: along_time(z, y, time=step)),
-        ("per step, float32", (single, y, step), lambda: along_time(single, y, time=step)),
-        ("per step, sorted", (z, y, step), lambda: along_time(z, y, time=in_order)),
+        (
+            "per step, 3 classes",
+            (logits, label, step),
+            lambda: along_time(logits, label, time=step),
+        ),
         ("10,000 steps", (z, y, many), lambda: along_time(z, y, time=many)),
         ("exponential, any time", (z, y, fine), lambda: decay(z, y, time=fine)),
+        (
+            "exponential, groups",
+            (z, y, fine, groups),
+            lambda: decay(z, y, time=fine, groups=groups),
+        ),
         ("ECE", (proba, y), lambda: tc.metrics.ece(y, proba)),
         ("isotonic", (z, y), lambda: tc.IsotonicCalibration().fit(z, y)),
     ):

@@ -14,7 +14,7 @@ from tempocal.inputs import Codes, Groups
 from tempocal.kernels import native
 from tempocal.kernels.cached import cached
 from tempocal.kernels.cores import map_on_cores, shares
-from tempocal.kernels.counting import groups_by_key
+from tempocal.kernels.counting import as_keys, count_keys, groups_by_key
 from tempocal.kernels.extremes import MANY, extremes
 from tempocal.kernels.losses import compare
 from tempocal.links import Array, Floats, log_features, nll_from_logits, one_column
@@ -81,8 +81,11 @@ class Training:
             parts = [self.labels[rows] for rows in shares(self.n_rows, least=MANY)]
             seconds = sum(map_on_cores(np.add.reduce, parts))
             return np.array([len(self.labels) - seconds, seconds], dtype=np.float64) + earlier
-        counts = np.bincount(self.labels, self.weights, minlength=self.n_classes)
-        return counts.astype(np.float64) + earlier
+        if self.weights is None:
+            counts = count_keys(as_keys(self.labels), self.n_classes)[0].sum(axis=0)
+        else:
+            counts = np.bincount(self.labels, self.weights, minlength=self.n_classes)
+        return np.asarray(counts + earlier, dtype=np.float64)
 
     @cached
     def _scores(self) -> Scores:
