@@ -1,4 +1,4 @@
-"""What all rows in memory share: they are sorted by key, thinned and weighed alike."""
+"""What all rows in memory share: they are thinned, weighed and, where need be, sorted alike."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +24,7 @@ TINY = 1e-300
 
 
 class StoredRows(ABC):
-    """Rows held in memory, in the order of their keys.
+    """Rows held in memory as they came; a copy in the order of their keys is made if asked for.
 
     Parameters
     ----------
