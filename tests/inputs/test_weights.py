@@ -8,6 +8,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from inputs.containers import OF_ONE_COLUMN
 from tempocal.errors import InputError
@@ -106,6 +108,27 @@ def test_whole_numbers_are_counted_as_they_would_be_sorted(ids):
     assert found.codes.dtype == np.intp
     np.testing.assert_array_equal(found.codes, codes)
     assert found.codes is not ids
+
+
+@given(
+    ids=st.lists(st.integers(0, 9), min_size=1, max_size=60),
+    repeats=st.integers(1, 9),
+    gap=st.sampled_from([1, 3, 50, 10**9]),
+    low=st.sampled_from([0, -7, 2**40]),
+    dtype=st.sampled_from([np.int64, np.float64, ">i8", np.uint64, "U", "S", object]),
+    few=st.booleans(),
+)
+def test_codes_are_those_of_sorted_ids(ids, repeats, gap, low, *, dtype, few):
+    """Wherever rows of a group are, whatever their ids, and in however many bytes."""
+    ids = np.repeat(np.array(ids) * gap + (abs(low) if dtype == np.uint64 else low), repeats)
+    ids = ids.astype(dtype)
+    before = ids.copy()
+    found = check_groups(ids, len(ids), in_few_bytes=few)
+    distinct, codes = np.unique(ids, return_inverse=True)
+    assert found.count == len(distinct)
+    np.testing.assert_array_equal(found.codes, codes)
+    np.testing.assert_array_equal(ids, before)
+    assert few or found.codes.dtype == np.intp
 
 
 def test_no_groups_are_no_groups():

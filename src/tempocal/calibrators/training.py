@@ -15,6 +15,7 @@ from tempocal.kernels import native
 from tempocal.kernels.cached import cached
 from tempocal.kernels.cores import map_on_cores, shares
 from tempocal.kernels.counting import as_keys, count_keys, groups_by_key
+from tempocal.kernels.dots import dot
 from tempocal.kernels.extremes import MANY, extremes
 from tempocal.kernels.losses import compare
 from tempocal.links import Array, Floats, log_features, nll_from_logits, one_column
@@ -203,13 +204,13 @@ class Training:
             rows = slice(start, start + BLOCK)
             logits = self.logits_of(rows) if fitted is None else fitted(*self._inputs(rows))
             losses = nll_from_logits(logits, self.labels[rows])
-            return float(losses.sum() if self.weights is None else losses @ self.weights[rows])
+            return float(losses.sum()) if self.weights is None else dot(losses, self.weights[rows])
 
         return sum(map_on_cores(loss, range(0, self.n_rows, BLOCK))) / self.total_weight
 
     def mean(self, values: Array) -> float:
         """Weighted mean over rows."""
-        total = float(values.sum() if self.weights is None else values @ self.weights)
+        total = float(values.sum()) if self.weights is None else dot(values, self.weights)
         return total / self.total_weight
 
     def _inputs(self, block: slice) -> tuple[Array, ...]:

@@ -15,14 +15,16 @@ from tempocal.inputs.arrays import (
     require_same_length,
 )
 from tempocal.inputs.labels import Codes
-from tempocal.kernels.codes import in_blocks, renumbered
+from tempocal.kernels.codes import in_blocks, in_few_bytes, renumbered
 from tempocal.kernels.extremes import extremes
 from tempocal.links import Array
 
 # A mean weight below this is worth a word, unless the rows are few.
 LIGHT, FEW = 0.05, 20
 # Ids that are whole numbers within so many times the number of rows are counted, not sorted.
-SPAN_A_ROW = 4
+SPAN_A_ROW = 1
+# Where ids change in so few of the rows, those between are not sorted.
+FEW_RUNS = 0.25
 # Ids that are looked at together.
 BLOCK = 2**17
 # What lies beyond these would overflow somewhere, or vanish.
@@ -112,11 +114,28 @@ def _coded(ids: NDArray[Any], name: str) -> Groups:
         low, high = (int(end) for end in extremes(ids))
         if high - low < SPAN_A_ROW * len(ids):
             return _counted(ids, low, high)
-    try:
-        found, codes = np.unique(ids, return_inverse=True)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} mixes ids that cannot be ordered: {error}") from error
-    return Groups(codes, len(found))
+    if ids.dtype.kind == "O":
+        try:
+            found, codes = np.unique(ids, return_inverse=True)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{name} mixes ids that cannot be ordered: {error}") from error
+        return Groups(codes, len(found))
+    return _sorted(ids)
+
+
+def _sorted(ids: NDArray[Any]) -> Groups:
+    """Codes of ids that can be compared: of the first of each run, if those are few."""
+    heads = np.ones(len(ids), dtype=bool)
+    heads[1:] = ids[1:] != ids[:-1]
+    runs = np.flatnonzero(heads) if np.count_nonzero(heads) <= FEW_RUNS * len(ids) else None
+    del heads
+    if runs is not None:
+        found, codes = np.unique(ids[runs], return_inverse=True)
+        lengths = np.diff(runs, append=len(ids))
+        return Groups(np.repeat(in_few_bytes(codes, len(found)), lengths), len(found))
+    found = np.unique(ids)
+    places = in_blocks(lambda some: np.searchsorted(found, some), ids, len(found))
+    return Groups(places, len(found))
 
 
 def _counted(ids: NDArray[Any], low: int, high: int) -> Groups:

@@ -60,7 +60,9 @@ def whole_codes(values: NDArray[Any], most: int) -> Whole | None:
 
 def renumbered(codes: Codes, present: NDArray[np.bool_], *, in_place: bool = False) -> Codes:
     """Position of each code among those that are present."""
-    places = np.cumsum(present) - 1
+    dtype: type = np.int32 if len(present) <= LARGEST_INT else np.int64
+    places: NDArray[np.signedinteger[Any]] = np.cumsum(present, dtype=dtype)
+    places -= 1
     count = int(places[-1]) + 1 if len(places) else 0
     return in_blocks(lambda some: places[some], codes, count, codes if in_place else None)
 

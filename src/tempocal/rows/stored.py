@@ -12,6 +12,7 @@ from tempocal.inputs import Codes
 from tempocal.kernels.cached import cached
 from tempocal.kernels.cores import map_on_cores
 from tempocal.kernels.counting import groups_by_key
+from tempocal.kernels.dots import dots
 from tempocal.links import Array, Floats
 from tempocal.rows.layout import Layout
 from tempocal.rows.stripes import Stripes
@@ -166,9 +167,8 @@ class StoredRows(ABC):
 
         def sum_squares(start: int) -> Array:
             rows = slice(start, start + BLOCK)
-            x = features[:, rows].astype(np.float64, copy=False)
-            weighted = x if weights is None else x * weights[rows]
-            return np.array([one @ other for one, other in zip(weighted, x, strict=True)])
+            x = np.ascontiguousarray(features[:, rows], dtype=np.float64)
+            return dots(x if weights is None else x * weights[rows], x)
 
         parts = map_on_cores(sum_squares, range(0, features.shape[1], BLOCK))
         return np.asarray(np.sum(parts, axis=0) / max(self.total_weight, TINY))

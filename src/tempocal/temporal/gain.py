@@ -12,6 +12,7 @@ from tempocal.curves.grid import Grid
 from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
+from tempocal.kernels.dots import dot
 from tempocal.kernels.losses import compare
 from tempocal.links import Array, nll_from_logits
 from tempocal.maps import Curves, TemporalMap
@@ -95,7 +96,7 @@ def _scorer(training: Training, fitted: TemporalMap, grid: Grid | None) -> _Scor
         if gained is not None:
             gained[:] = gains
         weighed = gains if own is None else gains * own
-        return np.array([before, after, weighed.sum(), weighed @ gains])
+        return np.array([before, after, weighed.sum(), dot(weighed, gains)])
 
     return score
 
@@ -209,7 +210,7 @@ def _one_plus_exp(odds: Array) -> Array:
 
 
 def _sum(values: Array, weights: Array | None) -> float:
-    return float(values.sum() if weights is None else values @ weights)
+    return float(values.sum()) if weights is None else dot(values, weights)
 
 
 def _sum_logs(values: Array, weights: Array | None) -> float:
@@ -229,7 +230,7 @@ def standard_error(values: Array, training: Training) -> float:
     weighted = centered if training.weights is None else centered * training.weights
     groups = training.groups
     if groups is None:
-        return _error_of_rows(float(weighted @ centered) / training.total_weight, training)
+        return _error_of_rows(dot(weighted, centered) / training.total_weight, training)
     off = np.bincount(groups.codes, weighted, minlength=groups.count)
     return _error_of_groups(off.astype(np.float64, copy=False), training)
 
@@ -239,7 +240,7 @@ def _error_of_groups(off: Array, training: Training) -> float:
     count = _count(training)
     if count <= 1:
         return np.inf
-    return float(np.sqrt(off @ off * count / (count - 1))) / training.total_weight
+    return float(np.sqrt(dot(off, off) * count / (count - 1))) / training.total_weight
 
 
 def _group_weights(training: Training) -> Array:
