@@ -81,7 +81,7 @@ def exponential(n: int, steps: int) -> None:
         ),
     ]
     print_table(f"Exponential, {n:,} rows x {steps} steps", "NLL", timed)
-    print(f"  tempocal made {ours()[1]} passes over rows or samples of them")
+    print(f"  tempocal made {ours()[1]} pass(es) over rows or samples of them")
 
 
 def auto(n: int) -> None:

@@ -1,5 +1,6 @@
 """Time a function, and print a table of times."""
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -48,10 +49,9 @@ def on_one_core() -> Iterator[None]:
 
 
 def print_table(title: str, measure: str, timed: list[Timed]) -> None:
-    """Print times and how many times as long as the first each took."""
+    """Print times, how many times as long as the first each took, and what they found, if that."""
     print(f"\n{title}")
     for one in timed:
         ratio = one.seconds / timed[0].seconds
-        print(
-            f"  {one.name:52}{1e3 * one.seconds:10.1f} ms {ratio:8.1f}x   {measure} {one.value:.9f}"
-        )
+        found = "" if math.isnan(one.value) else f"{measure} {one.value:.9f}"
+        print(f"  {one.name:52}{1e3 * one.seconds:10.1f} ms {ratio:8.1f}x   {found}")
