@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tempocal as tc
-from tempocal.kernels import native
+from tempocal.kernels import counting, native
 
 pytestmark = [
     pytest.mark.skipif(
@@ -45,6 +45,13 @@ def columns():
             given = {"groups": few["groups"], "sample_weight": weights}
             tc.TemporalCalibrator().fit(few[logits], few[labels], time=few["step"], **given)
     return found
+
+
+@pytest.fixture(autouse=True)
+def steady(set_cores, monkeypatch):
+    """Let blocks of rows take the same memory, however many rows and cores there are."""
+    set_cores(1)
+    monkeypatch.setattr(counting, "LARGE_PART", 2**17)
 
 
 def peak_of(calibrator, logits, labels, **named):
