@@ -8,6 +8,7 @@ import pytest
 
 import tempocal as tc
 from tempocal.kernels import counting, native
+from tempocal.rows import sweeps
 
 pytestmark = [
     pytest.mark.skipif(
@@ -17,7 +18,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning"),
 ]
 
-N = 1_600_000
+# Of half of them, too, there are enough in each of the cells that continuous times are put into.
+N = 2_400_000
 # For each byte more that a fit is given, the most that it may take beside.
 SHARE = 0.2
 
@@ -52,6 +54,7 @@ def steady(set_cores, monkeypatch):
     """Let blocks of rows take the same memory, however many rows and cores there are."""
     set_cores(1)
     monkeypatch.setattr(counting, "LARGE_PART", 2**17)
+    monkeypatch.setattr(sweeps, "MOST_ROOMS", 4)
 
 
 def peak_of(calibrator, logits, labels, **named):
@@ -102,6 +105,13 @@ def test_floats_along_time(columns, kind, time):
     logits, labels = columns[kind[0]].astype(np.float32), columns[kind[1]]
     cal = tc.TemporalCalibrator(shrinkage=0)
     assert share_of(cal, logits, labels, time=columns[time]) < SHARE
+
+
+@pytest.mark.parametrize("gap", [3, 40, 10**9])
+def test_ids_with_gaps(columns, gap):
+    """Codes are made of them, of two bytes for half and of four for all, and little else."""
+    cal, ids = tc.TemperatureScaling(shrinkage=0), gap * columns["groups"] - 5
+    assert share_of(cal, columns["logit"], columns["second"], groups=ids) < 0.35
 
 
 def test_of_two_columns_the_odds_are_all_that_is_made(columns):

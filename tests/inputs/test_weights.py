@@ -11,6 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tempocal as tc
 from inputs.containers import OF_ONE_COLUMN
 from tempocal.errors import InputError
 from tempocal.inputs import check_groups, check_weights
@@ -91,7 +92,10 @@ def test_rows_with_the_same_id_are_one_group(ids):
     [
         np.array([3, 1, 3, 7]),
         np.array([-128, 127, 0, 127], dtype=np.int8),
+        np.repeat(np.array([-128, 127, 0, 127], dtype=np.int8), 100),
         np.array([255, 0, 255], dtype=np.uint8),
+        np.repeat(np.array([255, 0, 255], dtype=np.uint8), 100),
+        np.array([0, 1, 2, 0]),
         np.array([2**64 - 1, 2**64 - 3, 2**64 - 1], dtype=np.uint64),
         np.array([-(2**63), -(2**63) + 1, -(2**63)]),
         np.array([2**63 - 1, -(2**63), 0]),
@@ -123,12 +127,27 @@ def test_codes_are_those_of_sorted_ids(ids, repeats, gap, low, *, dtype, few):
     ids = np.repeat(np.array(ids) * gap + (abs(low) if dtype == np.uint64 else low), repeats)
     ids = ids.astype(dtype)
     before = ids.copy()
-    found = check_groups(ids, len(ids), in_few_bytes=few)
+    found = check_groups(ids, len(ids), narrow=few)
     distinct, codes = np.unique(ids, return_inverse=True)
     assert found.count == len(distinct)
     np.testing.assert_array_equal(found.codes, codes)
     np.testing.assert_array_equal(ids, before)
     assert few or found.codes.dtype == np.intp
+
+
+@pytest.mark.parametrize("kept", [slice(3, 7), np.array([3, 4, 6]), np.arange(10) % 2 == 1])
+def test_taking_some_rows_leaves_ids_alone(kept):
+    ids = np.arange(10)
+    found = check_groups(ids, 10, narrow=True).take(kept)
+    assert found.codes.tolist() == list(range(found.count))
+    np.testing.assert_array_equal(ids, np.arange(10))
+
+
+@pytest.mark.parametrize("ids", [np.array([0, 3, 9, 3] * 5), np.arange(20), np.arange(20) * 7])
+def test_a_fit_leaves_ids_alone(ids):
+    before, z = ids.copy(), np.linspace(-2, 2, 20)
+    tc.TemperatureScaling().fit(z, np.arange(20) % 3 > 0, groups=ids, sample_weight=np.arange(20))
+    np.testing.assert_array_equal(ids, before)
 
 
 def test_no_groups_are_no_groups():

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from tempocal.kernels import counting, native
-from tempocal.kernels.counting import KEY_TYPES, as_keys, count_keys, parts_of, scatter, sum_by_key
+from tempocal.kernels.counting import (
+    KEY_TYPES,
+    as_keys,
+    count_keys,
+    part_size,
+    parts_of,
+    scatter,
+    sum_by_key,
+)
 
 PART = 100
 compiled = pytest.mark.skipif(
@@ -70,6 +78,13 @@ def test_keys_are_made_wider_only_where_the_loops_do_not_know_them(dtype):
     np.testing.assert_array_equal(found, keys)
     assert found.flags.c_contiguous
     assert found.dtype == (dtype if dtype in KEY_TYPES else np.intp)
+
+
+def test_parts_of_wide_rows_have_fewer_of_them():
+    whole, tenth = part_size(10**6, 3), part_size(10**6, 3, 10)
+    assert tenth == whole // 10
+    keys = np.zeros(10**6, dtype=np.uint16)
+    assert len(count_keys(keys, 3, 10)[0]) == (1 if native is None else -(-(10**6) // tenth))
 
 
 def counters():

@@ -101,3 +101,30 @@ def test_groups_add_up_to_the_gradient(kind, in_order, monkeypatch):
     np.testing.assert_allclose(by_key, rows.sums(theta).gradient, rtol=1e-9, atol=1e-8)
     expected = sum(case.row(i, theta)[1] for i in np.flatnonzero(codes == some))
     np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("fall", [4, 5, 6, 9, 10, 11])
+def test_rows_that_fall_back_anywhere_are_not_in_order(fall):
+    """Also between two blocks of five rows."""
+    codes = np.arange(12)
+    codes[fall] = codes[fall - 1] - 1
+    assert not stripes._ascend(codes)
+    assert stripes._ascend(np.sort(codes))
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+def test_any_number_of_cores_gives_the_same_bits(in_order, set_cores):
+    rng = np.random.default_rng(0)
+    codes, keys = rng.integers(0, 300, 4000), rng.integers(0, 7, 4000)
+    case = Case.random("binary", keys, 7, weighted=True)
+    if in_order:
+        codes.sort()
+    bits = set()
+    for count in (1, 2, 5):
+        set_cores(count)
+        bits.add(joined(case.rows(), case.theta(), codes, 300).tobytes())
+    assert len(bits) == 1
+
+
+def test_no_groups_have_no_tables():
+    assert list(stripes.Stripes(np.zeros(0, dtype=int), 0, 5).full()) == []

@@ -6,6 +6,7 @@ from scipy.stats import t as student
 
 import tempocal as tc
 from tempocal.metrics import nll
+from tempocal.temporal import gain
 
 matches = tc.datasets.simulate_match(300, seed=4)
 
@@ -13,7 +14,11 @@ matches = tc.datasets.simulate_match(300, seed=4)
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("continuous", [False, True])
-def test_nll_and_interval_are_the_written_out_ones(grouped, weighted, continuous):
+@pytest.mark.parametrize("block", [700, 2**17])
+def test_nll_and_interval_are_the_written_out_ones(
+    grouped, weighted, continuous, block, monkeypatch
+):
+    monkeypatch.setattr(gain, "BLOCK", block)
     rng = np.random.default_rng(0)
     z, y, n = matches.logits, matches.label, len(matches.label)
     time = matches.time + (rng.random(n) if continuous else 0.0)

@@ -54,7 +54,7 @@ def check_rows(
     n_columns = 1 if scores.ndim == 1 else scores.shape[1]
     codes, found = encode_labels(labels, classes, n_columns)
     require_column_order(logits, found, inputs)
-    checked_groups = check_groups(groups, len(scores), in_few_bytes=True)
+    checked_groups = check_groups(groups, len(scores), narrow=True)
     training = Training(
         scores, codes, weights, checked_groups, len(found), times, largest=float(max(high, -low))
     )

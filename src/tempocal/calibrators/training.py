@@ -32,7 +32,7 @@ BLOCK = 2**15
 class Training:
     """Checked input of a fit."""
 
-    # Logits (n,) or (n, classes); those of one column may be floats, which the loops read as such.
+    # Logits (n,) or (n, classes); they may be floats, which the loops read as such.
     given: Floats
     labels: Codes
     weights: Array | None
@@ -161,7 +161,7 @@ class Training:
             weighted = features if self.weights is None else features * self.weights[rows, None]
             return np.asarray(weighted.T @ features)
 
-        share = 1.0 / self.n_columns
+        share = 1.0 / self.n_classes
         starts = range(0, self.n_rows, BLOCK)
         return np.asarray(share * (1.0 - share) * sum(map(squares, starts)), dtype=np.float64)
 

@@ -48,7 +48,7 @@ def check_scores_and_range(
 ) -> tuple[Floats, float, float]:
     """Return logits as `check_scores` does, and the lowest and the highest of them.
 
-    A column of floats is left as such where the compiled loops read it.
+    Floats are left as such where the compiled loops read them.
     """
     if inputs == "logits":
         return _check_logits(scores, name)

@@ -92,11 +92,12 @@ def require_whole(sequences: Groups, groups: Groups, ids: Any, name: str = "grou
 
 
 def check_groups(
-    groups: Any, n_rows: int, name: str = "groups", *, in_few_bytes: bool = False
+    groups: Any, n_rows: int, name: str = "groups", *, narrow: bool = False
 ) -> Groups | None:
     """Return group codes, or None where rows are taken as independent.
 
-    Codes ``in_few_bytes`` have as many as they need, or those they came in.
+    Codes that may be ``narrow`` can be of any whole type, and the ids themselves, not to be
+    written to; else they are of eight bytes, and a copy.
     """
     if groups is None:
         return None
@@ -106,7 +107,10 @@ def check_groups(
     if row is not None:
         raise InputError(f"{name} contains a missing id (first at row {row}): every row needs one")
     found = _coded(ids, name)
-    return found if in_few_bytes else replace(found, codes=found.codes.astype(np.intp, copy=False))
+    if narrow:
+        return found
+    copied = np.may_share_memory(found.codes, ids)
+    return replace(found, codes=found.codes.astype(np.intp, copy=copied))
 
 
 def _coded(ids: NDArray[Any], name: str) -> Groups:
@@ -142,14 +146,14 @@ def _counted(ids: NDArray[Any], low: int, high: int) -> Groups:
     """Codes of whole numbers that lie close together, without sorting them."""
     span = high - low + 1
     if low == 0 and ids.dtype == np.intp:
-        aligned = np.require(ids, requirements=["C", "A"])
-        return _numbered(aligned, span, in_place=False)
+        return _numbered(np.require(ids, requirements=["C", "A"]), span)
     # In a narrow type a difference can overflow.
     wide = ids.dtype if ids.dtype.itemsize == 8 else np.int64
-    return _numbered(in_blocks(lambda some: some.astype(wide) - low, ids, span), span)
+    codes = in_blocks(lambda some: some.astype(wide) - low, ids, span)
+    return _numbered(codes, span, in_place=True)
 
 
-def _numbered(codes: Codes, span: int, *, in_place: bool = True) -> Groups:
+def _numbered(codes: Codes, span: int, *, in_place: bool = False) -> Groups:
     """Leave out the codes below ``span`` that do not occur."""
     there = np.zeros(span, dtype=bool)
     for start in range(0, len(codes), BLOCK):

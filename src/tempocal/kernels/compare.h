@@ -1,5 +1,4 @@
-/* What Python calls to look at all rows: their ends, their losses before and after, how far classes are
-   from the top. */
+/* What Python calls to look at all rows: their ends, their losses before and after. */
 
 typedef struct {
     const char *x;

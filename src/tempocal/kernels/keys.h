@@ -193,13 +193,15 @@ static void sweep_part(void *context, int64_t part) {
     const Keys own = {bounds, of->theta, of->n_keys};
     Found found = {of->found.loss + keys, of->found.gradient ? of->found.gradient + keys : NULL,
                    of->found.hessian ? of->found.hessian + keys : NULL};
-    int64_t *next = malloc(8 * (size_t)(2 * n + of->n_keys) + 8);
+    /* Places of rows; or the rows, and their weights. */
+    const int64_t row_size = of->rows.labels ? 4 : width + (of->rows.weights ? 8 : 0);
+    int64_t *next = malloc((size_t)(8 * of->n_keys + row_size * n) + 8);
     if (!next) {
         __atomic_fetch_or(&of->wrong, NO_ROOM, __ATOMIC_RELAXED);
         return;
     }
-    char *weights = (char *)(next + of->n_keys), *sorted = weights + 8 * n;
     Rows rows = of->rows;
+    char *weights = (char *)(next + of->n_keys), *sorted = weights + (rows.weights && !rows.labels ? 8 * n : 0);
     rows.x += first * rows.step;
     if (rows.weights) rows.weights += first;
     int good = 1;
@@ -223,6 +225,8 @@ static void sweep_part(void *context, int64_t part) {
             rows.weights = (double *)weights;
         }
         rows.x = sorted;
+        /* None went where another one is, or some place was not filled. */
+        for (int64_t key = 0; key < of->n_keys; key++) good = good && next[key] == bounds[key + 1];
         if (good) loops->even(&rows, &own, &found);
     }
 #undef SCATTER

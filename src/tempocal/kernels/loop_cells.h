@@ -39,8 +39,8 @@ static void NAME(count_moments)(const char *x, int single, int64_t n, double sca
     }
 }
 
-/* Number, size, square and (1/2 - label) x of rows in cells of their size, under the key of each; the last
-   cell of a key is for rows beyond. Tells whether all keys are there. */
+/* Weight, size, square and (1/2 - label) x of rows in cells of their size, under the key of each; of weighted
+   rows the last is their number. The last cell of a key is for rows beyond. Tells whether all keys are there. */
 INLINE int NAME(cell_rows)(const Celled *of, Py_ssize_t size, int single, int weighted) {
     enum { AT_ONCE = 256 };
     const double beyond = (double)(of->cells - 1);

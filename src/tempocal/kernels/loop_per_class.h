@@ -30,7 +30,7 @@ typedef struct {
 static double NAME(softmax_some)(const Rows *rows, const PerClass *model, const double *theta,
                                  int64_t first, int64_t count, NAME(Space) *space) {
     const int64_t classes = model->classes, width = model->width, features = rows->count;
-    const int in_line = !rows->order && rows->step == (rows->single ? 4 : 8);
+    const int in_line = rows->step == (rows->single ? 4 : 8);
     double *const p = space->p;
     vec loss = {0};
     for (int64_t at = 0; at < space->length; at += LANES) {
@@ -72,10 +72,8 @@ static double NAME(softmax_some)(const Rows *rows, const PerClass *model, const 
 
 /* Turn weighted probabilities into weighted derivatives of the loss by the linear predictors. */
 static void NAME(take_labels)(const Rows *rows, int64_t first, int64_t count, double *pull) {
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t row = rows->order ? rows->order[first + i] : first + i;
-        pull[rows->labels[row] * SOME + i] -= rows->weights ? rows->weights[row] : 1.0;
-    }
+    for (int64_t i = first; i < first + count; i++)
+        pull[rows->labels[i] * SOME + i - first] -= rows->weights ? rows->weights[i] : 1.0;
 }
 
 /* Add the products of all pairs of rows of two tables, (m, SOME) and (n, SOME), to (m, n) sums. */

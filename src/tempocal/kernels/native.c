@@ -243,7 +243,7 @@ static PyMethodDef METHODS[] = {
     FAST(softmax, "Probabilities of all classes from scaled logits; False if one is out of order."),
     FAST(exponential, "exp of numbers up to 709."),
     FAST(logarithm, "log of positive normal numbers."),
-    FAST(sweep_sums, "Sums of log(2 cosh(eta / 2)) and its derivatives, by part and key of rows in no order."),
+    FAST(sweep_sums, "Sums of log(2 cosh(eta / 2)), or of a softmax, by part and key of rows in no order."),
     {"cores", cores, METH_O, "Say how many cores there are."},
     {"alone", alone, METH_O, "Say whether this thread works beside others, and calls for no more."},
     {"use", use, METH_O, "Choose an instruction set: plain, avx2 or avx512."},

@@ -300,15 +300,13 @@ class BinaryRows(StoredRows):
         small *= inverse
         return Sums(loss, gradient, _squares(x, _weigh(small, weights), block))
 
-    def _row_gradients(self, theta: Array, rows: slice, keys: Codes) -> Iterator[Array]:
-        features, targets = self._features_as_they_came, self._targets_as_they_came
-
-        def residual(block: slice) -> Array:
-            eta = np.einsum("ip,pi->i", theta[keys[block]], features[:, block])
-            return np.asarray((sigmoid(eta) - targets[block]) * self._weights_of(block))
-
-        pull = self._by_block(rows, BLOCK, residual)
-        return (x * pull for x in features[:, rows])
+    def _row_gradients(self, theta: Array) -> Iterator[Array]:
+        residual = np.empty(len(self._targets))
+        for block in self._layout.blocks(BLOCK):
+            rows = block.rows
+            p = sigmoid(self._eta(theta, block))
+            residual[rows] = self._weigh(p - self._targets[rows], rows)
+        return (x * residual for x in self._features)
 
     def _like(self, features: Floats, targets: NDArray[Any], **common: Any) -> Self:
         return type(self)(features, targets, **common)

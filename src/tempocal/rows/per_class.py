@@ -104,21 +104,12 @@ class PerClassRows(StoredRows):
         curvature = self._curvature(p, block) if hessian else None
         return Sums(block.sum(self._weigh(loss, block.rows)), gradient, curvature)
 
-    def _row_gradients(self, theta: Array, rows: slice, keys: Codes) -> Iterator[Array]:
-        features, labels = self._features_as_they_came, self._targets_as_they_came
-        matrices = theta.reshape(-1, *self._shape)
-
-        def residual(block: slice) -> Array:
-            x, own = features[:, block], matrices[keys[block]]
-            slopes, biases = own[:, :, :-1], own[:, :, -1].T
-            form = "iks,ki->ki" if self._diagonal else "ikf,fi->ki"
-            _, p = softmax(np.einsum(form, slopes, x) + biases)
-            p[labels[block], np.arange(p.shape[1])] -= 1.0
-            return np.asarray(p * self._weights_of(block))
-
-        pulls = self._by_block(rows, self._block_size(hessian=True), residual)
-        for k, own in enumerate(pulls):
-            for x in features[k : k + 1, rows] if self._diagonal else features[:, rows]:
+    def _row_gradients(self, theta: Array) -> Iterator[Array]:
+        residual = np.empty((self._n_classes, len(self._targets)))
+        for block in self._layout.blocks(self._block_size(hessian=False)):
+            residual[:, block.rows] = self._residual(self._loss(theta, block)[1], block)
+        for k, own in enumerate(residual):
+            for x in self._features[k : k + 1] if self._diagonal else self._features:
                 yield own * x
             yield own
 

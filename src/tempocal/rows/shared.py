@@ -88,15 +88,14 @@ class SharedRows(StoredRows):
         variance = np.einsum("ki,ki->i", pz, z) - mean * mean
         return Sums(loss, gradient, self._sum_weighted(variance, block)[:, None, None])
 
-    def _row_gradients(self, theta: Array, rows: slice, keys: Codes) -> Iterator[Array]:
-        z_of, labels = self._features_as_they_came, self._targets_as_they_came
-
-        def residual(block: slice) -> Array:
-            z, true = _from_top(z_of[:, block], labels[block])
-            _, p = softmax(theta[keys[block], 0] * z)
-            return np.asarray(((p * z).sum(axis=0) - true) * self._weights_of(block))
-
-        yield self._by_block(rows, self._size, residual)
+    def _row_gradients(self, theta: Array) -> Iterator[Array]:
+        residual = np.empty(len(self._targets))
+        for block in self._layout.blocks(self._size):
+            rows = block.rows
+            z, true = _from_top(self._features[:, rows], self._targets[rows])
+            _, p = softmax(block.spread(theta[block.keys, 0]) * z)
+            residual[rows] = self._weigh((p * z).sum(axis=0) - true, rows)
+        yield residual
 
     def _like(self, features: Floats, targets: NDArray[Any], **common: Any) -> Self:
         return type(self)(features, targets, **common)

@@ -1,7 +1,7 @@
 """What all rows in memory share: they are thinned, weighed and, where need be, sorted alike."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -74,7 +74,7 @@ class StoredRows(ABC):
         weights = self._weights_as_they_came
         return None if weights is None else self._layout.sort(weights)
 
-    @property
+    @cached
     def _keys_as_they_came(self) -> Codes:
         """Key of each row."""
         keys = self._layout.keys_as_they_came
@@ -82,7 +82,7 @@ class StoredRows(ABC):
 
     @cached
     def _features(self) -> Floats:
-        """Features in the order of the keys: doubles, or of a binary model floats."""
+        """Features in the order of the keys, doubles or floats."""
         return np.ascontiguousarray(self._layout.sort(self._features_as_they_came))
 
     @cached
@@ -96,12 +96,16 @@ class StoredRows(ABC):
             return self
         step = max(1, len(self._targets_as_they_came) // size)
         some, keys = self._layout.one_in(step), self._layout.keys_as_they_came
+        return self._some(some, self._layout.keys(step) if keys is None else keys[some])
+
+    def _some(self, rows: slice | Codes, keys: Codes) -> Self:
+        """Take some of the rows, as they came; ``keys`` are theirs."""
         weights = self._weights_as_they_came
         return self._like(
-            self._features_as_they_came[:, some],
-            self._targets_as_they_came[some],
-            weights=None if weights is None else weights[some],
-            keys=self._layout.keys(step) if keys is None else keys[some],
+            self._features_as_they_came[:, rows],
+            self._targets_as_they_came[rows],
+            weights=None if weights is None else weights[rows],
+            keys=keys,
             n_keys=self.n_keys,
         )
 
@@ -134,12 +138,14 @@ class StoredRows(ABC):
         self, theta: Array, codes: Codes, count: int
     ) -> Iterator[Sequence[Array | csr_array]]:
         """Gradient summed over the rows of each group and key: (groups, keys) by coefficient."""
-        keys = self._keys_as_they_came
-        for groups, rows in Stripes(codes, count, self.n_keys).sparse():
-            places = codes[rows].astype(np.intp) - groups.start, keys[rows]
+        for groups, rows in Stripes(codes, count, self.n_keys).sparse(self.n_coefficients):
+            some = self._some(rows, self._keys_as_they_came[rows])
+            own = codes[rows].astype(np.intp) - groups.start
+            # Sorted by key as they are, rows of a group need no sorting to be summed by key.
+            places = (some._layout.sort(own), some._layout.keys())
             yield [
                 coo_array((values, places), shape=(len(groups), self.n_keys)).tocsr()
-                for values in self._row_gradients(theta, rows, keys)
+                for values in some._row_gradients(theta[some._layout.present])
             ]
 
     def losses(self, theta: Array) -> Array:
@@ -151,10 +157,10 @@ class StoredRows(ABC):
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
 
     @abstractmethod
-    def _row_gradients(self, theta: Array, rows: slice, keys: Codes) -> Iterator[Array]:
-        """Gradient of some rows, as they came, by one coefficient after the other.
+    def _row_gradients(self, theta: Array) -> Iterator[Array]:
+        """Gradient of each row (n,) by one coefficient after the other.
 
-        ``keys`` are those of all rows.
+        Rows are in the order of their keys; ``theta`` is of those with rows only.
         """
 
     @abstractmethod
@@ -172,16 +178,6 @@ class StoredRows(ABC):
 
         parts = map_on_cores(sum_squares, range(0, features.shape[1], BLOCK))
         return np.asarray(np.sum(parts, axis=0) / max(self.total_weight, TINY))
-
-    def _by_block(self, rows: slice, size: int, values: Callable[[slice], Array]) -> Array:
-        """Put values (..., rows) of some rows together, that are made of ``size`` rows at once."""
-        starts = range(rows.start, max(rows.stop, rows.start + 1), size)
-        blocks = [slice(start, min(start + size, rows.stop)) for start in starts]
-        return np.concatenate(map_on_cores(values, blocks), axis=-1)
-
-    def _weights_of(self, rows: slice) -> Array | float:
-        """Weights of some rows, as they came."""
-        return 1.0 if self._weights_as_they_came is None else self._weights_as_they_came[rows]
 
     def _zeros(self, hessian: bool) -> Sums:
         """Start from nothing, for the keys with rows only."""
