@@ -10,7 +10,7 @@ from tempocal.inputs import Codes
 # Cells of groups and keys for each row, up to which a table has all of them: where rows of a group
 # are anywhere, and where they come one after another.
 MOST_CELLS_A_ROW, MOST_CELLS_A_ROW_IN_ORDER = 2, 8
-# Numbers in a table of all cells, which stays in the cache; and in those that have entries.
+# Numbers in a table of all cells, which stays in the cache; and rows of one that has entries.
 CELLS, ROWS = 2**17, 2**17
 # Where rows of a group are anywhere, all rows are gone through for each table: that has so many
 # numbers at least, and there are so many tables at most.
@@ -36,10 +36,9 @@ class Stripes:
             some = max(some, -(-self._count // MOST_TABLES))
         yield from self._cut(np.arange(0, self._count, some))
 
-    def sparse(self, width: int) -> Iterator[tuple[range, slice]]:
-        """Cut for ``width`` tables of entries: some groups, and their rows."""
-        some = max(1, ROWS // width)
-        starts = self._codes[::some] if self._in_order else np.zeros(1, dtype=np.intp)
+    def sparse(self) -> Iterator[tuple[range, slice]]:
+        """Cut for tables of entries: some groups, and their rows."""
+        starts = self._codes[::ROWS] if self._in_order else np.zeros(1, dtype=np.intp)
         yield from self._cut(np.unique(np.append(starts, 0)))
 
     def _cut(self, starts: Codes) -> Iterator[tuple[range, slice]]:

@@ -23,7 +23,10 @@ def score_squares(problem: Problem, solution: Solution, groups: Groups) -> Array
     total = np.zeros((width, width, problem.rows.n_keys))
     for tables in problem.rows.group_gradients(at_keys, groups.codes, groups.count):
         # Of each key alone: what is shared between keys no block holds.
-        total += np.stack([[_by_key(a, b) for b in tables] for a in tables])
+        for p, one in enumerate(tables):
+            for q, other in enumerate(tables[: p + 1]):
+                total[p, q] += _by_key(one, other)
+                total[q, p] = total[p, q]
     return np.ascontiguousarray(total.transpose(2, 0, 1))
 
 
