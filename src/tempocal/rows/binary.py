@@ -195,7 +195,7 @@ class BinaryRows(StoredRows):
         """
         stripes = Stripes(codes, count, self.n_keys)
         if not self._is_compiled or not stripes.are_full:
-            yield from super().group_gradients(theta, codes, count)
+            yield from self._entries(theta, codes, stripes)
             return
         keys = self._keys_as_they_came
         features, targets = self._features_as_they_came, self._targets_as_they_came

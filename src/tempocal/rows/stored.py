@@ -138,7 +138,11 @@ class StoredRows(ABC):
         self, theta: Array, codes: Codes, count: int
     ) -> Iterator[Sequence[Array | csr_array]]:
         """Gradient summed over the rows of each group and key: (groups, keys) by coefficient."""
-        for groups, rows in Stripes(codes, count, self.n_keys).sparse():
+        yield from self._entries(theta, codes, Stripes(codes, count, self.n_keys))
+
+    def _entries(self, theta: Array, codes: Codes, stripes: Stripes) -> Iterator[list[csr_array]]:
+        """Sum the gradient by group and key, in tables with entries where there are rows."""
+        for groups, rows in stripes.sparse():
             some = self._some(rows, self._keys_as_they_came[rows])
             own = codes[rows].astype(np.intp) - groups.start
             # Sorted by key as they are, rows of a group need no sorting to be summed by key.

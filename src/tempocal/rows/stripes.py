@@ -43,16 +43,13 @@ class Stripes:
 
     def _cut(self, starts: Codes) -> Iterator[tuple[range, slice]]:
         n_rows = len(self._codes)
-        bounds = [*starts.tolist(), self._count]
-        places = [0] * len(starts)
+        rows = [slice(0, n_rows)] * len(starts)
         if self._in_order:
             # Of their own type, or all codes would be copied.
-            places = np.searchsorted(self._codes, starts.astype(self._codes.dtype)).tolist()
-        ends = [n_rows] * len(starts)
-        if self._in_order:
-            ends[:-1] = places[1:]
-        for groups, *rows in zip(pairwise(bounds), places, ends, strict=True):
-            yield range(*groups), slice(*rows)
+            places = np.searchsorted(self._codes, starts.astype(self._codes.dtype))
+            rows = [slice(*ends) for ends in pairwise([*places.tolist(), n_rows])]
+        for groups, own in zip(pairwise([*starts.tolist(), self._count]), rows, strict=True):
+            yield range(*groups), own
 
 
 def _ascend(codes: Codes) -> bool:
