@@ -296,6 +296,6 @@ def test_objects_have_the_codes_of_their_order(values):
     labels = np.empty(len(values), dtype=object)
     for k, value in enumerate(values):
         labels[k] = value
-    codes, found = encode_labels(labels, None, len(set(values)))
+    codes, found, _ = encode_labels(labels, None, len(set(values)))
     assert found.tolist() == sorted(set(values))
     assert [found[code] for code in codes] == values

@@ -73,7 +73,7 @@ def check_past(
 def find_classes(past: PastPredictions, classes: Any) -> NDArray[Any]:
     """Return the classes, so that both halves have the same whatever labels they hold."""
     columns = 1 if past.scores.ndim == 1 else past.scores.shape[1]
-    return encode_labels(past.label, classes, max(columns, 2))[1]
+    return encode_labels(past.label, classes, max(columns, 2)).classes
 
 
 def split(past: PastPredictions, seed: int) -> tuple[PastPredictions, PastPredictions]:

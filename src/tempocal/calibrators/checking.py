@@ -52,11 +52,18 @@ def check_rows(
     warn_of_light_weights(weights)
     labels = check_labels(_column(y), len(scores))
     n_columns = 1 if scores.ndim == 1 else scores.shape[1]
-    codes, found = encode_labels(labels, classes, n_columns)
+    codes, found, counts = encode_labels(labels, classes, n_columns)
     require_column_order(logits, found, inputs)
     checked_groups = check_groups(groups, len(scores), narrow=True)
     training = Training(
-        scores, codes, weights, checked_groups, len(found), times, largest=float(max(high, -low))
+        scores,
+        codes,
+        weights,
+        checked_groups,
+        len(found),
+        times,
+        largest=float(max(high, -low)),
+        counts=counts,
     )
     return Checked(training.counted(), found, logits)
 

@@ -13,10 +13,10 @@ from tempocal.curves import Curve, Track
 from tempocal.inputs import Codes, Groups
 from tempocal.kernels import native
 from tempocal.kernels.cached import cached
-from tempocal.kernels.cores import map_on_cores, shares
+from tempocal.kernels.cores import map_on_cores
 from tempocal.kernels.counting import as_keys, count_keys, groups_by_key
 from tempocal.kernels.dots import dot
-from tempocal.kernels.extremes import MANY, extremes
+from tempocal.kernels.extremes import extremes
 from tempocal.kernels.losses import compare
 from tempocal.links import Array, Floats, log_features, nll_from_logits, one_column
 from tempocal.maps import BinaryMap, FittedMap
@@ -41,6 +41,7 @@ class Training:
     times: Array | None = None  # (n,) or (n, 2)
     earlier: Array | None = None  # weight of each class in rows that came before
     largest: float | None = None  # absolute logit, where it is known
+    counts: Codes | None = None  # rows of each class, where they are known
 
     @property
     def n_rows(self) -> int:
@@ -78,14 +79,14 @@ class Training:
     def class_weights(self) -> Array:
         """Weight of the rows of each class, and of those that came before."""
         earlier = 0.0 if self.earlier is None else self.earlier
-        if self.n_classes == 2 and self.weights is None:
-            parts = [self.labels[rows] for rows in shares(self.n_rows, least=MANY)]
-            seconds = sum(map_on_cores(np.add.reduce, parts))
-            return np.array([len(self.labels) - seconds, seconds], dtype=np.float64) + earlier
-        if self.weights is None:
+        if self.weights is not None:
+            return np.bincount(self.labels, self.weights, minlength=self.n_classes) + earlier
+        counts = self.counts
+        if counts is None and self.n_classes == 2:
+            seconds = self.labels.sum()
+            counts = np.array([self.n_rows - seconds, seconds])
+        elif counts is None:
             counts = count_keys(as_keys(self.labels), self.n_classes)[0].sum(axis=0)
-        else:
-            counts = np.bincount(self.labels, self.weights, minlength=self.n_classes)
         return np.asarray(counts + earlier, dtype=np.float64)
 
     @cached
@@ -117,6 +118,7 @@ class Training:
             groups=None if self.groups is None else self.groups.take(kept),
             times=None if self.times is None else self.times[kept],
             largest=None,
+            counts=None,
         )
 
     @property

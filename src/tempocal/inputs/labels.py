@@ -1,14 +1,14 @@
 """Labels of any kind, as codes 0, 1, ..., K - 1 into a list of classes."""
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
 from tempocal.inputs.arrays import aligned, as_array, first_missing, require_same_length
-from tempocal.kernels.extremes import extremes
+from tempocal.kernels.extremes import extremes_and_sum
 
 Codes = NDArray[np.intp]
 
@@ -16,6 +16,14 @@ Codes = NDArray[np.intp]
 COUNTED_SPAN = 4096
 # Whole numbers beyond this are no longer told apart by float64.
 LARGEST_FLOAT_LABEL = 2.0**53
+
+
+class Encoded(NamedTuple):
+    """Labels as codes, the classes that these stand for, and how many rows each of them has."""
+
+    codes: Codes
+    classes: NDArray[Any]
+    counts: Codes
 
 
 def check_labels(y: Any, n_rows: int, name: str = "y") -> NDArray[Any]:
@@ -34,7 +42,7 @@ def check_labels(y: Any, n_rows: int, name: str = "y") -> NDArray[Any]:
 
 def encode_labels(
     labels: NDArray[Any], classes: Any, n_columns: int, name: str = "y"
-) -> tuple[Codes, NDArray[Any]]:
+) -> Encoded:
     """Return the code of each label and the classes, in the order of the columns.
 
     Parameters
@@ -50,12 +58,11 @@ def encode_labels(
     """
     n_classes = max(n_columns, 2)
     if classes is None:
-        found, codes = _unique(labels, name)
+        codes, found, counts = _unique(labels, name)
         _require_count(found, n_columns, n_classes, name)
         # One after the other in memory, as a column of a table is not.
-        return aligned(np.ascontiguousarray(codes)), found
-    given = check_classes(classes, n_classes)
-    return _codes_in(labels, given, name), given
+        return Encoded(aligned(np.ascontiguousarray(codes)), found, counts)
+    return _codes_in(labels, check_classes(classes, n_classes), name)
 
 
 def check_classes(classes: Any, n_classes: int) -> NDArray[Any]:
@@ -116,62 +123,68 @@ def _require_whole(labels: NDArray[Any], name: str) -> None:
         )
 
 
-def _unique(labels: NDArray[Any], name: str) -> tuple[NDArray[Any], Codes]:
-    """Sorted distinct labels and the code of each row."""
+def _unique(labels: NDArray[Any], name: str) -> Encoded:
+    """Sorted distinct labels, and the code of each row."""
     if labels.dtype.kind == "b":
-        found, codes = _unique(labels.view(np.uint8), name)
-        return found.astype(bool), codes
+        found = _unique(labels.view(np.uint8), name)
+        return found._replace(classes=found.classes.astype(bool))
     if labels.dtype.kind in "iuf" and len(labels):
-        low, high = extremes(labels)
+        # In the labels' own type a difference can overflow (int8) or round (float16).
+        wide = labels if labels.dtype.itemsize == 8 else labels.astype(np.int64)
+        low, high, total = extremes_and_sum(wide)
         if float(high) - float(low) < COUNTED_SPAN:
-            return _count(labels, low, high)
+            return _count(wide, low, high, total, labels.dtype)
     try:
         if labels.dtype.kind == "O":
             return _unique_objects(labels)
-        found, codes = np.unique(labels, return_inverse=True)
+        classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     except TypeError as error:
         raise InputError(f"{name} mixes labels that cannot be ordered: {error}") from error
-    return found, codes.astype(np.intp, copy=False)
+    return Encoded(codes.astype(np.intp, copy=False), classes, counts)
 
 
-def _unique_objects(labels: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+def _unique_objects(labels: NDArray[Any]) -> Encoded:
     """Do that by hashing: few distinct objects are sorted, not all of them."""
     values = labels.tolist()
     distinct = sorted(set(values))
-    found, code = np.empty(len(distinct), dtype=object), {}
+    classes, code = np.empty(len(distinct), dtype=object), {}
     for k, value in enumerate(distinct):
         # One by one, for tuples would be taken for rows.
-        found[k], code[value] = value, k
-    return found, np.array([code[value] for value in values], dtype=np.intp)
+        classes[k], code[value] = value, k
+    codes = np.array([code[value] for value in values], dtype=np.intp)
+    return Encoded(codes, classes, np.bincount(codes))
 
 
-def _count(labels: NDArray[Any], low: Any, high: Any) -> tuple[NDArray[Any], Codes]:
-    """Distinct whole numbers within a small span, by counting."""
-    # In the labels' own type a difference can overflow (int8) or round (float16).
-    wide = labels if labels.dtype.itemsize == 8 else labels.astype(np.int64)
-    first = wide.dtype.type(low)
-    shifted = (wide - first if first else wide).astype(np.intp, copy=False)
+def _count(labels: NDArray[Any], low: Any, high: Any, total: Any, dtype: np.dtype[Any]) -> Encoded:
+    """Do that by counting whole numbers within a small span; the classes have their own type."""
+    shifted = (labels - low if low else labels).astype(np.intp, copy=False)
     if int(high) - int(low) == 1:
         # Nothing lies between the two that are there.
-        return np.array([low, high], dtype=labels.dtype), shifted
-    present = np.bincount(shifted, minlength=int(high) - int(low) + 1) > 0
-    found = (np.flatnonzero(present).astype(wide.dtype) + first).astype(labels.dtype)
+        seconds = int(shifted.sum() if low else total)
+        counts = np.array([len(labels) - seconds, seconds])
+        return Encoded(shifted, np.array([low, high], dtype=dtype), counts)
+    counts = np.bincount(shifted, minlength=int(high) - int(low) + 1)
+    present = counts > 0
+    classes = (np.flatnonzero(present).astype(labels.dtype) + low).astype(dtype)
     if present.all():
-        return found, shifted
-    return found, (np.cumsum(present) - 1)[shifted]
+        return Encoded(shifted, classes, counts)
+    return Encoded((np.cumsum(present) - 1)[shifted], classes, counts[present])
 
 
-def _codes_in(labels: NDArray[Any], classes: NDArray[Any], name: str) -> Codes:
+def _codes_in(labels: NDArray[Any], classes: NDArray[Any], name: str) -> Encoded:
     """Code of each label in the given classes; a label that is not among them is refused."""
-    found, codes = _unique(labels, name)
+    found = _unique(labels, name)
     position = {value: code for code, value in enumerate(classes.tolist())}
-    strangers = [value for value in found.tolist() if value not in position]
+    strangers = [value for value in found.classes.tolist() if value not in position]
     if strangers:
         raise InputError(
             f"{name} holds the label {strangers[0]!r}, which is not among the classes "
             f"{classes.tolist()}"
         )
-    return np.array([position[value] for value in found.tolist()], dtype=np.intp)[codes]
+    places = np.array([position[value] for value in found.classes.tolist()], dtype=np.intp)
+    counts = np.zeros(len(classes), dtype=np.intp)
+    counts[places] = found.counts
+    return Encoded(places[found.codes], classes, counts)
 
 
 def _require_count(found: NDArray[Any], n_columns: int, n_classes: int, name: str) -> None:

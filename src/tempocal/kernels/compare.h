@@ -2,7 +2,7 @@
 
 typedef struct {
     const char *x;
-    char *ends; /* (parts, 2) */
+    char *ends; /* (parts, 3): lowest, highest, sum */
     int64_t rows, parts;
     char kind;
 } Ended;
@@ -12,7 +12,7 @@ static void ends_part(void *context, int64_t part) {
     const int64_t first = begin_of(part, of->parts, of->rows), n = begin_of(part + 1, of->parts, of->rows) - first;
     const int64_t size = of->kind == 'f' ? 4 : 8;
     const void *x = of->x + first * size;
-    void *found = of->ends + 2 * part * size;
+    void *found = of->ends + 3 * part * size;
     if (of->kind == 'd') loops->double_ends(x, n, found);
     else if (of->kind == 'f') loops->float_ends(x, n, found);
     else loops->whole_ends(x, n, found);
@@ -20,18 +20,19 @@ static void ends_part(void *context, int64_t part) {
 
 /* The ends of all parts, in the place of the first; what is not a number is its own. */
 static void all_ends(const Ended *of) {
-#define ALL(type) \
-    for (type *all = (type *)of->ends, *own = all + 2; own < all + 2 * of->parts; own += 2) { \
+#define ALL(type, sum_type) \
+    for (type *all = (type *)of->ends, *own = all + 3; own < all + 3 * of->parts; own += 3) { \
         if (own[0] < all[0] || own[0] != own[0]) all[0] = own[0]; \
         if (own[1] > all[1] || own[1] != own[1]) all[1] = own[1]; \
+        all[2] = (type)((sum_type)all[2] + (sum_type)own[2]); \
     }
-    if (of->kind == 'd') ALL(double)
-    else if (of->kind == 'f') ALL(float)
-    else ALL(int64_t)
+    if (of->kind == 'd') ALL(double, double)
+    else if (of->kind == 'f') ALL(float, float)
+    else ALL(int64_t, uint64_t)
 #undef ALL
 }
 
-/* The lowest and the highest of some numbers, in their own type. */
+/* The lowest and the highest of some numbers, and their sum, in their own type. */
 static PyObject *ends(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, ENDS };
     static const Wanted wanted[] = {{"dflq", 1, READ, 0}, {"dflq", 1, WRITE, 0}};
@@ -39,19 +40,19 @@ static PyObject *ends(PyObject *self, PyObject *const *given, Py_ssize_t count) 
     if (take(&arrays, given, count, wanted, 2) < 0) return NULL;
     const char kind = arrays.views[X].format[0];
     union {
-        double doubles[2 * MOST_PARTS];
-        float floats[2 * MOST_PARTS];
-        int64_t whole[2 * MOST_PARTS];
+        double doubles[3 * MOST_PARTS];
+        float floats[3 * MOST_PARTS];
+        int64_t whole[3 * MOST_PARTS];
     } room;
     Ended of = {BUFFER(X), (char *)&room, SHAPE(X, 0), parts_for(SHAPE(X, 0), 1), kind};
-    const int good = of.rows > 0 && SHAPE(ENDS, 0) == 2 && arrays.views[ENDS].format[0] == kind
+    const int good = of.rows > 0 && SHAPE(ENDS, 0) == 3 && arrays.views[ENDS].format[0] == kind
                      && arrays.views[X].itemsize == (kind == 'f' ? 4 : 8);
     if (good) {
         Py_BEGIN_ALLOW_THREADS;
         do_all(ends_part, &of, of.parts);
         all_ends(&of);
         Py_END_ALLOW_THREADS;
-        memcpy(arrays.views[ENDS].buf, &room, 2 * (size_t)arrays.views[ENDS].itemsize);
+        memcpy(arrays.views[ENDS].buf, &room, 3 * (size_t)arrays.views[ENDS].itemsize);
     }
     return done(&arrays, good);
 }

@@ -132,12 +132,9 @@ def free_cores() -> int:
     return 1 if current_thread().name == NAME else _available_cores()
 
 
-def shares(count: int, width: int = 1, least: int = NUMBERS_A_THREAD) -> Iterator[slice]:
-    """Give every thread that can help about as many of ``count`` rows of ``width`` numbers.
-
-    With fewer than ``least`` numbers it is not worth a thread.
-    """
-    enough_for = count * width // least
+def shares(count: int, width: int = 1) -> Iterator[slice]:
+    """Give every thread that can help about as many of ``count`` rows of ``width`` numbers."""
+    enough_for = count * width // NUMBERS_A_THREAD
     n_threads = min(free_cores(), enough_for) if enough_for > 1 else 1
     size = max(1, -(-count // n_threads))
     for start in range(0, count, size):

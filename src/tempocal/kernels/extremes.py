@@ -1,4 +1,4 @@
-"""The lowest and the highest of many numbers, on all cores."""
+"""The lowest and the highest of many numbers, and their sum, on all cores."""
 
 from typing import Any
 
@@ -18,9 +18,9 @@ KINDS = {np.dtype(kind) for kind in (np.float64, np.float32, np.int64)}
 
 def extremes(values: NDArray[Any]) -> tuple[Any, Any]:
     """Lowest and highest of at least one number, in its own type; NaN if there is one."""
-    flags = values.flags
-    if native is not None and values.dtype in KINDS and flags.c_contiguous and flags.aligned:
-        return _compiled(values.reshape(-1))
+    if _is_read(values):
+        low, high, _ = _compiled(values)
+        return low, high
     if values.size < MANY:
         return values.min(), values.max()
     step = max(1, BLOCK * len(values) // values.size)
@@ -29,8 +29,18 @@ def extremes(values: NDArray[Any]) -> tuple[Any, Any]:
     return found[:, 0].min(), found[:, 1].max()
 
 
-def _compiled(values: NDArray[Any]) -> tuple[Any, Any]:
-    ends = np.empty(2, dtype=values.dtype)
-    native.ends(values, ends)
-    low, high = ends
-    return low, high
+def extremes_and_sum(values: NDArray[Any]) -> tuple[Any, Any, Any]:
+    """Do that, and add all up, in one pass where there is the loop; whole numbers wrap around."""
+    return _compiled(values) if _is_read(values) else (*extremes(values), values.sum())
+
+
+def _is_read(values: NDArray[Any]) -> bool:
+    flags = values.flags
+    return native is not None and values.dtype in KINDS and flags.c_contiguous and flags.aligned
+
+
+def _compiled(values: NDArray[Any]) -> tuple[Any, Any, Any]:
+    found = np.empty(3, dtype=values.dtype)
+    native.ends(values.reshape(-1), found)
+    low, high, total = found
+    return low, high, total

@@ -103,12 +103,13 @@ static Whole NAME(code_rows)(const char *values, int are_doubles, double first, 
     return found;
 }
 
-/* The lowest and the highest of at least one number; of floats NaN if there is one. Several at once, so
-   that no comparison waits for the one before; compilers make vectors of it. */
-#define ENDS(name, type) \
+/* The lowest and the highest of at least one number, of floats NaN if there is one, and the sum of all.
+   Several at once, so that none waits for the one before; compilers make vectors of it. */
+#define ENDS(name, type, sum_type) \
     static void NAME(name)(const type *x, int64_t n, type *ends) { \
         enum { SOME = 4 * LANES }; \
         type low[SOME], high[SOME]; \
+        sum_type sum[SOME] = {0}; \
         int64_t odd[SOME] = {0}, at = 0; \
         for (int i = 0; i < SOME; i++) low[i] = high[i] = x[0]; \
         for (; at + SOME <= n; at += SOME) \
@@ -117,21 +118,25 @@ static Whole NAME(code_rows)(const char *values, int are_doubles, double first, 
                 low[i] = one < low[i] ? one : low[i]; \
                 high[i] = one > high[i] ? one : high[i]; \
                 odd[i] |= one != one; \
+                sum[i] += (sum_type)one; \
             } \
         for (; at < n; at++) { \
             low[0] = x[at] < low[0] ? x[at] : low[0]; \
             high[0] = x[at] > high[0] ? x[at] : high[0]; \
             odd[0] |= x[at] != x[at]; \
+            sum[0] += (sum_type)x[at]; \
         } \
         for (int i = 1; i < SOME; i++) { \
             low[0] = low[i] < low[0] ? low[i] : low[0]; \
             high[0] = high[i] > high[0] ? high[i] : high[0]; \
             odd[0] |= odd[i]; \
+            sum[0] += sum[i]; \
         } \
         ends[0] = odd[0] ? (type)NAN : low[0]; \
         ends[1] = odd[0] ? (type)NAN : high[0]; \
+        ends[2] = (type)sum[0]; \
     }
-ENDS(double_ends, double)
-ENDS(float_ends, float)
-ENDS(whole_ends, int64_t)
+ENDS(double_ends, double, double)
+ENDS(float_ends, float, float)
+ENDS(whole_ends, int64_t, uint64_t)
 #undef ENDS

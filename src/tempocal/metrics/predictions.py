@@ -65,7 +65,7 @@ def check_predictions(
     """Take what a user passed through the door."""
     checked = check_proba(proba)
     labels = check_labels(y, len(checked))
-    codes, found = encode_labels(labels, classes, checked.shape[1])
+    codes, found, _ = encode_labels(labels, classes, checked.shape[1])
     require_column_order(proba, found, "proba")
     weight = check_weights(sample_weight, len(checked))
     warn_of_light_weights(weight)

@@ -41,7 +41,7 @@ class Judged:
 def judged(y: ArrayLike, proba: ArrayLike, classes: ArrayLike | None) -> Judged:
     """Check labels and probabilities once, so that parts of them can be taken."""
     checked = check_proba(proba)
-    codes, found = encode_labels(check_labels(y, len(checked)), classes, checked.shape[1])
+    codes, found, _ = encode_labels(check_labels(y, len(checked)), classes, checked.shape[1])
     require_column_order(proba, found, "proba")
     return Judged(codes, checked, found)
 

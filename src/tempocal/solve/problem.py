@@ -108,6 +108,12 @@ class Problem:
         """How many coefficients are to be found."""
         return len(self.identity)
 
+    @property
+    def is_one_number(self) -> bool:
+        """Whether one coefficient of one key, and rows that are here, are all there is."""
+        alone = self.past is None and self.left_out is None
+        return alone and self.n_coefficients == len(self.basis) == self.basis.ndim == 1
+
     @cached
     def counted(self) -> NDArray[np.bool_]:
         """Which keys count."""

@@ -198,7 +198,7 @@ def _labelled(
     raw: Frame, asked: Asked, found: Columns, *, classes: Any, kind: Any, passes: Passes
 ) -> Labelled:
     labels = check_labels(found["label"], len(found["label"]), "label")
-    codes, ordered = encode_labels(labels, classes, len(asked.scores), "label")
+    codes, ordered, _ = encode_labels(labels, classes, len(asked.scores), "label")
     counted = "weight" if asked.weight is not None else "one"
     weights = np.bincount(codes, found[counted], minlength=len(ordered))
     rows = float(found["one"].sum())
