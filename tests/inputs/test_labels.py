@@ -17,7 +17,9 @@ from tempocal.inputs import check_classes, check_labels, encode_labels
 
 
 def encode(y, n_columns=2, classes=None):
-    return encode_labels(check_labels(y, len(y)), classes, n_columns)
+    codes, found, counts = encode_labels(check_labels(y, len(y)), classes, n_columns)
+    assert counts.tolist() == np.bincount(codes, minlength=len(found)).tolist()
+    return codes, found
 
 
 def as_python_finds(y):
@@ -296,6 +298,7 @@ def test_objects_have_the_codes_of_their_order(values):
     labels = np.empty(len(values), dtype=object)
     for k, value in enumerate(values):
         labels[k] = value
-    codes, found, _ = encode_labels(labels, None, len(set(values)))
+    codes, found, counts = encode_labels(labels, None, len(set(values)))
+    assert counts.tolist() == np.bincount(codes).tolist()
     assert found.tolist() == sorted(set(values))
     assert [found[code] for code in codes] == values

@@ -254,17 +254,21 @@ def test_no_row_is_compared_by_a_key_that_there_is_not(loops, key):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
 @pytest.mark.parametrize("n_rows", [1, 2, 7, 31, 32, 33, 1000, 50_001])
-def test_the_lowest_and_the_highest(loops, n_rows, dtype):
+def test_the_lowest_the_highest_and_the_sum(loops, n_rows, dtype):
     rng = np.random.default_rng(n_rows)
 
     def found(x):
-        ends = np.empty(2, dtype=dtype)
+        ends = np.empty(3, dtype=dtype)
         loops.ends(x, ends)
         return ends.tolist()
 
     for _ in range(20):
         x = (1e9 * rng.normal(size=n_rows)).astype(dtype)
-        assert found(x) == [x.min(), x.max()]
+        *ends, total = found(x)
+        assert ends == [x.min(), x.max()]
+        size = np.abs(x.astype(np.float64)).sum()
+        rounding = 0.0 if dtype == np.int64 else n_rows * np.finfo(dtype).eps * size
+        assert total == pytest.approx(x.sum(dtype=np.float64), rel=0.0, abs=rounding)
         if dtype != np.int64:
             x[rng.integers(n_rows)] = np.inf
             assert found(x)[1] == np.inf
@@ -272,9 +276,9 @@ def test_the_lowest_and_the_highest(loops, n_rows, dtype):
             assert np.isnan(found(x)).all()
     other = np.float32 if dtype != np.float32 else np.float64
     for given, ends in (
-        (x, np.empty(3, dtype)),
-        (x, np.empty(2, other)),
-        (x[:0], np.empty(2, dtype)),
+        (x, np.empty(2, dtype)),
+        (x, np.empty(3, other)),
+        (x[:0], np.empty(3, dtype)),
     ):
         with pytest.raises(ValueError, match="do not go together"):
             loops.ends(given, ends)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tempocal.kernels import native
-from tempocal.kernels.extremes import extremes
+from tempocal.kernels.extremes import extremes, extremes_and_sum
 from tempocal.kernels.losses import compare
 
 pytestmark = pytest.mark.skipif(
@@ -76,12 +76,22 @@ def test_it_says_how_many_cores_there_are_in_whole_numbers():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int32, np.float16])
-def test_extremes_are_those_of_numpy_in_their_own_type(dtype):
+def test_extremes_are_those_of_numpy(dtype):
     for n in (1, 5, 8191, 8192, 50_000):
         for x in ((100 * X[:n]).astype(dtype), (100 * X[: 2 * n]).astype(dtype)[::2]):
-            found = extremes(x)
-            assert found == (x.min(), x.max())
-            assert found[0].dtype == dtype
+            assert extremes(x) == extremes_and_sum(x)[:2] == (x.min(), x.max())
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int32, np.uint64])
+def test_labels_are_summed_exactly(dtype):
+    for n in (2, 5, 8191, 8192, 50_000):
+        for x in ((X[:n] > 0).astype(dtype), (X[: 2 * n] > 0).astype(dtype)[::2]):
+            assert extremes_and_sum(x)[2] == np.count_nonzero(x)
+
+
+def test_a_sum_beyond_whole_numbers_wraps_around_as_numpys_does():
+    x = np.full(50_000, 2**62 + 1)
+    assert extremes_and_sum(x) == (2**62 + 1, 2**62 + 1, x.sum())
 
 
 def test_extremes_of_a_table():

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.learned import (
@@ -27,7 +26,6 @@ from tempocal.calibrators.shrinkage import (
 )
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.inputs import Codes
-from tempocal.kernels.cached import cached
 from tempocal.links import Array
 from tempocal.maps import FORMS, numbers_by_name
 from tempocal.rows import Rows
@@ -42,6 +40,8 @@ from tempocal.solve import (
     remember,
 )
 
+# The moment of a model that L-BFGS is not for.
+ONE = np.ones((1, 1))
 # Names and numbers of a map that are shown in a summary.
 MOST_SHOWN = 100
 
@@ -56,8 +56,9 @@ class LinearModel:
         Makes the rows, from the key of each and the number of keys.
     identity : ndarray of shape (coefficients,)
         The coefficients that change nothing.
-    biases, free : ndarray of bool, shape (coefficients,)
-        Which coefficients are biases, and on which no strength pulls. The others are slopes.
+    slopes, biases : ndarray of shape (coefficients,)
+        Which coefficients are slopes and which biases, as ones and zeros; no strength pulls on the
+        others.
     lower : ndarray of shape (coefficients,)
         Lower bounds.
     steady : ndarray of shape (coefficients,)
@@ -70,12 +71,12 @@ class LinearModel:
 
     rows: Callable[[Codes | None, int], Rows]
     identity: Array
-    biases: NDArray[np.bool_]
-    free: NDArray[np.bool_]
+    slopes: Array
+    biases: Array
     lower: Array
     steady: Array
     readout: Array | None = None
-    moment: Array = field(default_factory=lambda: np.ones((1, 1)))
+    moment: Array = field(default_factory=lambda: ONE)
     most_newton: int = MOST_NEWTON_COEFFICIENTS
 
     def problem(self, keys: Codes | None = None, n_keys: int = 1) -> Problem:
@@ -84,22 +85,12 @@ class LinearModel:
             rows=self.rows(keys, n_keys),
             basis=np.zeros(n_keys, dtype=np.intp),
             identity=self.identity,
-            penalties=(Penalty("slopes", self.is_slope), Penalty("biases", self.is_bias)),
+            penalties=(Penalty("slopes", self.slopes), Penalty("biases", self.biases)),
             lower=self.lower,
             steady=self.steady,
             moment=self.moment,
             most_newton=self.most_newton,
         )
-
-    @cached
-    def is_slope(self) -> Array:
-        """Which coefficients are slopes, as ones and zeros."""
-        return (~self.biases & ~self.free).astype(np.float64)
-
-    @cached
-    def is_bias(self) -> Array:
-        """Which coefficients are biases, as ones and zeros."""
-        return self.biases.astype(np.float64)
 
     def numbers(self, theta: Array) -> Array:
         """From coefficients, along the last axis, to the numbers of the map."""
@@ -218,17 +209,15 @@ def linear_model(
     steady: Any = 0.0,
     **rest: Any,
 ) -> LinearModel:
-    """Make a model whose settings are numbers for all its coefficients or one for each."""
+    """Make a model whose settings are numbers for all its coefficients or one for each.
+
+    What is neither a bias nor ``free`` is a slope.
+    """
     start = np.asarray(identity, dtype=np.float64)
-    return LinearModel(
-        rows=rows,
-        identity=start,
-        biases=np.full(start.shape, biases, dtype=bool),
-        free=np.full(start.shape, free, dtype=bool),
-        lower=np.full(start.shape, lower, dtype=np.float64),
-        steady=np.full(start.shape, steady, dtype=np.float64),
-        **rest,
-    )
+    settings = np.empty((4, len(start)))
+    settings[0] = np.logical_not(np.logical_or(biases, free))
+    settings[1], settings[2], settings[3] = biases, lower, steady
+    return LinearModel(rows, start, *settings, **rest)
 
 
 def fit_family(family: Family, shrinkage: Any, training: Training) -> Fitted:
@@ -237,9 +226,10 @@ def fit_family(family: Family, shrinkage: Any, training: Training) -> Fitted:
     by_folds = family.choose == "folds" and strengths is None
     keys = training.folds(N_FOLDS) if by_folds else None
     problems = [model.problem(keys, N_FOLDS if by_folds else 1) for model in family.models]
-    fits = [
-        shrink(problem, shrinkage, training.groups, choose=family.choose) for problem in problems
-    ]
+    fits = []
+    for problem in problems:
+        fits.append(shrink(problem, strengths, training.groups, family.choose))
+        report(problem, fits[-1], shrinkage)
     # Strengths that were chosen by folds are as good as given.
     wanted: Wanted = (None, None) if strengths is None and not by_folds else fits[0].strengths
     losses: tuple[float | None, float | None] = (None, None)

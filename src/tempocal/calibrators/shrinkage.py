@@ -42,20 +42,14 @@ def check_shrinkage(shrinkage: Any, *, pairs: bool = True) -> Strengths | None:
 
 def shrink(
     problem: Problem,
-    shrinkage: Any,
+    strengths: Strengths | None,
     groups: Groups | None,
-    choose: Literal["evidence", "folds"] = "evidence",
+    choose: Literal["evidence", "folds"],
 ) -> Shrunk:
-    """Fit a problem, and say so where the fit is not what was asked for."""
-    strengths = check_shrinkage(shrinkage)
+    """Fit a problem at strengths that were asked for, or that are to be chosen."""
     if strengths is not None:
-        shrunk = Shrunk(fit(problem, strengths), strengths)
-    elif choose == "folds":
-        shrunk = fit_by_folds(problem)
-    else:
-        shrunk = fit_by_evidence(problem, groups)
-    report(problem, shrunk, shrinkage)
-    return shrunk
+        return Shrunk(fit(problem, strengths), strengths)
+    return fit_by_folds(problem) if choose == "folds" else fit_by_evidence(problem, groups)
 
 
 def report(problem: Problem, shrunk: Shrunk, shrinkage: Any, times: Array | None = None) -> None:
@@ -73,7 +67,7 @@ def report(problem: Problem, shrunk: Shrunk, shrinkage: Any, times: Array | None
             NotConvergedWarning,
         )
     at_bound = shrunk.solution.theta <= problem.lower
-    if at_bound.any() and at_bound[np.isfinite(problem.lower)].all():
+    if np.count_nonzero(at_bound) and at_bound[np.isfinite(problem.lower)].all():
         warn_user(
             "all slopes stand at their lower bound, so that the logits hardly count: they tell "
             "nothing about the labels, or are reversed",

@@ -2,9 +2,10 @@
 
 from typing import Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.parametric import Family, ParametricCalibrator, linear_model
+from tempocal.calibrators.parametric import Family, LinearModel, ParametricCalibrator
 from tempocal.calibrators.shrinkage import check_shrinkage
 from tempocal.calibrators.training import Training
 from tempocal.inputs import Inputs
@@ -13,6 +14,8 @@ from tempocal.rows import ODDS, ScaledSoftmax, Sigmoid
 
 # Calibrated logits this small are as good as zero, and still keep the ranks.
 SMALLEST_LOGIT = 1e-6
+# Of the one coefficient, which is a slope: the same arrays in every fit.
+ONE, NONE = np.ones(1), np.zeros(1)
 
 
 class TemperatureScaling(ParametricCalibrator):
@@ -78,5 +81,5 @@ class TemperatureScaling(ParametricCalibrator):
         smallest = SMALLEST_LOGIT / max(1.0, training.largest_logit)
         predictor = ScaledSoftmax() if training.n_classes > 2 else Sigmoid(ODDS)
         rows = training.rows_of(predictor)
-        model = linear_model(rows, identity=[1.0], biases=False, lower=smallest)
+        model = LinearModel(rows, ONE, ONE, NONE, lower=np.array([smallest]), steady=NONE)
         return Family((model,), form="scale", loss_is_nll=True)

@@ -78,16 +78,18 @@ class Training:
     @cached
     def class_weights(self) -> Array:
         """Weight of the rows of each class, and of those that came before."""
-        earlier = 0.0 if self.earlier is None else self.earlier
+        counts = self._class_weights().astype(np.float64, copy=False)
+        return counts if self.earlier is None else counts + self.earlier
+
+    def _class_weights(self) -> Array | Codes:
         if self.weights is not None:
-            return np.bincount(self.labels, self.weights, minlength=self.n_classes) + earlier
-        counts = self.counts
-        if counts is None and self.n_classes == 2:
+            return np.bincount(self.labels, self.weights, minlength=self.n_classes)
+        if self.counts is not None:
+            return self.counts
+        if self.n_classes == 2:
             seconds = self.labels.sum()
-            counts = np.array([self.n_rows - seconds, seconds])
-        elif counts is None:
-            counts = count_keys(as_keys(self.labels), self.n_classes)[0].sum(axis=0)
-        return np.asarray(counts + earlier, dtype=np.float64)
+            return np.array([self.n_rows - seconds, seconds])
+        return np.asarray(count_keys(as_keys(self.labels), self.n_classes)[0].sum(axis=0))
 
     @cached
     def _scores(self) -> Scores:

@@ -40,9 +40,7 @@ def check_labels(y: Any, n_rows: int, name: str = "y") -> NDArray[Any]:
     return labels
 
 
-def encode_labels(
-    labels: NDArray[Any], classes: Any, n_columns: int, name: str = "y"
-) -> Encoded:
+def encode_labels(labels: NDArray[Any], classes: Any, n_columns: int, name: str = "y") -> Encoded:
     """Return the code of each label and the classes, in the order of the columns.
 
     Parameters

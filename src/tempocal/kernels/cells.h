@@ -169,7 +169,7 @@ static PyObject *pulls(PyObject *self, PyObject *const *given, Py_ssize_t count)
 }
 
 /* Weight, size, square and number of the rows of each key, in cells of their size; those beyond the
-   last cell are left out. And, with labels, the sum of (1/2 - label) x. */
+   last cell are left out. And, with labels, the sum of (1/2 - label) x. Returns how many rows were counted. */
 static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, WEIGHTS, STARTS, SCALE, SUMS, LABELS, PULLS };
     static const Wanted wanted[] = {
@@ -185,15 +185,18 @@ static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t coun
                      && arrays.taken[LABELS] == arrays.taken[PULLS]
                      && (!arrays.taken[LABELS] || (!arrays.taken[WEIGHTS] && arrays.views[LABELS].itemsize == 8));
     int has_room = 1;
+    double counted = 0.0;
     if (good) {
         Pieced of = {.x = BUFFER(X), .single = arrays.views[X].format[0] == 'f', .weights = BUFFER(WEIGHTS),
                      .scale = *(double *)BUFFER(SCALE), .labels = BUFFER(LABELS), .cells = cells,
                      .sums = BUFFER(SUMS), .pulls = BUFFER(PULLS)};
         Py_BEGIN_ALLOW_THREADS;
         has_room = sum_cells(&of, BUFFER(STARTS), n_keys, n);
+        for (Py_ssize_t cell = 0; has_room && cell < n_keys * cells; cell++) counted += ((Four *)BUFFER(SUMS))[cell][3];
         Py_END_ALLOW_THREADS;
     }
-    return done_with_memory(&arrays, good, has_room);
+    PyObject *nothing = done_with_memory(&arrays, good, has_room);
+    return nothing ? PyLong_FromDouble(counted) : NULL;
 }
 
 /* Two points in each cell that has rows, with its weight, mean and variance: their sizes and weights, and

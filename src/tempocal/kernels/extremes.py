@@ -17,7 +17,7 @@ KINDS = {np.dtype(kind) for kind in (np.float64, np.float32, np.int64)}
 
 
 def extremes(values: NDArray[Any]) -> tuple[Any, Any]:
-    """Lowest and highest of at least one number, in its own type; NaN if there is one."""
+    """Lowest and highest of at least one number; NaN if there is one."""
     if _is_read(values):
         low, high, _ = _compiled(values)
         return low, high
@@ -42,5 +42,5 @@ def _is_read(values: NDArray[Any]) -> bool:
 def _compiled(values: NDArray[Any]) -> tuple[Any, Any, Any]:
     found = np.empty(3, dtype=values.dtype)
     native.ends(values.reshape(-1), found)
-    low, high, total = found
+    low, high, total = found.tolist()
     return low, high, total

@@ -105,13 +105,14 @@ class BinaryRows(StoredRows):
         With few of a key the search goes over the rows themselves, key by key.
         """
         layout, weights = self._layout, self._weights_as_they_came
-        out_of_order = native is not None and layout.keys_as_they_came is not None
+        if native is None or layout.keys_as_they_came is None:
+            return None
         all_there = len(layout.present) == layout.n_keys
         are_many = layout.n_rows >= LEAST_ROWS_A_KEY * layout.n_keys
         knows_pulls = self._has_labels or weights is not None
-        if self.n_coefficients > 1 or self.is_quick or not knows_pulls:
+        if self.n_coefficients > 1 or self.is_quick:
             return None
-        if not (out_of_order and all_there and are_many):
+        if not (knows_pulls and all_there and are_many):
             return None
         features = np.ascontiguousarray(self._features_as_they_came)
         return Sweep(features, self._targets_as_they_came, weights, layout)
@@ -129,7 +130,7 @@ class BinaryRows(StoredRows):
                 lambda block: self._sum_even(theta, block, hessian),
                 self._zeros(hessian),
             )
-        linear = np.einsum("kp,kp->k", theta, self._linear)
+        linear = np.add.reduce(theta * self._linear, axis=1)
         return self._layout.for_all_keys(
             Sums(even.loss + linear, even.gradient + self._linear, even.hessian)
         )
@@ -144,7 +145,7 @@ class BinaryRows(StoredRows):
         else:
             even = even_losses(self._features, self._weights, at, self._layout.offsets)
         total = np.zeros(self.n_keys)
-        total[self._layout.present] = even + np.einsum("kp,kp->k", at, self._linear)
+        total[self._layout.present] = even + np.add.reduce(at * self._linear, axis=1)
         return total
 
     def descend(self, identity: Array, pull: Array, lower: Array) -> Array | None:
@@ -155,9 +156,8 @@ class BinaryRows(StoredRows):
         if native is None or self.n_coefficients > 1:
             return None
         points, present, offsets = self._points, self._layout.present, self._layout.offsets
-        of_present = self._layout.of_present
-        given = [np.ascontiguousarray(of_present(each)[:, 0]) for each in (pull, identity, lower)]
-        each = [np.ascontiguousarray(self._linear[:, 0]), *given]
+        given = [self._layout.of_present(each).ravel() for each in (pull, identity, lower)]
+        each = [self._linear.ravel(), *given]
         if points is not None:
             sizes, weights = points.sizes, points.weights
             theta, doubts = descend(sizes, weights, each, points.offsets, given[1])
@@ -167,8 +167,8 @@ class BinaryRows(StoredRows):
         else:
             return None
         found = identity.copy()
-        found[present, 0] = theta
-        if doubts.any():
+        found[present] = theta[:, None]
+        if np.count_nonzero(doubts):
             doubtful = np.zeros_like(found)
             doubtful[present[doubts]] = found[present[doubts]]
             found = np.where(self.have_end(doubtful)[:, None], found, identity)

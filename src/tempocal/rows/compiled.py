@@ -140,17 +140,17 @@ def moments(
     cells: int,
     scale: float,
     labels: Codes | None = None,
-) -> tuple[Array, Array | None]:
+) -> tuple[Array, int, Array | None]:
     """Sum weight, size and square of rows in cells of their size, and count them: (keys, cells, 4).
 
-    Those beyond the last cell are left out. Of rows with labels and without weights, also return
-    the sum of ``(1/2 - label) x``: (keys,).
+    Those beyond the last cell are left out; also return how many are not. And of rows with labels
+    and without weights, the sum of ``(1/2 - label) x``: (keys,).
     """
     n_keys = len(offsets) - 1
     found = np.zeros((n_keys, cells, 4))
     pulled = None if labels is None else np.zeros(n_keys)
-    native.moments(x, weights, offsets, np.array([scale]), found, labels, pulled)
-    return found, pulled
+    inside = native.moments(x, weights, offsets, np.array([scale]), found, labels, pulled)
+    return found, inside, pulled
 
 
 def points(sums: Array) -> tuple[Array, Array, Codes]:

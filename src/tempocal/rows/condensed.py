@@ -83,8 +83,9 @@ def condense(rows: Counted, present: Codes) -> Points | None:
     cells = min(MOST_CELLS, max(LEAST_CELLS, MOST_IN_ALL // len(present)))
     cells = min(cells, len(feature) // (2 * ROWS_A_POINT * len(present)))
     some = np.abs(feature[:: len(feature) // SAMPLE + 1])
-    some.partition(len(some) // 2)
-    reach = min(REACH * float(some[len(some) // 2]), BEYOND * float(some.max()))
+    middle = len(some) // 2
+    some.partition((middle, -1))
+    reach = min(REACH * float(some[middle]), BEYOND * float(some[-1]))
     if cells < LEAST_CELLS or not reach > 0.0:
         return None
     scale = cells / reach
@@ -111,14 +112,13 @@ class InOrder:
 
     def moments(self, cells: int, scale: float) -> Moments:
         """Count rows in cells of their size times ``scale``."""
-        rows, pulls = (self.feature, self.weights), None
+        x, weights, offsets = self.feature, self.weights, self.layout.offsets
         if native is None:
-            found = _moments(*rows, self.layout, cells=cells, scale=scale)
-        else:
-            found, pulls = compiled_moments(
-                *rows, self.layout.offsets, cells=cells, scale=scale, labels=self.labels
-            )
-        return Moments(found, int(found[..., 3].sum()), pulls)
+            found = _moments(x, weights, self.layout, cells=cells, scale=scale)
+            return Moments(found, int(found[..., 3].sum()), None)
+        return Moments(
+            *compiled_moments(x, weights, offsets, cells=cells, scale=scale, labels=self.labels)
+        )
 
     def keys_of(self, rows: Codes) -> Codes:
         """Keys of some of the rows."""

@@ -40,7 +40,7 @@ class Penalty:
     @property
     def is_used(self) -> bool:
         """Whether it pulls on anything."""
-        return bool(self.matrix.any())
+        return bool(np.count_nonzero(self.matrix))
 
     @property
     def is_tie(self) -> bool:

@@ -192,12 +192,14 @@ def _fit_constant(
     model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, training: Training
 ) -> FittedModel:
     """Fit as the calibrator alone would."""
-    by_folds = family.choose == "folds" and check_shrinkage(shrinkage) is None
+    strengths = check_shrinkage(shrinkage)
+    by_folds = family.choose == "folds" and strengths is None
     keys = training.folds(N_FOLDS) if by_folds else None
     problem = model.problem(keys, N_FOLDS if by_folds else 1)
-    shrunk = shrink(problem, shrinkage, training.groups, choose=family.choose)
+    shrunk = shrink(problem, strengths, training.groups, family.choose)
+    report(problem, shrunk, shrinkage)
     # Strengths that were chosen by folds are as good as given.
-    wanted = shrunk.strengths if by_folds else check_shrinkage(shrinkage) or (None, None)
+    wanted = shrunk.strengths if by_folds else strengths or (None, None)
     return FittedModel(model, track, problem, shrunk, (1.0,) * track.n_rates, wanted, family.tidy)
 
 
@@ -241,9 +243,9 @@ def _basis_at_keys(basis: Basis, track: Track) -> Array | Codes:
 
 
 def _penalties(model: LinearModel, shape: Shape) -> tuple[Penalty, ...]:
-    biases, width = model.is_bias, len(model.identity)
+    biases, width = model.biases, len(model.identity)
     pulls = [
-        Penalty("slopes", _on_curve(shape.level, model.is_slope)),
+        Penalty("slopes", _on_curve(shape.level, model.slopes)),
         Penalty("biases", _on_curve(shape.level, biases)),
     ]
     for number, smooth in enumerate(shape.smooth):
