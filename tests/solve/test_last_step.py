@@ -33,7 +33,7 @@ def sums_at(problem, theta):
     off=st.sampled_from([0.0, 1e-9, -1e-7, 1e-5, 0.01, -0.5]),
     weighted=st.booleans(),
 )
-def test_it_is_the_step_of_newtons_method(seed, n, scale, strength, off, weighted):
+def test_it_is_the_step_of_newtons_method(*, seed, n, scale, strength, off, weighted):
     problem, strengths = a_slope(seed, n, scale, weighted=weighted), (strength, 0.0)
     optimum = descend_newton(problem, strengths, problem.identity)
     start = np.maximum((1.0 + off) * optimum.theta, problem.lower)
