@@ -6,6 +6,7 @@ from scipy.optimize import minimize_scalar
 
 import tempocal as tc
 from tempocal.rows import BinaryRows
+from tempocal.rows.condensed import LARGE_BLOCK, _far_out
 
 N, KEYS = 60_000, 12
 
@@ -123,3 +124,15 @@ def test_rows_are_condensed_or_thinned_only_where_that_saves_time(monkeypatch):
     rows = make_rows(weighted=False)
     assert rows.condensed() is not None
     assert rows.thin(100).total_weight < N / 100
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_far_out_are_found_wherever_they_are(dtype):
+    x = np.random.default_rng(0).normal(size=2 * LARGE_BLOCK + 5).astype(dtype)
+    for places in ([], [0], [LARGE_BLOCK - 1, LARGE_BLOCK], [7, 2 * LARGE_BLOCK, len(x) - 1]):
+        far = x.copy()
+        far[places] = 100.0 * (-1.0) ** np.arange(len(places))
+        assert _far_out(far, 10, 1.0).tolist() == places
+    # What is as far as the last cell ends is beyond it.
+    x[3] = -10.0
+    assert _far_out(x, 10, 1.0).tolist() == [3]

@@ -15,6 +15,7 @@ import numpy as np
 from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.cores import map_on_cores
+from tempocal.kernels.extremes import extremes
 from tempocal.links import Array, Floats
 from tempocal.rows.compiled import moments as compiled_moments
 from tempocal.rows.compiled import points as compiled_points
@@ -27,7 +28,7 @@ MOST_IN_ALL = 2**16
 # Rows for each point; with fewer it is not worth the while.
 ROWS_A_POINT = 8
 LEAST_ROWS_A_KEY = 2 * ROWS_A_POINT * LEAST_CELLS
-BLOCK = 2**15
+BLOCK, LARGE_BLOCK = 2**15, 2**17
 # Cells end at this many times the median size, so that rows far out do not take them all; and at
 # this many times the largest of a sample.
 REACH, BEYOND = 10.0, 2.0
@@ -148,13 +149,16 @@ def _moments(
 
 
 def _far_out(feature: Floats, cells: int, scale: float) -> Codes:
-    """Rows beyond the last cell, which are few as a rule."""
-    found = [
-        start
-        + np.flatnonzero(~(np.abs(feature[start : start + BLOCK], dtype=float) * scale < cells))
-        for start in range(0, len(feature), BLOCK)
-    ]
-    return np.concatenate(found)
+    """Rows beyond the last cell, which are few as a rule: most blocks have none."""
+
+    def find(start: int) -> Codes:
+        block = feature[start : start + LARGE_BLOCK]
+        low, high = extremes(block)
+        if max(float(high), -float(low)) * scale < cells:
+            return np.zeros(0, dtype=np.intp)
+        return start + np.flatnonzero(~(np.abs(block, dtype=float) * scale < cells))
+
+    return np.concatenate(map_on_cores(find, range(0, len(feature), LARGE_BLOCK)))
 
 
 def _with_rows(points: Points, rows: tuple[Array, Array, Codes], present: Codes) -> Points:
