@@ -1,5 +1,7 @@
 """What a fit starts from."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -55,3 +57,19 @@ def test_one_column_has_the_squares_of_the_two_that_it_stands_for():
     found, wanted = (rows.moment(of_log_proba=True) for rows in (one, two))
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
     assert found.all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_class_weights_are_those_of_the_rows_that_are_left(n_classes, weighted):
+    rng = np.random.default_rng(0)
+    labels = rng.choice(n_classes, 500, p=np.arange(1, n_classes + 1) / sum(range(n_classes + 1)))
+    weights = rng.exponential(size=500) if weighted else None
+    counts, earlier = np.bincount(labels), np.arange(1.0, n_classes + 1)
+    rows = Training(np.zeros(500), labels, weights, None, n_classes, counts=counts)
+    np.testing.assert_array_equal(rows.class_weights, np.bincount(labels, weights))
+    kept = rng.random(500) < 0.3
+    some = replace(rows.take(kept), earlier=earlier)
+    wanted = np.bincount(labels[kept], None if weights is None else weights[kept]) + earlier
+    np.testing.assert_array_equal(some.class_weights, wanted)
+    assert some.class_weights.dtype == np.float64

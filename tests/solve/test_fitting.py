@@ -266,3 +266,47 @@ def test_rows_of_weight_zero_object_to_nothing():
     np.testing.assert_array_equal(rows.have_end(np.array([[-5.0]])), True)
     np.testing.assert_array_equal(rows.have_end(np.zeros((1, 1))), True)
     np.testing.assert_array_equal(BinaryRows(x, labels).have_end(np.array([[5.0]])), True)
+
+
+@pytest.mark.parametrize("size", [30.0, 100.0, 400.0, 800.0, 1e4, 1e8])
+@pytest.mark.parametrize("wrong", [1, 3, 20])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n", [2000, 40_000])
+def test_saturated_logits_of_which_few_are_wrong(size, wrong, n_classes, n):
+    """Where nothing is changed no curvature is left, whether or not the loss is worse than log 2."""
+    y = np.arange(n) % n_classes
+    z = size * np.eye(n_classes)[:, y]
+    z[:, :wrong] = np.roll(z[:, :wrong], 1, axis=0)
+    rows = BinaryRows(2.0 * (z[1:] - 0.5 * size), y) if n_classes == 2 else SharedRows(z, y)
+    found = fit(problem_of(rows, [1.0], lower=1e-20), NO_PULL)
+    # Each row is right, or wrong, by the same.
+    best = np.log((n_classes - 1) * (n - wrong) / wrong) / size
+    assert found.converged
+    assert found.theta[0] == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [400.0, 800.0])
+@pytest.mark.parametrize("n_steps", [1, 3])
+def test_saturated_lines(size, n_steps):
+    """Also with several coefficients, and where every step has its own."""
+    y = np.arange(6000) % 2
+    z = size * (2.0 * y - 1.0)
+    z[:12] *= -1.0
+    keys = None if n_steps == 1 else (np.arange(6000) // 2) % n_steps
+    rows = BinaryRows(np.stack([z, np.ones(6000)]), y, keys=keys, n_keys=n_steps)
+    problem = problem_of(rows, [1.0, 0.0])
+    separate = replace(
+        problem,
+        basis=np.arange(n_steps),
+        identity=np.tile(problem.identity, n_steps),
+        lower=np.tile(problem.lower, n_steps),
+        steady=np.zeros(2 * n_steps),
+        penalties=tuple(
+            replace(one, matrix=np.tile(one.matrix, n_steps)) for one in problem.penalties
+        ),
+    )
+    for found in (fit(problem, NO_PULL), fit_separately(separate, NO_PULL)):
+        assert found.converged
+        best = np.log(5988 / 12) / size
+        np.testing.assert_allclose(found.theta[::2], best, rtol=1e-6)
+        np.testing.assert_allclose(found.theta[1::2], 0.0, atol=1e-6)

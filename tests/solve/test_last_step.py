@@ -7,9 +7,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from support.problems import problem_of
 from tempocal.rows import BinaryRows
-from tempocal.solve import Problem, minimize_newton
-from tempocal.solve.newton import _judged, _last_step, descend_newton
+from tempocal.solve import Problem, minimize_newton, newton
+from tempocal.solve.newton import MAX_PASSES, _judged, _last_step, descend_newton
+from tempocal.solve.past import Past
+
+NONE = (0.0, 0.0)
 
 
 def a_slope(seed=0, n=300, scale=1.0, lower=1e-6, weighted=False) -> Problem:
@@ -18,7 +22,7 @@ def a_slope(seed=0, n=300, scale=1.0, lower=1e-6, weighted=False) -> Problem:
     y = (rng.logistic(size=n) < 0.7 * z / scale).astype(np.int64)
     weights = rng.exponential(size=n) if weighted else None
     rows = BinaryRows(z[None], y, weights=weights)
-    return Problem.around(rows, [1.0], [False], lower=lower)
+    return problem_of(rows, [1.0], lower)
 
 
 def sums_at(problem, theta):
@@ -48,6 +52,8 @@ def test_it_is_the_step_of_newtons_method(*, seed, n, scale, strength, off, weig
     np.testing.assert_allclose(quick.loss, slow.loss, rtol=1e-12)
     # There the pull was added, and taken off again.
     np.testing.assert_allclose(quick.hessian, slow.hessian, rtol=1e-14, atol=1e-15 * strength)
+    rounding = 1e-12 * (quick.hessian.item() + strength) * max(1.0, abs(start.item()))
+    np.testing.assert_allclose(quick.gradient, slow.gradient, atol=rounding)
     np.testing.assert_allclose(quick.theta - quick.step, start, rtol=1e-15)
     assert quick.sums is sums
 
@@ -60,55 +66,89 @@ def test_next_to_the_optimum_it_is_taken(strength, weighted):
     assert _last_step(problem, strengths, start, sums_at(problem, start), passes=1) is not None
 
 
+def from_rows(z, y, weights=None, lower=1e-6) -> Problem:
+    return problem_of(BinaryRows(z[None], y.astype(np.int64), weights=weights), [1.0], lower)
+
+
 def separated() -> Problem:
     z = np.linspace(-2.0, 2.0, 40)
-    return Problem.around(BinaryRows(z[None], (z > 0).astype(np.int64)), [1.0], [False])
+    return from_rows(z, z > 0)
 
 
+def saturated(size=400.0, n=2000) -> Problem:
+    """Rows of which few are wrong, and all so sure that no curvature is left."""
+    y = np.arange(n) % 2
+    z = size * (2.0 * y - 1.0)
+    z[:3] *= -1.0
+    return from_rows(z, y)
+
+
+def heavy() -> Problem:
+    """Rows that say so much that hardly any curvature is left of what they weigh."""
+    z, y = np.array([20.0, -20.0, 1e-3, -1e-3]), np.array([1, 0, 0, 1])
+    return from_rows(z, y, weights=np.array([1e15, 1e15, 1.0, 1.0]))
+
+
+def next_to(problem) -> float:
+    return float(descend_newton(problem, NONE, problem.identity).theta[0])
+
+
+BEST = next_to(a_slope(seed=3))
 DOUBTFUL = {
     "a long step": (a_slope(), 0.4),
-    "tiny logits, whose slope is far away": (a_slope(scale=0.01), None),
-    "huge logits": (a_slope(scale=1e9), None),
+    "tiny logits, whose slope is far away": (a_slope(scale=0.01), next_to(a_slope(scale=0.01))),
     "separated": (separated(), 30.0),
     "nothing left to lose": (separated(), 1e4),
     "no curvature": (separated(), 1e6),
-    "at the bound": (a_slope(seed=3, lower=2.0), 2.0),
-    "beyond the bound": (a_slope(seed=3, lower=2.0), 2.0 + 1e-12),
+    "hardly any curvature": (heavy(), 1.0),
+    "saturated": (saturated(), 1.0),
+    "saturated, with a far step": (saturated(size=380.0), 1.0),
+    "at the bound": (a_slope(seed=3, lower=BEST), BEST),
+    "over the bound": (a_slope(seed=3, lower=BEST + 1e-9), BEST + 2e-9),
     "not a number": (a_slope(), np.nan),
 }
 
 
 @pytest.mark.parametrize(("problem", "start"), DOUBTFUL.values(), ids=DOUBTFUL)
 def test_what_is_in_doubt_is_left_to_newtons_method(problem, start):
-    none = (0.0, 0.0)
-    theta = descend_newton(problem, none, problem.identity).theta if start is None else [start]
-    theta = np.asarray(theta)
-    assert _last_step(problem, none, theta, sums_at(problem, theta), passes=1) is None
+    theta = np.array([start])
+    assert _last_step(problem, NONE, theta, sums_at(problem, theta), passes=1) is None
+
+
+def test_it_takes_the_place_of_newtons_method(monkeypatch):
+    problem = a_slope()
+    best = descend_newton(problem, NONE, problem.identity).theta
+    monkeypatch.setattr(newton, "descend_newton", None)
+    assert minimize_newton(problem, NONE, best).converged
 
 
 def test_its_pass_is_counted_whoever_goes_on():
-    problem, none = a_slope(), (0.0, 0.0)
-    far, first = np.array([0.4]), descend_newton(problem, none, np.array([0.4]))
-    assert minimize_newton(problem, none, far).passes == first.passes > 1
-    near = minimize_newton(problem, none, first.theta)
-    assert near.passes == 1
+    problem = a_slope()
+    far, first = np.array([0.4]), descend_newton(problem, NONE, np.array([0.4]))
+    assert minimize_newton(problem, NONE, far).passes == first.passes > 1
+    assert minimize_newton(problem, NONE, first.theta).passes == 1
     known = sums_at(problem, first.theta)
-    assert minimize_newton(problem, none, first.theta, known).passes == 0
+    assert minimize_newton(problem, NONE, first.theta, known).passes == 0
+
+
+def test_there_are_no_more_passes_than_the_most():
+    found = minimize_newton(saturated(), NONE, np.ones(1))
+    assert (found.passes, found.converged) == (MAX_PASSES, False)
 
 
 def test_it_is_for_one_number_alone():
     problem = a_slope()
     assert problem.is_one_number
-    two_keys = BinaryRows(
-        np.ones((1, 4)), np.array([0, 1, 0, 1]), keys=np.array([0, 0, 1, 1]), n_keys=2
-    )
+    keys = np.array([0, 0, 1, 1])
+    two = BinaryRows(np.ones((1, 4)), np.array([0, 1, 0, 1]), keys=keys, n_keys=2)
     curve = replace(problem, basis=np.array([[2.0]]))
-    for other in (Problem.around(two_keys, [1.0], [False]), curve, replace(problem, left_out=0)):
+    later = replace(problem, past=Past(np.ones(1), np.zeros(1), np.ones((1, 1, 1))))
+    for other in (problem_of(two, [1.0]), curve, later, replace(problem, left_out=0)):
         assert not other.is_one_number
 
 
 def test_a_start_below_the_bound_is_put_on_it():
-    problem, none = a_slope(lower=0.5), (0.0, 0.0)
-    assert minimize_newton(problem, none, np.array([0.1])).theta == pytest.approx(
-        minimize_newton(problem, none, np.array([0.9])).theta, rel=1e-9
-    )
+    problem = a_slope(seed=3, lower=BEST + 1e-9)
+    below = minimize_newton(problem, NONE, np.array([BEST]))
+    assert (below.theta == problem.lower).all()
+    assert (below.step == 0.0).all()

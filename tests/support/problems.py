@@ -3,13 +3,21 @@
 import numpy as np
 
 from tempocal.rows import BinaryRows, PerClassRows
-from tempocal.solve import Problem
+from tempocal.solve import Penalty, Problem
 
 
-def problem_of(rows, identity, lower=None) -> Problem:
+def problem_of(rows, identity, lower=-np.inf) -> Problem:
+    """The same coefficients at all keys; slopes, but for those that are 0 where nothing changes."""
     identity = np.asarray(identity, dtype=float)
-    return Problem.around(
-        rows, identity, biases=identity == 0, lower=-np.inf if lower is None else lower
+    slopes = np.asarray(identity != 0, dtype=float)
+    return Problem(
+        rows=rows,
+        basis=np.zeros(rows.n_keys, dtype=np.intp),
+        identity=identity,
+        penalties=(Penalty("slopes", slopes), Penalty("biases", 1.0 - slopes)),
+        lower=np.full(identity.shape, lower, dtype=float),
+        steady=np.zeros_like(identity),
+        moment=np.ones((1, 1)),
     )
 
 

@@ -40,8 +40,8 @@ from tempocal.solve import (
     remember,
 )
 
-# The moment of a model that L-BFGS is not for.
-ONE = np.ones((1, 1))
+# Of a model that L-BFGS is not for.
+NO_MOMENT = np.ones((1, 1))
 # Names and numbers of a map that are shown in a summary.
 MOST_SHOWN = 100
 
@@ -76,7 +76,7 @@ class LinearModel:
     lower: Array
     steady: Array
     readout: Array | None = None
-    moment: Array = field(default_factory=lambda: ONE)
+    moment: Array = field(default_factory=lambda: NO_MOMENT)
     most_newton: int = MOST_NEWTON_COEFFICIENTS
 
     def problem(self, keys: Codes | None = None, n_keys: int = 1) -> Problem:
@@ -214,30 +214,42 @@ def linear_model(
     What is neither a bias nor ``free`` is a slope.
     """
     start = np.asarray(identity, dtype=np.float64)
-    settings = np.empty((4, len(start)))
-    settings[0] = np.logical_not(np.logical_or(biases, free))
-    settings[1], settings[2], settings[3] = biases, lower, steady
-    return LinearModel(rows, start, *settings, **rest)
+    return LinearModel(
+        rows=rows,
+        identity=start,
+        slopes=np.full(start.shape, np.logical_not(np.logical_or(biases, free)), dtype=np.float64),
+        biases=np.full(start.shape, biases, dtype=np.float64),
+        lower=np.full(start.shape, lower, dtype=np.float64),
+        steady=np.full(start.shape, steady, dtype=np.float64),
+        **rest,
+    )
 
 
-def fit_family(family: Family, shrinkage: Any, training: Training) -> Fitted:
-    """Fit coefficients that are the same for all rows."""
+def fit_alone(
+    model: LinearModel, family: Family, shrinkage: Any, training: Training
+) -> tuple[Problem, Shrunk, Wanted]:
+    """Fit coefficients that are the same for all rows; tell also which strengths are given."""
     strengths = check_shrinkage(shrinkage)
     by_folds = family.choose == "folds" and strengths is None
     keys = training.folds(N_FOLDS) if by_folds else None
-    problems = [model.problem(keys, N_FOLDS if by_folds else 1) for model in family.models]
-    fits = []
-    for problem in problems:
-        fits.append(shrink(problem, strengths, training.groups, family.choose))
-        report(problem, fits[-1], shrinkage)
+    problem = model.problem(keys, N_FOLDS if by_folds else 1)
+    shrunk = shrink(problem, strengths, training.groups, family.choose)
+    report(problem, shrunk, shrinkage)
     # Strengths that were chosen by folds are as good as given.
-    wanted: Wanted = (None, None) if strengths is None and not by_folds else fits[0].strengths
+    return problem, shrunk, shrunk.strengths if by_folds else strengths or (None, None)
+
+
+def fit_family(family: Family, shrinkage: Any, training: Training) -> Fitted:
+    """Fit the models of a family, and make their map."""
+    problems, fits, wanted = zip(
+        *(fit_alone(model, family, shrinkage, training) for model in family.models), strict=True
+    )
     losses: tuple[float | None, float | None] = (None, None)
     if family.loss_is_nll:
         total = problems[0].rows.total_weight
         before = float(problems[0].losses_before.sum())
         losses = (before / total, fits[0].solution.loss / total)
-    return _made(family, problems, fits, training, wanted=wanted, losses=losses)
+    return _made(family, problems, fits, training, wanted=wanted[0], losses=losses)
 
 
 def update_family(family: Family, shrinkage: Any, known: Learned, training: Training) -> Fitted:

@@ -16,6 +16,7 @@ from tempocal.rows import ODDS, ScaledSoftmax, Sigmoid
 SMALLEST_LOGIT = 1e-6
 # Of the one coefficient, which is a slope: the same arrays in every fit.
 ONE, NONE = np.ones(1), np.zeros(1)
+ONE.flags.writeable = NONE.flags.writeable = False
 
 
 class TemperatureScaling(ParametricCalibrator):
@@ -81,5 +82,7 @@ class TemperatureScaling(ParametricCalibrator):
         smallest = SMALLEST_LOGIT / max(1.0, training.largest_logit)
         predictor = ScaledSoftmax() if training.n_classes > 2 else Sigmoid(ODDS)
         rows = training.rows_of(predictor)
-        model = LinearModel(rows, ONE, ONE, NONE, lower=np.array([smallest]), steady=NONE)
+        model = LinearModel(
+            rows, identity=ONE, slopes=ONE, biases=NONE, lower=np.array([smallest]), steady=NONE
+        )
         return Family((model,), form="scale", loss_is_nll=True)

@@ -14,7 +14,7 @@ from tempocal.inputs import Codes, Groups
 from tempocal.kernels import native
 from tempocal.kernels.cached import cached
 from tempocal.kernels.cores import map_on_cores
-from tempocal.kernels.counting import as_keys, count_keys, groups_by_key
+from tempocal.kernels.counting import groups_by_key
 from tempocal.kernels.dots import dot
 from tempocal.kernels.extremes import extremes
 from tempocal.kernels.losses import compare
@@ -78,18 +78,11 @@ class Training:
     @cached
     def class_weights(self) -> Array:
         """Weight of the rows of each class, and of those that came before."""
-        counts = self._class_weights().astype(np.float64, copy=False)
-        return counts if self.earlier is None else counts + self.earlier
-
-    def _class_weights(self) -> Array | Codes:
-        if self.weights is not None:
-            return np.bincount(self.labels, self.weights, minlength=self.n_classes)
-        if self.counts is not None:
-            return self.counts
-        if self.n_classes == 2:
-            seconds = self.labels.sum()
-            return np.array([self.n_rows - seconds, seconds])
-        return np.asarray(count_keys(as_keys(self.labels), self.n_classes)[0].sum(axis=0))
+        counts = self.counts if self.weights is None else None
+        if counts is None:
+            counts = np.bincount(self.labels, self.weights, minlength=self.n_classes)
+        total = counts.astype(np.float64, copy=False)
+        return total if self.earlier is None else total + self.earlier
 
     @cached
     def _scores(self) -> Scores:

@@ -41,7 +41,7 @@ def check_labels(y: Any, n_rows: int, name: str = "y") -> NDArray[Any]:
 
 
 def encode_labels(labels: NDArray[Any], classes: Any, n_columns: int, name: str = "y") -> Encoded:
-    """Return the code of each label and the classes, in the order of the columns.
+    """Return the code of each label, the classes in the order of the columns, and their counts.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def _require_whole(labels: NDArray[Any], name: str) -> None:
 
 
 def _unique(labels: NDArray[Any], name: str) -> Encoded:
-    """Sorted distinct labels, and the code of each row."""
+    """Find the distinct labels, sorted, the code of each row and how many rows have it."""
     if labels.dtype.kind == "b":
         found = _unique(labels.view(np.uint8), name)
         return found._replace(classes=found.classes.astype(bool))

@@ -169,7 +169,7 @@ static PyObject *pulls(PyObject *self, PyObject *const *given, Py_ssize_t count)
 }
 
 /* Weight, size, square and number of the rows of each key, in cells of their size; those beyond the
-   last cell are left out. And, with labels, the sum of (1/2 - label) x. Returns how many rows were counted. */
+   last cell are left out. And, with labels, the sum of (1/2 - label) x. Returns how many rows the cells hold. */
 static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, WEIGHTS, STARTS, SCALE, SUMS, LABELS, PULLS };
     static const Wanted wanted[] = {
@@ -196,6 +196,7 @@ static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t coun
         Py_END_ALLOW_THREADS;
     }
     PyObject *nothing = done_with_memory(&arrays, good, has_room);
+    Py_XDECREF(nothing);
     return nothing ? PyLong_FromDouble(counted) : NULL;
 }
 

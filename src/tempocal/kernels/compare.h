@@ -18,7 +18,7 @@ static void ends_part(void *context, int64_t part) {
     else loops->whole_ends(x, n, found);
 }
 
-/* The ends of all parts, in the place of the first; what is not a number is its own. */
+/* The ends of all parts and their sum, in the place of the first; what is not a number is its own end. */
 static void all_ends(const Ended *of) {
 #define ALL(type, sum_type) \
     for (type *all = (type *)of->ends, *own = all + 3; own < all + 3 * of->parts; own += 3) { \

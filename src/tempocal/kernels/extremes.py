@@ -17,7 +17,7 @@ KINDS = {np.dtype(kind) for kind in (np.float64, np.float32, np.int64)}
 
 
 def extremes(values: NDArray[Any]) -> tuple[Any, Any]:
-    """Lowest and highest of at least one number; NaN if there is one."""
+    """Lowest and highest of at least one number, NumPy's or Python's; NaN if there is one."""
     if _is_read(values):
         low, high, _ = _compiled(values)
         return low, high

@@ -171,7 +171,8 @@ static void NAME(descend)(const Rows *rows, const Pulled *pulled, const Keys *ke
         const double start = keys->theta[key] > lower ? keys->theta[key] : lower;
         Place place = NAME(look)(rows, pulled, key, first, end, start);
         const double away = pulled->identity[key], nothing = lower > 0.0 ? lower : 0.0;
-        if (place.value > weight * OF_NOTHING + 0.5 * pulled->pull[key] * away * away)
+        if (place.value > weight * OF_NOTHING + 0.5 * pulled->pull[key] * away * away
+            || place.slope * place.slope > 2.0 * SATURATED * place.bend * place.value)
             place = NAME(look)(rows, pulled, key, first, end, nothing);
         const double farthest = TOO_FAR * (fabs(place.theta) > 1.0 ? fabs(place.theta) : 1.0);
         const double bend = place.bend;

@@ -32,6 +32,8 @@
 /* A last step that would have moved the linear predictors at the start by this much, squared, raises a
    doubt that there is an end. */
 #define DOUBTFUL 1e-6
+/* A step that promises so many times what there is to lose goes by a curvature that is not there. */
+#define SATURATED 1e3
 /* Coefficients that grow so many times as large are not followed, nor are searches of so many looks. */
 #define TOO_FAR 100.0
 #define MOST_LOOKS 50

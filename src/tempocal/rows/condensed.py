@@ -28,7 +28,9 @@ MOST_IN_ALL = 2**16
 # Rows for each point; with fewer it is not worth the while.
 ROWS_A_POINT = 8
 LEAST_ROWS_A_KEY = 2 * ROWS_A_POINT * LEAST_CELLS
-BLOCK, LARGE_BLOCK = 2**15, 2**17
+BLOCK = 2**15
+# Rows that are looked at together for such as lie far out: few calls, and still in the cache.
+LARGE_BLOCK = 2**17
 # Cells end at this many times the median size, so that rows far out do not take them all; and at
 # this many times the largest of a sample.
 REACH, BEYOND = 10.0, 2.0

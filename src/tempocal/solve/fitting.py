@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,9 @@ FEW_ROWS = 2**13
 LAST_STEP_OF_SAMPLE = 1e-8
 # Of more than this share of the rows a fit takes as long as it saves.
 LARGEST_SHARE = 0.25
+# A step that promises so many times what there is to lose goes by a curvature that is not there.
+# With less, damping finds back in few passes.
+SATURATED = 1e20
 # From so many coefficients of a key on, a Hessian takes far longer than a gradient.
 MANY = 40
 
@@ -133,19 +137,30 @@ def identity_or_zero(problem: Problem) -> Array:
     """Prefer zero where the identity is worse than not looking at the logits at all.
 
     Logits far too large saturate every row there and leave no curvature to go by; at zero it is
-    largest. Elsewhere zero would be a trap: one huge logit has all the curvature there, and steps
-    that go by it are tiny.
+    largest. So it is even where few of them are wrong, and the loss is not worse. Elsewhere zero
+    would be a trap: one huge logit has all the curvature there, and steps that go by it are tiny.
     """
     nothing = np.zeros_like(problem.identity)
-    losses = (
-        problem.at_identity.loss,
-        problem.rows.losses(problem.at_keys(nothing)),
-    )
-    at_identity, at_zero = (loss[problem.counted].sum() for loss in losses)
-    # Logits that say nothing are as good as zero, to rounding.
-    if at_identity <= at_zero * (1 + 1e-9):
+    here = as_scaled(problem.at_identity, problem.at_keys(problem.identity))
+    at_zero = problem.rows.losses(problem.at_keys(nothing))
+    if is_better(here[:, problem.counted].sum(axis=1), at_zero[problem.counted].sum()):
         return problem.identity
     return np.maximum(nothing, problem.lower)
+
+
+def as_scaled(sums: Sums, at_keys: Array) -> Array:
+    """Loss, slope and curvature of each key, as its coefficients are multiplied: (3, keys)."""
+    assert sums.hessian is not None
+    slope = np.einsum("kp,kp->k", sums.gradient, at_keys)
+    bend = np.einsum("kp,kpq,kq->k", at_keys, sums.hessian, at_keys)
+    return np.stack([sums.loss, slope, bend])
+
+
+def is_better(here: Array, at_zero: Array) -> Any:
+    """Whether a place is better to start from than zero, by its loss, slope and curvature."""
+    loss, slope, bend = here
+    # Logits that say nothing are as good as zero, to rounding.
+    return (loss <= at_zero * (1 + 1e-9)) & (slope * slope <= 2.0 * SATURATED * bend * loss)
 
 
 def known_at(problem: Problem, start: Array) -> Sums | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels.cached import cached
@@ -70,38 +70,6 @@ class Problem:
     most_newton: int = MOST_NEWTON_COEFFICIENTS
     left_out: int | None = None
     past: Past | None = None
-
-    @classmethod
-    def around(
-        cls,
-        rows: Rows,
-        identity: ArrayLike,
-        biases: ArrayLike,
-        *,
-        free: ArrayLike = False,
-        lower: ArrayLike = -np.inf,
-        steady: ArrayLike = 0.0,
-        moment: ArrayLike = ((1.0,),),
-    ) -> Self:
-        """Make a problem that is the same at all keys.
-
-        Its coefficients are slopes, except biases and ``free`` ones, on which no strength pulls.
-        """
-        shape = (rows.n_coefficients,)
-        is_bias = np.broadcast_to(np.asarray(biases, dtype=bool), shape)
-        is_free = np.broadcast_to(np.asarray(free, dtype=bool), shape)
-        return cls(
-            rows=rows,
-            basis=np.zeros(rows.n_keys, dtype=np.intp),
-            identity=np.asarray(identity, dtype=np.float64),
-            penalties=(
-                Penalty("slopes", (~is_bias & ~is_free).astype(np.float64)),
-                Penalty("biases", is_bias.astype(np.float64)),
-            ),
-            lower=np.broadcast_to(np.asarray(lower, dtype=np.float64), shape),
-            steady=np.broadcast_to(np.asarray(steady, dtype=np.float64), shape),
-            moment=np.asarray(moment, dtype=np.float64),
-        )
 
     @property
     def n_coefficients(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.links import Array
-from tempocal.solve.fitting import LARGEST_SHARE, SAMPLE_ROWS, fit
+from tempocal.solve.fitting import LARGEST_SHARE, SAMPLE_ROWS, as_scaled, fit, is_better
 from tempocal.solve.linear import solve_blocks
 from tempocal.solve.newton import (
     FAR,
@@ -98,10 +98,10 @@ def _where_bounded(alone: Solution, theta: Array, problem: Problem) -> Array:
 def _identity_or_zero(problem: Problem) -> Array:
     """Prefer zero at the keys where the identity is worse than not looking at the logits."""
     shape = (problem.rows.n_keys, problem.rows.n_coefficients)
-    at_identity = problem.rows.losses(problem.identity.reshape(shape))
-    at_zero = problem.rows.losses(np.zeros(shape))
-    better = np.repeat(at_identity <= at_zero * (1 + 1e-9), shape[1])
-    return np.where(better, problem.identity, 0.0)
+    identity = problem.identity.reshape(shape)
+    here = as_scaled(problem.rows.sums(identity), identity)
+    better = is_better(here, problem.rows.losses(np.zeros(shape)))
+    return np.where(np.repeat(better, shape[1]), problem.identity, 0.0)
 
 
 def _tied(problem: Problem) -> Problem:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tempocal.calibrators.parametric import Family, LinearModel
-from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, report, shrink
+from tempocal.calibrators.parametric import Family, LinearModel, fit_alone
+from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, report
 from tempocal.calibrators.training import Training
 from tempocal.curves import Rates, Shape, Track
 from tempocal.errors import NoFiniteOptimumError, TooManyCoefficientsError
@@ -15,7 +15,6 @@ from tempocal.kernels.cached import cached
 from tempocal.links import Array
 from tempocal.maps import Basis, BinBasis, ConstantBasis, Curves, StepBasis
 from tempocal.solve import (
-    N_FOLDS,
     Memory,
     Penalty,
     Place,
@@ -117,10 +116,9 @@ def to_curves(family: Family, fitted: Sequence[FittedModel]) -> Curves:
 def _fit(
     model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, training: Training
 ) -> FittedModel:
-    strengths = check_shrinkage(shrinkage)
     if isinstance(track.shape((1.0,) * track.n_rates).basis, ConstantBasis):
         return _fit_constant(model, family, track, shrinkage, training)
-    given: Wanted = (None, None) if strengths is None else strengths
+    given: Wanted = check_shrinkage(shrinkage) or (None, None)
     # Slopes and biases are each as smooth as they need to be.
     wanted = given + tuple(one for one in track.smoothness for _ in range(2))
     first = _problem(model, track)
@@ -192,14 +190,7 @@ def _fit_constant(
     model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, training: Training
 ) -> FittedModel:
     """Fit as the calibrator alone would."""
-    strengths = check_shrinkage(shrinkage)
-    by_folds = family.choose == "folds" and strengths is None
-    keys = training.folds(N_FOLDS) if by_folds else None
-    problem = model.problem(keys, N_FOLDS if by_folds else 1)
-    shrunk = shrink(problem, strengths, training.groups, family.choose)
-    report(problem, shrunk, shrinkage)
-    # Strengths that were chosen by folds are as good as given.
-    wanted = shrunk.strengths if by_folds else strengths or (None, None)
+    problem, shrunk, wanted = fit_alone(model, family, shrinkage, training)
     return FittedModel(model, track, problem, shrunk, (1.0,) * track.n_rates, wanted, family.tidy)
 
 
