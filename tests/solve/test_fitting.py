@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
+from scipy.special import expit
 
 from support.problems import line, problem_of, softmax
 from tempocal.rows import BinaryRows, PerClassRows, SharedRows
@@ -273,7 +274,7 @@ def test_rows_of_weight_zero_object_to_nothing():
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("n", [2000, 40_000])
 def test_saturated_logits_of_which_few_are_wrong(size, wrong, n_classes, n):
-    """Where nothing is changed no curvature is left, whether or not the loss is worse than log 2."""
+    """At the identity no curvature is left, whether or not the loss is worse than log 2."""
     y = np.arange(n) % n_classes
     z = size * np.eye(n_classes)[:, y]
     z[:, :wrong] = np.roll(z[:, :wrong], 1, axis=0)
@@ -310,3 +311,38 @@ def test_saturated_lines(size, n_steps):
         best = np.log(5988 / 12) / size
         np.testing.assert_allclose(found.theta[::2], best, rtol=1e-6)
         np.testing.assert_allclose(found.theta[1::2], 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [1000, 5000, 20_000])
+@pytest.mark.parametrize("seed", range(8))
+def test_few_wrong_rows_next_to_zero_leave_a_steep_slope_that_ends(n, seed):
+    """The last steps are long beside where it all began, and promise little."""
+    rng = np.random.default_rng(seed)
+    z = 3.0 * rng.normal(size=n)
+    keys, y = np.arange(n) % 2, (z > 0).astype(np.int64)
+    for key in (0, 1):
+        own = np.flatnonzero(keys == key)
+        nearest = own[np.argsort(np.abs(z[own]))[: 1 + seed % 3]]
+        y[nearest] = 1 - y[nearest]
+
+    def best(rows):
+        right = np.where(y > 0, z, -z)[rows]
+        slope = brentq(lambda theta: (right * expit(-theta * right)).sum(), 1.0, 1e7, rtol=1e-13)
+        return pytest.approx(slope, rel=1e-5)
+
+    found = fit(problem_of(BinaryRows(z[None], y), [1.0], lower=1e-6), NO_PULL)
+    assert (found.unbounded, found.converged) == (False, True)
+    assert found.theta[0] == best(slice(None))
+    problem = problem_of(BinaryRows(z[None], y, keys=keys, n_keys=2), [1.0], lower=1e-6)
+    penalties = tuple(replace(one, matrix=np.tile(one.matrix, 2)) for one in problem.penalties)
+    apart = replace(
+        problem,
+        basis=np.arange(2),
+        identity=np.ones(2),
+        lower=np.full(2, 1e-6),
+        steady=np.zeros(2),
+        penalties=penalties,
+    )
+    each = fit_separately(apart, NO_PULL)
+    assert (each.unbounded, each.converged) == (False, True)
+    assert each.theta.tolist() == [best(keys == 0), best(keys == 1)]

@@ -72,6 +72,8 @@ class BinaryRows(StoredRows):
         Number of keys.
     """
 
+    know_ends = True
+
     def __init__(
         self,
         features: Floats,

@@ -231,6 +231,8 @@ class StandingRows:
         """No quick way to an optimum."""
         return None
 
+    know_ends = False
+
     def have_end(self, direction: Array) -> NDArray[np.bool_]:
         """Rows far away cannot tell."""
         return np.ones(self.n_keys, dtype=bool)

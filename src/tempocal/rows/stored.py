@@ -42,6 +42,7 @@ class StoredRows(ABC):
     """
 
     n_coefficients: int
+    know_ends = False
 
     def __init__(
         self,

@@ -137,6 +137,10 @@ class Rows(Protocol):
         That is of shape (keys, coefficients); where it is 0, and where rows cannot tell, it does.
         """
 
+    @property
+    def know_ends(self) -> bool:
+        """Whether rows can tell that."""
+
     def sharpen(self, theta: Array) -> bool:
         """Look closer at the rows around ``theta``, if there is more to see than was known.
 

@@ -109,8 +109,12 @@ def _judged(problem: Problem, strengths: Strengths, found: Solution) -> Solution
     """Tell coefficients that have run away, step by step, until nothing was left to lose.
 
     A row on the wrong side loses log 2 at least. Where all rows together lose less, none is: the
-    classes are separated, and larger coefficients are better still.
+    classes are separated, and larger coefficients are better still. A long step to the optimum of
+    few rows, far from where it all began, is not taken for one that runs away, if rows can tell.
     """
+    if found.unbounded and problem.is_one_number and problem.rows.know_ends:
+        has_end = problem.rows.have_end(problem.at_keys(found.theta))
+        found = replace(found, unbounded=not has_end.all())
     if not found.unbounded and _falls_for_ever(problem, strengths, found):
         return replace(found, unbounded=True)
     nothing_left = found.loss <= min(HARDLY_ANYTHING * problem.rows.total_weight, LESS_THAN_A_ROW)

@@ -49,9 +49,10 @@ def _descend(problem: Problem, strengths: Strengths, start: Array, origin: Array
     last = newton.descend(np.maximum(theta, newton.lower), beginning)
     theta = np.maximum(last.point.theta + last.step, newton.lower)
     hessian = last.point.hessian - newton.pull[:, :, None] * np.eye(newton.shape[1])
-    gone = last.unbounded | newton.fall_for_ever(theta, hessian)
     offset = theta - newton.identity
     promised = newton.promise(last.point, last.step)
+    gone = last.unbounded | newton.fall_for_ever(theta, hessian)
+    gone &= ~(newton.have_end(theta, gone) & (promised <= LAST_STEP * newton.weights))
     penalty = 0.5 * (newton.pull * offset**2).sum()
     slope = last.point.gradient + np.einsum("tpq,tq->tp", last.point.hessian, last.step)
     return Solution(
@@ -216,6 +217,13 @@ class _Separate:
         if self.past is not None or not doubtful.any():
             return np.zeros(len(theta), dtype=bool)
         return ~self.rows.have_end(np.where(doubtful, theta, 0.0))
+
+    def have_end(self, theta: Array, which: Mask) -> Mask:
+        """Which of some keys have an optimum for sure, if one coefficient is all that each has."""
+        if self.shape[1] > 1 or self.past is not None or not self.rows.know_ends:
+            return np.zeros_like(which)
+        asked = which & (self.rows.key_weights > 0.0)
+        return asked & self.rows.have_end(np.where(asked[:, None], theta, 0.0))
 
     def _ends(
         self,
