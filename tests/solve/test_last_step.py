@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from support.problems import problem_of
 from tempocal.rows import BinaryRows
-from tempocal.solve import Problem, minimize_newton, newton
+from tempocal.solve import Problem, fit, minimize_newton, newton
 from tempocal.solve.newton import MAX_PASSES, _judged, _last_step, descend_newton
 from tempocal.solve.past import Past
 
@@ -39,8 +39,7 @@ def sums_at(problem, theta):
 )
 def test_it_is_the_step_of_newtons_method(*, seed, n, scale, strength, off, weighted):
     problem, strengths = a_slope(seed, n, scale, weighted=weighted), (strength, 0.0)
-    optimum = descend_newton(problem, strengths, problem.identity)
-    start = np.maximum((1.0 + off) * optimum.theta, problem.lower)
+    start = np.maximum((1.0 + off) * fit(problem, strengths).theta, problem.lower)
     sums = sums_at(problem, start)
     quick = _last_step(problem, strengths, start, sums, passes=1)
     assume(quick is not None)
