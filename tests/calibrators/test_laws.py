@@ -11,11 +11,15 @@ from support.calibrators import ALL, at_fixed_shrinkage
 
 every_kind = pytest.mark.parametrize("kind", ALL)
 finite = st.floats(-20, 20, allow_nan=False, width=32)
-# Few examples each, for eleven calibrators; a fit that stands at a bound says so.
+# Few examples each, for eleven calibrators; a fit that stands at a bound says so, and so do logits
+# that could be probabilities.
 quick = settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
-pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning"),
+    pytest.mark.filterwarnings("ignore::tempocal.errors.LooksLikeProbabilitiesWarning"),
+]
 
 
 @st.composite
