@@ -107,13 +107,12 @@ class BinaryRows(StoredRows):
         With few of a key the search goes over the rows themselves, key by key.
         """
         layout, weights = self._layout, self._weights_as_they_came
-        if native is None or layout.keys_as_they_came is None:
+        in_order = native is None or layout.keys_as_they_came is None
+        if in_order or self.n_coefficients > 1 or self.is_quick:
             return None
         all_there = len(layout.present) == layout.n_keys
         are_many = layout.n_rows >= LEAST_ROWS_A_KEY * layout.n_keys
         knows_pulls = self._has_labels or weights is not None
-        if self.n_coefficients > 1 or self.is_quick:
-            return None
         if not (knows_pulls and all_there and are_many):
             return None
         features = np.ascontiguousarray(self._features_as_they_came)

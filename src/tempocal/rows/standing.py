@@ -199,6 +199,9 @@ class StandingRows:
         Whether to look at the rows that these stand for where a fit has ended.
     """
 
+    # Rows far away cannot tell.
+    know_ends = False
+
     def __init__(self, stand: Stand, places: Codes, n_keys: int, *, sharpens: bool = False) -> None:
         self._stand, self._places, self.n_keys = stand, places, n_keys
         self._sharpens = sharpens
@@ -230,8 +233,6 @@ class StandingRows:
     def descend(self, identity: Array, pull: Array, lower: Array) -> Array | None:
         """No quick way to an optimum."""
         return None
-
-    know_ends = False
 
     def have_end(self, direction: Array) -> NDArray[np.bool_]:
         """Rows far away cannot tell."""
