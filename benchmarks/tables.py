@@ -18,7 +18,7 @@ from typing import Any
 import duckdb
 
 import tempocal as tc
-from tempocal.tables.labelled import Passes
+from tempocal.tables.passes import Passes
 
 STEPS = 40
 CALIBRATORS: dict[str, Callable[[], Any]] = {

@@ -24,7 +24,7 @@ from tempocal.metrics import (
 )
 from tempocal.metrics.in_tables import scored, stretches
 from tempocal.tables import group_ids
-from tempocal.tables.labelled import Told
+from tempocal.tables.passes import Told
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*:FutureWarning"),

@@ -26,7 +26,8 @@ from tempocal.files import Source
 from tempocal.files.problems import reading
 from tempocal.inputs import Inputs
 from tempocal.tables.asked import Asked
-from tempocal.tables.labelled import Labelled, Told, read_labelled
+from tempocal.tables.labelled import Labelled, read_labelled
+from tempocal.tables.passes import Told
 
 if TYPE_CHECKING:
     from tempocal.assessment import Assessment

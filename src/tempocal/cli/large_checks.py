@@ -10,8 +10,8 @@ from tempocal.cli.large_files import LargeRows
 from tempocal.cli.options import Named
 from tempocal.cli.predictions import say_note
 from tempocal.errors import InputError
-from tempocal.tables.labelled import Passes
 from tempocal.tables.open import Frame
+from tempocal.tables.passes import Passes
 from tempocal.tables.seconds import as_seconds, kind_of
 from tempocal.tables.small import Columns
 

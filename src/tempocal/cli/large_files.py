@@ -29,8 +29,8 @@ from tempocal.files import (
 )
 from tempocal.files.convert import present
 from tempocal.files.csv_types import exact
-from tempocal.tables.labelled import Passes
 from tempocal.tables.open import Frame
+from tempocal.tables.passes import Passes
 
 # Labels that are listed, at most.
 MOST_LABELS = 10_000

@@ -9,6 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tempocal.inputs.spelling import LOST_DIGITS, TRUTH, WHOLE_WITH_POINT
+
 # From the narrowest; text is what is left. Arrow reads dates as ISO 8601 has them, and no others.
 _TYPES = (
     pa.int64(),
@@ -19,15 +21,8 @@ _TYPES = (
     pa.timestamp("us", "UTC"),
     pa.timestamp("ns", "UTC"),
 )
-# Digits that are a name, or too many for a double.
-_NO_QUANTITY = r"^[+-]?(0[0-9]+|[0-9]{16,})$"
 # Values that are not whole numbers, but have one spelling each.
-_SPELLINGS = (
-    (r"^(0|-?[1-9][0-9]{0,14})\.0$", pa.float64()),
-    ("^(true|false)$", pa.bool_()),
-    ("^(True|False)$", pa.bool_()),
-    ("^(TRUE|FALSE)$", pa.bool_()),
-)
+_SPELLINGS = ((WHOLE_WITH_POINT, pa.float64()), *((words, pa.bool_()) for words in TRUTH))
 
 
 def types_of(blocks: Iterable[Any]) -> dict[str, Any]:
@@ -78,11 +73,14 @@ def _fits(column: Any, kind: Any) -> bool:
     if pa.types.is_integer(kind):
         return bool(column.cast(kind).cast(pa.string()).equals(column))
     if pa.types.is_floating(kind):
-        return not pc.any(pc.match_substring_regex(column, _NO_QUANTITY)).as_py()
+        return not pc.any(pc.match_substring_regex(column, f"^({LOST_DIGITS})$")).as_py()
     return True
 
 
 def _all_match(column: Any, spelling: str) -> bool:
     """Tell whether all values have a spelling; most columns end it with the first chunk."""
-    matches = (pc.all(pc.match_substring_regex(chunk, spelling)).as_py() for chunk in column.chunks)
+    matches = (
+        pc.all(pc.match_substring_regex(chunk, f"^({spelling})$")).as_py()
+        for chunk in column.chunks
+    )
     return all(found is not False for found in matches)

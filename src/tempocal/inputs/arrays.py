@@ -36,6 +36,7 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
         raise InputError(f"{name}: Complex data not supported, it must be real numbers")
     if array.dtype.kind in "US" and isinstance(values, list | tuple):
         _require_text_alone(values, name)
+        array = text_array(values, array)
     # NumPy's strings of variable width say no more than objects, which everything below knows.
     return array.astype(object) if array.dtype.kind == "T" else array
 
@@ -127,6 +128,13 @@ def _require_text_alone(values: Any, name: str) -> None:
     if len(firsts) > 1:
         mixed = " and ".join(repr(value) for value in firsts.values())
         raise InputError(f"{name} mixes text with other kinds of values: {mixed}")
+
+
+def text_array(values: Any, array: NDArray[Any]) -> NDArray[Any]:
+    """Return objects where text ends in NUL, which an ``array`` of text leaves out."""
+    mark: Any = "\0" if array.dtype.kind == "U" else b"\0"
+    objects = np.array(values, dtype=object)
+    return objects if any(value.endswith(mark) for value in objects.flat) else array
 
 
 def _kind_of_text(value: Any) -> type:

@@ -29,6 +29,11 @@ FEW_RUNS = 0.25
 BLOCK = 2**17
 # What lies beyond these would overflow somewhere, or vanish.
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e20
+# Floats beyond this may be several ids that were rounded to one.
+LARGEST_FLOAT_ID = 2.0**53
+FLOAT_ID_HINT = (
+    "ids that are floats must lie within 2**53 of zero, or be passed as integers or text"
+)
 
 
 @dataclass(frozen=True)
@@ -106,11 +111,22 @@ def check_groups(
     row = first_missing(ids)
     if row is not None:
         raise InputError(f"{name} contains a missing id (first at row {row}): every row needs one")
+    _require_told_apart(ids, name)
     found = _coded(ids, name)
     if narrow:
         return found
     copied = np.may_share_memory(found.codes, ids)
     return replace(found, codes=found.codes.astype(np.intp, copy=copied))
+
+
+def _require_told_apart(ids: NDArray[Any], name: str) -> None:
+    """Refuse floats so large that several ids may have become one."""
+    if ids.dtype.kind != "f" or not len(ids):
+        return
+    low, high = extremes(ids)
+    if max(high, -low) > LARGEST_FLOAT_ID:
+        row = int(np.argmax(np.abs(ids) > LARGEST_FLOAT_ID))
+        raise InputError(f"{name} has {ids[row]:g} in row {row}: {FLOAT_ID_HINT}")
 
 
 def _coded(ids: NDArray[Any], name: str) -> Groups:

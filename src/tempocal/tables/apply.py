@@ -10,7 +10,9 @@ from tempocal.fitted import FittedModel
 from tempocal.formula import formula_of
 from tempocal.tables.formulas import with_formulas
 from tempocal.tables.names import Named, Names, added_columns, free_prefix, named_columns
-from tempocal.tables.open import open_table
+from tempocal.tables.nan import trusts_bounds, without_bounds
+from tempocal.tables.open import Frame, open_table
+from tempocal.tables.prepare import with_utc
 from tempocal.tables.seconds import as_number, as_seconds
 
 # What engines that cannot do something raise.
@@ -58,11 +60,12 @@ def apply_table(
     """
     named = named_columns(model, logits, proba, time)
     added = added_columns(model, prefix)
-    frame = open_table(table)
+    frame = open_table(table, numbers=named.scores, times=named.times)
     schema = frame.collect_schema()
     _require_columns(named, added, schema)
     free = free_prefix([*schema, *added])
-    inputs = _inputs(model, named, schema, free)
+    frame = with_utc(frame, {f"{free}_t{k}": name for k, name in enumerate(named.times)})
+    inputs = _inputs(model, named, frame, free)
     proba_of = formula_of(model, list(inputs)[: model.columns], list(inputs)[model.columns :])
     formulas = {name: proba_of[k] for name, k in added.items()}
     try:
@@ -72,12 +75,17 @@ def apply_table(
         raise InputError(_cannot(named, error)) from error
 
 
-def _inputs(model: FittedModel, named: Named, schema: Any, free: str) -> dict[str, nw.Expr]:
+def _inputs(model: FittedModel, named: Named, frame: Frame, free: str) -> dict[str, nw.Expr]:
     """Return what the formula starts from: predictions, then times, as double."""
+    schema = frame.collect_schema()
     scores = [as_number(name, schema[name], model.inputs) for name in named.scores]
-    pairs = zip(named.times, model.time_kinds, strict=True)
+    clocks = [f"{free}_t{k}" if f"{free}_t{k}" in schema else t for k, t in enumerate(named.times)]
+    pairs = zip(clocks, model.time_kinds, strict=True)
     times = [as_seconds(name, schema[name], kind) for name, kind in pairs]
-    return {f"{free}_x{k}": column for k, column in enumerate([*scores, *times])}
+    columns = [*scores, *times]
+    if trusts_bounds(frame):
+        columns = [without_bounds(column) for column in columns]
+    return {f"{free}_x{k}": column for k, column in enumerate(columns)}
 
 
 def _require_columns(named: Named, added: Iterable[str], schema: Any) -> None:

@@ -13,7 +13,12 @@ from tempocal.formula import interpret
 from tempocal.formula.scores import read_scores
 from tempocal.inputs.arrays import first_missing
 from tempocal.inputs.scores import LARGEST_LOGIT
-from tempocal.inputs.weights import LARGEST_WEIGHT, LEAST_WEIGHT
+from tempocal.inputs.weights import (
+    FLOAT_ID_HINT,
+    LARGEST_FLOAT_ID,
+    LARGEST_WEIGHT,
+    LEAST_WEIGHT,
+)
 from tempocal.tables.asked import Asked
 from tempocal.tables.engine import NarwhalsEngine
 from tempocal.tables.open import Frame
@@ -43,8 +48,12 @@ def census(raw: Frame, asked: Asked) -> Frame:
         flags["broken"] = _flag(time != time.floor())
         sums += ["lost", "broken"]
     for flag, role in _ids_of(asked):
-        flags[flag] = _flag(_is_missing(nw.col(role), raw.collect_schema()[role]))
+        ids, dtype = nw.col(role), raw.collect_schema()[role]
+        flags[flag] = _flag(_is_missing(ids, dtype))
         sums.append(flag)
+        if dtype.is_float():
+            flags[f"{flag}_far"] = 1 - _flag(ids.is_between(-LARGEST_FLOAT_ID, LARGEST_FLOAT_ID))
+            sums.append(f"{flag}_far")
     if asked.weight is not None:
         weight = nw.col("weight")
         flags["heavy"] = 1 - _flag(weight.is_between(0.0, LARGEST_WEIGHT))
@@ -105,6 +114,8 @@ def require_usable(found: Columns, asked: Asked) -> None:
         ("astray", f"groups in {asked.groups!r} must not be missing, but they are"),
         ("adrift", f"sequence in {asked.sequence!r} must not be missing, but it is"),
         ("heavy", f"sample_weight in {asked.weight!r} must be from 0 to 1e20, which it is not"),
+        ("astray_far", f"groups in {asked.groups!r}: {FLOAT_ID_HINT}, which they are"),
+        ("adrift_far", f"sequence in {asked.sequence!r}: {FLOAT_ID_HINT}, which they are"),
         (
             "light",
             f"sample_weight in {asked.weight!r} must be 0 or at least 1e-100, which it is not",

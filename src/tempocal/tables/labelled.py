@@ -1,7 +1,6 @@
 """Labelled predictions in a table, under names of our own, and what one look at them tells."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -16,35 +15,12 @@ from tempocal.links import Array
 from tempocal.tables.asked import Asked
 from tempocal.tables.census import census, require_usable
 from tempocal.tables.engine import NarwhalsEngine
-from tempocal.tables.failing import naming_failures
-from tempocal.tables.open import Frame, open_table, with_plain_ids
+from tempocal.tables.nan import trusts_bounds, without_bounds
+from tempocal.tables.open import Frame, open_table
+from tempocal.tables.passes import Passes, Told
+from tempocal.tables.prepare import prepare, require_comparable
 from tempocal.tables.seconds import as_number, as_seconds, kind_of
-from tempocal.tables.small import Columns, collect
-
-
-@dataclass(frozen=True)
-class Told:
-    """A table, and who is to be told of every pass over its rows, before it is made."""
-
-    table: Any
-    tell: Callable[[str], None]
-
-
-@dataclass
-class Passes:
-    """How often the rows were gone over, and who wants to know."""
-
-    count: int = 0
-    tell: Callable[[str], None] = field(default=lambda doing: None)
-
-    def collect(self, frame: Frame, doing: str) -> Columns:
-        """Make a pass over the rows and bring the result here."""
-        self.tell(doing)
-        with naming_failures(doing):
-            found = collect(frame)
-        self.count += 1
-        return found
-
+from tempocal.tables.small import Columns
 
 # Whole numbers beyond this are no longer told apart by double.
 LARGEST_WHOLE = 2.0**53
@@ -59,6 +35,8 @@ class Labelled:
     frame : Frame
         With columns ``x0``, ``x1``, ... as they came and ``z0``, ``z1``, ... of logits; ``label``,
         a code; and as far as they were named ``time``, ``group``, ``sequence`` and ``weight``.
+    table : Frame
+        The table itself, with labels, ids and times that can be compared.
     classes : ndarray of shape (K,)
         The classes, in the order of the columns.
     passes : Passes
@@ -80,6 +58,7 @@ class Labelled:
     """
 
     frame: Frame
+    table: Frame
     classes: NDArray[Any]
     passes: Passes
     n_rows: int
@@ -119,49 +98,67 @@ class Labelled:
 def read_labelled(table: Any, asked: Asked, classes: Any) -> Labelled:
     """Open a table, which may be a `Told` one, and look at all of it once."""
     told = table if isinstance(table, Told) else None
-    deep = len(asked.scores) > 1 or asked.inputs == "proba"
-    frame = open_table(table if told is None else told.table, deep=deep)
-    _require_columns(asked, list(frame.collect_schema()))
-    frame = with_plain_ids(frame, [asked.label, asked.groups, asked.sequence])
+    passes = Passes() if told is None else Passes(tell=told.tell)
+    frame = _opened(table if told is None else told.table, asked, passes)
     schema = frame.collect_schema()
     kind = None if asked.time is None else _time_kind(asked.time, schema[asked.time])
     raw = frame.select(**_raw(asked, schema, kind))
-    passes = Passes() if told is None else Passes(tell=told.tell)
-    found = passes.collect(census(raw, asked), "looking at all rows")
+    found = passes.collect(census(_without_bounds(raw), asked), "looking at all rows")
     require_usable(found, asked)
     if asked.time is not None and schema[asked.time].is_integer():
         _require_digits(asked.time, found)
-    if schema[asked.label] != nw.Boolean:
-        return _labelled(raw, asked, found, classes=classes, kind=kind, passes=passes)
+    is_truth = schema[asked.label] == nw.Boolean
     # Truth values are counted as 0 and 1.
-    numbers = None if classes is None else np.asarray(classes).astype(np.int64)
+    numbers = classes if classes is None or not is_truth else np.asarray(classes).astype(np.int64)
     labelled = _labelled(raw, asked, found, classes=numbers, kind=kind, passes=passes)
-    return replace(labelled, classes=labelled.classes.astype(np.bool_))
+    if is_truth:
+        labelled = replace(labelled, classes=labelled.classes.astype(np.bool_))
+    return replace(labelled, table=frame)
+
+
+def _opened(table: Any, asked: Asked, passes: Passes) -> Frame:
+    """Open a table whose labels, ids and times can be compared."""
+    deep = len(asked.scores) > 1 or asked.inputs == "proba"
+    numbers = [*asked.scores, *filter(None, [asked.weight])]
+    times = list(filter(None, [asked.time]))
+    only = [name for _, name in asked.roles()]
+    frame = open_table(table, deep=deep, numbers=numbers, times=times, only=only)
+    _require_columns(asked, list(frame.collect_schema()))
+    return prepare(frame, asked, passes)
+
+
+def _without_bounds(raw: Frame) -> Frame:
+    """Let NaN be seen in files; once there is none, numbers can be taken as they are."""
+    if not trusts_bounds(raw):
+        return raw
+    floats = [name for name, dtype in raw.collect_schema().items() if dtype.is_float()]
+    return raw.with_columns(**{name: without_bounds(nw.col(name)) for name in floats})
 
 
 def _raw(asked: Asked, schema: Any, kind: TimeKind | None) -> dict[str, nw.Expr]:
     """Columns under our own names, numbers as double."""
     scores = [as_number(name, schema[name], asked.inputs) for name in asked.scores]
     raw = {f"x{k}": column for k, column in enumerate(scores)}
-    raw["label"] = as_label(asked.label, schema[asked.label])
+    raw["label"] = as_label(asked.label, schema[asked.label], "label")
     if asked.time is not None and kind is not None:
         # Some engines tell minus zero from zero.
         raw["time"] = as_seconds(asked.time, schema[asked.time], kind) + 0.0
     if asked.groups is not None:
-        raw["group"] = as_label(asked.groups, schema[asked.groups])
+        raw["group"] = as_label(asked.groups, schema[asked.groups], "groups")
     if asked.sequence is not None:
-        raw["sequence"] = as_label(asked.sequence, schema[asked.sequence])
+        raw["sequence"] = as_label(asked.sequence, schema[asked.sequence], "sequence")
     if asked.weight is not None:
         raw["weight"] = as_number(asked.weight, schema[asked.weight], "sample_weight")
     return raw
 
 
-def as_label(name: str, dtype: Any) -> nw.Expr:
+def as_label(name: str, dtype: Any, role: str) -> nw.Expr:
     """Return a column of labels or ids, of a type that can be compared."""
+    require_comparable(dtype, name, role)
     column = nw.col(name)
     if dtype == nw.Boolean:
         return column.cast(nw.Int64)
-    if dtype.is_float() or dtype.is_decimal():
+    if dtype.is_float() or dtype.is_decimal() or dtype in (nw.Int128, nw.UInt128):
         # Some engines tell minus zero from zero.
         return column.cast(nw.Float64) + 0.0
     is_plain = dtype.is_numeric() or dtype == nw.String
@@ -212,6 +209,7 @@ def _labelled(
     ends = (float(found["first"].min()), float(found["last"].max())) if kind is not None else None
     return Labelled(
         frame=frame,
+        table=raw,
         classes=ordered,
         passes=passes,
         n_rows=int(rows),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from glob import has_magic
+from glob import escape, has_magic
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -17,68 +17,100 @@ _READERS = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
 _PACKED = (".gz", ".zst")
 
 
-def open_table(table: Any, *, deep: bool = True) -> Frame:
+def open_table(
+    table: Any,
+    *,
+    deep: bool = True,
+    numbers: Iterable[str] = (),
+    times: Iterable[str] = (),
+    only: Iterable[str] | None = None,
+) -> Frame:
     """Return a frame of narwhals around a table, or around a file or a pattern of files.
 
-    Files are read somewhat faster if formulas on them will not be ``deep``.
+    Parameters
+    ----------
+    table : table or path
+        What a user passes.
+    deep : bool
+        Whether formulas on it will be deep; others are somewhat faster without that.
+    numbers, times : iterable of str
+        Columns of a file that must hold numbers, and times.
+    only : iterable of str, optional
+        The columns that will be used; None means all.
     """
-    native = _relation(fspath(table), deep=deep) if isinstance(table, str | PathLike) else table
+    if isinstance(table, str | PathLike):
+        native = _relation(fspath(table), deep, tuple(numbers), tuple(times), only)
+    else:
+        native = table
     try:
-        frame: Frame = nw.from_native(native)
+        return wrap(native)
     except TypeError as error:
         raise InputError(
             f"table is a {type(table).__name__}, but it must be a table of pandas, Polars, "
             "pyarrow, DuckDB, Spark or Ibis, or the path of Parquet or CSV files"
         ) from error
-    return frame
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(f"table has several columns of one name: {error}") from error
 
 
-def with_plain_ids(frame: Frame, names: Iterable[str | None]) -> Frame:
-    """Let labels and ids in a pandas table be what they hold, where their type does not say it."""
-    if not frame.implementation.is_pandas():
-        return frame
-    native = frame.to_native()
-    plain = {}
-    for name in filter(None, names):
-        column = native[name]
-        if column.dtype == object:
-            plain[name] = column.infer_objects()
-        elif hasattr(column.dtype, "categories"):
-            plain[name] = column.astype(column.dtype.categories.dtype)
-    return _wrap(native.assign(**plain)) if plain else frame
-
-
-def _wrap(native: Any) -> Frame:
+def wrap(native: Any) -> Frame:
+    """Return a frame around a native table."""
     frame: Frame = nw.from_native(native)
     return frame
 
 
-def _relation(path: str, *, deep: bool) -> Any:
-    reader = _READERS.get(_suffix(path))
-    if reader is None and Path(path).is_dir():
-        raise InputError(f"table is {path!r}, a folder: name its files, as in '{path}/*.parquet'")
-    if reader is None:
-        raise InputError(
-            f"table is {path!r}, but only files that end in {', '.join(_READERS)} can be read"
-        )
-    if not has_magic(path) and "://" not in path and not Path(path).exists():
-        raise InputError(f"table is {path!r}, but there is no such file")
+def _relation(
+    path: str | bytes,
+    deep: bool,
+    numbers: tuple[str, ...],
+    times: tuple[str, ...],
+    only: Iterable[str] | None,
+) -> Any:
+    pattern = _pattern(path)
     duckdb = _duckdb()
     connection = duckdb.connect()
     if deep:
         # Written into each other, the steps of a formula take minutes to plan above a join.
         with suppress(duckdb.Error):
             connection.execute("SET disabled_optimizers = 'cte_inlining'")
+    # Imported here, for they need DuckDB.
+    from tempocal.tables.csv_files import open_csv  # noqa: PLC0415
+    from tempocal.tables.parquet_files import open_parquet  # noqa: PLC0415
+
     try:
-        return getattr(connection, reader)(path)
+        if _reader(pattern) == "read_parquet":
+            return open_parquet(connection, pattern, only)
+        return open_csv(connection, pattern, numbers, times, only)
     except duckdb.Error as error:
-        raise InputError(f"table is {path!r}, which cannot be read: {error}") from error
+        said = str(error).strip().split("\n", maxsplit=1)[0]
+        raise InputError(f"table is {path!r}, which cannot be read: {said}") from error
 
 
-def _suffix(path: str) -> str:
-    """Return the ending that says the format, before the one of a packed file."""
+def _pattern(path: str | bytes) -> str:
+    """Return a path, checked, as a pattern of DuckDB; a name that is one of a file is that file."""
+    if isinstance(path, bytes) or "\0" in path:
+        raise InputError(f"table is {path!r}, which is not the path of a file: it must be text")
+    if _reader(path) is None and Path(path).is_dir():
+        raise InputError(f"table is {path!r}, a folder: name its files, as in '{path}/*.parquet'")
+    if _reader(path) is None:
+        raise InputError(
+            f"table is {path!r}, but only files that end in {', '.join(_READERS)} can be read"
+        )
+    if "://" in path:
+        return path
+    if Path(path).is_dir():
+        raise InputError(f"table is {path!r}, a folder: name its files, as in '{path}/*.parquet'")
+    if Path(path).exists():
+        return escape(path)
+    if not has_magic(path):
+        raise InputError(f"table is {path!r}, but there is no such file")
+    return path
+
+
+def _reader(path: str) -> str | None:
+    """Return what reads a file, by the ending before the one of a packed file."""
     bare = Path(path.lower())
-    return (bare.with_suffix("") if bare.suffix in _PACKED else bare).suffix
+    return _READERS.get((bare.with_suffix("") if bare.suffix in _PACKED else bare).suffix)
 
 
 def _duckdb() -> Any:

@@ -7,6 +7,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.inputs.arrays import text_array
 from tempocal.tables.open import Frame
 
 Columns = dict[str, NDArray[Any]]
@@ -52,7 +53,9 @@ def _as_array(column: Any) -> NDArray[Any]:
     if column.dtype.is_numeric():
         values: NDArray[Any] = column.to_numpy()
         return values if values.dtype.kind in "iu" else values.astype(np.float64)
-    return np.array(column.to_list())
+    values = column.to_list()
+    array = np.array(values)
+    return text_array(values, array) if array.dtype.kind in "US" else array
 
 
 def _arrow(columns: Columns) -> Any:

@@ -16,6 +16,7 @@ except ImportError as error:
     ) from error
 
 from tempocal.tables.names import free_prefix
+from tempocal.tables.nan import LARGEST_DOUBLE
 from tempocal.tables.sql_engine import SqlEngine, as_double
 
 # Written out in one piece, larger formulas take databases seconds to read.
@@ -68,7 +69,7 @@ def staged_statement(
     staged = in_stages(list(formulas.values()), f"{prefix}_s")
     inputs = {name: f"{prefix}_x{k}" for k, name in enumerate(_columns_of(formulas.values()))}
     carried = [_column(name) for name in keep]
-    casts = [_named(_input(name), alias) for name, alias in inputs.items()]
+    casts = [_named(_input(name, dialect), alias) for name, alias in inputs.items()]
     query = exp.select(*carried, *casts).from_(_table(table))
     made = dict(inputs)
     for number, stage in enumerate(staged.stages):
@@ -102,14 +103,19 @@ def _tree(formula: Expression, dialect: str, made: Mapping[str, str]) -> exp.Exp
     """Return a formula as a syntax tree; columns that were made are there as they are needed."""
 
     def column(name: str) -> exp.Expression:
-        return _column(made[name]) if name in made else _input(name)
+        return _column(made[name]) if name in made else _input(name, dialect)
 
     tree: exp.Expression = interpret(formula, SqlEngine(dialect, column), {})
     return tree
 
 
-def _input(name: str) -> exp.Expression:
-    return as_double(_column(name))
+def _input(name: str, dialect: str) -> exp.Expression:
+    number = as_double(_column(name))
+    if dialect != "duckdb":
+        return number
+    # So that NaN in a Parquet file is seen: `tempocal.tables.nan` says why.
+    largest = SqlEngine(dialect, _column).number(LARGEST_DOUBLE)
+    return exp.Anonymous(this="NULLIF", expressions=[number, largest])
 
 
 def _column(name: str) -> exp.Column:

@@ -16,8 +16,8 @@ from tempocal.errors import InputError
 from tempocal.inputs import from_seconds
 from tempocal.tables.asked import Asked
 from tempocal.tables.group_ids import find_groups
-from tempocal.tables.labelled import Labelled, Told, read_labelled
-from tempocal.tables.open import open_table
+from tempocal.tables.labelled import Labelled, read_labelled
+from tempocal.tables.passes import Told
 
 
 @dataclass
@@ -73,8 +73,7 @@ class RowsInTable:
 def read_evidence(table: Any, asked: Asked, classes: Any, seed: int) -> RowsInTable:
     """Look at a table, and split it."""
     rows = read_labelled(table, asked, classes)
-    frame = open_table(table.table if isinstance(table, Told) else table)
-    halves = split_table(frame, asked, rows, seed)
+    halves = split_table(asked, rows, seed)
     if asked.sequence is None or asked.sequence == asked.groups:
         n_sequences = None if asked.sequence is None else halves.n_groups
     else:

@@ -24,7 +24,7 @@ class Halves:
     n_groups: int
 
 
-def split_table(frame: Frame, asked: Asked, labelled: Labelled, seed: int) -> Halves:
+def split_table(asked: Asked, labelled: Labelled, seed: int) -> Halves:
     """Split at random, all rows of a group on the same side.
 
     Up to about a million groups, and those that are not whole numbers, are split as those of
@@ -34,13 +34,14 @@ def split_table(frame: Frame, asked: Asked, labelled: Labelled, seed: int) -> Ha
     groups = find_groups(labelled)
     n_rows = int(labelled.counts.sum())
     shares = shares_of_parts(n_rows, groups.count, grouped=True)
+    frame = labelled.table
     schema = frame.collect_schema()
     if not groups.are_dealt and groups.are_whole:
         is_fitted = spread(nw.col(asked.groups), PRIME, seed) < int(shares[0] * PRIME)
         return Halves(frame.filter(is_fitted), frame.filter(~is_fitted), groups.count)
     fitted, _ = split_by_sequence(np.arange(groups.count), shares, seed=seed)
     key = f"{free_prefix(list(schema))}_group"
-    keyed = frame.with_columns(**{key: as_label(asked.groups, schema[asked.groups])})
+    keyed = frame.with_columns(**{key: as_label(asked.groups, schema[asked.groups], "groups")})
     keyed = with_keys(keyed, key)
     small = like(keyed, {key: groups.ids[fitted]})
     parts = [

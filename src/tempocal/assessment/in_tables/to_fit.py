@@ -13,7 +13,8 @@ from tempocal.kernels.cached import cached
 from tempocal.metrics.in_tables.scored import Scored
 from tempocal.metrics.in_tables.stretches import cut_moments, find_moments
 from tempocal.tables.asked import Asked
-from tempocal.tables.labelled import Told, read_labelled
+from tempocal.tables.labelled import read_labelled
+from tempocal.tables.passes import Told
 from tempocal.tables.small import Columns
 
 

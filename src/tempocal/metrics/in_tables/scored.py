@@ -10,8 +10,9 @@ import numpy as np
 from tempocal.inputs import warn_of_light_weights
 from tempocal.tables.asked import Asked
 from tempocal.tables.group_ids import GroupIds, find_groups
-from tempocal.tables.labelled import Labelled, Passes, read_labelled
+from tempocal.tables.labelled import Labelled, read_labelled
 from tempocal.tables.open import Frame
+from tempocal.tables.passes import Passes
 
 # Rows of sums that are brought here, at most.
 MOST_SUMS = 2_000_000
