@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import parquet
@@ -27,10 +28,11 @@ from tempocal.files import (
     require_columns,
     stream,
 )
-from tempocal.files.convert import present
-from tempocal.files.csv_types import exact
+from tempocal.files.convert import not_a_number, present
+from tempocal.files.csv_types import can_cast, exact
 from tempocal.tables.open import Frame
 from tempocal.tables.passes import Passes
+from tempocal.tables.prepare import with_utc
 
 # Labels that are listed, at most.
 MOST_LABELS = 10_000
@@ -81,6 +83,7 @@ def open_rows(named: Named, source: Source, folder: str, far: Callable[[str], No
         require_columns(flags, names, source.name)
         if _is_typed(source, numbers, named.time):
             table = _relation(source.path).select(*flags)
+            table = table if named.time is None else with_utc(table, {named.time: named.time})
         else:
             copy = Path(folder) / "columns.parquet"
             kinds = _Copy(list(flags), numbers, named.time, far).write(source, copy)
@@ -116,6 +119,14 @@ def _relation(path: str) -> Frame:
     return frame
 
 
+def _first_nan(column: Any, first_row: int, before: int | None) -> int | None:
+    """Row of the first NaN in text that is all numbers, 0 for none; None once it is not."""
+    if before is None or not can_cast(column, pa.float64()):
+        return None
+    missing = np.isnan(column.cast(pa.float64()).to_numpy())
+    return before or (first_row + int(np.argmax(missing)) if missing.any() else 0)
+
+
 @dataclass(frozen=True)
 class _Copy:
     """Columns that are copied: numbers and times are read, names stay as they stand."""
@@ -128,12 +139,14 @@ class _Copy:
     def write(self, source: Source, path: Path) -> dict[str, Any]:
         """Copy block by block; return the types of names that are all of one spelling."""
         kinds: dict[str, set[Any]] = {}
+        nans: dict[str, int | None] = {}  # the first NaN of columns of numbers, None for others
         writer, first_row = None, 1
         try:
             for block in stream(source, typed=False).blocks:
                 table = pa.table([self._read(block, n, first_row) for n in self.names], self.names)
                 for name in self._texts(table):
                     kinds.setdefault(name, set()).add(exact(table.column(name)).type)
+                    nans[name] = _first_nan(table.column(name), first_row, nans.get(name, 0))
                 writer = writer or parquet.ParquetWriter(path, table.schema, compression="zstd")
                 self._require_same(table.schema, writer.schema, first_row)
                 writer.write_table(table)
@@ -142,6 +155,9 @@ class _Copy:
         finally:
             if writer is not None:
                 writer.close()
+        for name, row in nans.items():
+            if row:
+                raise not_a_number(name, row)
         common = {name: next(iter(found)) for name, found in kinds.items() if len(found) == 1}
         return {name: _CASTS[kind] for name, kind in common.items() if kind in _CASTS}
 

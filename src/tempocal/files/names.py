@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tempocal.files.convert import LARGEST, as_numbers, is_text, not_a_number, present, wrong
 from tempocal.files.csv_types import can_cast
 from tempocal.files.problems import ColumnError
+from tempocal.inputs.arrays import text_array
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ def as_labels(column: Any, name: str) -> NDArray[Any]:
     """Return labels: integers, whole floats, booleans or text."""
     column = present(column, name, 1)
     if is_text(column):
+        if pc.any(pc.ends_with(column, "\0")).as_py():
+            raise ColumnError(name, f"column {name!r} holds labels that end in a NUL character")
         return as_ids(column, name).ids()
     if pa.types.is_boolean(column.type) or pa.types.is_integer(column.type):
         return np.asarray(column.to_numpy())
@@ -41,12 +44,15 @@ def as_ids(column: Any, name: str) -> Ids:
     """Return ids of any kind, as codes."""
     encoded = _encoded(present(column, name, 1), name)
     _require_numbers(encoded, name)
-    _require_told_apart(encoded.dictionary, name)
-    values = np.array(encoded.dictionary.to_pylist())
-    order = np.argsort(values, kind="stable")
-    rank = np.empty(len(values), dtype=np.int64)
-    rank[order] = np.arange(len(values))
-    return Ids(rank[encoded.indices.to_numpy()], values[order])
+    # Minus zero is zero to NumPy, and two values to Arrow.
+    values, rank = np.unique(_values(encoded.dictionary), return_inverse=True)
+    return Ids(rank.astype(np.int64)[encoded.indices.to_numpy()], values)
+
+
+def _values(dictionary: Any) -> NDArray[Any]:
+    values = dictionary.to_pylist()
+    array = np.array(values)
+    return text_array(values, array) if array.dtype.kind in "US" else array
 
 
 def _encoded(column: Any, name: str) -> Any:
@@ -71,12 +77,4 @@ def _require_numbers(encoded: Any, name: str) -> None:
             name,
             f"column {name!r} holds ids as floats beyond 2**53, of which several may have become "
             "one: write them as text",
-        )
-
-
-def _require_told_apart(values: Any, name: str) -> None:
-    """Refuse text of which NumPy, that drops NUL characters at the end, makes one."""
-    if is_text(values) and pc.count_distinct(pc.utf8_rtrim(values, "\0")).as_py() < len(values):
-        raise ColumnError(
-            name, f"column {name!r} holds text that differs only in NUL characters at its end"
         )

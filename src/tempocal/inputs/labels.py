@@ -100,6 +100,9 @@ def _require_labels(labels: NDArray[Any], name: str) -> None:
         strange = [value for value in labels if not isinstance(value, Hashable)]
         if strange:
             raise InputError(f"{name} must be class labels, but it holds {strange[0]!r}")
+        ending = [value for value in labels if isinstance(value, str) and value.endswith("\0")]
+        if ending:
+            raise InputError(f"{name} holds text that ends in a NUL character: {ending[0]!r}")
     elif labels.dtype.kind not in "biuUS":
         raise InputError(f"{name} must be class labels, but its type is {labels.dtype}")
 

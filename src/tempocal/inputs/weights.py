@@ -1,5 +1,6 @@
 """Weights of rows and the groups that rows belong to."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -120,12 +121,19 @@ def check_groups(
 
 
 def _require_told_apart(ids: NDArray[Any], name: str) -> None:
-    """Refuse floats so large that several ids may have become one."""
-    if ids.dtype.kind != "f" or not len(ids):
+    """Refuse floats so large that several ids may have become one, and what cannot be an id."""
+    if ids.dtype.kind == "f" and len(ids):
+        low, high = extremes(ids)
+        far = np.abs(ids) > LARGEST_FLOAT_ID if max(high, -low) > LARGEST_FLOAT_ID else None
+    elif ids.dtype.kind == "O":
+        strange = next((one for one in ids if not isinstance(one, Hashable)), None)
+        if strange is not None:
+            raise InputError(f"{name} must be ids: numbers, text or dates, but it has {strange!r}")
+        far = np.array([isinstance(one, float) and abs(one) > LARGEST_FLOAT_ID for one in ids])
+    else:
         return
-    low, high = extremes(ids)
-    if max(high, -low) > LARGEST_FLOAT_ID:
-        row = int(np.argmax(np.abs(ids) > LARGEST_FLOAT_ID))
+    if far is not None and far.any():
+        row = int(np.argmax(far))
         raise InputError(f"{name} has {ids[row]:g} in row {row}: {FLOAT_ID_HINT}")
 
 

@@ -60,9 +60,8 @@ def census(raw: Frame, asked: Asked) -> Frame:
         flags["light"] = _flag((weight > 0.0) & (weight < LEAST_WEIGHT))
         flags["none"] = _flag(weight == 0.0)
         sums += ["heavy", "light", "none"]
-    frame = raw.with_columns(**values).with_columns(**flags)
-    frame = odds_of(frame, len(names)).with_columns(size=nw.col("odds").abs(), one=nw.lit(1.0))
-    measures = [nw.col(name).sum() for name in (*sums, "size", "one")]
+    frame = with_size(raw.with_columns(**values).with_columns(**flags), len(names))
+    measures = [nw.col(name).sum() for name in (*sums, "size", "one", "ids")]
     for name in values:
         measures += [
             nw.col(name).min().alias(f"{name}_low"),
@@ -139,6 +138,16 @@ def _number_of_missing(found: Columns) -> str:
 
 def _rows(count: int) -> str:
     return f"{count} row{'s' * (count != 1)}"
+
+
+def with_size(frame: Frame, n_columns: int) -> Frame:
+    """Add the log-odds, their size, a one for each row, and the ids that are numbers."""
+    frame = odds_of(frame, n_columns)
+    group = frame.collect_schema().get("group")
+    # Only what may change from pass to pass is added up.
+    is_number = isinstance(frame, nw.LazyFrame) and group is not None and group.is_numeric()
+    ids = nw.col("group").cast(nw.Float64) if is_number else nw.lit(0.0)
+    return frame.with_columns(size=nw.col("odds").abs(), one=nw.lit(1.0), ids=ids)
 
 
 def odds_of(frame: Frame, n_columns: int) -> Frame:

@@ -67,17 +67,21 @@ def open_csv(
             types[name] = _time_type(name, facts[name])
         else:
             types[name] = (_name_type if only is not None else _any_type)(name, facts[name])
-    return connection.read_csv(pattern, header=True, dtype=types)
+    casts = [f"CAST({_quoted(name)} AS {kind}) AS {_quoted(name)}" for name, kind in types.items()]
+    return text.project(", ".join(casts))
 
 
 def _facts(text: Any, names: list[str]) -> dict[str, dict[str, Any]]:
     """Return what holds for all values of each column, from one pass."""
-    quoted = {name: '"' + name.replace('"', '""') + '"' for name in names}
-    asked = [fact.replace("@", quoted[name]) for name in names for fact in _FACTS.values()]
+    asked = [fact.replace("@", _quoted(name)) for name in names for fact in _FACTS.values()]
     if not asked:
         return {}
     found = iter(text.aggregate(", ".join(asked)).fetchall()[0])
     return {name: dict(zip(_FACTS, found, strict=False)) for name in names}
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _number_type(name: str, facts: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from tempocal.formula.scores import read_scores
 from tempocal.inputs import Inputs, TimeKind, check_labels, encode_labels
 from tempocal.links import Array
 from tempocal.tables.asked import Asked
-from tempocal.tables.census import census, require_usable
+from tempocal.tables.census import census, require_usable, with_size
 from tempocal.tables.engine import NarwhalsEngine
 from tempocal.tables.nan import trusts_bounds, without_bounds
 from tempocal.tables.open import Frame, open_table
@@ -21,6 +21,7 @@ from tempocal.tables.passes import Passes, Told
 from tempocal.tables.prepare import prepare, require_comparable
 from tempocal.tables.seconds import as_number, as_seconds, kind_of
 from tempocal.tables.small import Columns
+from tempocal.tables.unchanged import require_same_rows
 
 # Whole numbers beyond this are no longer told apart by double.
 LARGEST_WHOLE = 2.0**53
@@ -204,6 +205,7 @@ def _labelled(
     if "none" in found:
         rows -= float(found["none"].sum())
     frame = _coded(raw, asked, ordered, is_plain=not found["odd"].any())
+    require_same_rows(with_size(frame, len(names)), found, passes)
     if "none" in found and found["none"].any():
         frame = frame.filter(nw.col("weight") > 0.0)
     ends = (float(found["first"].min()), float(found["last"].max())) if kind is not None else None

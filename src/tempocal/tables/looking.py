@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from tempocal.errors import InputError
-from tempocal.formula.nodes import Column, Expression
+from tempocal.formula.nodes import Column, Expression, Number
 from tempocal.links import Array
 from tempocal.rows import Predictor, Sums
 from tempocal.rows.standing import GroupSums
@@ -14,6 +14,7 @@ from tempocal.tables.group_ids import GroupIds, codes_of
 from tempocal.tables.labelled import Labelled
 from tempocal.tables.summing import sums_by
 from tempocal.tables.terms import Terms, pairs, terms_of
+from tempocal.tables.unchanged import require_same
 
 # Pairs of a group and an atom whose sums are brought here, at most: beyond, groups go in buckets.
 MOST_PAIRS = 2**20
@@ -54,6 +55,7 @@ class TableModel:
         """Return the sums over the rows of each atom, at coefficients (atoms, coefficients)."""
         terms, width = self._terms(), self._predictor.n_coefficients
         named = {
+            "mass": Number(1.0),
             "loss": terms.loss,
             **_numbered("g", terms.gradient),
             **_numbered("h", terms.hessian),
@@ -64,6 +66,7 @@ class TableModel:
         sums = Sums.zeros(self._atoms.count, width, hessian=True)
         assert sums.hessian is not None
         places = self._atoms.places(found)
+        require_same(self.weights, np.bincount(places, found["mass"], minlength=len(self.weights)))
         np.add.at(sums.loss, places, found["loss"])
         for p in range(width):
             np.add.at(sums.gradient[:, p], places, found[f"g{p}"])

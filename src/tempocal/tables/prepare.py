@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from tempocal.errors import InputError
-from tempocal.inputs import check_groups, check_labels
+from tempocal.inputs import as_float64, check_groups, check_labels, check_time, from_seconds
 from tempocal.tables.asked import Asked
 from tempocal.tables.open import Frame, wrap
 from tempocal.tables.passes import Passes
@@ -19,14 +19,19 @@ from tempocal.tables.passes import Passes
 # Decimals of so many digits are integers of 64 bits.
 DIGITS_OF_INT64 = 18
 LARGEST_INT64 = 2**63 - 1
+# Roles of columns that hold numbers.
+_NUMBERS = ("logits", "proba", "sample_weight")
+# A double no longer tells whole numbers beyond this from the next one.
+LARGEST_WHOLE = 2**53
 
 
 def prepare(frame: Frame, asked: Asked, passes: Passes) -> Frame:
     """Return the table with labels, ids and times that can be compared without loss."""
     ids = {name: role for role, name in asked.roles() if role in ("groups", "sequence")}
     if frame.implementation.is_pandas_like():
-        frame = _from_objects(frame, asked.label, ids)
+        frame = _from_objects(frame, asked)
     if frame.implementation.is_pyarrow():
+        _require_digits(frame, asked)
         frame = _from_views(frame, [asked.label, *ids])
     if asked.time is not None:
         frame = with_utc(frame, {asked.time: asked.time})
@@ -57,17 +62,26 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _from_objects(frame: Frame, label: str, ids: dict[str, str]) -> Frame:
+def _from_objects(frame: Frame, asked: Asked) -> Frame:
     """Let pandas columns be what they hold; ids of other kinds become their codes, as in arrays."""
     native = frame.to_native()
     made = {}
-    for name in dict.fromkeys([label, *ids]):
+    for role, name in asked.roles():
         column = native[name]
-        if hasattr(column.dtype, "categories"):
+        if hasattr(column.dtype, "categories") and role not in _NUMBERS:
             made[name] = column.astype(column.dtype.categories.dtype)
         elif column.dtype == object and not _is_text(column):
-            made[name] = _labels_of(column) if name == label else _codes_of(column, ids[name])
+            made[name] = _read_objects(column, role)
     return wrap(native.assign(**made)) if made else frame
+
+
+def _read_objects(column: Any, role: str) -> Any:
+    if role in _NUMBERS:
+        return as_float64(column, role)
+    if role == "time":
+        times = check_time(column, len(column))
+        return from_seconds(times.values, times.kinds[0])
+    return _labels_of(column) if role == "label" else _codes_of(column, role)
 
 
 def _is_text(column: Any) -> bool:
@@ -92,6 +106,19 @@ def _codes_of(column: Any, role: str) -> Any:
     found = check_groups(column, len(column), role)
     assert found is not None
     return found.codes.astype(np.int64)
+
+
+def _require_digits(frame: Frame, asked: Asked) -> None:
+    """Refuse whole numbers that a double does not tell apart, at which Arrow fails."""
+    for role, name in asked.roles():
+        column = frame.get_column(name)  # type: ignore[union-attr]
+        if role in (*_NUMBERS, "time") and column.dtype.is_integer():
+            ends = [end for end in (column.min(), column.max()) if end is not None]
+            beyond = next((end for end in ends if abs(end) > LARGEST_WHOLE), None)
+            if beyond is not None:
+                raise InputError(
+                    f"{role} in {name!r} has {beyond}, but whole numbers beyond 2**53 lose digits"
+                )
 
 
 def _from_views(frame: Frame, names: Iterable[str]) -> Frame:

@@ -18,6 +18,7 @@ from tempocal.tables.labelled import Labelled
 from tempocal.tables.open import Frame
 from tempocal.tables.small import Columns
 from tempocal.tables.terms import odds_of_class
+from tempocal.tables.unchanged import require_same
 
 # Rows that are taken for all where there are more than two classes.
 SAMPLE_ROWS = 2**15
@@ -133,6 +134,7 @@ def _atoms(
     by_class = np.bincount(places * n_classes + labels, weights, minlength=count * n_classes)
     by_label: Array = by_class.reshape(count, n_classes).astype(np.float64)
     totals = by_label.sum(axis=1)
+    require_same(labelled.weights, by_label.sum(axis=0))
     times = np.zeros(count)
     if clock is not None and clock.ends is not None:
         late = np.bincount(places, found["late"], minlength=count) / totals

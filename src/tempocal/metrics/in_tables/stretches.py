@@ -15,6 +15,7 @@ from tempocal.metrics.stretches import Bins, Stretches, cut, one_stretch
 from tempocal.tables.engine import NarwhalsEngine
 from tempocal.tables.open import Frame
 from tempocal.tables.small import Columns
+from tempocal.tables.unchanged import require_same
 
 # Up to so many distinct times stretches are those of arrays; more are cut on a grid of as many.
 MOST_TIMES = 2**20
@@ -79,6 +80,7 @@ def find_moments(table: Scored) -> tuple[Columns, bool]:
     few = frame.group_by("low").agg(*sums).head(MOST_TIMES + 1)
     found = table.passes.collect(few, "looking for times")
     if len(found["low"]) <= MOST_TIMES:
+        require_same(table.rows.total_weight, found["mass"].sum())
         found = _sorted(found)
         return {**found, "high": found["low"], "middle": found["low"]}, True
     return _cells(table, frame, sums), False

@@ -1,0 +1,72 @@
+"""Each bad input is refused, and each odd one answered, alike at every door."""
+
+import numpy as np
+import pytest
+
+import tempocal as tc
+from doors.cases import CASES, CSV, REFUSED, SAME
+from doors.doors import DOORS
+from tempocal.errors import InputError
+
+OTHERS_WARNINGS = [
+    # Other packages' own.
+    pytest.mark.filterwarnings("ignore:.*:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.*:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::tempocal.errors.TempocalWarning"),
+]
+pytestmark = OTHERS_WARNINGS
+ROLES = {
+    "z": ("logits", "'z'"),
+    "won": ("label", "'won'", "y ", "classes"),
+    "t": ("time", "'t'"),
+    "id": ("groups", "'id'", "/id", "sequence"),
+    "w": ("weight", "'w'"),
+}
+# What engines raise for values that no column of theirs can hold.
+UNBUILDABLE = (TypeError, OverflowError, ValueError)
+
+
+def good_rows(n_matches=24):
+    m = tc.datasets.simulate_match(n_matches, wins=4, seed=3)
+    weights = np.random.default_rng(3).integers(1, 4, len(m.label)).astype(float)
+    columns = {"z": m.logits, "won": m.label, "t": m.time.astype(float), "id": m.sequence}
+    return {name: values.tolist() for name, values in {**columns, "w": weights}.items()}
+
+
+GOOD = good_rows()
+
+
+def answers(model):
+    """Return the edges of a model's band: how it predicts, and how many groups it has seen."""
+    time = {"datetime": np.datetime64("2026-05-01"), "timedelta": np.timedelta64(3, "s")}
+    bands = model.interval_at([time.get(model.time_kinds_[0], 3.0)]).values()
+    return np.array([edge[0] for band in bands for edge in (band.lower, band.upper)])
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_door_gives_the_same(case, door, tmp_path):
+    columns = case.columns(GOOD)
+    outcome = case.outcome
+    if door in case.but:
+        outcome = REFUSED if outcome == SAME else SAME
+    if outcome == REFUSED:
+        refused(case, columns, door, tmp_path)
+    else:
+        given = {**columns, "id": [str(one) for one in columns["id"]]} if door in CSV else columns
+        given = {**given, "won": [str(one) for one in given["won"]]} if door in CSV else given
+        wanted = answers(DOORS["arrays"](given, tmp_path))
+        found = answers(DOORS[door](columns, tmp_path))
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-7)
+
+
+def refused(case, columns, door, folder):
+    with pytest.raises(UNBUILDABLE) as caught:
+        DOORS[door](columns, folder)
+    if isinstance(caught.value, InputError):
+        said = str(caught.value)
+        assert any(word in said for word in ROLES[case.column]), said
+    else:
+        # The engine, not tempocal, found no type for the values.
+        assert not any("tempocal" in str(entry.path) for entry in caught.traceback[3:])
