@@ -99,7 +99,8 @@ def _pattern(path: str | bytes) -> str:
     if "://" in path:
         return path
     if Path(path).is_dir():
-        raise InputError(f"table is {path!r}, a folder: name its files, as in '{path}/*.parquet'")
+        # As Spark writes them.
+        return f"{escape(path)}/*{Path(path).suffix}"
     if Path(path).exists():
         return escape(path)
     if not has_magic(path):
