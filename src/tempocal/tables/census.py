@@ -26,6 +26,8 @@ from tempocal.tables.small import Columns
 
 # Half of what a double holds, so that differences are finite.
 LARGEST_TIME = 8e307
+# Whole numbers beyond this are no longer told apart by double.
+LARGEST_WHOLE = 2.0**53
 
 
 def census(raw: Frame, asked: Asked) -> Frame:
@@ -45,7 +47,9 @@ def census(raw: Frame, asked: Asked) -> Frame:
     if asked.time is not None:
         time = nw.col("time")
         flags["lost"] = 1 - _flag(time.is_between(-LARGEST_TIME, LARGEST_TIME))
-        flags["broken"] = _flag(time != time.floor())
+        # Doubles beyond 2**53 are whole, and too large for those engines whose floor is an integer.
+        is_small = time.is_between(-LARGEST_WHOLE, LARGEST_WHOLE)
+        flags["broken"] = nw.when(is_small).then(_flag(time != time.floor())).otherwise(nw.lit(0))
         sums += ["lost", "broken"]
     for flag, role in _ids_of(asked):
         ids, dtype = nw.col(role), raw.collect_schema()[role]

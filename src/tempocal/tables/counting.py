@@ -43,7 +43,8 @@ class Bins:
         """Add the ``bin`` of the column ``odds``, and the ``place`` in it from -1/2 to 1/2."""
         position = (nw.col("odds") + self.reach) * self.scale
         frame = frame.with_columns(position=position)
-        inside = nw.col("position").floor().clip(0.0, self.count - 1.0)
+        # The floor is an integer in some engines, which rows far out would be too large for.
+        inside = nw.col("position").clip(0.0, self.count - 1.0).floor()
         frame = frame.with_columns(left=inside)
         return frame.with_columns(
             bin=nw.col("left").cast(nw.Int64), place=nw.col("position") - nw.col("left") - 0.5

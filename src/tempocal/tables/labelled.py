@@ -13,7 +13,7 @@ from tempocal.formula.scores import read_scores
 from tempocal.inputs import Inputs, TimeKind, check_labels, encode_labels
 from tempocal.links import Array
 from tempocal.tables.asked import Asked
-from tempocal.tables.census import census, require_usable, with_size
+from tempocal.tables.census import LARGEST_WHOLE, census, require_usable, with_size
 from tempocal.tables.engine import NarwhalsEngine
 from tempocal.tables.nan import trusts_bounds, without_bounds
 from tempocal.tables.open import Frame, open_table
@@ -22,9 +22,6 @@ from tempocal.tables.prepare import prepare, require_comparable
 from tempocal.tables.seconds import as_number, as_seconds, kind_of
 from tempocal.tables.small import Columns
 from tempocal.tables.unchanged import require_same_rows
-
-# Whole numbers beyond this are no longer told apart by double.
-LARGEST_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True)

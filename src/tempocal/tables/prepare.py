@@ -13,6 +13,7 @@ import numpy as np
 from tempocal.errors import InputError
 from tempocal.inputs import as_float64, check_groups, check_labels, check_time, from_seconds
 from tempocal.tables.asked import Asked
+from tempocal.tables.census import LARGEST_WHOLE
 from tempocal.tables.open import Frame, wrap
 from tempocal.tables.passes import Passes
 
@@ -21,8 +22,6 @@ DIGITS_OF_INT64 = 18
 LARGEST_INT64 = 2**63 - 1
 # Roles of columns that hold numbers.
 _NUMBERS = ("logits", "proba", "sample_weight")
-# A double no longer tells whole numbers beyond this from the next one.
-LARGEST_WHOLE = 2**53
 
 
 def prepare(frame: Frame, asked: Asked, passes: Passes) -> Frame:
