@@ -1,8 +1,30 @@
 """Sphinx settings: MyST pages and the docstrings, built without the network."""
 
+import sys
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import tempocal
+
+
+def _torch_names() -> ModuleType:
+    """Return the names of torch that `tempocal.export.torch` takes when it is imported.
+
+    Docstrings need no more of it than these, and torch is a gigabyte. autodoc's own mocks are no
+    classes: they would lose signatures, and ``Tensor | None`` fails with them.
+    """
+    torch: Any = ModuleType("torch")
+    torch.Tensor = type("Tensor", (), {})
+    torch.nn = SimpleNamespace(Module=type("Module", (), {}))
+    torch.jit = SimpleNamespace(export=lambda method: method)
+    torch.export = SimpleNamespace(ExportedProgram=type("ExportedProgram", (), {}))
+    torch.fx = SimpleNamespace(
+        **{name: type(name, (), {}) for name in ("Graph", "GraphModule", "Node")}
+    )
+    return torch
+
+
+sys.modules["torch"] = _torch_names()
 
 project = "tempocal"
 author = "The tempocal developers"
