@@ -4,13 +4,14 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import roc_auc_score
 
 import tempocal as tc
 from support.calibrators import PARAMETRIC, at_fixed_shrinkage, simulate
+from support.examples import examples
 
 MATCHES = tc.datasets.simulate_match(120, seed=3)
 Z, Y, T, G = MATCHES.logits, MATCHES.label, MATCHES.time, MATCHES.sequence
@@ -25,9 +26,7 @@ FIXED = [
 ]
 every_curve = pytest.mark.parametrize("curve", FIXED, ids=repr)
 every_kind = pytest.mark.parametrize("kind", PARAMETRIC)
-quick = settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
-)
+quick = examples(8)
 # Random labels: rates and slopes may well stand at an end.
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 
@@ -478,6 +477,16 @@ class TestPositive:
         g = cal.parameters_at(asked)["inverse_temperature"]
         assert np.isfinite(g).all()
         assert (g > 0).all()
+
+    @pytest.mark.parametrize("shrinkage", ["auto", 1e-3])
+    def test_steps_that_are_all_but_one_do_not_hide_the_shrinkage(self, shrinkage):
+        """Steps 1e-25 apart are tied 1e25 times as strongly as others; the rows are separable."""
+        t = np.array([0.0, 1e-25, 1.0])
+        cal = temperature(tc.RandomWalk(smoothness=1e-3), shrinkage)
+        g = cal.fit([1.0, -1.0, 1.0], [1, 0, 0], time=t).parameters_at(t)["inverse_temperature"]
+        assert np.isfinite(g).all()
+        assert g[0] == pytest.approx(g[1])
+        assert g[0] > g[2]
 
     @pytest.mark.parametrize("shrinkage", [0, "auto"])
     @pytest.mark.parametrize(

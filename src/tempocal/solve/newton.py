@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tempocal.links import Array
 from tempocal.rows import Rows, Sums
 from tempocal.solve.linear import solve_flat
-from tempocal.solve.penalties import Strengths, loose_part, plus_pull
+from tempocal.solve.penalties import Strengths, plus_pull
 from tempocal.solve.problem import Point, Problem, Solution
 
 # Decrease of the mean objective that the last step, which is taken unseen, may promise.
@@ -120,7 +120,7 @@ def _judged(problem: Problem, strengths: Strengths, found: Solution) -> Solution
     nothing_left = found.loss <= min(HARDLY_ANYTHING * problem.rows.total_weight, LESS_THAN_A_ROW)
     if problem.past is not None or not nothing_left:
         return found
-    loose = loose_part(problem.pull(strengths))
+    loose = problem.unpenalized_part(strengths)
     size, usual = (float(np.linalg.norm(loose(one))) for one in (found.theta, problem.identity))
     return replace(found, unbounded=found.unbounded or size > FAR * max(usual, 1.0))
 
@@ -138,7 +138,7 @@ def _falls_for_ever(problem: Problem, strengths: Strengths, found: Solution) -> 
     )
     if not doubtful.any():
         return False
-    direction = np.where(doubtful, loose_part(problem.pull(strengths))(found.theta), 0.0)
+    direction = np.where(doubtful, problem.unpenalized_part(strengths)(found.theta), 0.0)
     at_keys = problem.at_keys(direction)
     moved = at_keys.any(axis=1) & problem.counted
     return bool(moved.any()) and not problem.rows.have_end(at_keys)[moved].any()
@@ -182,7 +182,7 @@ def descend_newton(
         start,
         problem.lower,
         problem.rows.total_weight,
-        loose_part(pull),
+        problem.unpenalized_part(strengths),
         last_step=last_step,
         passes=passes,
         first=None if known is None else _with_hessian(problem.point(start, strengths, known)),

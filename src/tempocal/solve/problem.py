@@ -1,5 +1,6 @@
 """What is minimized: sums over rows plus pulls towards the identity."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -11,7 +12,7 @@ from tempocal.kernels.cached import cached
 from tempocal.links import Array
 from tempocal.rows import Rows, Sums
 from tempocal.solve.past import Past
-from tempocal.solve.penalties import Penalty, Strengths, plus_pull, total_pull
+from tempocal.solve.penalties import Penalty, Strengths, loose_part, plus_pull, total_pull
 
 # A matrix of weights for 16 classes.
 MOST_NEWTON_COEFFICIENTS = 300
@@ -101,6 +102,19 @@ class Problem:
     def pull(self, strengths: Strengths) -> Array:
         """All pulls together: a matrix, or its diagonal."""
         return total_pull(self.penalties, strengths, self.steady)
+
+    def unpenalized_part(self, strengths: Strengths) -> Callable[[Array], Array]:
+        """Return the projection of a vector onto the directions that no penalty acts on.
+
+        Which these are does not depend on how strong the penalties are, and rounding must not make
+        it so: beside two steps of time 1e-25 apart, whose difference has a weight of 1e25 in a
+        `RandomWalk`, a shrinkage of 1 would count as none.
+        """
+        units = tuple(
+            1.0 / float(np.abs(penalty.matrix).max()) if strength and penalty.is_used else 0.0
+            for penalty, strength in zip(self.penalties, strengths, strict=True)
+        )
+        return loose_part(total_pull(self.penalties, units, np.sign(self.steady)))
 
     def thinned(self, size: int) -> tuple[Self, float]:
         """Return the same problem with about ``size`` of its rows, and their share of the weight.
