@@ -40,8 +40,9 @@ test: $(VENV)/.development  ## run the tests and the examples in the docstrings
 test-numpy: $(VENV)/.development  ## run all tests without the compiled loops; skips those of the loops themselves
 	TEMPOCAL_KERNELS=numpy $(BIN)/python -m pytest --numprocesses 2
 
-test-slow: $(VENV)/.development  ## run the tests that take minutes each: a whole assessment on Spark
+test-slow: $(VENV)/.development  ## run the tests that take minutes each, and all laws on examples drawn at random
 	$(BIN)/python -m pytest -m slow tests
+	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest --numprocesses 2 -m "hypothesis and not slow" tests
 
 lint: $(VENV)/.development  ## style, types and the import contract
 	$(BIN)/ruff check

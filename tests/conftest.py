@@ -3,6 +3,8 @@
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 # Without it scikit-learn skips one of its checks.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
@@ -11,6 +13,19 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 from tempocal.kernels import cores, native
+
+# Examples may take as long as they take: the machine may be busy.
+_PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
+# The same examples each time, for `make test` is to mean the same on every machine.
+settings.register_profile("same", max_examples=100, derandomize=True, database=None, **_PATIENT)
+# `make test-slow` looks for new examples at random, and for more of them. One that fails is printed
+# with a line @reproduce_failure(...) to put above the test, and is tried first the next time.
+settings.register_profile("explore", max_examples=500, **_PATIENT)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+if settings().derandomize and hasattr(providers, "_get_local_constants"):
+    # Hypothesis also tries the numbers in the source of whatever is imported by then, unless its
+    # path has a part "tests": examples would depend on the clone and on which tests ran before.
+    providers._get_local_constants = providers.Constants
 
 
 @pytest.fixture(params=["none"] if native is None else native.available())

@@ -2,20 +2,19 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import tempocal as tc
 from support.calibrators import ALL, at_fixed_shrinkage
+from support.examples import examples
 
 every_kind = pytest.mark.parametrize("kind", ALL)
 finite = st.floats(-20, 20, allow_nan=False, width=32)
 # Few examples each, for eleven calibrators; a fit that stands at a bound says so, and so do logits
 # that could be probabilities.
-quick = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
-)
+quick = examples(15)
 pytestmark = [
     pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning"),
     pytest.mark.filterwarnings("ignore::tempocal.errors.LooksLikeProbabilitiesWarning"),

@@ -2,16 +2,17 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.interpolate import BSpline
 
 import tempocal as tc
+from support.examples import examples
 from tempocal.errors import InputError
 from tempocal.maps import BinBasis, ConstantBasis, ExponentialBasis, SplineBasis, StepBasis
 
-quick = settings(max_examples=40, deadline=None, derandomize=True)
+quick = examples(40)
 some_times = arrays(np.float64, st.integers(1, 30), elements=st.floats(-1e6, 1e6, width=32))
 CURVES = [
     tc.Constant(),

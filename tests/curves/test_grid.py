@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from support.examples import examples
 from tempocal.curves.grid import (
     CELLS,
     COUNTED_SPAN,
@@ -17,7 +18,7 @@ from tempocal.curves.grid import (
     single,
 )
 
-quick = settings(max_examples=60, deadline=None, derandomize=True)
+quick = examples(60)
 whole = arrays(np.int64, st.integers(1, 40), elements=st.integers(-(2**20), 2**20))
 broken = arrays(np.float64, st.integers(1, 40), elements=st.floats(-1e9, 1e9, width=32))
 offsets = pytest.mark.parametrize("offset", [0.0, -3.5, 1.7e9, 1e12])

@@ -4,13 +4,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tempocal as tc
 from export.runs import EXPORTS, GRAPHS, assert_equal, run
 from formula.random_models import random_model, random_rows
 from support.calibrators import ALL, PARAMETRIC, at_fixed_shrinkage, simulate
+from support.examples import examples
 from support.matches import rows
 from tempocal.errors import InputError
 from tempocal.fitted import FittedModel
@@ -35,7 +36,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.TempocalWarning
 
 
 @pytest.mark.parametrize("export", EXPORTS)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(seed=SEEDS)
 def test_any_model(export, seed):
     model = random_model(seed)

@@ -4,10 +4,11 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from support.examples import examples
 from tempocal.kernels import codes, native
 from tempocal.kernels.codes import NARROW, renumbered, whole_codes
 
@@ -15,7 +16,7 @@ MOST = 2**20
 compiled = pytest.mark.skipif(
     native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
 )
-quick = settings(max_examples=60, deadline=None, derandomize=True)
+quick = examples(60)
 firsts = st.sampled_from([0, -5, 3, 2**31, -(2**40), 2**53 - 2**20])
 since = arrays(np.int64, st.integers(1, 70), elements=st.integers(0, 2**20 - 1))
 

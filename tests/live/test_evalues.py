@@ -4,9 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from support.examples import examples
 from tempocal.links import log_softmax
 from tempocal.live.evalues import (
     SHIFTS,
@@ -71,7 +72,7 @@ def test_alternatives_know_what_they_are(n_classes):
     assert alternatives.slope_of(0) == SLOPES[0]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=4))
 def test_the_value_is_a_martingale(forecast):
     """Mean over the next outcome, given each past: enumerated."""

@@ -6,10 +6,11 @@ from datetime import datetime
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tempocal as tc
+from support.examples import examples
 from tempocal.live import Monitor
 from tempocal.live.evalues import Alternatives
 
@@ -108,7 +109,7 @@ def same(one, other):
     )
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 10**6))
 def test_when_outcomes_come_does_not_matter(seed):
     random = np.random.default_rng(seed)

@@ -8,10 +8,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scikit_posthocs
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import friedmanchisquare
 
+from support.examples import examples
 from tempocal.errors import InputError
 from tempocal.metrics import friedman_nemenyi
 
@@ -45,7 +46,7 @@ def varies(scores):
     return bool((np.ptp(scores, axis=1) > 0).any())
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(scores=tables.filter(varies))
 def test_friedman_test_is_that_of_scipy(scores):
     found, expected = friedman_nemenyi(scores), friedmanchisquare(*scores.T)
@@ -53,7 +54,7 @@ def test_friedman_test_is_that_of_scipy(scores):
     assert found.p_value == pytest.approx(expected.pvalue, abs=1e-9)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(scores=tables)
 def test_pairwise_p_values_are_those_of_scikit_posthocs(scores):
     found = friedman_nemenyi(scores).pairwise_p_values
@@ -62,7 +63,7 @@ def test_pairwise_p_values_are_those_of_scikit_posthocs(scores):
     assert ((found >= 0) & (found <= 1)).all()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(scores=tables, alpha=st.sampled_from([0.01, 0.05, 0.3, 0.8]))
 def test_p_values_and_critical_difference_say_the_same(scores, alpha):
     found = friedman_nemenyi(scores, alpha=alpha)
@@ -74,7 +75,7 @@ def test_p_values_and_critical_difference_say_the_same(scores, alpha):
     assert set(found.best) == {found.names[at] for at in best}
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(scores=tables, alpha=st.sampled_from([0.05, 0.5, 0.9]))
 def test_cliques_are_the_largest_sets_that_do_not_differ(scores, alpha):
     found = friedman_nemenyi(scores, alpha=alpha)
@@ -92,7 +93,7 @@ def test_cliques_are_the_largest_sets_that_do_not_differ(scores, alpha):
     assert len(found.cliques) == len(expected)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(scores=tables)
 def test_higher_is_better_turns_the_ranks(scores):
     down, up = friedman_nemenyi(scores), friedman_nemenyi(scores, higher_is_better=True)
@@ -102,7 +103,7 @@ def test_higher_is_better_turns_the_ranks(scores):
     np.testing.assert_array_equal(turned.mean_ranks, down.mean_ranks)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(scores=tables.filter(varies))
 def test_f_is_that_of_iman_and_davenport(scores):
     found, (n, k) = friedman_nemenyi(scores), scores.shape

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from support.examples import examples
 from tempocal import metrics
 from tempocal.errors import InputError
 
@@ -67,7 +68,7 @@ def simulate(n=300, n_classes=3, seed=0):
 
 
 @any_metric
-@settings(max_examples=30)
+@examples(30)
 @given(rows=coarse_rows())
 def test_weight_is_repetition(metric, rows):
     codes, proba, weight = rows
@@ -79,7 +80,7 @@ def test_weight_is_repetition(metric, rows):
 
 
 @any_metric
-@settings(max_examples=30)
+@examples(30)
 @given(rows=coarse_rows(), seed=st.integers(0, 2**32 - 1))
 def test_order_of_rows_is_nothing(metric, rows, seed):
     codes, proba, weight = rows

@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest, norm
 
 import tempocal as tc
+from support.examples import examples
 from tempocal.errors import InputError
 from tempocal.metrics import martingale_check
 
@@ -55,7 +56,7 @@ def forecasts(draw, n_classes=None):
     return parts / parts.sum(axis=1, keepdims=True), sequence
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(rows=forecasts() | forecasts(n_classes=2))
 def test_is_what_a_loop_gives(rows):
     proba, sequence = rows
@@ -69,7 +70,7 @@ def test_is_what_a_loop_gives(rows):
     assert found.p_value == pytest.approx(2 * norm.sf(abs(found.z)))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(rows=forecasts() | forecasts(n_classes=2))
 def test_excess_is_movement_less_reduction(rows):
     proba, sequence = rows
@@ -152,7 +153,7 @@ def test_true_probabilities_of_three_classes_pass_and_sharpened_ones_fail():
         assert martingale_check(proba, sequence=sequence).verdict == verdict
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(rows=forecasts(), seed=st.integers(0, 2**32 - 1))
 def test_order_of_rows_is_nothing_with_time(rows, seed):
     proba, sequence = rows

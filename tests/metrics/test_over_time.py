@@ -3,10 +3,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tempocal as tc
+from support.examples import examples
 from tempocal.errors import InputError
 from tempocal.metrics import (
     brier,
@@ -210,7 +211,7 @@ def test_what_is_refused(change, words):
         over_time(**arguments)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(1, 40), st.integers(1, 6), st.integers(1, 5), st.integers(0, 10**6))
 def test_any_few_rows(rows, groups, bins, seed):
     random = np.random.default_rng(seed)

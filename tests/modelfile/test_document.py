@@ -8,7 +8,7 @@ import sys
 from types import MappingProxyType
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tempocal.errors import InputError
@@ -20,8 +20,6 @@ NESTED = st.recursive(
     SCALARS, lambda some: st.lists(some) | st.dictionaries(st.text(), some), max_leaves=20
 )
 CONTENTS = st.builds(dict, some=NESTED)
-
-a_disk_may_be_slow = settings(deadline=None)
 
 
 def exactly(value):
@@ -38,7 +36,6 @@ def any_path(tmp_path_factory):
     return tmp_path_factory.mktemp("documents") / "model.json"
 
 
-@a_disk_may_be_slow
 @given(content=CONTENTS)
 def test_content_comes_back_exactly_here_and_from_any_reader_of_json(any_path, content):
     write_document(any_path, content)
@@ -48,7 +45,6 @@ def test_content_comes_back_exactly_here_and_from_any_reader_of_json(any_path, c
     assert exactly(whole["content"]) == exactly(content)
 
 
-@a_disk_may_be_slow
 @given(bits=st.integers(0, 2**64 - 1))
 def test_every_finite_float_keeps_its_bits(any_path, bits):
     (number,) = struct.unpack("<d", struct.pack("<Q", bits))

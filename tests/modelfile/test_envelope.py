@@ -6,7 +6,7 @@ import struct
 import zlib
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tempocal.errors import (
@@ -18,8 +18,6 @@ from tempocal.errors import (
 from tempocal.modelfile import read_document, write_document
 
 PNG = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4s", 13, b"IHDR") + zlib.compress(bytes(100))
-
-a_disk_may_be_slow = settings(deadline=None)
 
 
 def put(path, data):
@@ -69,7 +67,6 @@ def test_a_file_with_a_byte_more_or_less_anywhere_is_refused(path, saved):
                     read_document(path)
 
 
-@a_disk_may_be_slow
 @given(
     cut=st.tuples(st.integers(0, 400), st.integers(0, 400)).map(sorted),
     middle=st.binary(max_size=20)
@@ -87,7 +84,6 @@ def test_no_mutation_goes_through(other, cut, middle):
             read_document(path)
 
 
-@a_disk_may_be_slow
 @given(data=st.binary())
 def test_no_bytes_raise_anything_else(other, data):
     path, _ = other

@@ -2,13 +2,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from support.examples import examples
 from tempocal.nonparametric.bins import edges_at, equal_mass_cuts, mass_ranks, midpoints
 
-law = settings(max_examples=100, deadline=None)
+law = examples(100)
 
 
 def exact_bins(weights, bins):

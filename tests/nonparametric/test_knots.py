@@ -1,11 +1,12 @@
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from support.examples import examples
 from tempocal.nonparametric.knots import thin_knots
 
-law = settings(max_examples=50, deadline=None)
+law = examples(50)
 
 LEVELS = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=30)
 

@@ -4,15 +4,16 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from support.curves import fit_bayesian, fit_histogram, fit_isotonic, fit_near_isotonic
+from support.examples import examples
 from tempocal.links import sigmoid
 from tempocal.maps import Steps
 
-law = settings(max_examples=30, deadline=None)
+law = examples(30)
 
 FITS = {
     "equal mass": partial(fit_histogram, bins=4, binning="equal_mass", shrinkage=0.0),

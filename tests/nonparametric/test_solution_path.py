@@ -2,16 +2,17 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.optimize import lsq_linear
 from sklearn.isotonic import isotonic_regression
 
+from support.examples import examples
 from tempocal.kernels import native
 from tempocal.nonparametric import near_isotonic_path
 
-law = settings(max_examples=100, deadline=None)
+law = examples(100)
 
 
 def solve_dual(targets, weights, penalty):

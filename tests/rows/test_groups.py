@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from rows.written_out import KINDS, Case
+from support.examples import examples
 from tempocal.kernels import native
 from tempocal.rows import stripes
 
@@ -48,9 +49,7 @@ def small_stripes(request):
     in_order=st.booleans(),
     dtype=st.sampled_from([np.uint16, np.int32, np.int64]),
 )
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(25, without=(HealthCheck.function_scoped_fixture,))
 def test_group_gradients_are_the_written_out_ones(kind, rows, weighted, in_order, dtype):
     """Groups and keys without rows included; groups come in the original order of the rows."""
     codes, keys = np.array(sorted(rows) if in_order else rows).T

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rows.written_out import KINDS, Case
+from support.examples import examples
 from tempocal.rows import BinaryRows, Sums, binary, per_class, products, shared
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -58,7 +59,7 @@ def test_sums_are_the_written_out_ones(kind, weighted, in_order, n_keys):
 
 @every_kind
 @given(counts=st.lists(st.integers(0, 40), min_size=1, max_size=30), weighted=st.booleans())
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_any_number_of_rows_by_key(kind, counts, weighted):
     if sum(counts) == 0:
         counts[-1] = 1

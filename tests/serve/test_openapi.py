@@ -4,10 +4,11 @@ import asyncio
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from schemathesis import GenerationMode
 
 from serve.asking import ask, model_of, refused, save, service_of
+from support.examples import examples
 
 MODELS = {
     "one column": model_of(),
@@ -26,7 +27,7 @@ def test_the_service_is_as_described(tmp_path, model, mode):
     described = schemathesis.openapi.from_asgi("/openapi.json", service.asgi)
     operation = described["/v1/score"]["POST"]
 
-    @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+    @examples(20, without=tuple(HealthCheck))
     @given(operation.as_strategy(generation_mode=mode))
     def try_it(case):
         case.call_and_validate()

@@ -4,10 +4,11 @@ import copy
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tempocal as tc
+from support.examples import examples
 from support.matches import fitted, rows, table
 from tempocal.errors import DamagedModelFileError, InputError
 from tempocal.modelfile import read_document, write_document
@@ -253,7 +254,7 @@ json_values = st.recursive(
 
 # A model with other column names, or none, warns of those that there are.
 @pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.sampled_from(NAMES), st.data())
 def test_a_model_with_one_value_changed_is_a_model_or_refused(documents, name, data):
     path = data.draw(st.sampled_from(list(places(documents[name]))))
