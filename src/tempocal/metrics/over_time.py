@@ -33,7 +33,8 @@ class OverTime:
     value : ndarray
         The metric.
     lower, upper : ndarray
-        Its interval over groups.
+        Its interval over groups, which holds the value. It is one of the error without noise, so
+        that a calibration error, to which noise adds, lies in its upper part or at its upper end.
     floor : ndarray
         What perfect probabilities would show on these rows: the sampling floor.
     only_upper : ndarray of bool

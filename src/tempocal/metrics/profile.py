@@ -9,13 +9,23 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class Range:
-    """A value, its interval, what perfect probabilities would show, and how it can be read."""
+    """A value, its interval, what perfect probabilities would show, and how it can be read.
+
+    The interval is widened to hold the value where it does not. It is one of the truth, which is
+    below a value that noise has added to, so that in about one of a thousand stretches its upper
+    end is below the value too. An end that is moved outwards leaves the coverage no lower.
+    """
 
     value: float
     lower: float
     upper: float
     floor: float
     only_upper: bool = False
+
+    def __post_init__(self) -> None:
+        # In this order a value of NaN moves no end.
+        object.__setattr__(self, "lower", min(self.lower, self.value))
+        object.__setattr__(self, "upper", max(self.upper, self.value))
 
 
 @dataclass(frozen=True, eq=False)
