@@ -8,7 +8,7 @@ from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.one_vs_rest import fit_curves
 from tempocal.calibrators.pseudo_rows import PseudoRows, check_pseudo_rows
 from tempocal.calibrators.training import Fitted, Training
-from tempocal.inputs import Inputs, check_choice, check_whole
+from tempocal.inputs import Inputs, check_bins, check_choice
 from tempocal.maps import OneVsRest
 from tempocal.nonparametric import Binning, fit_histogram
 
@@ -68,7 +68,7 @@ class HistogramBinning(Calibrator):
         check_choice(self.binning, "binning", ("equal_mass", "equal_width"))
         fit_curve = partial(
             fit_histogram,
-            bins=check_whole(self.bins, "bins"),
+            bins=check_bins(self.bins),
             binning=self.binning,
             shrinkage=check_pseudo_rows(self.shrinkage, auto=1.0),
         )

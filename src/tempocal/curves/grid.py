@@ -120,6 +120,9 @@ def pairs(one: Grid, other: Grid, weights: Array | None) -> Grid:
 
 def equal_mass_edges(grid: Grid, bins: int) -> Array:
     """Inner edges of stretches of about the same weight; a step lies in one stretch, whole."""
+    # There are no more stretches than times, however many are asked for: a number that a double and
+    # an index hold parts all of them.
+    bins = min(bins, 2**53)
     middle = np.cumsum(grid.weights) - 0.5 * grid.weights
     codes = np.minimum((bins * middle / grid.weights.sum()).astype(np.intp), bins - 1)
     opening = np.flatnonzero(np.diff(codes)) + 1

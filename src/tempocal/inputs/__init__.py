@@ -22,7 +22,7 @@ from tempocal.inputs.scores import (
     warn_of_probabilities,
 )
 from tempocal.inputs.seconds import TimeKind, from_seconds
-from tempocal.inputs.settings import check_choice, check_seed, check_whole
+from tempocal.inputs.settings import check_bins, check_choice, check_seed, check_whole
 from tempocal.inputs.time_text import time_text
 from tempocal.inputs.times import Times, check_time, require_same_kind
 from tempocal.inputs.weights import (
@@ -44,6 +44,7 @@ __all__ = [
     "Times",
     "as_array",
     "as_float64",
+    "check_bins",
     "check_choice",
     "check_classes",
     "check_groups",

@@ -5,6 +5,9 @@ from typing import Any
 
 from tempocal.errors import InputError
 
+# Bins of confidence: so many take megabytes, and no probability is known to a millionth.
+MOST_BINS = 1_000_000
+
 
 def check_whole(value: Any, name: str) -> int:
     """Return a whole number of at least 1."""
@@ -15,6 +18,17 @@ def check_whole(value: Any, name: str) -> int:
     # True is the integer 1 to Python, and a mistake here.
     if number < 1 or isinstance(value, bool):
         raise InputError(f"{name} must be a whole number of at least 1, but it is {value!r}")
+    return number
+
+
+def check_bins(value: Any, name: str = "bins") -> int:
+    """Return a number of bins of confidence: whole, and no more than can be of use."""
+    number = check_whole(value, name)
+    if number > MOST_BINS:
+        raise InputError(
+            f"{name} must be at most {MOST_BINS:,}, but it is more: 15 are usual, and bins beyond "
+            "the number of rows stay empty"
+        )
     return number
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from tempocal.errors import InputError
-from tempocal.inputs import check_choice, check_whole
+from tempocal.inputs import check_bins, check_choice, check_whole
 
-__all__ = ["check_choice", "check_level", "check_two_classes", "check_whole"]
+__all__ = ["check_bins", "check_choice", "check_level", "check_two_classes", "check_whole"]
 
 
 def check_two_classes(of: str, n_classes: int, instead: str) -> None:

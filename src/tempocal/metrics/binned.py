@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from tempocal.metrics.arguments import check_choice, check_whole
+from tempocal.metrics.arguments import check_bins, check_choice
 from tempocal.metrics.at_once import sums_at_once
 from tempocal.metrics.binsums import BinSums, bin_sums
 from tempocal.metrics.edges import BINNINGS, Binning, Edges, describe, equal_width, make_edges
@@ -134,7 +134,7 @@ def sums_of(
     check_choice(of, "of", tuple(NAMES))
     check_choice(binning, "binning", BINNINGS)
     if binning == "equal_width" and sample_weight is None:
-        edges = equal_width(check_whole(bins, "bins"))
+        edges = equal_width(check_bins(bins))
         sums = sums_at_once(y, proba, edges, of_top=of == "top_label", classes=classes)
         if sums is not None:
             return Binned(sums, edges, NAMES[of], describe(bins, binning))

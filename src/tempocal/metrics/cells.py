@@ -1,5 +1,6 @@
 """The one table that calibration errors over time come from: sums over (stretch, event, bin)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,9 @@ from tempocal.metrics.edges import Binning, make_edges
 from tempocal.metrics.events import Events, Of, events_of, one_class
 from tempocal.metrics.predictions import Predictions
 from tempocal.metrics.sample import Sample
+
+# With more cells in a stretch, those without rows are left out.
+MOST_CELLS = 5_000
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,20 @@ def make_cells(sample: Sample, metric: GapMetric) -> Cells:
     ]
     per_stretch = found[0][0].shape[1] * metric.bins
     bins, confidence, outcome, below = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    if per_stretch > MOST_CELLS:
+        bins, per_stretch = _filled(bins, sample.parts)
     codes = bins + sample.stretches.codes[:, None] * per_stretch
     return Cells(codes, confidence, outcome, below, per_stretch)
+
+
+def _filled(bins: Codes, parts: Sequence[slice]) -> tuple[Codes, int]:
+    """Leave out the cells of each stretch that have no rows; return how many are left at most."""
+    numbered, most = np.empty_like(bins), 0
+    for part in parts:
+        found, codes = np.unique(bins[part], return_inverse=True)
+        numbered[part] = codes.reshape(bins[part].shape)
+        most = max(most, len(found))
+    return numbered, most
 
 
 def gaps_by_cell(sample: Sample, cells: Cells, outcome: NDArray[np.bool_]) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.metrics.arguments import check_choice, check_whole
+from tempocal.metrics.arguments import check_bins, check_choice
 from tempocal.metrics.events import Events
 
 Binning = Literal["equal_width", "equal_mass"]
@@ -65,7 +65,7 @@ def equal_mass(events: Events, bins: int) -> Edges:
 def make_edges(events: Events, bins: int, binning: Binning) -> Edges:
     """Check what a user asked for and return the edges."""
     check_choice(binning, "binning", BINNINGS)
-    bins = check_whole(bins, "bins")
+    bins = check_bins(bins)
     return equal_width(bins) if binning == "equal_width" else equal_mass(events, bins)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tempocal.errors import InputError
 from tempocal.links import Array
 from tempocal.metrics.absolute_sum import absolute_sum_bound, absolute_sum_interval
 from tempocal.metrics.cells import Cells, GapMetric, gaps_by_cell, make_cells
@@ -13,6 +14,8 @@ from tempocal.metrics.sample import Sample, whole_units
 
 # Draws of the noise in the gaps.
 DRAWS = 400
+# Numbers that they may be, in all cells of all stretches: 4 GiB.
+MOST_DRAWN = 2**29
 # Draws of labels for the floor: the more rows there are, the fewer it takes.
 LEAST_DRAWS, MOST_DRAWS, DRAWN_ROWS = 20, 100, 2e7
 
@@ -33,6 +36,7 @@ def profile_of_gaps(
 ) -> Profile:
     """Calibration error of each stretch."""
     cells = make_cells(sample, metric)
+    _require_few(sample, cells, metric.bins)
     gaps = gaps_by_cell(sample, cells, cells.outcome)
     drawn = _drawn_errors(sample, cells, floor_random(seed))
     noise = _noise(sample, cells, gaps, noise_random(seed))
@@ -68,6 +72,18 @@ def floor_random(seed: int) -> np.random.Generator:
 def number_of_draws(n_numbers: int) -> int:
     """How often labels are drawn for so many rows and events."""
     return int(np.clip(DRAWN_ROWS / n_numbers, LEAST_DRAWS, MOST_DRAWS))
+
+
+def _require_few(sample: Sample, cells: Cells, bins: int) -> None:
+    """Refuse bins whose noise would not go into memory."""
+    drawn = max(sample.stretches.count * DRAWS, sample.buckets()[1]) * cells.per_stretch
+    if drawn > MOST_DRAWN:
+        raise InputError(
+            f"metric has {bins} bins, of which rows fill {cells.per_stretch} in one of "
+            f"{sample.stretches.count} stretches of time: the noise in so many takes "
+            f"{drawn * 8 / 2**30:.0f} GiB. Take fewer bins of confidence, such as 15, or fewer "
+            "stretches"
+        )
 
 
 def _range(gaps: Array, noise: Array, width: float, floor: float, level: float) -> Range:

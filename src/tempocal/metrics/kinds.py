@@ -7,7 +7,7 @@ from typing import Any
 
 from tempocal.errors import InputError
 from tempocal.metrics.any_metric import Metric, profile_of_any
-from tempocal.metrics.arguments import check_two_classes, check_whole
+from tempocal.metrics.arguments import check_bins, check_two_classes
 from tempocal.metrics.binned import ece
 from tempocal.metrics.cells import GapMetric
 from tempocal.metrics.classwise import classwise_ece
@@ -40,7 +40,7 @@ def gap_metric(metric: Metric) -> tuple[GapMetric, str] | None:
     function, settings = unwrap(metric)
     if function not in (ece, classwise_ece):
         return None
-    bins = check_whole(settings["bins"], "bins")
+    bins = check_bins(settings["bins"])
     gaps = GapMetric(settings.get("of"), bins, settings["binning"])
     return gaps, _name(gaps)
 

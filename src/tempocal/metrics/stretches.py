@@ -36,7 +36,7 @@ def cut(times: Times, weight: Array | None, bins: Bins) -> Stretches:
     Rows of the same time share a stretch, so that there may be fewer than asked for.
     """
     grid = distinct(times.values, weight)
-    if bins != "steps":
+    if not is_steps(bins):
         edges = equal_mass_edges(grid, check_whole(bins, "bins"))
         grid = in_cells(np.searchsorted(edges, times.values, side="right"), times.values, weight)
     if grid.n_keys > MOST_STRETCHES:
@@ -49,6 +49,11 @@ def cut(times: Times, weight: Array | None, bins: Bins) -> Stretches:
     np.maximum.at(last, grid.keys, times.values)
     ends = [from_seconds(values, times.kinds[0]) for values in (first, last, grid.times)]
     return Stretches(grid.keys.astype(np.intp, copy=False), *ends)
+
+
+def is_steps(bins: Any) -> bool:
+    """Whether a stretch was asked for each distinct time; arrays compare one by one."""
+    return isinstance(bins, str) and bins == "steps"
 
 
 def one_stretch(n_rows: int) -> Stretches:

@@ -11,7 +11,7 @@ from tempocal.formula import choose
 from tempocal.inputs import Times, from_seconds
 from tempocal.links import Array
 from tempocal.metrics.in_tables.scored import Scored
-from tempocal.metrics.stretches import Bins, Stretches, cut, one_stretch
+from tempocal.metrics.stretches import Bins, Stretches, cut, is_steps, one_stretch
 from tempocal.tables.engine import NarwhalsEngine
 from tempocal.tables.open import Frame
 from tempocal.tables.small import Columns
@@ -55,7 +55,7 @@ def cut_moments(table: Scored, moments: tuple[Columns, bool], bins: Bins) -> Tab
     """Cut the times that `find_moments` found."""
     assert table.rows.time_kind is not None
     found, is_exact = moments
-    if bins == "steps" and not is_exact:
+    if is_steps(bins) and not is_exact:
         raise InputError(
             f'bins is "steps", but there are more than {MOST_TIMES:,} distinct times: bins=20 cuts '
             "time into twenty"
