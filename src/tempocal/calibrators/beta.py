@@ -5,13 +5,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tempocal.calibrators.coordinates import sigmoid_in_standard
 from tempocal.calibrators.parametric import (
     Family,
     LinearModel,
     ParametricCalibrator,
     linear_model,
 )
-from tempocal.calibrators.shrinkage import Shrinkage
+from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage
 from tempocal.calibrators.training import Training
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs
@@ -94,17 +95,23 @@ class BetaCalibration(ParametricCalibrator):
         if self.form not in _FORMS:
             raise InputError(f"form must be one of {list(_FORMS)}, but it is {self.form!r}")
         form = _FORMS[self.form]
-        models = tuple(_model(training, k, form) for k in training.events)
+        auto = check_shrinkage(self.shrinkage) is None
+        models = tuple(_model(training, k, form, auto=auto) for k in training.events)
         return Family(models, form="betas")
 
 
-def _model(training: Training, of_class: int, form: Array) -> LinearModel:
+def _model(training: Training, of_class: int, form: Array, *, auto: bool) -> LinearModel:
     slopes = np.asarray(form[:2].any(axis=0))
     features = ((0.0,) * form.shape[1], *map(tuple, form.tolist()))
-    return linear_model(
-        training.rows_of(Sigmoid(features, of_class)),
+    predictor, standard = Sigmoid(features, of_class), None
+    if auto:
+        number = training.events.index(of_class)
+        predictor, standard = sigmoid_in_standard(training, predictor, ~slopes, number)
+    model = linear_model(
+        training.rows_of(predictor),
         identity=slopes,
         biases=~slopes,
         lower=np.where(slopes, 0.0, -np.inf),
         readout=form,
     )
+    return model.standardized(standard)

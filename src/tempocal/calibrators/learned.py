@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.calibrators.standard import Standard
 from tempocal.errors import InputError
 from tempocal.inputs import Groups
 from tempocal.links import Array
@@ -24,6 +25,8 @@ class Learned:
         Weight of the rows of each class.
     times, weights : ndarray
         Times along which the curve was laid, and the weight of the rows there; empty without one.
+    standards : tuple of Standard or None
+        Coordinates of the coefficients of each model; empty where all are those of the map.
     to_save : bool
         Whether it belongs in the model file: where rows come in parts.
     """
@@ -32,7 +35,13 @@ class Learned:
     class_weights: Array
     times: Array = field(default_factory=lambda: np.zeros(0))
     weights: Array = field(default_factory=lambda: np.zeros(0))
+    standards: tuple[Standard | None, ...] = ()
     to_save: bool = False
+
+    @property
+    def coordinates(self) -> tuple[Standard | None, ...]:
+        """Coordinates of each model."""
+        return self.standards or (None,) * len(self.models)
 
     def faded(self, keep: float) -> Self:
         """Let all rows so far count less."""

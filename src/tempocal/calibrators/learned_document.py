@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tempocal.calibrators.learned import Learned
+from tempocal.calibrators.standard import Standard
 from tempocal.errors import DamagedModelFileError
 from tempocal.fitted.entries import list_from, require_keys
 from tempocal.links import Array
@@ -14,12 +15,16 @@ from tempocal.solve import Memory, Scatter
 _KEYS = {"class_weights", "times", "weights", "models"}
 _ARRAYS = ("theta", "gradient", "curvature")
 _NUMBERS = ("strengths", "wanted", "weakest", "log_rates")
+_STANDARDS = "standards"
 _KEYS_OF_A_MODEL = {*_ARRAYS, *_NUMBERS, "scatter", "effect", "noise"}
 
 
 def learned_to_dict(learned: Learned) -> dict[str, Any]:
     """Return names and numbers only."""
+    coordinates = {_STANDARDS: [_standard_to_list(one) for one in learned.standards]}
     return {
+        # Files of ordinary logits have none.
+        **(coordinates if any(learned.standards) else {}),
         "class_weights": learned.class_weights.tolist(),
         "times": learned.times.tolist(),
         "weights": learned.weights.tolist(),
@@ -29,13 +34,17 @@ def learned_to_dict(learned: Learned) -> dict[str, Any]:
 
 def learned_from_dict(content: Any, n_models: int, n_classes: int) -> Learned:
     """Return what `learned_to_dict` described; anything else is refused."""
-    require_keys(content, _KEYS)
+    known = _KEYS | (
+        {_STANDARDS} if isinstance(content, Mapping) and _STANDARDS in content else set()
+    )
+    require_keys(content, known)
     models = [_memory_from_dict(one) for one in list_from(content["models"], "models")]
     learned = Learned(
         tuple(models),
         class_weights=_array(content["class_weights"], "class_weights"),
         times=_array(content["times"], "times"),
         weights=_array(content["weights"], "weights"),
+        standards=_standards_from(content.get(_STANDARDS, []), n_models),
         to_save=True,
     )
     along = learned.times.ndim in (1, 2) and learned.weights.shape == learned.times.shape[:1]
@@ -72,6 +81,27 @@ def _memory_from_dict(content: Any) -> Memory:
     )
     _require_shapes(memory)
     return memory
+
+
+def _standard_to_list(standard: Standard | None) -> list[float] | None:
+    if standard is None:
+        return None
+    return [standard.scale, standard.bias_unit, *standard.centers]
+
+
+def _standards_from(value: Any, n_models: int) -> tuple[Standard | None, ...]:
+    parts = [
+        None if one is None else _array(one, _STANDARDS) for one in list_from(value, _STANDARDS)
+    ]
+    fits = all(
+        one is None or (one.ndim == 1 and len(one) > 2 and one[:2].min() > 0.0) for one in parts
+    )
+    if not fits or len(parts) not in (0, n_models):
+        raise DamagedModelFileError("the standards of what was learned are not of this model")
+    return tuple(
+        None if one is None else Standard(tuple(one[2:].tolist()), float(one[0]), float(one[1]))
+        for one in parts
+    )
 
 
 def _require_shapes(memory: Memory) -> None:

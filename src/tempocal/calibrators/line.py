@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tempocal.calibrators.coordinates import sigmoid_in_standard
 from tempocal.calibrators.parametric import LinearModel, linear_model
 from tempocal.calibrators.training import Training
 from tempocal.links import Array
@@ -9,11 +10,17 @@ from tempocal.maps import Line, OneVsRest
 from tempocal.rows import LINE, Sigmoid
 
 
-def line_model(training: Training, of_class: int, *, smooth: bool = False) -> LinearModel:
+def line_model(
+    training: Training, of_class: int, *, auto: bool, smooth: bool = False
+) -> LinearModel:
     """``slope * odds + bias``; to targets that are smoothed as Platt (1999) does, or not."""
     low, high = _smoothed(training, of_class) if smooth else (0.0, 1.0)
-    rows = training.rows_of(Sigmoid(LINE, of_class, low, high))
-    return linear_model(rows, identity=[1.0, 0.0], biases=[False, True])
+    predictor, standard, biases = Sigmoid(LINE, of_class, low, high), None, np.array([False, True])
+    if auto:
+        number = training.events.index(of_class)
+        predictor, standard = sigmoid_in_standard(training, predictor, biases, number)
+    model = linear_model(training.rows_of(predictor), identity=[1.0, 0.0], biases=biases)
+    return model.standardized(standard)
 
 
 def _smoothed(training: Training, of_class: int) -> tuple[float, float]:

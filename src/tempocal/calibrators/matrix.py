@@ -91,5 +91,5 @@ class MatrixScaling(ParametricCalibrator):
 
     def _family(self, training: Training) -> Family:
         if training.has_one_column:
-            return one_column_family(training)
+            return one_column_family(training, self.shrinkage)
         return full_family(training, self.shrinkage, self.regularization, of_log_proba=False)

@@ -24,6 +24,7 @@ from tempocal.calibrators.shrinkage import (
     report,
     shrink,
 )
+from tempocal.calibrators.standard import Standard, Standards
 from tempocal.calibrators.training import Fitted, Training
 from tempocal.inputs import Codes
 from tempocal.links import Array
@@ -67,6 +68,8 @@ class LinearModel:
         From coefficients to the numbers of the map.
     moment, most_newton
         As for `Problem`.
+    standard : Standard or None
+        The coordinates of the coefficients, where logits are not of ordinary size.
     """
 
     rows: Callable[[Codes | None, int], Rows]
@@ -78,6 +81,32 @@ class LinearModel:
     readout: Array | None = None
     moment: Array = field(default_factory=lambda: NO_MOMENT)
     most_newton: int = MOST_NEWTON_COEFFICIENTS
+    standard: Standard | None = None
+
+    @property
+    def units(self) -> tuple[float, float]:
+        """Strengths of slopes and biases in the units of the map, at strength 1."""
+        if self.standard is None:
+            return 1.0, 1.0
+        return self.standard.scale**-2, self.standard.bias_unit**-2
+
+    def standardized(self, standard: Standard | None) -> "LinearModel":
+        """Take coefficients in other coordinates, in which ``rows`` are already."""
+        if standard is None:
+            return self
+        width = len(standard.centers)
+        has_bias = bool(self.biases.any())
+        one = standard.to_raw(has_bias=has_bias)
+        raw = np.kron(np.eye(len(self.identity) // (width + has_bias)), one)
+        return replace(
+            self,
+            identity=np.linalg.solve(raw, self.identity),
+            biases=self.biases / standard.bias_unit**2,
+            lower=np.where(self.biases == 0.0, self.lower / standard.scale, self.lower),
+            readout=np.asarray(raw if self.readout is None else self.readout @ raw),
+            moment=one.T @ self.moment @ one if len(self.moment) == len(one) else self.moment,
+            standard=standard,
+        )
 
     def problem(self, keys: Codes | None = None, n_keys: int = 1) -> Problem:
         """Make the problem whose coefficients are the same for all rows, whatever their key."""
@@ -85,7 +114,10 @@ class LinearModel:
             rows=self.rows(keys, n_keys),
             basis=np.zeros(n_keys, dtype=np.intp),
             identity=self.identity,
-            penalties=(Penalty("slopes", self.slopes), Penalty("biases", self.biases)),
+            penalties=(
+                Penalty("slopes", self.slopes, unit=self.units[0]),
+                Penalty("biases", self.biases, unit=self.units[1]),
+            ),
             lower=self.lower,
             steady=self.steady,
             moment=self.moment,
@@ -187,7 +219,9 @@ class ParametricCalibrator(Calibrator):
         check_later_classes(classes, self.classes_)
         checked = self._check_rows(logits, y, sample_weight, groups, self.classes_)
         self._compare_columns(checked.logits)
-        training = replace(checked.training, earlier=known.class_weights)
+        training = replace(
+            checked.training, earlier=known.class_weights, standards=Standards(known.coordinates)
+        )
         check_later_groups(training.groups, self.summary_.n_groups)
         losses = training.before_and_after(self.map_)
         fitted = update_family(self._family(training), self.shrinkage, known, training)
@@ -294,7 +328,8 @@ def _made(
             remember(problem, fit, wanted, fit.design_effect or 1.0, one)
             for problem, fit, one in zip(problems, fits, known, strict=True)
         ]
-        learned = Learned(tuple(models), training.class_weights)
+        standards = tuple(model.standard for model in family.models)
+        learned = Learned(tuple(models), training.class_weights, standards=standards)
     return Fitted(
         fitted,
         {**parameters, **details_of(problems, fits)},

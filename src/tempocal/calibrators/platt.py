@@ -71,9 +71,10 @@ class PlattScaling(ParametricCalibrator):
         return biases_of(self.map_)
 
     def _family(self, training: Training) -> Family:
-        smooth = self.smooth_targets
+        smooth, strengths = self.smooth_targets, check_shrinkage(self.shrinkage)
         if smooth is None:
-            plain = check_shrinkage(self.shrinkage) == (0.0, 0.0)
-            smooth = training.n_classes == 2 and not plain
-        models = tuple(line_model(training, k, smooth=smooth) for k in training.events)
+            smooth = training.n_classes == 2 and strengths != (0.0, 0.0)
+        models = tuple(
+            line_model(training, k, auto=strengths is None, smooth=smooth) for k in training.events
+        )
         return Family(models, form="lines")

@@ -88,7 +88,12 @@ def _where(shrunk: Shrunk, times: Array | None) -> str:
 def details_of(problems: Sequence[Problem], fits: Sequence[Shrunk]) -> dict[str, Any]:
     """Collect what a summary tells about one fit or one for each class."""
     strengths = {
-        _strength_of(penalty): one_or_list([float(one.strengths[k]) for one in fits])
+        _strength_of(penalty): one_or_list(
+            [
+                float(one.strengths[k]) * problem.penalties[k].unit
+                for problem, one in zip(problems, fits, strict=True)
+            ]
+        )
         for k, penalty in enumerate(problems[0].penalties)
         if penalty.is_used
     }

@@ -4,10 +4,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tempocal.calibrators.coordinates import softmax_in_standard
 from tempocal.calibrators.line import biases_of, line_model, slopes_of
 from tempocal.calibrators.needs import Needs
 from tempocal.calibrators.parametric import Family, linear_model
 from tempocal.calibrators.shrinkage import check_shrinkage
+from tempocal.calibrators.standard import Standard
 from tempocal.calibrators.training import Training
 from tempocal.inputs import check_choice
 from tempocal.links import Array
@@ -29,18 +31,25 @@ def bias_of(fitted: Affine | OneVsRest) -> Array:
     return fitted.bias if isinstance(fitted, Affine) else biases_of(fitted)
 
 
-def one_column_family(training: Training) -> Family:
+def one_column_family(training: Training, shrinkage: Any) -> Family:
     """Fit a slope and a bias under one sigmoid: all that is left where there is one column."""
-    return Family((line_model(training, of_class=1),), form="lines")
+    auto = check_shrinkage(shrinkage) is None
+    return Family((line_model(training, of_class=1, auto=auto),), form="lines")
 
 
-def diagonal_family(training: Training) -> Family:
+def diagonal_family(training: Training, shrinkage: Any) -> Family:
     """Fit one weight and one bias a class: vector scaling."""
-    rows = training.rows_of(Softmax(training.n_classes, diagonal=True))
+    predictor, standard = _predictor(training, shrinkage, diagonal=True)
+    rows = training.rows_of(predictor)
     biases = np.tile([False, True], training.n_classes)
     # Two coefficients a class are few enough for Newton's method, whatever the number of classes.
     model = linear_model(rows, identity=~biases, biases=biases, most_newton=MOST_DIAGONAL)
-    return Family((model,), form="diagonal", loss_is_nll=True, tidy=_with_centered_biases)
+    return Family(
+        (model.standardized(standard),),
+        form="diagonal",
+        loss_is_nll=True,
+        tidy=_with_centered_biases,
+    )
 
 
 def _with_centered_biases(theta: Array, plain: bool) -> Array:
@@ -61,7 +70,8 @@ def full_family(
     """Fit a matrix of weights and a bias a class: matrix scaling and Dirichlet calibration."""
     check_choice(regularization, "regularization", ("odir", "l2"))
     n_classes = training.n_classes
-    rows = training.rows_of(Softmax(n_classes, diagonal=False, of_log_proba=of_log_proba))
+    predictor, standard = _predictor(training, shrinkage, diagonal=False, of_log_proba=of_log_proba)
+    rows = training.rows_of(predictor)
     diagonal = np.eye(n_classes, n_classes + 1, dtype=bool).ravel()
     free = diagonal & (regularization == "odir")
     model = linear_model(
@@ -75,13 +85,23 @@ def full_family(
     )
     form = "full_of_log_proba" if of_log_proba else "full"
     return Family(
-        (model,),
+        (model.standardized(standard),),
         form=form,
         choose="folds",
         # Log-probabilities do not go below that of the smallest probability: that is another loss.
         loss_is_nll=not of_log_proba,
         tidy=_with_even_columns,
     )
+
+
+def _predictor(
+    training: Training, shrinkage: Any, *, diagonal: bool, of_log_proba: bool = False
+) -> tuple[Softmax, Standard | None]:
+    """Return the predictor and, where strengths come from the data, its coordinates."""
+    predictor = Softmax(training.n_classes, diagonal=diagonal, of_log_proba=of_log_proba)
+    if check_shrinkage(shrinkage) is None:
+        return softmax_in_standard(training, predictor)
+    return predictor, None
 
 
 def _with_even_columns(theta: Array, plain: bool) -> Array:

@@ -5,17 +5,22 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tempocal.calibrators.coordinates import (
+    scaled_softmax_in_standard,
+    sigmoid_in_standard,
+)
 from tempocal.calibrators.parametric import Family, LinearModel, ParametricCalibrator
 from tempocal.calibrators.shrinkage import check_shrinkage
 from tempocal.calibrators.training import Training
 from tempocal.inputs import Inputs
 from tempocal.maps import Scale
-from tempocal.rows import ODDS, ScaledSoftmax, Sigmoid
+from tempocal.rows import ODDS, Predictor, ScaledSoftmax, Sigmoid
 
 # Calibrated logits this small are as good as zero, and still keep the ranks.
 SMALLEST_LOGIT = 1e-6
 # Of the one coefficient, which is a slope: the same arrays in every fit.
 ONE, NONE = np.ones(1), np.zeros(1)
+IS_BIAS = np.zeros(1, dtype=bool)
 ONE.flags.writeable = NONE.flags.writeable = False
 
 
@@ -78,11 +83,15 @@ class TemperatureScaling(ParametricCalibrator):
         return 1.0 / self.map_.inverse_temperature
 
     def _family(self, training: Training) -> Family:
-        check_shrinkage(self.shrinkage, pairs=False)
+        strengths, standard = check_shrinkage(self.shrinkage, pairs=False), None
         smallest = SMALLEST_LOGIT / max(1.0, training.largest_logit)
-        predictor = ScaledSoftmax() if training.n_classes > 2 else Sigmoid(ODDS)
+        predictor: Predictor = ScaledSoftmax() if training.n_classes > 2 else Sigmoid(ODDS)
+        if strengths is None and isinstance(predictor, Sigmoid):
+            predictor, standard = sigmoid_in_standard(training, predictor, IS_BIAS, 0)
+        elif strengths is None:
+            predictor, standard = scaled_softmax_in_standard(training)
         rows = training.rows_of(predictor)
         model = LinearModel(
             rows, identity=ONE, slopes=ONE, biases=NONE, lower=np.array([smallest]), steady=NONE
         )
-        return Family((model,), form="scale", loss_is_nll=True)
+        return Family((model.standardized(standard),), form="scale", loss_is_nll=True)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.calibrators.learned import Learned
+from tempocal.calibrators.standard import Standards
 from tempocal.calibrators.summary import Summary
 from tempocal.curves import Curve, Track
 from tempocal.inputs import Codes, Groups
@@ -42,10 +43,17 @@ class Training:
     earlier: Array | None = None  # weight of each class in rows that came before
     largest: float | None = None  # absolute logit, where it is known
     counts: Codes | None = None  # rows of each class, where they are known
+    # Coordinates of the coefficients, the same for parts of the rows.
+    standards: Standards = field(default_factory=Standards, compare=False)
 
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
+        return len(self.labels)
+
+    @property
+    def size_in_memory(self) -> int:
+        """How many rows are in memory: all of them, or those that stand for the rows of a table."""
         return len(self.labels)
 
     @cached
@@ -85,7 +93,8 @@ class Training:
         return total if self.earlier is None else total + self.earlier
 
     @cached
-    def _scores(self) -> Scores:
+    def scores(self) -> Scores:
+        """Logits and labels, and log-odds once they are asked for."""
         return Scores(self.given, self.labels, self.n_classes)
 
     @property
@@ -124,13 +133,13 @@ class Training:
     def binary_problems(self) -> Iterator[tuple[Array, NDArray[Any], Array | None]]:
         """Log-odds, 0/1 targets and weights, of each class that is told from the rest."""
         for k in self.events:
-            yield self._scores.odds[k], self.labels == k, self.weights
+            yield self.scores.odds[k], self.labels == k, self.weights
 
     def rows_of(self, predictor: Predictor) -> Callable[[Codes | None, int], Rows]:
         """Return what makes the rows of a model, from the key of each and the number of keys."""
 
         def rows(keys: Codes | None, n_keys: int) -> Rows:
-            return predictor.stored(self._scores, weights=self.weights, keys=keys, n_keys=n_keys)
+            return predictor.stored(self.scores, weights=self.weights, keys=keys, n_keys=n_keys)
 
         return rows
 

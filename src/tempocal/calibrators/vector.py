@@ -71,5 +71,5 @@ class VectorScaling(ParametricCalibrator):
 
     def _family(self, training: Training) -> Family:
         if training.has_one_column:
-            return one_column_family(training)
-        return diagonal_family(training)
+            return one_column_family(training, self.shrinkage)
+        return diagonal_family(training, self.shrinkage)

@@ -52,9 +52,10 @@ class Sigmoid:
         targets = scores.targets(self.of_class)
         if (self.low, self.high) != (0.0, 1.0):
             targets = np.where(targets > 0, self.high, self.low)
-        return BinaryRows(self._design(scores), targets, **common)
+        return BinaryRows(self.design(scores), targets, **common)
 
-    def _design(self, scores: "Scores") -> Floats:
+    def design(self, scores: "Scores") -> Floats:
+        """Return what each coefficient multiplies, of shape (coefficients, n)."""
         if self.features == ODDS and scores.given.ndim == 1:
             return scores.given[None]
         odds = scores.odds[self.of_class]
@@ -70,7 +71,9 @@ class Sigmoid:
 
 @dataclass(frozen=True)
 class ScaledSoftmax:
-    """Softmax of the logits times one coefficient."""
+    """Softmax of the logits times one coefficient, and times ``scale``."""
+
+    scale: float = 1.0
 
     @property
     def n_coefficients(self) -> int:
@@ -79,7 +82,8 @@ class ScaledSoftmax:
 
     def stored(self, scores: "Scores", **common: Any) -> StoredRows:
         """Make rows in memory."""
-        return SharedRows(scores.given.T, scores.labels, **common)
+        z = scores.given if self.scale == 1.0 else self.scale * scores.logits
+        return SharedRows(z.T, scores.labels, **common)
 
 
 @dataclass(frozen=True)
@@ -94,11 +98,17 @@ class Softmax:
         Whether each class sees its own logit only.
     of_log_proba : bool
         Whether log-probabilities take the place of logits.
+    centers : tuple of float
+        What is subtracted from each of these; empty for nothing.
+    scale : float
+        What they are multiplied by then.
     """
 
     n_classes: int
     diagonal: bool
     of_log_proba: bool = False
+    centers: tuple[float, ...] = ()
+    scale: float = 1.0
 
     @property
     def n_coefficients(self) -> int:
@@ -108,6 +118,8 @@ class Softmax:
     def stored(self, scores: "Scores", **common: Any) -> StoredRows:
         """Make rows in memory."""
         x = log_features(scores.logits) if self.of_log_proba else scores.given
+        if self.centers:
+            x = self.scale * (x.astype(np.float64, copy=False) - np.array(self.centers))
         return PerClassRows(x.T, scores.labels, self.n_classes, diagonal=self.diagonal, **common)
 
 

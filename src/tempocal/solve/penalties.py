@@ -31,11 +31,15 @@ class Penalty:
     ties : int
         If above zero, it ties coefficients that are this many places apart to each other rather
         than to the identity, so that it does not see what they have in common.
+    unit : float
+        What a strength is multiplied by where it is reported: coefficients may be measured in
+        other units than those of the map.
     """
 
     name: str
     matrix: Array
     ties: int = 0
+    unit: float = 1.0
 
     @property
     def is_used(self) -> bool:

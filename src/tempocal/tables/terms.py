@@ -68,6 +68,8 @@ def _(predictor: Sigmoid, z: Expressions, theta: Sequence[Expression]) -> Terms:
 def _(predictor: ScaledSoftmax, z: Expressions, theta: Sequence[Expression]) -> Terms:
     top = Largest(z)
     below = [each - top for each in z]
+    if predictor.scale != 1.0:
+        below = [each * predictor.scale for each in below]
     shares = [Exp(each * theta[0]) for each in below]
     whole = total(shares)
     mean = total(share * each for share, each in zip(shares, below, strict=True)) / whole
@@ -79,6 +81,9 @@ def _(predictor: ScaledSoftmax, z: Expressions, theta: Sequence[Expression]) -> 
 @_terms.register
 def _(predictor: Softmax, z: Expressions, theta: Sequence[Expression]) -> Terms:
     features = log_features(z) if predictor.of_log_proba else z
+    if predictor.centers:
+        pairs_of = zip(features, predictor.centers, strict=True)
+        features = tuple((each - center) * predictor.scale for each, center in pairs_of)
     one = Number(1.0)
     width = predictor.n_coefficients // predictor.n_classes
     x = [

@@ -83,6 +83,7 @@ def fit_along_time(
             kept.class_weights,
             track.grid.times,
             track.grid.weights,
+            standards=tuple(model.standard for model in family.models),
         ),
     )
 

@@ -7,6 +7,7 @@ import numpy as np
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.learned import Learned
 from tempocal.calibrators.parametric import ParametricCalibrator
+from tempocal.calibrators.standard import Standards
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.training import Training
 from tempocal.curves import Constant, Curve, PerStep, Shape, Track
@@ -35,7 +36,9 @@ def learn_along_time(
     assert isinstance(fitted, Curves)
     scored = score_rows(training, _lenient(fitted))
     known, track = _laid(curve, known, fitted, training)
-    training = replace(training, earlier=known.class_weights)
+    training = replace(
+        training, earlier=known.class_weights, standards=Standards(known.coordinates)
+    )
     family = calibrator._family(training)
     if family.form != fitted.form:
         raise InputError("the calibrator is not the one of the first call: fit again to change it")

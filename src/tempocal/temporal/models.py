@@ -120,7 +120,9 @@ def _fit(
         return _fit_constant(model, family, track, shrinkage, training)
     given: Wanted = check_shrinkage(shrinkage) or (None, None)
     # Slopes and biases are each as smooth as they need to be.
-    wanted = given + tuple(one for one in track.smoothness for _ in range(2))
+    wanted = given + tuple(
+        None if one is None else one / unit for one in track.smoothness for unit in model.units
+    )
     first = _problem(model, track)
     if first.n_coefficients > first.most_newton:
         raise TooManyCoefficientsError(
@@ -234,16 +236,17 @@ def _basis_at_keys(basis: Basis, track: Track) -> Array | Codes:
 
 
 def _penalties(model: LinearModel, shape: Shape) -> tuple[Penalty, ...]:
-    biases, width = model.biases, len(model.identity)
+    biases, width, (of_slopes, of_biases) = model.biases, len(model.identity), model.units
     pulls = [
-        Penalty("slopes", _on_curve(shape.level, model.slopes)),
-        Penalty("biases", _on_curve(shape.level, biases)),
+        Penalty("slopes", _on_curve(shape.level, model.slopes), unit=of_slopes),
+        Penalty("biases", _on_curve(shape.level, biases), unit=of_biases),
     ]
+    others = (biases == 0.0).astype(np.float64)
     for number, smooth in enumerate(shape.smooth):
         which = "" if len(shape.smooth) == 1 else f"_along_clock_{number + 1}"
         pulls += [
-            Penalty(f"smoothness_of_slopes{which}", _on_curve(smooth, 1.0 - biases), width),
-            Penalty(f"smoothness_of_biases{which}", _on_curve(smooth, biases), width),
+            Penalty(f"smoothness_of_slopes{which}", _on_curve(smooth, others), width, of_slopes),
+            Penalty(f"smoothness_of_biases{which}", _on_curve(smooth, biases), width, of_biases),
         ]
     return tuple(pulls)
 
