@@ -94,17 +94,15 @@ class LinearModel:
         """Take coefficients in other coordinates, in which ``rows`` are already."""
         if standard is None:
             return self
-        width = len(standard.centers)
-        has_bias = bool(self.biases.any())
-        one = standard.to_raw(has_bias=has_bias)
-        raw = np.kron(np.eye(len(self.identity) // (width + has_bias)), one)
+        raw = standard.to_raw(self.biases != 0.0)
+        one = raw[: len(self.moment), : len(self.moment)]
         return replace(
             self,
-            identity=np.linalg.solve(raw, self.identity),
+            identity=np.asarray(np.linalg.solve(raw, self.identity), dtype=np.float64),
             biases=self.biases / standard.bias_unit**2,
             lower=np.where(self.biases == 0.0, self.lower / standard.scale, self.lower),
             readout=np.asarray(raw if self.readout is None else self.readout @ raw),
-            moment=one.T @ self.moment @ one if len(self.moment) == len(one) else self.moment,
+            moment=one.T @ self.moment @ one,
             standard=standard,
         )
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tempocal.links import Array
 
@@ -51,14 +52,15 @@ class Standard:
     scale: float
     bias_unit: float
 
-    def to_raw(self, *, has_bias: bool) -> Array:
-        """Matrix from the coefficients of one output, the bias last, to those of the map."""
-        slopes = self.scale * np.eye(len(self.centers))
-        if not has_bias:
-            return slopes
-        raw = np.eye(len(self.centers) + 1)
-        raw[:-1, :-1] = slopes
-        raw[-1, :-1] = -self.scale * np.array(self.centers)
+    def to_raw(self, biases: NDArray[np.bool_]) -> Array:
+        """Matrix from all coefficients to those of the map; each bias comes after its slopes."""
+        slopes = np.flatnonzero(~biases)
+        raw = np.diag(np.where(biases, 1.0, self.scale))
+        if biases.any():
+            own_bias = np.flatnonzero(biases)[np.cumsum(biases)[slopes]]
+            # Every output has all features, or each its own.
+            centers = np.resize(self.centers, len(slopes))
+            raw[own_bias, slopes] = -self.scale * centers
         return raw
 
 
