@@ -21,6 +21,7 @@
     ├── NotConvergedWarning                the solver stopped short of the optimum
     ├── AtBoundWarning                     the optimum stands at the edge of what is allowed
     ├── MixedLabelsWarning                 a few groups whose rows differ in their label
+    ├── StrayTimesWarning                  a few times absurdly far from all others
     ├── NotSavedWarning                    a tracker's model could not be saved, and will be later
     └── NotLearnedWarning                  a tracker goes on without some of its sequences
 """
@@ -99,6 +100,10 @@ class AtBoundWarning(TempocalWarning):
 
 class MixedLabelsWarning(TempocalWarning):
     """A few groups have rows with different labels."""
+
+
+class StrayTimesWarning(TempocalWarning):
+    """A few times lie so far from all others that the fit goes without their rows."""
 
 
 class NotSavedWarning(TempocalWarning):

@@ -8,6 +8,7 @@ import numpy as np
 
 from tempocal.calibrators.looks import Looks
 from tempocal.calibrators.needs import Needs
+from tempocal.calibrators.stray import warn_of_stray_times
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_training import TableTraining
 from tempocal.curves import Curve
@@ -75,7 +76,10 @@ def _clock(labelled: Labelled, curves: tuple[Curve, ...]) -> Clock | None:
     most = max((curve.most_times for curve in curves), default=0)
     if most == 0:
         return None
-    return clock_of(labelled, most, may_be_cells=all(curve.takes_cells for curve in curves))
+    clock = clock_of(labelled, most, may_be_cells=all(curve.takes_cells for curve in curves))
+    if clock.bulk is not None:
+        warn_of_stray_times(clock.bulk, labelled.total_weight)
+    return clock
 
 
 def _check(labelled: Labelled) -> None:

@@ -42,6 +42,34 @@ class Shape:
 
 
 @dataclass(frozen=True)
+class Bulk:
+    """The range of nearly all times, and what lies beyond it.
+
+    Attributes
+    ----------
+    first, last : float
+        First and last time of the others.
+    n_stray : float
+        Weight of the stray rows.
+    farthest : float
+        The stray time that is farthest away.
+    clock : int
+        The column of ``time``, where it has two.
+    """
+
+    first: float
+    last: float
+    n_stray: float
+    farthest: float
+    clock: int = 0
+
+    def holds(self, times: Array) -> NDArray[np.bool_]:
+        """Whether times lie in the range."""
+        times = times[:, self.clock] if times.ndim == 2 else times
+        return np.asarray((times >= self.first) & (times <= self.last))
+
+
+@dataclass(frozen=True)
 class Track:
     """A curve laid along the times of some rows.
 
@@ -57,6 +85,8 @@ class Track:
         How many rates there are: what a curve is not linear in, and is searched for from outside.
     smoothness : tuple of float or None
         Strengths asked for each of the smooth pulls; None for one from the data.
+    bulk : Bulk or None
+        The range of the times that are fitted, where some were too far away.
     """
 
     grid: Grid
@@ -64,6 +94,7 @@ class Track:
     kept: NDArray[np.bool_] | None = None
     n_rates: int = 0
     smoothness: tuple[float | None, ...] = ()
+    bulk: Bulk | None = None
 
 
 class Curve(ABC):
@@ -83,6 +114,11 @@ class Curve(ABC):
     def takes_cells(self) -> bool:
         """Whether times can be put into cells."""
         return True
+
+    @property
+    def spans_range(self) -> bool:
+        """Whether one time far away changes the curve at all others."""
+        return False
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the settings, as scikit-learn's search over them asks for them."""

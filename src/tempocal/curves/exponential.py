@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tempocal.curves.bulk import within_bulk
 from tempocal.curves.curve import Curve, Rates, Shape, Track
 from tempocal.curves.grid import Ends, fine
 from tempocal.links import Array
@@ -30,7 +31,16 @@ class ExponentialDecay(Curve):
     [0.7, 0.2, 1.0]
     """
 
+    @property
+    def spans_range(self) -> bool:
+        """Whether one time far away changes the curve at all others."""
+        return True
+
     def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
+        """Lay the curve along the times, but for a few that lie absurdly far away."""
+        return within_bulk(self._lay, times, weights, ends)
+
+    def _lay(self, times: Array, weights: Array | None, ends: Ends | None) -> Track:
         """Put times on a fine grid."""
         grid = fine(times, weights, ends=ends)
         first, last = float(grid.times[0]), float(grid.times[-1])

@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 
+from tempocal.curves.bulk import within_bulk
 from tempocal.curves.curve import Curve, Shape, Track, check_strength
 from tempocal.curves.grid import Ends, fine
 from tempocal.links import Array
@@ -42,7 +43,16 @@ class RandomWalk(Curve):
 
     smoothness: Literal["auto"] | float = "auto"
 
+    @property
+    def spans_range(self) -> bool:
+        """Whether one time far away changes the curve at all others."""
+        return True
+
     def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
+        """Lay the curve along the times, but for a few that lie absurdly far away."""
+        return within_bulk(self._lay, times, weights, ends)
+
+    def _lay(self, times: Array, weights: Array | None, ends: Ends | None) -> Track:
         """Give each step, or each cell, a key."""
         wanted = check_strength(self.smoothness, "smoothness")
         grid = fine(times, weights, MOST_STEPS, ends)

@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 
+from tempocal.curves.bulk import within_bulk
 from tempocal.curves.curve import Curve, Shape, Track, check_strength
 from tempocal.curves.grid import Ends, Grid, fine
 from tempocal.inputs import check_choice, check_whole
@@ -45,7 +46,16 @@ class Spline(Curve):
     clock: Literal["log", "time"] = "log"
     smoothness: Literal["auto"] | float = "auto"
 
+    @property
+    def spans_range(self) -> bool:
+        """Whether one time far away changes the curve at all others."""
+        return True
+
     def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
+        """Lay the curve along the times, but for a few that lie absurdly far away."""
+        return within_bulk(self._lay, times, weights, ends)
+
+    def _lay(self, times: Array, weights: Array | None, ends: Ends | None) -> Track:
         """Put times on a fine grid and knots on the clock."""
         intervals = check_whole(self.intervals, "intervals")
         check_choice(self.clock, "clock", ("log", "time"))

@@ -1,10 +1,11 @@
 """Two clocks at once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tempocal.curves.curve import Curve, Rates, Shape, Track
+from tempocal.curves.bulk import find_bulk, without_stray
+from tempocal.curves.curve import Bulk, Curve, Rates, Shape, Track
 from tempocal.curves.grid import Ends, fine, pairs
 from tempocal.errors import InputError
 from tempocal.links import Array
@@ -51,6 +52,9 @@ class Surface(Curve):
         for curve, name in ((self.curve_a, "curve_a"), (self.curve_b, "curve_b")):
             if not isinstance(curve, Curve) or curve.n_clocks != 1:
                 raise InputError(f"{name} must be a curve along one clock, but it is {curve!r}")
+        bulk = self._stray(times, weights)
+        if bulk is not None:
+            return without_stray(self.track, bulk, times, weights)
         one = self.curve_a.track(_thinned(times[:, 0], weights), weights)
         other = self.curve_b.track(_thinned(times[:, 1], weights), weights)
         if one.kept is not None or other.kept is not None:
@@ -67,6 +71,14 @@ class Surface(Curve):
             n_rates=one.n_rates + other.n_rates,
             smoothness=one.smoothness + other.smoothness,
         )
+
+    def _stray(self, times: Array, weights: Array | None) -> Bulk | None:
+        """Return the range of the first clock that has stray times."""
+        for k, curve in enumerate((self.curve_a, self.curve_b)):
+            bulk = find_bulk(times[:, k], weights) if curve.spans_range else None
+            if bulk is not None:
+                return replace(bulk, clock=k)
+        return None
 
 
 def _product(one: Shape, other: Shape) -> Shape:

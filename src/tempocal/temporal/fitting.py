@@ -12,6 +12,7 @@ from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.learned import Learned
 from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, details_of
+from tempocal.calibrators.stray import warn_of_stray_times
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.training import Training
 from tempocal.curves import Curve, Track
@@ -51,6 +52,8 @@ def fit_along_time(
     assert training.times is not None
     calibrator = with_shrinkage(calibrator, shrinkage)
     track = training.track(curve)
+    if track.bulk is not None:
+        warn_of_stray_times(track.bulk, training.total_weight)
     kept = training if track.kept is None else training.take(track.kept)
     if isinstance(calibrator, Identity):
         return _do_nothing(calibrator, curve, track, training)
@@ -95,14 +98,25 @@ def refit_along_time(
 
     Grid and basis stay as they were; so does what is known of times that these rows do not have.
     """
-    part, track = training.part(rows), fitted.track
+    track = fitted.track
     if isinstance(calibrator, Identity):
         return fitted.map
-    if not isinstance(calibrator, ParametricCalibrator) or track.kept is not None:
-        return fit_along_time(calibrator, curve, None, part).map
-    family = calibrator._family(part)
-    grid = replace(track.grid, keys=track.grid.keys[rows])
+    # Steps with too few rows are others without some of the rows.
+    again = track.kept is not None and track.bulk is None
+    if not isinstance(calibrator, ParametricCalibrator) or again:
+        return fit_along_time(calibrator, curve, None, training.part(rows)).map
+    keys = track.grid.keys[rows] if track.kept is None else _keys_among(track, rows)
+    rows = rows if track.kept is None else rows[track.kept[rows]]
+    family = calibrator._family(training.part(rows))
+    grid = replace(track.grid, keys=keys)
     return to_curves(family, refit_models(family, replace(track, grid=grid), fitted.models))
+
+
+def _keys_among(track: Track, rows: Codes) -> Codes:
+    """Keys of those of some rows that were fitted."""
+    assert track.kept is not None
+    place = np.cumsum(track.kept) - 1
+    return np.asarray(track.grid.keys[place[rows[track.kept[rows]]]])
 
 
 def with_shrinkage(calibrator: Calibrator, shrinkage: Shrinkage | None) -> Calibrator:
