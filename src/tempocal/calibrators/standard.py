@@ -30,7 +30,7 @@ QUICKLY = 4.0
 COMMON = 4.0
 # The identity may be off by a mean of this many units of the bias.
 UNITS_TO_MEAN = 2.0
-# Deviations below this share of the largest value are rounding errors.
+# Deviations below this, or this share of the largest value, are rounding errors.
 ROUNDING = 1e-12
 
 
@@ -131,7 +131,7 @@ def _standard(
 
 def _share_small(deviation: float, values: Array) -> float:
     """From 0 for ordinary logits to 1 for small ones; those without any spread have no scale."""
-    if deviation <= ROUNDING * float(np.abs(values).max()):
+    if deviation <= ROUNDING * max(1.0, float(np.abs(values).max())):
         return 0.0
     return float(np.clip(SMALL / deviation - 1.0, 0.0, 1.0))
 
