@@ -84,13 +84,18 @@ def test_what_is_no_label_is_refused():
         ([1.0, np.nan], "column 'who' holds NaN in row 2"),
         (["1", "2", "nan"], "column 'who' holds NaN in row 3"),
         ([1.0, 2.0**64], "ids as floats beyond 2"),
-        (["a", "a\0"], "differs only in NUL characters"),
     ],
     ids=str,
 )
 def test_what_is_no_id_is_refused(values, words):
     with pytest.raises(ColumnError, match=words):
         as_ids(column(values), "who")
+
+
+def test_ids_that_differ_by_a_nul_at_the_end_are_two():
+    found = as_ids(column(["a", "a\0", "a"]), "who")
+    assert found.codes.tolist() == [0, 1, 0]
+    assert found.ids().tolist() == ["a", "a\0", "a"]
 
 
 def test_codes_are_in_the_order_of_the_ids():

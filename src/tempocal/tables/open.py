@@ -9,7 +9,7 @@ from typing import Any
 
 import narwhals as nw
 
-from tempocal.errors import InputError
+from tempocal.errors import InputError, TableError
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
@@ -83,7 +83,7 @@ def _relation(
         return open_csv(connection, pattern, numbers, times, only)
     except duckdb.Error as error:
         said = str(error).strip().split("\n", maxsplit=1)[0]
-        raise InputError(f"table is {path!r}, which cannot be read: {said}") from error
+        raise TableError(f"table is {path!r}, which cannot be read: {said}") from error
 
 
 def _pattern(path: str | bytes) -> str:
