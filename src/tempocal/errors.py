@@ -23,7 +23,8 @@
     ├── MixedLabelsWarning                 a few groups whose rows differ in their label
     ├── StrayTimesWarning                  a few times absurdly far from all others
     ├── NotSavedWarning                    a tracker's model could not be saved, and will be later
-    └── NotLearnedWarning                  a tracker goes on without some of its sequences
+    ├── NotLearnedWarning                  a tracker goes on without some of its sequences
+    └── LogCutWarning                      the last record of a tracker's log was incomplete
 """
 
 import sys
@@ -112,6 +113,10 @@ class NotSavedWarning(TempocalWarning):
 
 class NotLearnedWarning(TempocalWarning):
     """A tracker could not learn from sequences that it found in its log, and goes on without."""
+
+
+class LogCutWarning(TempocalWarning):
+    """The log of a tracker ended within a record, which was cut off; the message says what."""
 
 
 def warn_user(message: str, category: type[TempocalWarning]) -> None:

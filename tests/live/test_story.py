@@ -41,6 +41,10 @@ def test_a_sequence_ends_once(log):
         ["dance", "a"],
         ["finish", ["a"]],
         [1, "a"],
+        ["finish", "a", -1],
+        ["finish", "a", True],
+        ["observe", "a", "1.5", 2.0],
+        ["observe", "a", 1.5, {}],
     ],
 )
 def test_what_cannot_have_happened_is_an_error(log, record):

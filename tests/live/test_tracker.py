@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 import tempocal as tc
-from tempocal.errors import InputError, LogError, NotLearnedWarning, NotSavedWarning
+from tempocal.errors import InputError, LogCutWarning, LogError, NotLearnedWarning, NotSavedWarning
 
 M = tc.datasets.simulate_match(340, seed=2)
 FIRST = M.sequence < 300
@@ -90,18 +90,64 @@ def test_it_goes_on_after_a_restart(tmp_path, tracker):
             np.testing.assert_array_equal(history[name][:-1], values)
 
 
-def test_a_line_that_was_being_written_is_cut_off(tmp_path, tracker):
+@pytest.mark.parametrize(
+    "rest", [b"1234", b'0bad0bad*["finish","a",1]', b"\0" * 40, b"\0" * 40 + b"\n" + b"x\n"]
+)
+def test_a_line_that_was_being_written_is_cut_off_and_told(tmp_path, tracker, rest):
     tracker.observe("a", 1.5, time=3)
     tracker.close()
     log = tmp_path / "live" / "sequences.log"
     whole = log.read_bytes()
-    for rest in (b"1234", b'0bad0bad ["observe","a",2.0,4.0]\n', b"\0" * 40 + b"\n" + b"x\n"):
-        log.write_bytes(whole + rest)
-        with tc.live.SequenceTracker(tmp_path / "live") as again:
-            assert again.n_observed("a") == 1
-        assert log.read_bytes().startswith(whole)
-        assert rest not in log.read_bytes()
-        log.write_bytes(whole)
+    log.write_bytes(whole + rest)
+    said = rf"sequences.log ended within a record.*line 4 and what followed, {len(rest)} bytes"
+    with (
+        pytest.warns(LogCutWarning, match=said),
+        tc.live.SequenceTracker(tmp_path / "live") as again,
+    ):
+        assert again.n_observed("a") == 1
+    assert log.read_bytes().startswith(whole)
+    assert rest not in log.read_bytes()
+    tc.live.SequenceTracker(tmp_path / "live").close()  # told once
+
+
+@pytest.mark.parametrize("place", range(30))
+def test_a_last_record_that_was_altered_is_told(tmp_path, tracker, place):
+    """Any byte of the last ``finish``: it is refused or told, or it is read as it was."""
+    tracker.observe("a", 1.5, time=3)
+    tracker.finish("a", 1)
+    tracker._log.close()
+    log = tmp_path / "live" / "sequences.log"
+    data = bytearray(log.read_bytes())
+    start = data.rindex(b"\n", 0, -1) + 1
+    if start + place >= len(data):
+        return
+    data[start + place] ^= 1
+    log.write_bytes(data)
+    with pytest.raises((LogError, LogCutWarning), match=r"in line 3|line 3 and what"):
+        tc.live.SequenceTracker(tmp_path / "live")
+
+
+def test_an_altered_record_names_the_way_out(tmp_path, tracker):
+    tracker.observe("a", 1.5, time=3)
+    tracker.finish("a", 1)
+    tracker._log.close()
+    log = tmp_path / "live" / "sequences.log"
+    data = log.read_bytes()
+    log.write_bytes(data.replace(b'"finish","a",1', b'"finish","a",0'))
+    with pytest.raises(LogError, match=r"it reads .*finish.*cut the file to its first") as caught:
+        tc.live.SequenceTracker(tmp_path / "live")
+    size = int(str(caught.value).split("first ")[1].split()[0].replace(",", ""))
+    os.truncate(log, size)
+    with tc.live.SequenceTracker(tmp_path / "live") as again:
+        assert again.under_way == ["a"]
+
+
+@pytest.mark.parametrize("text", [b"somebody's notes\n", b"x" * 1000])
+def test_a_file_of_somebody_else_is_left_as_it_is(tmp_path, text):
+    (tmp_path / "sequences.log").write_bytes(text)
+    with pytest.raises(LogError, match=r"damaged in line 1|is not the log of a tracker"):
+        tc.live.SequenceTracker(tmp_path, CAL)
+    assert (tmp_path / "sequences.log").read_bytes() == text
 
 
 def test_damage_before_the_end_is_an_error(tmp_path, tracker):

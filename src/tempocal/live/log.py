@@ -2,9 +2,13 @@
 
 A record is a line: the checksum of a JSON list, a mark, and the list. Records marked ``*`` were on
 the disk, with all before them, when whoever wrote them was told so. A process that is killed while
-it writes leaves at most one line that is not whole; when the power fails several may be damaged,
-but none before the last ``*``. So what comes after a line that is damaged is cut off when the file
-is opened again, unless there is a ``*`` among it: that is an error.
+it writes leaves at most one line without its end; when the power fails several may be incomplete
+(blocks that were never written read as zeros), but none before the last ``*``. So an incomplete
+line, and all after it, is cut off with a `LogCutWarning` when the file is opened again, unless
+there is a ``*`` among what follows. That is an error, and so is a complete line whose checksum is
+wrong: no interrupted write leaves one, so the file was altered later.
+
+A file belongs to the process that opened it. A fork closes its copy, which would keep the lock.
 """
 
 import errno
@@ -14,13 +18,17 @@ import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
-from tempocal.errors import InputError, LogError
+from tempocal.errors import InputError, LogCutWarning, LogError, warn_user
 from tempocal.live.locks import try_to_lock
 
 Record = list[Any]
 
 _HEAD = 9  # bytes before the list: eight of the checksum, and the mark
+# Bytes of the first record, which says what the first model was. Where the first line is longer and
+# damaged, the file is somebody else's and is left as it is.
+_LONGEST_FIRST = 64
 
 
 class Log:
@@ -28,6 +36,7 @@ class Log:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._process = os.getpid()
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             self._lock()
@@ -35,29 +44,67 @@ class Log:
         except BaseException:
             os.close(self._file)
             raise
+        _OPEN.add(self)
 
     def read(self, kind: str = "") -> Iterator[Record]:
         """Yield all records, or those whose first word is ``kind``, one after another.
 
-        Damaged ones at the end are cut off, once all others have been read.
+        Incomplete ones at the end are cut off, with a warning, once all others have been read.
         """
         start = f'["{kind}"'.encode() if kind else b""
-        good = size = 0
+        number = size = 0
         with self.path.open("rb") as file:
-            for line in file:
+            for number, line in enumerate(file, 1):  # noqa: B007
                 if not _is_whole(line):
-                    self._require_end(file, good)
-                    os.truncate(self._file, size)
+                    self._require_interrupted(line, file, number, size)
+                    self._cut_off(number, size)
                     break
-                good, size = good + 1, size + len(line)
+                size += len(line)
                 if line.startswith(start, _HEAD):
-                    yield json.loads(line[_HEAD:])
+                    yield self._record(line, number)
         self._size = size
 
-    def _require_end(self, rest: Iterable[bytes], good: int) -> None:
-        """Refuse a log with records that were on the disk after one that is damaged."""
-        if any(_is_whole(line) and _is_synced(line) for line in rest):
-            raise LogError(f"{self.path} is damaged in line {good + 1}")
+    def _record(self, line: bytes, number: int) -> Record:
+        try:
+            record: Record = json.loads(line[_HEAD:])
+        except (ValueError, RecursionError) as error:
+            raise LogError(f"{self.path} is not the log of a tracker: line {number}") from error
+        return record
+
+    def _require_interrupted(
+        self, line: bytes, rest: Iterable[bytes], number: int, size: int
+    ) -> None:
+        """Refuse damage that an interrupted write does not explain."""
+        if number == 1 and len(line) > _LONGEST_FIRST:
+            raise LogError(f"{self.path} is not the log of a tracker: {_excerpt(line)}")
+        way_out = (
+            f"Put it back from a copy of the folder; or, to go on without line {number:,} and all "
+            f"after it, cut the file to its first {size:,} bytes"
+        )
+        if line.endswith(b"\n") and b"\0" not in line:
+            raise LogError(
+                f"{self.path} is damaged in line {number}: it is complete, but its checksum is "
+                f"wrong, so it was altered after it was written ({_excerpt(line)}). {way_out}"
+            )
+        if any(_is_whole(other) and _is_synced(other) for other in rest):
+            raise LogError(
+                f"{self.path} is damaged in line {number}: records after it were on the disk "
+                f"({_excerpt(line)}). {way_out}"
+            )
+
+    def _cut_off(self, number: int, size: int) -> None:
+        lost = os.fstat(self._file).st_size - size
+        with self.path.open("rb") as file:
+            file.seek(size)
+            what = _excerpt(file.read(200))
+        os.truncate(self._file, size)
+        self._size = size
+        warn_user(
+            f"{self.path} ended within a record, as after a kill or a power failure: line "
+            f"{number:,} and what followed, {lost:,} bytes, were cut off ({what}). If it was a "
+            "prediction or a label, pass it again",
+            LogCutWarning,
+        )
 
     @property
     def is_empty(self) -> bool:
@@ -70,9 +117,19 @@ class Log:
         return self._file >= 0
 
     def require_open(self) -> None:
-        """Refuse to go on once the file is closed."""
+        """Refuse to go on once the file is closed, or in another process than opened it."""
+        self.require_own_process()
         if not self.is_open:
             raise InputError(f"the tracker of {self.path.parent} is closed")
+
+    def require_own_process(self) -> None:
+        """Refuse a fork, whose records the model of its parent would never learn."""
+        if self._process != os.getpid():
+            raise InputError(
+                f"the tracker of {self.path.parent} was opened by process {self._process}, and "
+                f"this is process {os.getpid()}, a fork of it: what it logs the other would never "
+                "learn. Use the tracker where it was opened, and send it the predictions"
+            )
 
     def append(self, record: Record, *, sync: bool = False) -> None:
         """Add a record, which a killed process no longer loses; ``sync`` brings it to the disk."""
@@ -112,6 +169,26 @@ class Log:
         file, self._file = self._file, -1
         if file >= 0:
             os.close(file)
+
+
+# Those of this process.
+_OPEN: "WeakSet[Log]" = WeakSet()
+
+
+def _close_in_fork() -> None:
+    for log in list(_OPEN):
+        log.close()
+    _OPEN.clear()
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_close_in_fork)
+
+
+def _excerpt(data: bytes) -> str:
+    """Say what a damaged part of the file seems to hold."""
+    text = data.strip(b"\0\n")[:80].decode("ascii", "replace")
+    return f"it reads {text!r}" if text else "it holds nothing but zeros"
 
 
 def _is_whole(line: bytes) -> bool:

@@ -5,7 +5,6 @@ from collections import Counter
 from copy import deepcopy
 from itertools import pairwise
 from os import PathLike
-from threading import RLock
 from typing import Any, Self
 
 import numpy as np
@@ -37,6 +36,7 @@ from tempocal.live.checks import (
 )
 from tempocal.live.evalues import Alternatives
 from tempocal.live.line import Line, SequenceId
+from tempocal.live.locks import lock_across_forks
 from tempocal.live.state import book_to_dict, fill_book
 from tempocal.live.status import Status, line_status
 from tempocal.modelfile import read_document, write_document
@@ -109,7 +109,8 @@ class Monitor:
     have 1 GiB, some 67 million sequences; beyond that `save` refuses and `load` does not read.
 
     *Threads.* Calls may come from several threads and are taken one at a time. Forecasts then count
-    in the order in which they get here.
+    in the order in which they get here. A fork has a copy of its own, whole, of which the monitor
+    here knows nothing: to count all forecasts, send them to one process.
 
     References
     ----------
@@ -151,7 +152,7 @@ class Monitor:
             raise InputError(f"classes must be two or more, but they are {classes!r}")
         self._codes = {value: code for code, value in enumerate(self._classes.tolist())}
         self._alpha = check_alpha(alpha)
-        self._lock = RLock()
+        self._lock = lock_across_forks()
         self._book = self._empty_book(
             check_flag(movement, "movement"),
             self._check_until(movement_until),
@@ -169,7 +170,7 @@ class Monitor:
             return {**state, "_book": deepcopy(self._book)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=RLock())
+        vars(self).update(state, _lock=lock_across_forks())
 
     @classmethod
     def for_times(cls, times: ArrayLike, stretches: int = 5, **settings: Any) -> Self:

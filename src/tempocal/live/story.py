@@ -58,6 +58,8 @@ class Story:
         try:
             for record in records:
                 story._follow(*record)
+        except LogError:
+            raise
         except (LookupError, TypeError, ValueError) as error:
             raise LogError(f"{path} is not the log of a tracker ({error!r:.80})") from error
         return story
@@ -67,9 +69,9 @@ class Story:
             case "observe" | "finish" | "abandon" if name in self.known or name in self.ended:
                 pass  # it counts once
             case "observe":
-                self.under_way.setdefault(name, Sequence()).add(*values)
+                self.under_way.setdefault(name, Sequence()).add(*map(_numbers, values))
             case "finish":
-                self._end(name, int(values[0]))
+                self._end(name, _code(values[0]))
             case "abandon":
                 self.under_way.pop(name, None)
             case "fail":
@@ -85,3 +87,17 @@ class Story:
             self.known.add(name)
         else:
             self.ended[name] = sequence, code
+
+
+def _numbers(value: Any) -> Any:
+    """Return a number, a list of numbers, or nothing, and no other value."""
+    values = value if type(value) is list else [value]
+    if value is not None and not all(type(one) in (int, float) for one in values):
+        raise TypeError(f"{value!r:.40} is no number")
+    return value
+
+
+def _code(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r:.40} is no class")
+    return value

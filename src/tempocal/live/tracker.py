@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -59,6 +59,11 @@ class SequenceTracker:
     waits until it is on the disk, and with it all records before it. If a call of `finish` does not
     return, it may have counted or not: call it again after the restart, and an `InputError` says
     that the sequence is finished.
+
+    A tracker belongs to the process that opened it. In a fork of that process its calls are an
+    `InputError`: what is logged there the model here would never learn. If the log ends within a
+    record, as a kill can leave it, that is cut off with a `LogCutWarning`; a record that was altered
+    after it was written is a `LogError`.
 
     An interruption, such as Ctrl-C, may close the tracker, and so does an error that is not one of
     the package while it learns: open the folder again, and it goes on from the log. A sequence that
@@ -130,7 +135,7 @@ class SequenceTracker:
         ndarray of shape (K,)
             Calibrated probability of each class, by what has been learned so far.
         """
-        with self._lock:
+        with self._own_lock():
             name = check_id(sequence_id)
             self._refuse_finished(name)
             proba = self._predict(logit, time)
@@ -159,7 +164,7 @@ class SequenceTracker:
         label : object
             Its class.
         """
-        with self._lock:
+        with self._own_lock():
             name, code = check_id(sequence_id), check_label(label, self._codes)
             self._require_under_way(name)
             with self._in_step_with_the_log():
@@ -174,7 +179,7 @@ class SequenceTracker:
 
         Whether a sequence is abandoned must not depend on what its outcome would have been.
         """
-        with self._lock:
+        with self._own_lock():
             name = check_id(sequence_id)
             self._require_under_way(name)
             with self._in_step_with_the_log():
@@ -184,28 +189,31 @@ class SequenceTracker:
     @property
     def under_way(self) -> list[SequenceId]:
         """Sequences that have not ended, in the order in which they began."""
+        self._log.require_own_process()
         return list(self._sequences)
 
     def n_observed(self, sequence_id: Any) -> int:
         """How many predictions of a sequence under way were taken; 0 for one that is not."""
+        self._log.require_own_process()
         sequence = self._sequences.get(check_id(sequence_id))
         return 0 if sequence is None else len(sequence.logits)
 
     @property
     def n_finished(self) -> int:
         """How many sequences have ended."""
+        self._log.require_own_process()
         return len(self._finished)
 
     def history(self) -> dict[str, Any]:
         """Return the rows of all finished sequences, as the arguments of a ``fit``."""
-        with self._lock:
+        with self._own_lock():
             if not self._finished:
                 raise InputError("no sequence has ended: there is no history yet")
             return self._rows(list(Story.of(self._log.read(), self._log.path).ended.values()))
 
     def save(self) -> None:
         """Replace the model file by what has been learned so far."""
-        with self._lock:
+        with self._own_lock():
             self._log.require_open()
             new = self.folder / _NEW
             self.calibrator.save(new)
@@ -214,7 +222,12 @@ class SequenceTracker:
             os.replace(new, self.folder / _MODEL)
 
     def close(self) -> None:
-        """Save the model and let go of the folder."""
+        """Save the model and let go of the folder.
+
+        In a fork of the process that opened it there is nothing to save, nor to let go of.
+        """
+        if not self._log.is_open:
+            return
         with self._lock:
             try:
                 if self._log.is_open:
@@ -223,7 +236,7 @@ class SequenceTracker:
                 self._log.close()
 
     def __repr__(self) -> str:
-        counts = f"{self.n_finished:,} sequences finished, {len(self._sequences):,} under way"
+        counts = f"{len(self._finished):,} sequences finished, {len(self._sequences):,} under way"
         return f"<SequenceTracker of {self.folder}: {counts}>"
 
     def __enter__(self) -> Self:
@@ -236,6 +249,22 @@ class SequenceTracker:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{self!r} cannot be copied or pickled: a tracker belongs to the process that opened "
+            "its folder. Send that process the predictions, or copy tracker.calibrator"
+        )
+
+    @contextmanager
+    def _own_lock(self) -> Iterator[None]:
+        """Take turns with other threads, and refuse other processes.
+
+        In a fork the lock may be held by a thread that is not there: so the process comes first.
+        """
+        self._log.require_own_process()
+        with self._lock:
+            yield
 
     def _start(self, calibrator: Any) -> None:
         saves = [record[-1] for record in self._log.read(SAVE)]
