@@ -109,7 +109,11 @@ def load(path: str | os.PathLike[str]) -> Scorer:
     OSError
         If it cannot be opened.
     """
+    if not isinstance(path, str | bytes | os.PathLike) or not os.fspath(path):
+        raise ModelError(f"path must be the name of a model file, but it is {path!r:.80}")
     name = os.fsdecode(path)
+    if "\0" in name:
+        raise ModelError(f"path is {name!r:.200}, with a NUL character, which no file name can hold")
     try:
         return _scorer_of(_bytes_of(name))
     except ModelError as error:

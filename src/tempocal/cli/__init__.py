@@ -9,6 +9,9 @@ from importlib.util import find_spec
 
 def main() -> None:
     """Run the command line, or say in a sentence what it needs."""
+    from tempocal.cli.streams import occupy_closed
+
+    occupy_closed()
     if find_spec("click") is None:
         sys.stderr.write(
             'Error: the command line needs click, which is missing: pip install "tempocal[cli]"\n'

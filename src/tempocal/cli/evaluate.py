@@ -27,7 +27,7 @@ def _require_number(
 @click.option("--model", metavar="MODEL", help="Model file: evaluate what it makes of them too.")
 @click.option(
     "--bins",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 1_000_000),
     default=20,
     metavar="N",
     help="Stretches of time, of about as many rows each. Default: 20.",

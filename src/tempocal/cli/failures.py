@@ -2,9 +2,10 @@
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from errno import ENOENT, EPIPE
 from os import strerror
+from typing import IO, Any
 
 import click
 
@@ -29,6 +30,11 @@ class Failure(click.ClickException):
 
     def __init__(self, message: str) -> None:
         super().__init__(plain(" ".join(message.split())))
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the sentence; the exit code tells even where it cannot be written."""
+        with suppress(OSError):
+            super().show(file)
 
 
 class ModelFailure(Failure):

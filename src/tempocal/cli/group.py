@@ -45,7 +45,8 @@ class Verbs(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep the words of the command, for the report to show."""
         ctx.meta["tempocal.words"] = ["tempocal", *args]
-        return super().parse_args(ctx, args)
+        with in_a_sentence():  # --help and --version print here
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a verb; what goes wrong is said in a sentence."""

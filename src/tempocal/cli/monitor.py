@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from tempocal.cli.failures import Alarm
-from tempocal.cli.options import Named, as_json, folder_is_there, forecasts_of_file, verb
+from tempocal.cli.options import Named, as_json, folder_is_there, forecasts_of_file, require_finite, verb
 from tempocal.cli.saying import say
 
 
@@ -24,6 +24,7 @@ from tempocal.cli.saying import say
     "--alpha",
     type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
     metavar="X",
+    callback=require_finite,
     help="Most that the chance of a false alarm is, ever. Default: 0.05.",
 )
 @click.option("--no-movement", is_flag=True, help="Do not watch how forecasts move.")

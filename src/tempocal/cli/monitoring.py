@@ -156,7 +156,7 @@ def _begin(named: Named, rows: Forecasts, settings: dict[str, Any]) -> Monitor:
     return Monitor(
         _edges(settings["edges"]),
         classes=_classes(named, rows),
-        alpha=settings["alpha"] or 0.05,
+        alpha=0.05 if settings["alpha"] is None else settings["alpha"],
         movement=not settings["no_movement"],
     )
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
+from math import isfinite
 from typing import Any, TypeVar
 
 import click
@@ -15,7 +16,44 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def verb(*examples: str) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a function a command whose help ends with commands that run."""
-    return click.command(epilog=block("Example:", *examples))
+    return click.command(cls=Verb, epilog=block("Example:", *examples))
+
+
+# Options that name columns of a file, of which one may have no name.
+_COLUMNS = {"logits", "proba", "label", "time", "sequence", "group", "weight"}
+
+
+class Verb(click.Command):
+    """A command that refuses text which says nothing, instead of taking it for a default."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Check the options and run it."""
+        for option in self.params:
+            given = ctx.params.get(str(option.name))
+            texts = given if isinstance(given, tuple) else (given,)
+            may_be_empty = option.name in _COLUMNS and "file" in ctx.params
+            for text in texts:
+                if isinstance(text, str):
+                    _require_text(text, option, ctx, may_be_empty)
+        return super().invoke(ctx)
+
+
+def _require_text(
+    text: str, option: click.Parameter, context: click.Context, may_be_empty: bool
+) -> None:
+    if "\0" in text:
+        raise click.BadParameter("it holds a NUL character.", context, option)
+    if not text and not may_be_empty:
+        raise click.BadParameter("it is empty: give it a value, or leave it out.", context, option)
+
+
+def require_finite(
+    context: click.Context, option: click.Parameter, value: float | None
+) -> float | None:
+    """Refuse nan, which lies within every range, and infinity."""
+    if value is not None and not isfinite(value):
+        raise click.BadParameter(f"{value} is not a finite number.", context, option)
+    return value
 
 
 def block(title: str, *lines: str) -> str:

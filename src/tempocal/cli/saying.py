@@ -1,6 +1,7 @@
 """What is said on a terminal, in characters that it shows and does not obey."""
 
 import re
+from contextlib import nullcontext, suppress
 
 import click
 
@@ -22,4 +23,6 @@ def plain(text: str) -> str:
 
 def say(text: str, *, err: bool = False) -> None:
     """Print text, on standard error if it is a note."""
-    click.echo(plain(text), err=err)
+    # A note that cannot be written, as where the disk is full, does not undo what was done.
+    with suppress(OSError) if err else nullcontext():
+        click.echo(plain(text), err=err)

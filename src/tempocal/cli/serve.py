@@ -4,7 +4,9 @@ from typing import Any
 
 import click
 
-from tempocal.cli.options import verb
+from tempocal.cli.options import require_finite, verb
+
+_YEAR = 31_536_000  # seconds
 
 
 @verb("tempocal serve model.json --port 8000")
@@ -52,21 +54,22 @@ from tempocal.cli.options import verb
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=click.FloatRange(0, _YEAR, min_open=True),
     default=10.0,
     metavar="SECONDS",
+    callback=require_finite,
     help="Time in which a request must have come in. Default: 10.",
 )
 @click.option(
     "--idle",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, _YEAR),
     default=65,
     metavar="SECONDS",
     help="Time for which a connection is kept between requests. Default: 65.",
 )
 @click.option(
     "--grace",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, _YEAR),
     default=10,
     metavar="SECONDS",
     help="Time to finish requests when stopping. Default: 10.",

@@ -13,6 +13,8 @@ from tempocal.cli.saying import plain, say
 
 def show_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table, the first column to the left and the others to the right."""
+    if sys.stdout is None:  # closed: nobody listens
+        return
     from rich import box
     from rich.console import Console
     from rich.table import Table

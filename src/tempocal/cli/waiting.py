@@ -23,7 +23,7 @@ def waiting(doing: str) -> Iterator[Callable[[str], None]]:
     callable
         Call it to say how far it is.
     """
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield lambda _: None
         return
     from rich.console import Console

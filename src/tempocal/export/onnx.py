@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from tempocal.export.program import program
 from tempocal.fitted import FittedModel
 from tempocal.formula import formula_of
 from tempocal.links import Array
+from tempocal.modelfile.paths import path_name
 from tempocal.modelfile.replace import replacing
 from tempocal.version import __version__
 
@@ -60,9 +61,10 @@ def to_onnx(
     """
     if dtype not in _KINDS:
         raise InputError(f"dtype must be 'float64' or 'float32', but it is {dtype!r}")
+    name = None if path is None else path_name(path)
     made = _onnx(model, dtype)
-    if path is not None:
-        with replacing(fspath(path), "the ONNX graph") as file:
+    if name is not None:
+        with replacing(name, "the ONNX graph") as file:
             file.write(made.SerializeToString())
     return made
 

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 
 from pyarrow import parquet
 
+from tempocal.errors import InputError
 from tempocal.files.formats import STANDARD, Format, format_of, is_gzip
 from tempocal.files.text import csv_header, csv_text, json_text
 from tempocal.modelfile.replace import replacing
@@ -33,6 +34,7 @@ def open_sink(path: str, schema: Any, given: Format | None = None) -> Iterator[W
     """
     found = format_of(path, given)
     if path == STANDARD:
+        _require_output()
         with _writer(sys.stdout.buffer, schema, found) as write:
             yield write
         sys.stdout.buffer.flush()
@@ -43,6 +45,11 @@ def open_sink(path: str, schema: Any, given: Format | None = None) -> Iterator[W
         _writer(inner, schema, found) as write,
     ):
         yield write
+
+
+def _require_output() -> None:
+    if sys.stdout is None:
+        raise InputError("standard output is closed: write to a file, or open it again")
 
 
 @contextmanager

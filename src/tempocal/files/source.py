@@ -51,6 +51,8 @@ def open_source(path: str, given: Format | None = None) -> Iterator[Source]:
     if path != STANDARD:
         yield _source(path, path, given)
         return
+    if sys.stdin is None:
+        raise InputError("standard input is closed: name a file instead of -, or pipe one in")
     with tempfile.TemporaryDirectory(prefix="tempocal-") as folder:
         kept = os.path.join(folder, "input")
         with open(kept, "wb") as file:

@@ -54,7 +54,7 @@ class Log:
         start = f'["{kind}"'.encode() if kind else b""
         number = size = 0
         with self.path.open("rb") as file:
-            for number, line in enumerate(file, 1):  # noqa: B007
+            for number, line in enumerate(file, 1):
                 if not _is_whole(line):
                     self._require_interrupted(line, file, number, size)
                     self._cut_off(number, size)

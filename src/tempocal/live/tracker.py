@@ -29,6 +29,7 @@ from tempocal.live.checks import check_id, check_label
 from tempocal.live.line import SequenceId
 from tempocal.live.log import Log
 from tempocal.live.story import ABANDON, FAIL, FINISH, OBSERVE, SAVE, Sequence, Story
+from tempocal.modelfile.paths import path_name
 from tempocal.temporal.loading import load
 
 _MODEL, _NEW, _LOG = "model.json", ".model.json.new", "sequences.log"
@@ -62,8 +63,8 @@ class SequenceTracker:
 
     A tracker belongs to the process that opened it. In a fork of that process its calls are an
     `InputError`: what is logged there the model here would never learn. If the log ends within a
-    record, as a kill can leave it, that is cut off with a `LogCutWarning`; a record that was altered
-    after it was written is a `LogError`.
+    record, as a kill can leave it, that is cut off with a `LogCutWarning`; a record that was
+    altered after it was written is a `LogError`.
 
     An interruption, such as Ctrl-C, may close the tracker, and so does an error that is not one of
     the package while it learns: open the folder again, and it goes on from the log. A sequence that
@@ -100,7 +101,7 @@ class SequenceTracker:
     ) -> None:
         if type(save_every) is not int or save_every < 1:
             raise InputError(f"save_every must be a whole number above 0, but it is {save_every!r}")
-        self.folder = Path(folder)
+        self.folder = Path(path_name(folder, "folder"))
         self._save_every = save_every
         self._lock = RLock()
         self.calibrator: Any = None

@@ -8,6 +8,7 @@ from tempocal.errors import InputError, ModelFileError, NotAModelFileError
 from tempocal.modelfile.envelope import unwrap, wrap
 from tempocal.modelfile.limits import MAX_BYTES
 from tempocal.modelfile.parse import parse
+from tempocal.modelfile.paths import path_name
 from tempocal.modelfile.plain import require_plain
 from tempocal.modelfile.regular import read_bytes
 from tempocal.modelfile.replace import replace_file
@@ -36,7 +37,7 @@ def write_document(
     Raises
     ------
     InputError
-        If the content holds something else; the message says where.
+        If the content holds something else; the message says where. If `path` is no path.
     OSError
         If the file cannot be written; the model that was there before is still there.
 
@@ -57,6 +58,7 @@ def write_document(
       }
     }
     """
+    name = path_name(path)
     if not isinstance(content, Mapping):
         raise InputError(f"content must be a mapping, not {type(content).__name__}")
     plain = dict(content)
@@ -64,7 +66,7 @@ def write_document(
     data = wrap("".join(lay_out(plain)).encode())
     if len(data) > limit:
         raise InputError(f"content takes {len(data)} bytes; the file may have {limit}")
-    replace_file(os.fsdecode(path), data)
+    replace_file(name, data)
 
 
 def read_document(
@@ -95,6 +97,8 @@ def read_document(
         If a single bit of it is not as it was written.
     NewerModelFileError
         If it was written by a later version of tempocal, under a schema this one does not know.
+    InputError
+        If `path` is no path.
     OSError
         If it cannot be opened: missing, a folder, not permitted.
 
@@ -114,7 +118,7 @@ def read_document(
     since it was saved
     >>> folder.cleanup()
     """
-    name = os.fsdecode(path)
+    name = path_name(path)
     try:
         data, schema = unwrap(read_bytes(name, limit))
         content = upgraded(parse(data), schema)

@@ -5,6 +5,7 @@ from importlib.resources import files
 from typing import Any
 
 from tempocal.assessment import Assessment
+from tempocal.modelfile.paths import path_name
 from tempocal.modelfile.replace import replacing
 from tempocal.report.numbers import to_json
 from tempocal.report.pictures import (
@@ -51,8 +52,9 @@ def write_report(
     >>> found.verdict.headline in path.read_text(encoding="utf-8")
     True
     """
+    name = path_name(path)
     page = report_html(assessment, title=title, command=command, time_name=time_name)
-    with replacing(os.fspath(path), "the report") as file:
+    with replacing(name, "the report") as file:
         file.write(page.encode())
 
 

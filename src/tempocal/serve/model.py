@@ -10,6 +10,7 @@ from typing import Any
 from tempocal import scorer
 from tempocal.errors import DamagedModelFileError, ModelFileError
 from tempocal.modelfile.envelope import unwrap
+from tempocal.modelfile.paths import path_name
 from tempocal.modelfile.regular import read_bytes
 from tempocal.serve.refusals import shown
 from tempocal.serve.times import time_reader
@@ -56,7 +57,7 @@ def read_served(path: str | os.PathLike[str]) -> ServedModel:
     OSError
         If it cannot be opened.
     """
-    name = os.fsdecode(path)
+    name = path_name(path)
     try:
         data = read_bytes(name)
         content, _ = unwrap(data)

@@ -146,8 +146,10 @@ def _listen(host: str, port: int) -> socket.socket:
             listener = undo.enter_context(socket.socket(family, kind, proto))
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
-        except OSError as error:
-            raise InputError(f"cannot listen at {host}, port {port}: {error.strerror}") from error
+        except (OSError, ValueError) as error:
+            # ValueError is of a host that is no name at all: with a NUL, or too long a label.
+            why = error.strerror if isinstance(error, OSError) else error
+            raise InputError(f"cannot listen at {host}, port {port}: {why}") from error
         listener.listen(BACKLOG)
         listener.setblocking(False)
         undo.pop_all()

@@ -22,7 +22,7 @@ class Progress:
 
     def __init__(self, total: int, shown: bool | None = None) -> None:
         self._total = total
-        self._shown = sys.stderr.isatty() if shown is None else shown
+        self._shown = _is_terminal() if shown is None else shown
         self._start = self._last = time.monotonic()
         self._done = self._width = 0
 
@@ -51,3 +51,7 @@ class Progress:
         sys.stderr.write("\r" + line.ljust(self._width))
         sys.stderr.flush()
         self._width = max(self._width, len(line))
+
+
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()  # None where it was closed
