@@ -4,11 +4,16 @@ import asyncio
 import select
 from typing import Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tempocal.serve.body import too_slow
+from tempocal.serve.framing import StrictConnection
 from tempocal.serve.metrics import Metrics
 from tempocal.serve.refusals import RefusedError
+
+MOST_INCOMPLETE = 2**14
+"""Bytes of a head that may come before its end."""
 
 _REASONS = {400: "Bad Request", 408: "Request Timeout"}
 
@@ -34,6 +39,10 @@ class PatientProtocol(H11Protocol):
     _seconds: float
     _clock: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.conn: StrictConnection = StrictConnection(h11.SERVER, MOST_INCOMPLETE)
 
     def connection_made(self, transport: Any) -> None:
         """Start the clock: a connection without a request is half a request."""
@@ -73,7 +82,7 @@ class PatientProtocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is not HTTP, in our words."""
-        self._answer_and_close(RefusedError(400, "not_http", "this is not a request of HTTP/1.1"))
+        self._answer_and_close(RefusedError(400, "not_http", self.conn.fault))
 
     def pause_writing(self) -> None:
         """Start a clock: the client does not read its answer."""
