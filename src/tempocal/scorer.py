@@ -109,11 +109,13 @@ def load(path: str | os.PathLike[str]) -> Scorer:
     OSError
         If it cannot be opened.
     """
-    if not isinstance(path, str | bytes | os.PathLike) or not os.fspath(path):
+    if not isinstance(path, str | bytes | os.PathLike):
         raise ModelError(f"path must be the name of a model file, but it is {path!r:.80}")
     name = os.fsdecode(path)
     if "\0" in name:
-        raise ModelError(f"path is {name!r:.200}, with a NUL character, which no file name can hold")
+        raise ModelError(
+            f"path is {name!r:.200}, with a NUL character, which no file name can hold"
+        )
     try:
         return _scorer_of(_bytes_of(name))
     except ModelError as error:
@@ -158,7 +160,10 @@ def _scorer_from(content: Mapping[str, Any]) -> Scorer:
     # No calibrator is temperature scaling of logits.
     inputs = "logits" if inner is None else inner["parameters"]["inputs"]
     classes, name = tuple(content["classes"]["values"]), content["summary"]["calibrator"]
-    _require(columns in (1, len(classes)) and len(classes) > 1, "columns and classes")
+    _require(type(content["columns"]) is int, "columns")
+    _require(
+        columns == len(classes) > 1 or (columns, len(classes)) == (1, 2), "columns and classes"
+    )
     _require(inputs in _CHECKS and all(kind in _KINDS for kind in kinds), "inputs and time")
     score, log_odds = _functions(content["map"], inputs, columns, len(classes), kinds)
     return Scorer(name, classes, inputs, columns, kinds, score, log_odds)
@@ -258,6 +263,17 @@ def _floats(values: Any, what: str = "numbers", least: float = -inf, most: float
     _require(plain and all(least <= value <= most for value in values), what)
     return tuple(map(float, values))
 
+
+def _times(values: Any, what: str = "times") -> Row:
+    """Return ascending times, of which differences are finite."""
+    times = _floats(values, what, -_LARGEST_KNOWN, _LARGEST_KNOWN)
+    _require(all(one < other for one, other in pairwise(times)), what)
+    return times
+
+
+# No logit makes a product with a coefficient overflow, nor a time a difference with a known one.
+_LARGEST_COEFFICIENT = 1e200
+_LARGEST_KNOWN = 8.9e307
 
 # Input. A certain prediction is read as the most that a double can say: odds of 2**53 to 1.
 
@@ -413,15 +429,16 @@ def _basis(content: Mapping[str, Any]) -> tuple[int, int, Shares]:
         case {"kind": "ConstantBasis"}:
             return 1, 1, lambda time: (0, (1.0,))
         case {"kind": "ExponentialBasis", "rate": rate, "first": first}:
-            return 2, 2, _decay(*_floats([rate, first]))
+            return 2, 2, _decay(*_floats([rate], "rates", 5e-324), *_times([first]))
         case {"kind": "SplineBasis", "first": first, "last": last, "unit": unit, "intervals": n}:
-            return int(n) + 3, 4, _spline(*_floats([first, last, unit, n]))
+            ends = _times([first, last], "knots")
+            return int(n) + 3, 4, _spline(*ends, *_floats([unit, n], "knots", 0.0))
         case {"kind": "BinBasis", "edges": edges}:
-            edges = _floats(edges)
+            edges = _times(edges, "edges")
             return len(edges) + 1, 1, lambda time: (bisect_right(edges, time), (1.0,))
         case {"kind": "StepBasis", "times": times, "unseen": unseen}:
-            times = _floats(times)
-            _require(all(one < other for one, other in pairwise(times)), "steps")
+            times = _times(times, "steps")
+            _require(unseen in ("nearest", "interpolate", "error"), "steps")
             if unseen == "interpolate" and len(times) > 1:
                 return len(times), 2, _between(times)
             return len(times), 1, _nearest(times, unseen)
@@ -489,7 +506,8 @@ def _nearest(times: Row, unseen: str) -> Shares:
 
 def _curve(basis: Mapping[str, Any], table: Sequence[Row], width: int) -> Curve:
     """Return the combination of the rows of a table, which are of some width, at any time."""
-    rows = [_floats(row, "coefficients") for row in table]
+    most = _LARGEST_COEFFICIENT
+    rows = [_floats(row, "coefficients", -most, most) for row in table]
     _require(all(len(row) == width for row in rows), "coefficients")
     if basis["kind"] == "ProductBasis":
         return _surface(basis, rows)
@@ -594,6 +612,7 @@ def _centered(table: Sequence[Row], step: int) -> Sequence[Row]:
 
 
 def _scale(fitted: Mapping[str, Any], columns: int, n_classes: int) -> Map:
+    _require(all(row[0] > 0.0 for table in fitted["tables"] for row in table), "coefficients")
     if columns == 1:  # a line through zero
         (table,) = fitted["tables"]
         return _line(*_curves({**fitted, "tables": [[[*row, 0.0] for row in table]]}, 2))
@@ -628,6 +647,7 @@ def _full(fitted: Mapping[str, Any], columns: int, n_classes: int) -> Map:
 
 
 def _full_of_log_proba(fitted: Mapping[str, Any], columns: int, n_classes: int) -> Map:
+    _require(n_classes in (columns, 2), "classes")
     full, least = _full(fitted, n_classes, n_classes), log(_SMALLEST)
 
     def of_row(row: Row, time: Any) -> Any:
@@ -660,10 +680,10 @@ def _bare(fitted: Mapping[str, Any]) -> Map:
     """Return a map of log-odds without coefficients: a step function, or linear between knots."""
     shares = _floats(fitted["probabilities"], "shares", 0.0, 1.0)
     if fitted["kind"] == "Steps":
-        edges, odds_of = _floats(fitted["edges"]), [_logit_of(share) for share in shares]
+        edges, odds_of = _ordered(fitted["edges"], "bins"), [_logit_of(share) for share in shares]
         _require(len(shares) == len(edges) + 1, "bins")
         return lambda odds, time: odds_of[bisect_left(edges, odds)]
-    knots, last = _floats(fitted["odds"]), len(shares) - 1
+    knots, last = _ordered(fitted["odds"], "knots"), len(shares) - 1
     _require(0 < len(shares) == len(knots), "knots")
 
     def between_knots(odds: float, time: Any) -> float:
@@ -671,9 +691,16 @@ def _bare(fitted: Mapping[str, Any]) -> Map:
         if k < 0 or k == last:
             return _logit_of(shares[max(k, 0)])
         slope = (shares[k + 1] - shares[k]) / (knots[k + 1] - knots[k])
-        return _logit_of(min(max(slope * (odds - knots[k]) + shares[k], 0.0), 1.0))
+        rise = slope * (odds - knots[k]) if odds > knots[k] else 0.0
+        return _logit_of(min(max(rise + shares[k], 0.0), 1.0))
 
     return between_knots
+
+
+def _ordered(values: Any, what: str) -> Row:
+    numbers = _floats(values, what)
+    _require(all(one <= other for one, other in pairwise(numbers)), what)
+    return numbers
 
 
 def _of_classes(fitted: Mapping[str, Any], columns: int, n_classes: int) -> Map:
@@ -682,6 +709,8 @@ def _of_classes(fitted: Mapping[str, Any], columns: int, n_classes: int) -> Map:
         case {"form": "lines"}:
             maps = [_line(curve) for curve in _curves(fitted, 2)]
         case {"form": "betas"}:
+            least = min(each for table in fitted["tables"] for row in table for each in row[:2])
+            _require(least >= 0.0, "coefficients")
             maps = [_beta(curve) for curve in _curves(fitted, 3)]
         case _:
             maps = [_bare(each) for each in fitted["maps"]]

@@ -11,9 +11,11 @@ from hypothesis.extra.numpy import arrays
 
 from tempocal.errors import DamagedModelFileError
 from tempocal.maps import Affine, Beta, Knots, Line, OneVsRest, Scale, Steps, from_dict, to_dict
+from tempocal.maps.whole import LARGEST_COEFFICIENT
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
-at_least_0 = st.floats(0, allow_infinity=False)
+coefficient = st.floats(-LARGEST_COEFFICIENT, LARGEST_COEFFICIENT)
+at_least_0 = st.floats(0, LARGEST_COEFFICIENT)
 moderate = st.floats(-50, 50)
 probability = st.floats(0, 1)
 
@@ -35,13 +37,13 @@ def knots(count):
 
 
 binary_maps = st.one_of(
-    st.builds(Line, finite, finite),
-    st.builds(Beta, at_least_0, at_least_0, finite),
+    st.builds(Line, coefficient, coefficient),
+    st.builds(Beta, at_least_0, at_least_0, coefficient),
     st.integers(0, 5).flatmap(steps),
     st.integers(0, 5).flatmap(knots),
 )
 maps = st.one_of(
-    st.builds(Scale, st.floats(0, exclude_min=True, allow_infinity=False)),
+    st.builds(Scale, st.floats(0, LARGEST_COEFFICIENT, exclude_min=True)),
     st.builds(Affine, numbers(3), numbers(3), st.booleans()),
     st.builds(Affine, numbers(3, 3), numbers(3), st.booleans()),
     st.builds(OneVsRest, st.lists(binary_maps, min_size=1, max_size=3).map(tuple)),

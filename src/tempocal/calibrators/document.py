@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.calibrators.learned_document import learned_to_dict
-from tempocal.calibrators.summary import Summary
+from tempocal.calibrators.summary import BATCHES, Summary
 from tempocal.errors import DamagedModelFileError
 from tempocal.fitted.entries import LEARNED
 from tempocal.maps import to_dict
@@ -33,6 +33,9 @@ _FACTS: dict[str, tuple[type, ...]] = {
     "nll_after": (int, float),
     "details": (dict,),
 }
+# The least that some of them can be, and the most that is counted.
+_LEAST = {"n_rows": 1, "total_weight": 1e-300, "n_groups": 1, "effective_number": 0}
+_LARGEST_COUNT = 2**63
 # The numbers that JSON has no word for.
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
@@ -91,9 +94,21 @@ def summary_from_dict(content: Any) -> Summary:
     infinite = {name: math.inf for name in ("nll_before", "nll_after") if content[name] is None}
     facts = {**content, **infinite}
     for name, kinds in _FACTS.items():
-        if type(facts[name]) not in kinds:
+        if type(facts[name]) not in kinds or not _is_within(facts[name], _LEAST.get(name)):
             raise DamagedModelFileError(f"the {name} of the model's summary cannot be read")
-    return Summary(**{**facts, "details": read_out(facts["details"])})
+    details = {name: read_out(part) for name, part in facts["details"].items()}
+    batches = details.get(BATCHES, 1)
+    if type(batches) is not int or not _is_within(batches, 1):
+        raise DamagedModelFileError(f"the batches of the model's summary are {batches!r:.80}")
+    return Summary(**{**facts, "details": details})
+
+
+def _is_within(fact: Any, least: float | None) -> bool:
+    if not isinstance(fact, int | float):
+        return True
+    if isinstance(fact, int) and abs(fact) >= _LARGEST_COUNT:
+        return False
+    return least is None or fact >= least
 
 
 def spell_out(value: Any) -> Any:

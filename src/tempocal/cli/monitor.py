@@ -5,7 +5,14 @@ from typing import Any
 import click
 
 from tempocal.cli.failures import Alarm
-from tempocal.cli.options import Named, as_json, folder_is_there, forecasts_of_file, require_finite, verb
+from tempocal.cli.options import (
+    Named,
+    as_json,
+    folder_is_there,
+    forecasts_of_file,
+    require_finite,
+    verb,
+)
 from tempocal.cli.saying import say
 
 

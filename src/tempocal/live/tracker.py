@@ -102,6 +102,8 @@ class SequenceTracker:
         if type(save_every) is not int or save_every < 1:
             raise InputError(f"save_every must be a whole number above 0, but it is {save_every!r}")
         self.folder = Path(path_name(folder, "folder"))
+        if not os.fspath(folder):
+            raise InputError("folder is empty: name a folder, or say '.' for the current one")
         self._save_every = save_every
         self._lock = RLock()
         self.calibrator: Any = None

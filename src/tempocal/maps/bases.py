@@ -91,7 +91,8 @@ class ExponentialBases(_Dense):
 
 
 def _decay(rates: float | Array, since: Array) -> Array:
-    fall = np.multiply.outer(-rates, np.maximum(since, 0.0))
+    with np.errstate(over="ignore"):  # long after the fit nothing is left of it
+        fall = np.multiply.outer(-rates, np.maximum(since, 0.0))
     functions = np.empty((*fall.shape, 2))
     # expm1 keeps the digits of 1 - u where u is nearly 1.
     functions[..., 0] = -np.expm1(fall)

@@ -2,6 +2,11 @@
 
 Shapes agree, times ascend, probabilities lie in [0, 1], and what must be positive is. Every basis
 is positive and sums to 1, so that a curve is positive where all its coefficients are.
+
+Numbers are bounded, so that no logit (within 2**53) and no time (within 8e307) makes a product or a
+difference overflow: what is read predicts finite probabilities. The bounds are far beyond any fit:
+logits of 1e-100, the smallest that are taken, give slopes of about 1e100. `tempocal.scorer` has the
+same ones.
 """
 
 import math
@@ -25,6 +30,13 @@ from tempocal.maps.bases import (
 from tempocal.maps.binary import Beta, Knots, Line, Steps
 from tempocal.maps.multiclass import Affine, OneVsRest, Scale
 
+LARGEST_COEFFICIENT = 1e200
+LARGEST_TIME = 8.9e307  # differences of two are finite
+LARGEST_DEVIATION = 1e150  # its square is finite
+LARGEST_VARIANCE = 1e300
+# By how much the logarithms of two rates may be apart.
+NUDGES = (1e-9, 1.0)
+
 
 def is_whole(part: Any) -> bool:
     """Tell whether the numbers of a map, a basis or a band go together."""
@@ -36,7 +48,17 @@ def is_whole(part: Any) -> bool:
 
 def _is_affine(fitted: Affine) -> bool:
     shape = fitted.bias.shape
-    return len(shape) == 1 and shape[0] > 1 and fitted.weights.shape in (shape, 2 * shape)
+    is_shape = len(shape) == 1 and shape[0] > 1 and fitted.weights.shape in (shape, 2 * shape)
+    return is_shape and _are_coefficients(fitted.weights) and _are_coefficients(fitted.bias)
+
+
+def _are_coefficients(numbers: Array) -> bool:
+    return bool((np.abs(numbers) <= LARGEST_COEFFICIENT).all())
+
+
+def _is_beta(fitted: Beta) -> bool:
+    numbers = np.array([fitted.a, fitted.b, fitted.c])
+    return min(fitted.a, fitted.b) >= 0 and _are_coefficients(numbers)
 
 
 def _are_steps(fitted: Steps) -> bool:
@@ -63,7 +85,13 @@ def _is_curve(positions: Array, probabilities: Array) -> bool:
 # Bases
 
 
+def _is_decay(basis: ExponentialBasis) -> bool:
+    return basis.rate > 0.0 and _is_time(basis.first)
+
+
 def _is_spline(basis: SplineBasis) -> bool:
+    if not (_is_time(basis.first) and _is_time(basis.last)):
+        return False
     length = basis.last - basis.first
     if not 0.0 < length < math.inf or basis.unit < 0.0:
         return False
@@ -78,7 +106,12 @@ def _are_times(basis: StepBasis) -> bool:
 
 
 def _ascends(times: Array) -> bool:
-    return times.ndim == 1 and bool((times[1:] > times[:-1]).all())
+    ascends = times.ndim == 1 and bool((times[1:] > times[:-1]).all())
+    return ascends and all(map(_is_time, times[[0, -1]] if len(times) else ()))
+
+
+def _is_time(time: float) -> bool:
+    return bool(abs(time) <= LARGEST_TIME)
 
 
 # Maps along time
@@ -99,7 +132,8 @@ def _are_curves(fitted: Curves) -> bool:
 
 
 def _is_table(table: Array, basis: Basis) -> bool:
-    return table.ndim == 2 and len(table) == basis.n_functions and table.shape[1] > 0
+    is_shape = table.ndim == 2 and len(table) == basis.n_functions and table.shape[1] > 0
+    return is_shape and _are_coefficients(table)
 
 
 def _is_positive(form: str, tables: tuple[Array, ...]) -> bool:
@@ -141,13 +175,26 @@ def _is_band(band: Band) -> bool:
     return (
         band.covariances.shape == (band.table.shape[1], size, size)
         and len(band.slower) == len(band.faster)
-        and band.nudge > 0.0
+        and NUDGES[0] <= band.nudge <= NUDGES[1]
         and _are_alike((band.basis, *band.faster, *band.slower))
+        and _has_finite_variances(band)
     )
 
 
+def _has_finite_variances(band: Band) -> bool:
+    """Bound the quadratic form of `Band.variance`, whose weights are functions and slopes."""
+    steepest = 2.0 * float(np.abs(band.table).max()) / band.nudge
+    weights = np.array([1.0] * band.basis.n_functions + [steepest] * len(band.faster))
+    with np.errstate(over="ignore", invalid="ignore"):
+        most = np.einsum("i,kij,j->k", weights, np.abs(band.covariances), weights)
+    return bool((most <= LARGEST_VARIANCE).all())
+
+
 def _is_step_band(band: StepBand) -> bool:
-    return _is_table(band.deviations, band.basis) and bool((band.deviations >= 0).all())
+    deviations = band.deviations
+    return _is_table(deviations, band.basis) and bool(
+        ((deviations >= 0) & (deviations <= LARGEST_DEVIATION)).all()
+    )
 
 
 def _are_alike(bases: tuple[Basis, ...]) -> bool:
@@ -173,17 +220,17 @@ def _always(part: Any) -> bool:
 _IS_WHOLE: dict[type, Callable[[Any], bool]] = {
     Affine: _is_affine,
     Band: _is_band,
-    Beta: lambda fitted: min(fitted.a, fitted.b) >= 0,
+    Beta: _is_beta,
     BinBasis: lambda basis: _ascends(basis.edges),
     ConstantBasis: _always,
     Curves: _are_curves,
-    ExponentialBasis: lambda basis: basis.rate > 0.0,
+    ExponentialBasis: _is_decay,
     Knots: _are_knots,
-    Line: _always,
+    Line: lambda fitted: _are_coefficients(np.array([fitted.slope, fitted.bias])),
     MapPerStep: _is_map_per_step,
     OneVsRest: lambda fitted: len(fitted.maps) > 0,
     ProductBasis: _always,
-    Scale: lambda fitted: fitted.inverse_temperature > 0,
+    Scale: lambda fitted: 0 < fitted.inverse_temperature <= LARGEST_COEFFICIENT,
     SplineBasis: _is_spline,
     StepBand: _is_step_band,
     StepBasis: _are_times,

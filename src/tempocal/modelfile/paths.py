@@ -19,7 +19,7 @@ def path_name(path: Any, name: str = "path") -> str:
     Raises
     ------
     InputError
-        If it is nothing of these, is empty, or holds a NUL character.
+        If it is nothing of these, or holds a NUL character.
 
     Examples
     --------
@@ -40,8 +40,6 @@ def path_name(path: Any, name: str = "path") -> str:
             f"{'an open file' if hasattr(path, 'read') else f'{path!r:.80}'}"
         )
     text = os.fsdecode(path)
-    if not text:
-        raise InputError(f"{name} is empty: it must be the name of a file")
     if "\0" in text:
         raise InputError(
             f"{name} is {text!r:.200}, with a NUL character, which no file name can hold"

@@ -2,7 +2,7 @@
 
 A proxy in front of the service and the service must agree where a request ends; else what one takes
 for the body of a request, the other takes for the next request (request smuggling). RFC 9112,
-section 6, leaves the choice to answer some of these and close the connection: here they are refused.
+section 6, leaves the choice to answer some of these and close the connection: they are refused.
 """
 
 import h11
