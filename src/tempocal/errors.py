@@ -6,6 +6,7 @@
     ├── InputError (ValueError)            an argument is not what it must be
     │   ├── NoFiniteOptimumError           the data leave the parameters unbounded
     │   ├── TooManyCoefficientsError       a curve with more coefficients than can be fitted
+    │   ├── NoPartialFitError              a calibrator that cannot be updated (AttributeError)
     │   └── TableError                     a table whose rows cannot all be read
     ├── ModelFileError (ValueError)        a model file is not to be trusted
     │   ├── NotAModelFileError             another kind of file
@@ -45,6 +46,10 @@ class NoFiniteOptimumError(InputError):
 
 class TooManyCoefficientsError(InputError):
     """A calibrator along a curve has more coefficients than can be fitted."""
+
+
+class NoPartialFitError(InputError, AttributeError):
+    """A calibrator has no ``partial_fit``; ``hasattr`` is False, as scikit-learn wants it."""
 
 
 class TableError(InputError):

@@ -112,10 +112,11 @@ def load(path: str | os.PathLike[str]) -> Scorer:
     if not isinstance(path, str | bytes | os.PathLike):
         raise ModelError(f"path must be the name of a model file, but it is {path!r:.80}")
     name = os.fsdecode(path)
-    if "\0" in name:
-        raise ModelError(
-            f"path is {name!r:.200}, with a NUL character, which no file name can hold"
-        )
+    try:
+        if b"\0" in os.fsencode(name):
+            raise ModelError(f"path is {name!r:.200}, with a NUL character, which no file can have")
+    except UnicodeEncodeError as error:
+        raise ModelError(f"path is {name!a:.200}, which is not text: {error.reason}") from error
     try:
         return _scorer_of(_bytes_of(name))
     except ModelError as error:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tempocal.calibrators.checking import Checked, check_rows, with_shape
 from tempocal.calibrators.document import save
-from tempocal.calibrators.learned import Learned
+from tempocal.calibrators.learned import Learned, PartialFit
 from tempocal.calibrators.needs import Needs
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.training import Fitted, Training
@@ -39,6 +39,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
     summary_: Summary
     n_features_in_: int
     _learned: Learned | None = None
+    partial_fit: Any = PartialFit()
 
     def fit(self, logits: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit to labelled predictions.
@@ -167,6 +168,10 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         """Write the fitted calibrator to a model file, to be read back by `tempocal.load`."""
         check_is_fitted(self, "map_")
         save(self, path)
+
+    def _why_no_partial_fit(self) -> str | None:
+        """Say why there is no ``partial_fit``; None if there is one."""
+        return "it has no coefficients that new rows could update"
 
     def _fit_rows(self, logits: Any, y: Any, sample_weight: Any, groups: Any, classes: Any) -> Self:
         checked = self._check_rows(logits, y, sample_weight, groups, classes)

@@ -1,13 +1,16 @@
 """What a fitted calibrator remembers, to go on when more rows come."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from functools import update_wrapper
+from numbers import Real
+from types import MethodType
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.calibrators.standard import Standard
-from tempocal.errors import InputError
+from tempocal.errors import InputError, NoPartialFitError
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.solve import Memory
@@ -62,6 +65,36 @@ def require_learned(learned: Learned | None) -> Learned:
     return learned
 
 
+class PartialFit:
+    """A ``partial_fit`` that some calibrators have; for others an error says which do.
+
+    The error is an AttributeError, so that ``hasattr`` tells, as scikit-learn wants it.
+    """
+
+    def __init__(self, method: Any = None) -> None:
+        self._method = method
+        if method is not None:
+            update_wrapper(cast("Any", self), method)
+
+    def __get__(self, calibrator: Any, kind: type | None = None) -> Any:
+        if calibrator is None:
+            if self._method is None:
+                raise _no_partial_fit(kind, "it has no coefficients that new rows could update")
+            return self._method
+        reason = calibrator._why_no_partial_fit()
+        if reason is not None:
+            raise _no_partial_fit(type(calibrator), reason)
+        return MethodType(self._method, calibrator)
+
+
+def _no_partial_fit(kind: type | None, reason: str) -> NoPartialFitError:
+    return NoPartialFitError(
+        f"{getattr(kind, '__name__', kind)} has no partial_fit: {reason}. TemperatureScaling, "
+        "PlattScaling, VectorScaling, MatrixScaling, BetaCalibration and DirichletCalibration have "
+        "one, alone and under TemporalCalibrator; of the others, fit a new one to all rows"
+    )
+
+
 def saved(learned: Learned | None) -> Learned | None:
     """Let it be part of the model file."""
     return None if learned is None else replace(learned, to_save=True)
@@ -69,7 +102,7 @@ def saved(learned: Learned | None) -> Learned | None:
 
 def check_keep(keep: Any) -> float:
     """Return the share of the past that is kept."""
-    number = float(keep) if isinstance(keep, int | float) and keep is not True else np.nan
+    number = float(keep) if isinstance(keep, Real) and not isinstance(keep, bool) else np.nan
     if not 0.0 < number <= 1.0:
         raise InputError(f"keep must be a number above 0 and at most 1, but it is {keep!r}")
     return number

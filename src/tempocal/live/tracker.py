@@ -109,6 +109,8 @@ class SequenceTracker:
         self.calibrator: Any = None
         self._sequences: dict[SequenceId, Sequence] = {}
         self._finished: set[SequenceId] = set()
+        if self.folder.exists() and not self.folder.is_dir():
+            raise InputError(f"folder is {self.folder}, which is a file: name a folder")
         if calibrator is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
         elif not (self.folder / _LOG).exists():

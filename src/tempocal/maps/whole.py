@@ -49,7 +49,9 @@ def is_whole(part: Any) -> bool:
 def _is_affine(fitted: Affine) -> bool:
     shape = fitted.bias.shape
     is_shape = len(shape) == 1 and shape[0] > 1 and fitted.weights.shape in (shape, 2 * shape)
-    return is_shape and _are_coefficients(fitted.weights) and _are_coefficients(fitted.bias)
+    if not is_shape or (fitted.of_log_proba and fitted.weights.ndim == 1):
+        return False  # no calibrator has a diagonal of log-probabilities
+    return _are_coefficients(fitted.weights) and _are_coefficients(fitted.bias)
 
 
 def _are_coefficients(numbers: Array) -> bool:

@@ -19,7 +19,7 @@ def path_name(path: Any, name: str = "path") -> str:
     Raises
     ------
     InputError
-        If it is nothing of these, or holds a NUL character.
+        If it is nothing of these, holds a NUL character, or half of a surrogate pair.
 
     Examples
     --------
@@ -44,4 +44,8 @@ def path_name(path: Any, name: str = "path") -> str:
         raise InputError(
             f"{name} is {text!r:.200}, with a NUL character, which no file name can hold"
         )
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError as error:
+        raise InputError(f"{name} is {text!a:.200}, which is not text: {error.reason}") from error
     return text

@@ -239,6 +239,9 @@ class AutoTemporalCalibrator(TimedCalibrator):
         }
         return replace(summary, details={**summary.details, **choice})
 
+    def _why_no_partial_fit(self) -> str:
+        return "a comparison needs all rows. What it chose has one: best_, after fit"
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the choice and the comparison to a model file, to be read by `tempocal.load`."""
         check_is_fitted(self, "map_")

@@ -4,7 +4,6 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators import TemperatureScaling
@@ -12,6 +11,7 @@ from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.checking import Checked, with_shape
 from tempocal.calibrators.from_table import of_table, table_training
 from tempocal.calibrators.learned import (
+    PartialFit,
     check_first_classes,
     check_keep,
     check_later_classes,
@@ -32,14 +32,6 @@ from tempocal.temporal.document import save
 from tempocal.temporal.fitting import fit_along_time, with_shrinkage
 from tempocal.temporal.learning import learn_along_time
 from tempocal.temporal.timed import TimedCalibrator
-
-
-def _learns(calibrator: "TemporalCalibrator") -> bool:
-    """Tell whether there is a `partial_fit`."""
-    own = calibrator._parts()[0]
-    if isinstance(own, ParametricCalibrator):
-        return True
-    raise AttributeError(f"{own!r} cannot learn from parts: fit it to all rows at once")
 
 
 class TemporalCalibrator(TimedCalibrator):
@@ -125,7 +117,7 @@ class TemporalCalibrator(TimedCalibrator):
         given = {"time": time, "groups": groups, "sample_weight": sample_weight}
         return self._fit_timed(logits, y, self._parts()[0].classes, given)
 
-    @available_if(_learns)  # type: ignore[untyped-decorator]
+    @PartialFit
     def partial_fit(
         self,
         logits: Any,
@@ -276,6 +268,15 @@ class TemporalCalibrator(TimedCalibrator):
         summary = of_table(fitted.summary, training, fitted.map, rough)
         self._keep_of_table(replace(fitted, summary=summary), labelled)
         return self
+
+    def _why_no_partial_fit(self) -> str | None:
+        try:
+            inner = self._parts()[0]
+        except InputError as error:
+            return str(error)
+        if isinstance(inner, ParametricCalibrator):
+            return None
+        return f"{type(inner).__name__} has no coefficients that new rows could update"
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted calibrator to a model file, to be read back by `tempocal.load`."""
