@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-PATIENCE = 30.0
-"""Seconds in which a service must have stopped."""
+PATIENCE = 300.0
+"""Seconds after which a service that has not stopped is taken to hang."""
 
 
 class Running:

@@ -39,7 +39,7 @@ def bits_of_many(kind):
 
 def in_forks(function, kinds):
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        return pool.map_async(function, kinds).get(timeout=120)
+        return pool.map_async(function, kinds).get(timeout=600)
 
 
 @every_kind

@@ -71,9 +71,7 @@ def test_numbers_of_any_type_are_numbers(call):
         call(bins)
 
 
-@pytest.mark.parametrize(
-    "bins", [10**6, 2**63, 10**30, 10**5000], ids=["1e6", "2**63", "1e30", "1e5000"]
-)
+@pytest.mark.parametrize("bins", [10**6, 2**63, 10**30], ids=["1e6", "2**63", "1e30"])
 @pytest.mark.parametrize("call", STRETCHES.values(), ids=STRETCHES)
 def test_stretches_are_no_more_than_times(call, bins):
     call(bins)

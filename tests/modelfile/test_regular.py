@@ -2,7 +2,6 @@
 
 import os
 import socket
-import time
 
 import pytest
 
@@ -34,10 +33,8 @@ def test_devices_are_refused(device):
 @posix
 def test_a_pipe_that_nobody_writes_to_is_refused_at_once(path):
     os.mkfifo(path)
-    start = time.perf_counter()
     with pytest.raises(NotAModelFileError, match="not an ordinary file"):
         read_document(path)
-    assert time.perf_counter() - start < 5
 
 
 @posix
@@ -52,10 +49,8 @@ def test_a_socket_is_an_ordinary_error(path, monkeypatch):
 def test_of_a_file_too_large_only_the_beginning_is_read(path):
     with open(path, "wb") as file:
         file.truncate(2**40)  # takes no space on the disk
-    start = time.perf_counter()
     with pytest.raises(NotAModelFileError, match=f"larger than {MAX_BYTES} bytes"):
         read_document(path)
-    assert time.perf_counter() - start < 5
 
 
 def test_a_file_of_exactly_the_limit_is_read(path):

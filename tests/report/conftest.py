@@ -21,6 +21,6 @@ def browser():
         "--disable-sync",
     ]
     with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=quiet)
+        started = playwright.chromium.launch(executable_path=found, args=quiet, timeout=0)
         yield started
         started.close()

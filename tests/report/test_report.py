@@ -41,6 +41,7 @@ def page(found, tmp_path_factory):
 def opened(browser, path, **settings):
     """Open a page, and fail on anything that its console says or that it asks the network for."""
     context = browser.new_context(**settings)
+    context.set_default_timeout(300_000)  # the machine may be busy
     tab = context.new_page()
     said = []
     tab.on("console", lambda message: said.append(message.text))

@@ -9,7 +9,10 @@ from benchmarks.load.cases import request_of
 from serve.asking import model_of
 
 GOOD = {"logits": 1.5, "time": 3}
+METRICS = b"GET /metrics HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n"
 REQUEST = request_of(json.dumps(GOOD).encode())
+# Seconds after which something is taken to hang, on a machine that may be busy.
+PATIENCE = 300
 OLD, NEW = model_of(slope=0.5), model_of(slope=0.7)
 
 
@@ -19,13 +22,18 @@ def wanted_of(model):
 
 def send(port, data):
     """Send bytes and return what comes back until the other side closes."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
         connection.sendall(data)
         return received(connection)
 
 
 def received(connection):
     return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
+def request_has_arrived(port):
+    """Wait until the service has read the head of one request for scores, and waits for more."""
+    until(lambda: b"\ntempocal_requests_receiving 1\n" in send(port, METRICS))
 
 
 def answered(connection):
@@ -37,8 +45,8 @@ def answered(connection):
 
 
 def until(holds):
-    """Wait until something holds, ten seconds at most."""
-    deadline = time.monotonic() + 10
+    """Wait until something holds."""
+    late = time.monotonic() + PATIENCE
     while not holds():
-        assert time.monotonic() < deadline
+        assert time.monotonic() < late
         time.sleep(0.05)

@@ -2,10 +2,12 @@
 
 import asyncio
 import os
+from itertools import count
 
 import pytest
 
 from serve.asking import model_of, save
+from serve.sockets import PATIENCE
 from tempocal.errors import ModelFileError
 from tempocal.serve import keeper as keepers
 from tempocal.serve.keeper import Keeper
@@ -119,7 +121,7 @@ def test_watching(keeper, path, monkeypatch, caplog):
         await settled(lambda: save(OLD, path))
         watching.cancel()
 
-    asyncio.run(asyncio.wait_for(go(), 20))
+    asyncio.run(asyncio.wait_for(go(), PATIENCE))
     old, new = (model.predict_proba([1.0], [0.0])[0, 1] for model in (OLD, NEW))
     assert [one[:2] for one in seen] == [(1, 0), (1, 1), (1, 2), (2, 2)]
     assert [one[2] for one in seen] == pytest.approx([new, new, new, old], rel=1e-12)
@@ -150,7 +152,7 @@ def test_what_is_not_the_fault_of_the_file_is_tried_again(keeper, path, monkeypa
         assert not watching.done()
         watching.cancel()
 
-    asyncio.run(asyncio.wait_for(go(), 20))
+    asyncio.run(asyncio.wait_for(go(), PATIENCE))
     assert counted(keeper)[0] == 2
     assert caplog.messages[0] == f"{path}: RuntimeError; model {old.id} goes on answering"
 
@@ -174,7 +176,7 @@ def test_another_file_is_taken_up_at_once_after_any_failure(keeper, path, monkey
             await asyncio.sleep(0.01)
         watching.cancel()
 
-    asyncio.run(asyncio.wait_for(go(), 20))
+    asyncio.run(asyncio.wait_for(go(), PATIENCE))
 
 
 def test_a_signal_that_meets_another_failure_says_so(keeper, path, monkeypatch, caplog):
@@ -202,7 +204,7 @@ def test_a_file_that_is_being_written_is_left_alone(keeper, path, monkeypatch):
             await asyncio.sleep(0.01)
         watching.cancel()
 
-    asyncio.run(asyncio.wait_for(go(), 20))
+    asyncio.run(asyncio.wait_for(go(), PATIENCE))
     assert counted(keeper) == (1, 0)
 
 
@@ -213,20 +215,20 @@ def test_a_file_that_is_replaced_all_the_time_is_taken_up(keeper, path, monkeypa
 
     async def go():
         watching = asyncio.create_task(keeper.watch())
-        for k in range(200):
+        for k in count():
             os.replace(save((NEW, OLD)[k % 2], path.with_name("spare")), path)
             await asyncio.sleep(0.003)
             seen.add(keeper.model.id)
+            if counted(keeper)[0] >= 5:
+                break
         last = keepers.read_served(str(path)).id
         while keeper.model.id != last:
             await asyncio.sleep(0.01)
         watching.cancel()
 
-    asyncio.run(asyncio.wait_for(go(), 20))
+    asyncio.run(asyncio.wait_for(go(), PATIENCE))
     assert len(seen | {first}) == 2
-    taken, failed = counted(keeper)
-    assert taken >= 5
-    assert failed == 0
+    assert counted(keeper)[1] == 0
 
 
 def test_bad_files_all_the_time_are_said_once(keeper, path, monkeypatch, caplog):
@@ -237,16 +239,20 @@ def test_bad_files_all_the_time_are_said_once(keeper, path, monkeypatch, caplog)
     async def go():
         watching = asyncio.create_task(keeper.watch())
         await asyncio.sleep(0.02)
-        for k in range(300):
+        for k in count():
             # Of another length each time, whatever the clock of the file system can tell apart.
             path.with_name("spare").write_bytes(b"{}" + b" " * k)
             os.replace(path.with_name("spare"), path)
             await asyncio.sleep(0.001)
+            if k >= 300 and counted(keeper) != (0, 0):
+                break
         assert counted(keeper) == (0, 1)
+        while counted(keeper) == (0, 1):
+            await asyncio.sleep(0.01)
         await asyncio.sleep(0.1)
         watching.cancel()
 
-    asyncio.run(asyncio.wait_for(go(), 20))
+    asyncio.run(asyncio.wait_for(go(), PATIENCE))
     assert keeper.model is old
     assert counted(keeper) == (0, 2)  # in the course of it, and the last, which stays
     assert len(caplog.messages) == 2

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from serve.asking import JSON, ask, model_of, refused, service_of
+from serve.sockets import PATIENCE
 from tempocal.errors import InputError
 from tempocal.serve import app, token
 
@@ -97,7 +98,7 @@ def while_held(service, bodies, are_there, release):
         assert {one.status_code for one in waited} == {200}
         return one_more
 
-    answer = asyncio.run(asyncio.wait_for(go(), 20))
+    answer = asyncio.run(asyncio.wait_for(go(), PATIENCE))
     assert ask(service, GOOD).status_code == 200
     return answer
 

@@ -37,7 +37,7 @@ def server(bin_folder: Path) -> Iterator[str]:
     try:
         run("initdb", "--auth=trust", "--username=tempocal", "--no-sync", "--encoding=UTF8")
         options = f"-F -c listen_addresses='' -c unix_socket_directories={folder}"
-        run("pg_ctl", "-w", "-s", "-l", f"{folder}/log", "-o", options, "start")
+        run("pg_ctl", "-w", "-t", "300", "-s", "-l", f"{folder}/log", "-o", options, "start")
         try:
             yield folder
         finally:

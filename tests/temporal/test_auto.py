@@ -166,6 +166,18 @@ class TestComparison:
         assert table.chosen.verdict.startswith("chosen: simpler")
         assert table[0].name == "best"
 
+    def test_candidates_that_are_equal_in_all_digits_are_not_worse(self):
+        """What is left of a difference by rounding has no standard error to speak of."""
+        rows = training()
+        base = np.random.default_rng(0).random(len(Y))
+        trials = [self.tried(base + 1.0, 0.0, "Identity")]
+        trials += [self.tried(base + 1e-10 * k, 3.0 - k, f"{k} less") for k in range(3)]
+        table, chosen = compare(trials, rows, nothing=0)
+        assert chosen == 3
+        assert {one.verdict for one in table[:2]} == {"as good, but not simpler than the chosen"}
+        same = [self.tried(base + 1e-10, 0.0, "Identity"), self.tried(base, 1.0, "no gain")]
+        assert compare(same, rows, nothing=0)[1] == 0
+
     def test_differences_are_paired_by_group(self):
         rows = training()
         difference = 0.01 + 0.1 * np.random.default_rng(1).normal(size=rows.groups.count)

