@@ -23,6 +23,8 @@ ROLES = {
     "id": ("groups", "'id'", "/id", "sequence"),
     "w": ("weight", "'w'"),
 }
+# Doors that differ from others in what they may overlook, not in what they answer.
+TWINS = {"duckdb on parquet", "polars on parquet", "command on large csv"}
 # What engines raise for values that no column of theirs can hold.
 UNBUILDABLE = (TypeError, OverflowError, ValueError)
 
@@ -44,14 +46,21 @@ def answers(model):
     return np.array([edge[0] for band in bands for edge in (band.lower, band.upper)])
 
 
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_every_door_gives_the_same(case, door, tmp_path):
-    columns = case.columns(GOOD)
+def wanted_of(case, door):
+    """Return what a door must make of a case; None where another door shows it as well."""
     outcome = case.outcome
     if door in case.but:
         outcome = REFUSED if outcome == SAME else SAME
-    if outcome == REFUSED:
+    return None if outcome == SAME and door in TWINS else outcome
+
+
+PAIRS = [(case, door) for case in CASES for door in DOORS if wanted_of(case, door) is not None]
+
+
+@pytest.mark.parametrize(("case", "door"), PAIRS, ids=lambda one: str(one))
+def test_every_door_gives_the_same(case, door, tmp_path):
+    columns = case.columns(GOOD)
+    if wanted_of(case, door) == REFUSED:
         refused(case, columns, door, tmp_path)
     else:
         given = {**columns, "id": [str(one) for one in columns["id"]]} if door in CSV else columns
