@@ -57,7 +57,7 @@ def wanted_of(case, door):
 PAIRS = [(case, door) for case in CASES for door in DOORS if wanted_of(case, door) is not None]
 
 
-@pytest.mark.parametrize(("case", "door"), PAIRS, ids=lambda one: str(one))
+@pytest.mark.parametrize(("case", "door"), PAIRS, ids=str)
 def test_every_door_gives_the_same(case, door, tmp_path):
     columns = case.columns(GOOD)
     if wanted_of(case, door) == REFUSED:
