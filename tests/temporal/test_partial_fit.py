@@ -392,9 +392,8 @@ class TestRefusals:
 
     def test_calibrators_without_coefficients(self):
         cal = tc.TemporalCalibrator(tc.IsotonicCalibration(), tc.PerStep())
-        with pytest.raises(AttributeError) as found:
+        with pytest.raises(AttributeError, match="IsotonicCalibration has no coefficients"):
             cal.partial_fit(**part(MATCHES.sequence < 200))
-        assert "cannot learn from parts" in str(found.value.__cause__)
 
     @pytest.mark.parametrize("name", ["models", "class_weights"])
     def test_damaged_files(self, cal, tmp_path, name):

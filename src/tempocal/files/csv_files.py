@@ -1,12 +1,15 @@
 """CSV: by column, or in blocks of text as it stands."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import csv
 
+from tempocal.errors import InputError
 from tempocal.files.csv_types import exact
+from tempocal.files.encoding import find_other_encoding, require_no_other_encoding
 from tempocal.files.problems import reading
 from tempocal.files.source import Source
 
@@ -22,7 +25,8 @@ _MISSING = {
 
 def csv_names(source: Source) -> list[str]:
     """Return the names of the columns."""
-    with reading(source.name, "CSV"), source.open() as file:
+    with _reading(source), source.open() as file:
+        require_no_other_encoding(_start(source), source.name)
         opened = csv.open_csv(file, read_options=_blocks(), parse_options=_parsing())
         names: list[str] = opened.schema.names
     return names
@@ -31,7 +35,7 @@ def csv_names(source: Source) -> list[str]:
 def read_csv(source: Source, names: Sequence[str]) -> Any:
     """Return some columns as a table: whole numbers where that is all the text says, else text."""
     convert = _as_text(names, include_columns=list(names))
-    with reading(source.name, "CSV"), source.open() as file:
+    with _reading(source), source.open() as file:
         table = csv.read_csv(
             file, read_options=_blocks(), parse_options=_parsing(), convert_options=convert
         )
@@ -41,13 +45,30 @@ def read_csv(source: Source, names: Sequence[str]) -> Any:
 def csv_blocks(source: Source, block_bytes: int) -> Iterator[Any]:
     """Yield all columns as text, block by block."""
     convert = _as_text(csv_names(source))
-    with reading(source.name, "CSV"), source.open() as file:
+    with _reading(source), source.open() as file:
         yield from csv.open_csv(
             file,
             read_options=_blocks(block_bytes),
             parse_options=_parsing(),
             convert_options=convert,
         )
+
+
+def _start(source: Source) -> bytes:
+    with source.open_lines() as file:
+        return file.read(4)
+
+
+@contextmanager
+def _reading(source: Source) -> Iterator[None]:
+    """Say what is wrong with a file; of text in another encoding, Arrow does not say which line."""
+    try:
+        with reading(source.name, "CSV"):
+            yield
+    except InputError as error:
+        if isinstance(error.__cause__, UnicodeDecodeError) or "UTF8" in str(error):
+            raise find_other_encoding(source) or error from error
+        raise
 
 
 def _as_text(names: Sequence[str], **options: Any) -> Any:

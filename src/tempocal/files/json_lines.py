@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 from pyarrow import json
 
 from tempocal.errors import InputError
+from tempocal.files.encoding import require_no_other_encoding, require_utf8
 from tempocal.files.problems import no_rows, reading
 from tempocal.files.source import Source
 
@@ -48,13 +49,20 @@ def _texts(source: Source, block_bytes: int) -> Iterator[bytes]:
     """Whole lines of about so many bytes; blocks of nothing but blank ones are left out."""
     line = 1
     with source.open_lines() as file:
-        while text := file.read(block_bytes):
-            text += file.readline()
-            text = text.removeprefix(_MARK) if line == 1 else text
+        while text := _lines(file, block_bytes, source.name):
+            if line == 1:
+                require_no_other_encoding(text[:4], source.name)
+                text = text.removeprefix(_MARK)
+            require_utf8(text, line, source.name)
             _require_objects(text, line, source.name)
             line += text.count(b"\n")
             if text.strip():
                 yield text
+
+
+def _lines(file: BinaryIO, block_bytes: int, name: str) -> bytes:
+    with reading(name, "JSON lines"):
+        return file.read(block_bytes) + file.readline()
 
 
 def _require_objects(text: bytes, first_line: int, name: str) -> None:

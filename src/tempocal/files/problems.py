@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from zlib import error as zlib_error
 
 import pyarrow as pa
 
@@ -46,7 +47,7 @@ def reading(name: str, what: str) -> Iterator[None]:
     """Say which file could not be read, in one line of what Arrow has to say about it."""
     try:
         yield
-    except (pa.ArrowException, UnicodeDecodeError, EOFError, OSError) as error:
+    except (pa.ArrowException, UnicodeDecodeError, EOFError, OSError, zlib_error) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         first = str(error).strip().split("\n", maxsplit=1)[0]

@@ -84,7 +84,15 @@ def _read(source: Source, wanted: list[str]) -> Any:
     if source.format == "jsonl":
         return read_json(source, wanted)
     with reading(source.name, "Parquet"):
-        return parquet.read_table(source.path, columns=wanted, partitioning=None)
+        table = parquet.read_table(source.path, columns=wanted, partitioning=None)
+        return table.cast(pa.schema([_without_view(field) for field in table.schema]))
+
+
+def _without_view(field: Any) -> Any:
+    """Return text and bytes as types that all of Arrow's functions know."""
+    if pa.types.is_string_view(field.type):
+        return field.with_type(pa.large_string())
+    return field.with_type(pa.large_binary()) if pa.types.is_binary_view(field.type) else field
 
 
 def _batches(
