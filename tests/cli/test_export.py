@@ -104,3 +104,35 @@ def test_what_cannot_be_is_refused(folder, refused, model):
     assert "only them, with --logits" in refused("export", model, "--to", "sql", "--proba", "p")
     (folder / "model.json").write_text("{}")
     refused("export", "model.json", "--to", "onnx", "-o", "m.onnx", code=3)
+
+
+def three_classes(folder, calibrator):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(200, 3))
+    y = (z + rng.normal(size=(200, 3))).argmax(axis=1)
+    calibrator.fit(z, y).save(folder / "three.json")
+    return "three.json"
+
+
+@pytest.mark.parametrize("words", [[], ["--table", "odds"]])
+def test_sql_that_would_be_megabytes_long_is_refused(folder, run, refused, words):
+    """A formula may be short enough, and those of all classes together too long."""
+    model = three_classes(folder, tc.PlattScaling(shrinkage=1.0))
+    said = refused("export", model, "--to", "sql", *words)
+    assert "parts, for each is spelled out again" in said
+    assert "name the table with --table and columns with --keep, in nested queries" in said
+    text = run("export", model, "--to", "sql", "--table", "odds", "--keep", "id").out
+    assert len(text) < 20_000
+
+
+def test_sql_of_several_classes_that_is_short_is_written(folder, run):
+    model = three_classes(folder, tc.TemperatureScaling(shrinkage=1.0))
+    assert len(run("export", model, "--to", "sql").out) < 100_000
+
+
+def test_a_dash_is_standard_output_or_refused(folder, run, model):
+    wanted = run("export", model, "--to", "sql").out
+    assert run("export", model, "--to", "sql", "-o", "-").out == wanted
+    said = run("export", model, "--to", "onnx", "-o", "-", code=2).err
+    assert "name a file for it with -o" in said
+    assert not (folder / "-").exists()

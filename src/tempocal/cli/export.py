@@ -24,8 +24,9 @@ class Export:
     @property
     def file(self) -> str:
         """The file to write, for those that have to be one."""
-        if self.output is None:
+        if self.output in (None, "-"):
             raise click.UsageError("this kind is no text: name a file for it with -o")
+        assert self.output is not None
         return self.output
 
 
@@ -63,9 +64,10 @@ def _give(text: str, output: str | None, what: str) -> None:
     """Print a text, or write it to a file, at once or not at all."""
     from tempocal.modelfile.replace import replacing
 
-    if output is None:
+    if output in (None, "-"):
         click.echo(text)
         return
+    assert output is not None
     with replacing(output, what) as file:
         file.write(f"{text}\n".encode())
 
@@ -97,7 +99,7 @@ TARGETS: dict[str, Callable[[Export], None]] = {
     "--output",
     metavar="FILE",
     callback=folder_is_there,
-    help="File to write; sql and python are printed without it.",
+    help="File to write; sql and python are printed without it, or to -.",
 )
 @click.option(
     "--dtype",
@@ -158,7 +160,8 @@ def command(*, model: str, target: str, output: str | None, **options: Any) -> N
     _refuse_strangers(target, dtype, options)
     asked = Export(model, read_model(model), output, dtype or "float64", _named(options))
     TARGETS[target](asked)
-    if output is not None:
+    if output not in (None, "-"):
+        assert output is not None
         say(f"{os.path.getsize(output):,} bytes saved to {output}", err=True)
 
 

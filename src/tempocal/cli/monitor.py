@@ -1,5 +1,6 @@
 """Watch forecasts in files, one after another, with a state between them."""
 
+import os
 from typing import Any
 
 import click
@@ -14,6 +15,13 @@ from tempocal.cli.options import (
     verb,
 )
 from tempocal.cli.saying import say
+
+
+def _require_file(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
+    """Refuse standard input, which cannot be written, and what is no file."""
+    if path == "-" or (path and os.path.isdir(path)):
+        raise click.BadParameter(f"{path} is no file that can be read and written.")
+    return folder_is_there(context, option, path)
 
 
 @verb(
@@ -38,7 +46,7 @@ from tempocal.cli.saying import say
 @click.option(
     "--state",
     metavar="STATE",
-    callback=folder_is_there,
+    callback=_require_file,
     help="File to go on from, if it is there, and to save to.",
 )
 @click.option(

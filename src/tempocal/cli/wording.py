@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from tempocal.errors import InputError
 
 _FLAGS = {
+    "write select(table, keep=[...]) of it": "name the table with --table and columns with --keep",
     "sample_weight": "--weight",
     'inputs="proba"': "--proba",
     'inputs="logits"': "--logits",

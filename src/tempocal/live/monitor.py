@@ -5,7 +5,7 @@ from collections import Counter
 from copy import deepcopy
 from itertools import pairwise
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from tempocal.curves.grid import distinct, equal_mass_edges
 from tempocal.errors import DamagedModelFileError, InputError
 from tempocal.inputs import (
+    TimeKind,
     Times,
     as_array,
     check_classes,
@@ -340,7 +341,7 @@ class Monitor:
         content = read_document(path, _KIND, limit=MAX_STATE_BYTES)
         try:
             return cls._from_content(content["settings"], content["book"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise DamagedModelFileError(f"{path} is damaged: {error!r}") from error
 
     def _status(self, book: Book) -> Status:
@@ -379,6 +380,8 @@ class Monitor:
             movement_until=settings["movement_until"],
             max_waiting=settings["max_waiting"],
         )
+        if settings["time_kind"] not in (None, *get_args(TimeKind)):
+            raise ValueError(f"time_kind is {settings['time_kind']!r:.80}")
         monitor._time_kind = settings["time_kind"]  # the times are in seconds already
         fill_book(monitor._book, book)
         return monitor

@@ -55,7 +55,8 @@ def expression_text(formula: Expression, dialect: str) -> str:
 
 def statement(formulas: Mapping[str, Expression], dialect: str, table: Sequence[str] | None) -> str:
     """Return one query that adds columns to all of a table, or the columns alone of none."""
-    columns = [_named(_whole_tree(each, dialect), name) for name, each in formulas.items()]
+    _require_short(sum(map(written_size, formulas.values())))
+    columns = [_named(_tree(each, dialect, {}), name) for name, each in formulas.items()]
     if table is None:
         return exp.select(*columns).sql(dialect)
     return exp.select(exp.Star(), *columns).from_(_table(table)).sql(dialect)
@@ -90,13 +91,17 @@ def _fenced(query: exp.Select, dialect: str) -> exp.Select:
 
 def _whole_tree(formula: Expression, dialect: str) -> exp.Expression:
     """Return a formula that stands alone, unless that would be too long."""
-    size = written_size(formula)
+    _require_short(written_size(formula))
+    return _tree(formula, dialect, {})
+
+
+def _require_short(size: int) -> None:
+    """Refuse formulas of so many parts together, which would be megabytes of text."""
     if size > LARGEST_SIZE:
         raise InputError(
             f"in one expression this formula would have {size:,} parts, for each is spelled out "
             "again where it is used: write select(table, keep=[...]) of it, in nested queries"
         )
-    return _tree(formula, dialect, {})
 
 
 def _tree(formula: Expression, dialect: str, made: Mapping[str, str]) -> exp.Expression:
