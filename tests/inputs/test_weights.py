@@ -65,7 +65,6 @@ IDS = {
     "huge": [2**62 + 1, 2**62, 2**62 + 1],
     "text": ["b", "a", "b"],
     "floats": [2.5, -1.0, 2.5],
-    "infinity is an id": [np.inf, 0.0, np.inf],
     "booleans": [True, False, True],
     "dates": np.array(["2021", "2020", "2021"], "M8[Y]"),
     "tuples": pd.Series([(1, 2), (1, 1), (1, 2)]),
@@ -170,7 +169,9 @@ NOT_GROUPS = {
     "numbers and text": ([1, "1", 1], "mixes text with other kinds of values: 1 and '1'"),
     "NaN and text": (["a", np.nan, "a"], "mixes text with other kinds of values: 'a' and nan"),
     "numbers and text, objects": (np.array([1, "a", 1], dtype=object), "mixes ids that cannot"),
-    "arrays": (pd.Series([np.zeros(2), np.zeros(1), np.ones(2)]), "mixes ids that cannot"),
+    "arrays": (pd.Series([np.zeros(2), np.zeros(1), np.ones(2)]), "must be ids: numbers"),
+    "infinity": ([np.inf, 0.0, np.inf], "has inf in row 0: ids that are floats must lie within"),
+    "rounded": ([1.0, 2.0**60, 1.0], r"has 1.15292e\+18 in row 1: ids that are floats"),
     "complex": ([1j, 2, 3], ".*Complex data not supported"),
     "masked": (np.ma.array([1, 1, 2], mask=[0, 0, 1]), "is a masked array"),
 }
