@@ -28,6 +28,24 @@ if settings().derandomize and hasattr(providers, "_get_local_constants"):
     providers._get_local_constants = providers.Constants
 
 
+# What takes seconds and much memory to start, and is started once: by one of the workers.
+_STARTED_ONCE = ("spark", "postgres", "browser")
+
+
+def pytest_collection_modifyitems(items):
+    """Keep tests of one engine together, for ``--dist loadgroup``."""
+    for item in items:
+        used = {*getattr(item, "fixturenames", ()), *_texts(getattr(item, "callspec", None))}
+        for engine in _STARTED_ONCE:
+            if engine in used:
+                item.add_marker(pytest.mark.xdist_group(engine))
+                break
+
+
+def _texts(callspec):
+    return () if callspec is None else (one for one in callspec.params.values() if type(one) is str)
+
+
 @pytest.fixture(params=["none"] if native is None else native.available())
 def loops(request):
     """Use the compiled loops of each instruction set that this processor has."""
