@@ -134,6 +134,8 @@ CASES = [
     Case("missing", "id", None, REFUSED),
     Case("text", "id", each(lambda m: f"match {m}"), SAME),
     Case("text of digits", "id", each(str), SAME),
+    Case("numbers beside words", "id", each(lambda m: f"m{m}" if m % 3 else str(m)), SAME),
+    Case("signed hashes", "id", each(lambda m: (1 - m % 2 * 2) * (2**62 + m // 2)), SAME),
     Case("leading zeros", "id", each(lambda m: f"{m // 2:0{1 + m % 2}d}"), SAME),
     Case("1e3 beside 1000", "id", each(lambda m: f"{m // 2 + 1}" + ("e3", "000")[m % 2]), SAME),
     Case("20 digits", "id", each(lambda m: f"1234567890123456{m:04d}"), SAME),

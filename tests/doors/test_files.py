@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 import tempocal as tc
-from doors.doors import DOORS, arrow, fit_table, write_csv, write_parquet
+from doors.doors import DOORS, arrow, fit_command, fit_table, write_csv, write_parquet
 from doors.test_doors import GOOD, OTHERS_WARNINGS, answers
 from tempocal.errors import InputError, TableError
 
@@ -75,6 +75,75 @@ def test_fractions_after_many_whole_numbers_are_not_rounded(tmp_path):
     np.testing.assert_allclose(found.inverse_temperature_, one.inverse_temperature_, rtol=1e-9)
 
 
+def test_csv_files_are_put_together_by_name(tmp_path, wanted):
+    half = len(GOOD["z"]) // 2
+    first = {name: values[:half] for name, values in GOOD.items()}
+    second = {name: GOOD[name][half:] for name in reversed(list(GOOD))}
+    write_csv(tmp_path, first).rename(tmp_path / "part-0.csv")
+    write_csv(tmp_path, second).rename(tmp_path / "part-1.csv")
+    close(fit_table(tmp_path / "part-*.csv"), wanted)
+    write_csv(tmp_path, {**second, "more": second["z"]}).rename(tmp_path / "part-1.csv")
+    close(fit_table(tmp_path / "part-*.csv"), wanted)
+    del second["z"]
+    write_csv(tmp_path, second).rename(tmp_path / "part-1.csv")
+    with pytest.raises(InputError, match=r"part-1\.csv has no column 'z'"):
+        fit_table(tmp_path / "part-*.csv")
+
+
+@pytest.mark.parametrize("name", ["Z", "z ", " z"])
+def test_names_that_differ_by_case_or_blanks_are_refused(name, tmp_path):
+    path = write_csv(tmp_path, {name: [0.5] * len(GOOD["z"]), **GOOD})
+    with pytest.raises(InputError, match="several columns"):
+        fit_table(path)
+
+
+def test_ids_that_look_like_comments_are_ids(tmp_path, wanted):
+    ids = [f"#{m}" if m % 3 == 0 else str(m) for m in GOOD["id"]]
+    path = write_csv(tmp_path, {"id": ids, **{n: GOOD[n] for n in ("z", "won", "t", "w")}})
+    close(fit_table(path), wanted)
+
+
+def test_a_row_without_a_prediction_has_no_probability(tmp_path):
+    path = write_csv(tmp_path, {**GOOD, "z": [None, *GOOD["z"][1:]]})
+    cal = tc.TemperatureScaling().fit(GOOD["z"], GOOD["won"])
+    found = cal.apply_table(path, logits="z").project("calibrated").fetchall()
+    assert [k for k, (p,) in enumerate(found) if p is None] == [0]
+    with pytest.raises(InputError, match="logits in 'z' must not be missing, but they are in 1 r"):
+        fit_table(path)
+
+
+def test_a_column_twice_in_csv_is_refused(tmp_path):
+    path = write_csv(tmp_path, GOOD)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(f"{line},{'z' if k == 0 else 0.5}" for k, line in enumerate(lines)))
+    with pytest.raises(InputError, match="several columns 'z'"):
+        fit_table(path)
+
+
+def test_named_time_zones_are_refused(tmp_path):
+    times = [f"2026-05-01 10:{int(t):02d}:00 Europe/Berlin" for t in GOOD["t"]]
+    with pytest.raises(InputError, match="dates such as 2026-05-01"):
+        fit_table(write_csv(tmp_path, {**GOOD, "t": times}))
+
+
+@pytest.mark.parametrize("words", [("-1", "+1"), (" 0", " 1"), ("-1", " 1")])
+def test_labels_with_a_sign_are_numbers(words, tmp_path):
+    path = write_csv(tmp_path, {**GOOD, "won": [words[won] for won in GOOD["won"]]})
+    assert fit_table(path).classes_.tolist() == [int(words[0]), int(words[1])]
+    assert fit_command(path).classes_.tolist() == [int(words[0]), int(words[1])]
+
+
+def test_parts_of_other_writers_and_widths_are_one_table(tmp_path, wanted):
+    table, half = arrow(GOOD), len(GOOD["z"]) // 2
+    text = table.set_column(3, "id", table["id"].cast("string"))
+    parquet.write_table(text.slice(0, half), tmp_path / "part-0.parquet")
+    name = str(tmp_path / "part-1.parquet")
+    connection = duckdb.connect()
+    connection.register("given", text.slice(half))
+    connection.execute(f"COPY (SELECT * REPLACE (won::INT AS won) FROM given) TO '{name}'")
+    close(fit_table(tmp_path / "part-*.parquet"), wanted)
+
+
 def rewritten(change):
     def write(folder):
         path = write_csv(folder, GOOD)
@@ -114,9 +183,11 @@ REFUSED = {
     "UTF-16": lambda text: text.decode().encode("utf-16"),
     "a row that is too short": lambda text: text.replace(text.split(b"\r\n")[9], b"1,0"),
     "a row that is too long": lambda text: text.replace(b"\r\n", b",5,5\r\n", 9),
-    "a column twice": lambda text: text.replace(b"z,won,t", b"won,won,t", 1),
+    "a column twice": lambda text: text.replace(b"z,won,t,id,w", b"z,won,t,id,z", 1),
     "words among numbers": lambda text: text.replace(text.split(b"\r\n")[9], b"n/a,0,1,1,1"),
     "decimal commas": lambda text: text.replace(b",", b";").replace(b".", b","),
+    "underscores in numbers": lambda text: text.replace(text.split(b"\r\n")[9], b"1_0,0,1,1,1"),
+    "a line before the header": lambda text: b"# exported\r\n" + text,
     "a binary file": lambda text: bytes(range(256)) * 99,
     "a Parquet file": lambda text: b"PAR1" + bytes(999),
 }
@@ -168,15 +239,18 @@ def test_what_is_no_path_is_refused(path):
 
 
 def test_other_columns_pass_through_as_they_stand(tmp_path):
-    path = write_csv(tmp_path, {**GOOD, "name": [f"{m:03d}" for m in GOOD["id"]]})
+    spelled = [("1e3", "1000", "1.10", "1.1", "abc")[m % 5] for m in GOOD["id"]]
+    names = [f"{m:03d}" for m in GOOD["id"]]
+    path = write_csv(tmp_path, {**GOOD, "name": names, "spelled": spelled})
     cal = tc.TemperatureScaling().fit(GOOD["z"], GOOD["won"])
     found = cal.apply_table(path, logits="z")
     assert found.project("name").fetchall()[0] == (f"{GOOD['id'][0]:03d}",)
+    assert [one for (one,) in found.project("spelled").fetchall()] == spelled
     kinds = dict(zip(found.columns, map(str, found.types), strict=True))
     assert kinds == {
         **dict.fromkeys(("z", "w", "t", "calibrated"), "DOUBLE"),
         **dict.fromkeys(("won", "id"), "BIGINT"),
-        "name": "VARCHAR",
+        **dict.fromkeys(("name", "spelled"), "VARCHAR"),
     }
 
 
@@ -248,6 +322,31 @@ class TestTablesThatChange:
         writer.register("given", arrow(GOOD))
         with pytest.raises(TableError, match="other rows at each pass"):
             fit_table(Told(connection.table("rows"), grow))
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        pd.Series([pd.NA, *GOOD["id"][1:]], dtype=object),
+        pd.Series([np.zeros(2), *GOOD["id"][1:]], dtype=object),
+        pd.Series([None, *GOOD["id"][1:]]).astype("category"),
+    ],
+    ids=["NA", "arrays", "categories"],
+)
+def test_ids_of_pandas_that_are_none_are_refused(ids):
+    with pytest.raises(InputError, match="groups"):
+        fit_table(pd.DataFrame(GOOD).assign(id=ids))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16])
+def test_narrow_floats_that_merged_ids_are_refused(kind):
+    ids = np.array([2**25 + m for m in GOOD["id"]], dtype=np.float32)
+    ids = ids if kind is np.float32 else np.full(len(ids), 4096, dtype=np.float16)
+    with pytest.raises(InputError, match="none is rounded"):
+        tc.TemperatureScaling().fit(GOOD["z"], GOOD["won"], groups=ids)
+    if kind is np.float32:
+        with pytest.raises(InputError, match="none is rounded"):
+            fit_table(pl.DataFrame(GOOD).with_columns(id=pl.Series(ids)))
 
 
 def test_a_column_twice_in_pandas_is_refused():

@@ -170,7 +170,7 @@ NOT_GROUPS = {
     "NaN and text": (["a", np.nan, "a"], "mixes text with other kinds of values: 'a' and nan"),
     "numbers and text, objects": (np.array([1, "a", 1], dtype=object), "mixes ids that cannot"),
     "arrays": (pd.Series([np.zeros(2), np.zeros(1), np.ones(2)]), "must be ids: numbers"),
-    "infinity": ([np.inf, 0.0, np.inf], "has inf in row 0: ids that are floats must lie within"),
+    "infinity": ([np.inf, 0.0, np.inf], "has inf in row 0: ids that are floats must be so"),
     "rounded": ([1.0, 2.0**60, 1.0], r"has 1.15292e\+18 in row 1: ids that are floats"),
     "complex": ([1j, 2, 3], ".*Complex data not supported"),
     "masked": (np.ma.array([1, 1, 2], mask=[0, 0, 1]), "is a masked array"),

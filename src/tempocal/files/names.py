@@ -1,5 +1,6 @@
 """Columns of a file that name something, ids and labels, as arrays: no two names become one."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from tempocal.files.convert import LARGEST, as_numbers, is_text, not_a_number, p
 from tempocal.files.csv_types import can_cast
 from tempocal.files.problems import ColumnError
 from tempocal.inputs.arrays import text_array
+from tempocal.inputs.spelling import SIGNED_WHOLE
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,23 @@ def as_labels(column: Any, name: str) -> NDArray[Any]:
     if is_text(column):
         if pc.any(pc.ends_with(column, "\0")).as_py():
             raise ColumnError(name, f"column {name!r} holds labels that end in a NUL character")
-        return as_ids(column, name).ids()
+        ids = as_ids(column, name)
+        return (_signed(ids.values) if _are_signed(ids.values) else ids.values)[ids.codes]
     if pa.types.is_boolean(column.type) or pa.types.is_integer(column.type):
         return np.asarray(column.to_numpy())
     if pa.types.is_floating(column.type):
         return as_numbers(column, name)
     raise wrong(name, "class labels: whole numbers, text or booleans", column, 1)
+
+
+def _are_signed(texts: NDArray[Any]) -> bool:
+    """Tell whether all text is whole numbers, such as +1 and -1, no two of them the same."""
+    whole = [re.fullmatch(SIGNED_WHOLE, str(text).strip()) for text in texts]
+    return all(whole) and len(set(_signed(texts).tolist())) == len(texts)
+
+
+def _signed(texts: NDArray[Any]) -> NDArray[Any]:
+    return np.array([int(text) for text in texts])
 
 
 def as_ids(column: Any, name: str) -> Ids:

@@ -32,9 +32,7 @@ BLOCK = 2**17
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e20
 # Floats beyond this may be several ids that were rounded to one.
 LARGEST_FLOAT_ID = 2.0**53
-FLOAT_ID_HINT = (
-    "ids that are floats must lie within 2**53 of zero, or be passed as integers or text"
-)
+FLOAT_ID_HINT = "ids that are floats must be so small that none is rounded: pass others as text"
 
 
 @dataclass(frozen=True)
@@ -123,18 +121,25 @@ def check_groups(
 def _require_told_apart(ids: NDArray[Any], name: str) -> None:
     """Refuse floats so large that several ids may have become one, and what cannot be an id."""
     if ids.dtype.kind == "f" and len(ids):
-        low, high = extremes(ids)
-        far = np.abs(ids) > LARGEST_FLOAT_ID if max(high, -low) > LARGEST_FLOAT_ID else None
+        low, high = (float(end) for end in extremes(ids))
+        bound: float = min(2.0 ** int(np.finfo(ids.dtype).nmant + 1), LARGEST_FLOAT_ID)
+        row = int(np.argmax(np.abs(ids) > bound)) if max(high, -low) > bound else None
     elif ids.dtype.kind == "O":
-        strange = next((one for one in ids if not isinstance(one, Hashable)), None)
-        if strange is not None:
-            raise InputError(f"{name} must be ids: numbers, text or dates, but it has {strange!r}")
-        far = np.array([isinstance(one, float) and abs(one) > LARGEST_FLOAT_ID for one in ids])
+        strange = (k for k, one in enumerate(ids) if type(one) is not str and _is_no_id(one))
+        row = next(strange, None)
     else:
         return
-    if far is not None and far.any():
-        row = int(np.argmax(far))
-        raise InputError(f"{name} has {ids[row]:g} in row {row}: {FLOAT_ID_HINT}")
+    if row is None:
+        return
+    if not isinstance(ids[row], Hashable):
+        raise InputError(f"{name} must be ids: numbers, text or dates, but it has {ids[row]!r}")
+    raise InputError(f"{name} has {ids[row]:g} in row {row}: {FLOAT_ID_HINT}")
+
+
+def _is_no_id(value: Any) -> bool:
+    if isinstance(value, float | np.floating):
+        return abs(float(value)) > LARGEST_FLOAT_ID
+    return not isinstance(value, Hashable)
 
 
 def _coded(ids: NDArray[Any], name: str) -> Groups:

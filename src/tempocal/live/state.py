@@ -5,6 +5,7 @@ refused: what is loaded gives evidence that is a number, now and after more bets
 """
 
 from collections import deque
+from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def fill_book(book: Book, content: dict[str, Any]) -> None:
     for name, time, stretch, is_over in zip(*(columns[key] for key in keys), strict=True):
         _require(type(name) in (str, int) and type(is_over) is bool, "sequences")
         _require(type(stretch) is int and -1 <= stretch < len(book.stretches), "stretches")
-        book.sequences[name] = Sequence(_number(time, 1.8e308), stretch, is_over=is_over)
+        book.sequences[name] = Sequence(_number(time, float_info.max), stretch, is_over=is_over)
     for line, stored in zip(book.lines, content["lines"], strict=True):
         _fill_line(line, stored)
         for bet in line.waiting:

@@ -9,7 +9,14 @@ from tempocal.errors import InputError
 from tempocal.fitted import FittedModel
 from tempocal.formula import formula_of
 from tempocal.tables.formulas import with_formulas
-from tempocal.tables.names import Named, Names, added_columns, free_prefix, named_columns
+from tempocal.tables.names import (
+    FileColumns,
+    Named,
+    Names,
+    added_columns,
+    free_prefix,
+    named_columns,
+)
 from tempocal.tables.nan import trusts_bounds, without_bounds
 from tempocal.tables.open import Frame, open_table
 from tempocal.tables.prepare import with_utc
@@ -60,7 +67,7 @@ def apply_table(
     """
     named = named_columns(model, logits, proba, time)
     added = added_columns(model, prefix)
-    frame = open_table(table, numbers=named.scores, times=named.times)
+    frame = open_table(table, columns=FileColumns(named.scores, named.times))
     schema = frame.collect_schema()
     _require_columns(named, added, schema)
     free = free_prefix([*schema, *added])

@@ -15,7 +15,6 @@ from tempocal.inputs.arrays import first_missing
 from tempocal.inputs.scores import LARGEST_LOGIT
 from tempocal.inputs.weights import (
     FLOAT_ID_HINT,
-    LARGEST_FLOAT_ID,
     LARGEST_WEIGHT,
     LEAST_WEIGHT,
 )
@@ -30,8 +29,11 @@ LARGEST_TIME = 8e307
 LARGEST_WHOLE = 2.0**53
 
 
-def census(raw: Frame, asked: Asked) -> Frame:
-    """Count and measure the rows of each label."""
+def census(raw: Frame, asked: Asked, largest_float: dict[str, float]) -> Frame:
+    """Count and measure the rows of each label.
+
+    ``largest_float`` is the bound of ids that are floats, by role.
+    """
     engine = NarwhalsEngine()
     names = [f"x{k}" for k in range(len(asked.scores))]
     read = read_scores(names, asked.inputs)
@@ -56,7 +58,8 @@ def census(raw: Frame, asked: Asked) -> Frame:
         flags[flag] = _flag(_is_missing(ids, dtype))
         sums.append(flag)
         if dtype.is_float():
-            flags[f"{flag}_far"] = 1 - _flag(ids.is_between(-LARGEST_FLOAT_ID, LARGEST_FLOAT_ID))
+            bound = largest_float["groups" if role == "group" else role]
+            flags[f"{flag}_far"] = 1 - _flag(ids.is_between(-bound, bound))
             sums.append(f"{flag}_far")
     if asked.weight is not None:
         weight = nw.col("weight")
@@ -145,12 +148,12 @@ def _rows(count: int) -> str:
 
 
 def with_size(frame: Frame, n_columns: int) -> Frame:
-    """Add the log-odds, their size, a one for each row, and the ids that are numbers."""
+    """Add the log-odds, their size, a one for each row, and the size of ids that are numbers."""
     frame = odds_of(frame, n_columns)
     group = frame.collect_schema().get("group")
     # Only what may change from pass to pass is added up.
     is_number = isinstance(frame, nw.LazyFrame) and group is not None and group.is_numeric()
-    ids = nw.col("group").cast(nw.Float64) if is_number else nw.lit(0.0)
+    ids = nw.col("group").cast(nw.Float64).abs() if is_number else nw.lit(0.0)
     return frame.with_columns(size=nw.col("odds").abs(), one=nw.lit(1.0), ids=ids)
 
 

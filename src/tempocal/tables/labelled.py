@@ -1,6 +1,7 @@
 """Labelled predictions in a table, under names of our own, and what one look at them tells."""
 
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import narwhals as nw
@@ -11,10 +12,12 @@ from tempocal.errors import InputError
 from tempocal.formula import interpret
 from tempocal.formula.scores import read_scores
 from tempocal.inputs import Inputs, TimeKind, check_labels, encode_labels
+from tempocal.inputs.weights import LARGEST_FLOAT_ID
 from tempocal.links import Array
 from tempocal.tables.asked import Asked
 from tempocal.tables.census import LARGEST_WHOLE, census, require_usable, with_size
 from tempocal.tables.engine import NarwhalsEngine
+from tempocal.tables.names import FileColumns
 from tempocal.tables.nan import trusts_bounds, without_bounds
 from tempocal.tables.open import Frame, open_table
 from tempocal.tables.passes import Passes, Told
@@ -101,14 +104,19 @@ def read_labelled(table: Any, asked: Asked, classes: Any) -> Labelled:
     schema = frame.collect_schema()
     kind = None if asked.time is None else _time_kind(asked.time, schema[asked.time])
     raw = frame.select(**_raw(asked, schema, kind))
-    found = passes.collect(census(_without_bounds(raw), asked), "looking at all rows")
+    widest = {role: _largest_float(schema[name]) for role, name in asked.roles()}
+    found = passes.collect(census(_without_bounds(raw), asked, widest), "looking at all rows")
     require_usable(found, asked)
     if asked.time is not None and schema[asked.time].is_integer():
         _require_digits(asked.time, found)
     is_truth = schema[asked.label] == nw.Boolean
     # Truth values are counted as 0 and 1.
     numbers = classes if classes is None or not is_truth else np.asarray(classes).astype(np.int64)
-    labelled = _labelled(raw, asked, found, classes=numbers, kind=kind, passes=passes)
+    # Files that were opened here do not draw anything.
+    may_change = not isinstance(table if told is None else told.table, str | PathLike)
+    labelled = _labelled(
+        raw, asked, found, classes=numbers, kind=kind, passes=passes, may_change=may_change
+    )
     if is_truth:
         labelled = replace(labelled, classes=labelled.classes.astype(np.bool_))
     return replace(labelled, table=frame)
@@ -117,12 +125,20 @@ def read_labelled(table: Any, asked: Asked, classes: Any) -> Labelled:
 def _opened(table: Any, asked: Asked, passes: Passes) -> Frame:
     """Open a table whose labels, ids and times can be compared."""
     deep = len(asked.scores) > 1 or asked.inputs == "proba"
-    numbers = [*asked.scores, *filter(None, [asked.weight])]
-    times = list(filter(None, [asked.time]))
-    only = [name for _, name in asked.roles()]
-    frame = open_table(table, deep=deep, numbers=numbers, times=times, only=only)
+    columns = FileColumns(
+        numbers=(*asked.scores, *filter(None, [asked.weight])),
+        times=tuple(filter(None, [asked.time])),
+        label=asked.label,
+        only=tuple(dict.fromkeys(name for _, name in asked.roles())),
+    )
+    frame = open_table(table, deep=deep, columns=columns)
     _require_columns(asked, list(frame.collect_schema()))
     return prepare(frame, asked, passes)
+
+
+def _largest_float(dtype: Any) -> float:
+    """Return the float up to which whole numbers are told apart."""
+    return 2.0**24 if dtype == nw.Float32 else LARGEST_FLOAT_ID
 
 
 def _without_bounds(raw: Frame) -> Frame:
@@ -190,7 +206,14 @@ def _time_kind(name: str, dtype: Any) -> TimeKind:
 
 
 def _labelled(
-    raw: Frame, asked: Asked, found: Columns, *, classes: Any, kind: Any, passes: Passes
+    raw: Frame,
+    asked: Asked,
+    found: Columns,
+    *,
+    classes: Any,
+    kind: Any,
+    passes: Passes,
+    may_change: bool,
 ) -> Labelled:
     labels = check_labels(found["label"], len(found["label"]), "label")
     codes, ordered, _ = encode_labels(labels, classes, len(asked.scores), "label")
@@ -202,7 +225,8 @@ def _labelled(
     if "none" in found:
         rows -= float(found["none"].sum())
     frame = _coded(raw, asked, ordered, is_plain=not found["odd"].any())
-    require_same_rows(with_size(frame, len(names)), found, passes)
+    if may_change:
+        require_same_rows(with_size(frame, len(names)), found, passes)
     if "none" in found and found["none"].any():
         frame = frame.filter(nw.col("weight") > 0.0)
     ends = (float(found["first"].min()), float(found["last"].max())) if kind is not None else None

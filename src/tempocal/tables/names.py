@@ -19,6 +19,31 @@ class Named:
     times: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class FileColumns:
+    """What the columns of a file, which has no types or the wrong ones, are for.
+
+    Attributes
+    ----------
+    numbers, times : tuple of str
+        Those that must hold numbers, and times.
+    label : str or None
+        The one of the labels.
+    only : tuple of str or None
+        All that will be used, of which the others are ids; None where all columns are passed on.
+    """
+
+    numbers: tuple[str, ...] = ()
+    times: tuple[str, ...] = ()
+    label: str | None = None
+    only: tuple[str, ...] | None = None
+
+
+def quoted(name: str) -> str:
+    """Return a name as DuckDB reads it in a query."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def named_columns(
     model: FittedModel, logits: Names | None, proba: Names | None, time: Names | None
 ) -> Named:
@@ -62,7 +87,7 @@ def added_columns(model: FittedModel, prefix: str) -> dict[str, int]:
 
 def as_names(given: Any, what: str) -> tuple[str, ...]:
     """Return one name or several, each once."""
-    names = (given,) if isinstance(given, str) else tuple(given)
+    names = tuple(given) if isinstance(given, list | tuple) else (given,)
     if not names or not all(isinstance(name, str) for name in names):
         raise InputError(f"{what} must be the name of a column, or a list of names, not {given!r}")
     if len(set(names)) < len(names):

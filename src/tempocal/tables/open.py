@@ -1,6 +1,5 @@
 """Tables of any kind, as narwhals frames; files are opened with DuckDB."""
 
-from collections.abc import Iterable
 from contextlib import suppress
 from glob import escape, has_magic
 from os import PathLike, fspath
@@ -10,21 +9,17 @@ from typing import Any
 import narwhals as nw
 
 from tempocal.errors import InputError, TableError
+from tempocal.tables.failing import in_short
+from tempocal.tables.names import FileColumns
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
+ALL_COLUMNS = FileColumns()
 _READERS = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
 _PACKED = (".gz", ".zst")
 
 
-def open_table(
-    table: Any,
-    *,
-    deep: bool = True,
-    numbers: Iterable[str] = (),
-    times: Iterable[str] = (),
-    only: Iterable[str] | None = None,
-) -> Frame:
+def open_table(table: Any, *, deep: bool = True, columns: FileColumns = ALL_COLUMNS) -> Frame:
     """Return a frame of narwhals around a table, or around a file or a pattern of files.
 
     Parameters
@@ -33,15 +28,11 @@ def open_table(
         What a user passes.
     deep : bool
         Whether formulas on it will be deep; others are somewhat faster without that.
-    numbers, times : iterable of str
-        Columns of a file that must hold numbers, and times.
-    only : iterable of str, optional
-        The columns that will be used; None means all.
+    columns : FileColumns
+        What the columns are for, if it is a file.
     """
-    if isinstance(table, str | PathLike):
-        native = _relation(fspath(table), deep, tuple(numbers), tuple(times), only)
-    else:
-        native = table
+    is_path = isinstance(table, str | PathLike)
+    native = _relation(fspath(table), columns, deep=deep) if is_path else table
     try:
         return wrap(native)
     except TypeError as error:
@@ -59,13 +50,7 @@ def wrap(native: Any) -> Frame:
     return frame
 
 
-def _relation(
-    path: str | bytes,
-    deep: bool,
-    numbers: tuple[str, ...],
-    times: tuple[str, ...],
-    only: Iterable[str] | None,
-) -> Any:
+def _relation(path: str | bytes, columns: FileColumns, *, deep: bool) -> Any:
     pattern = _pattern(path)
     duckdb = _duckdb()
     connection = duckdb.connect()
@@ -79,11 +64,10 @@ def _relation(
 
     try:
         if _reader(pattern) == "read_parquet":
-            return open_parquet(connection, pattern, only)
-        return open_csv(connection, pattern, numbers, times, only)
+            return open_parquet(connection, pattern, columns.only)
+        return open_csv(connection, pattern, columns)
     except duckdb.Error as error:
-        said = str(error).strip().split("\n", maxsplit=1)[0]
-        raise TableError(f"table is {path!r}, which cannot be read: {said}") from error
+        raise TableError(f"table is {path!r}, which cannot be read: {in_short(error)}") from error
 
 
 def _pattern(path: str | bytes) -> str:
@@ -99,13 +83,26 @@ def _pattern(path: str | bytes) -> str:
     if "://" in path:
         return path
     if Path(path).is_dir():
-        # As Spark writes them.
-        return f"{escape(path)}/*{Path(path).suffix}"
+        return _files_in(Path(path))
     if Path(path).exists():
         return escape(path)
     if not has_magic(path):
         raise InputError(f"table is {path!r}, but there is no such file")
     return path
+
+
+def _files_in(folder: Path) -> str:
+    """Return the pattern of the files that Spark has written to a folder."""
+    parts = [one for one in folder.iterdir() if not one.name.startswith((".", "_"))]
+    inner = next((one.name for one in parts if one.is_dir()), None)
+    if inner is not None:
+        raise InputError(
+            f"table is {str(folder)!r}, a folder with a folder {inner!r} in it: name its files, as "
+            f"in '{folder}/**/*{folder.suffix}'"
+        )
+    endings = [f"{folder.suffix}{packed}" for packed in ("", *_PACKED)]
+    found = [one for one in endings if any(part.name.endswith(one) for part in parts)]
+    return f"{escape(str(folder))}/*{found[0] if found else folder.suffix}"
 
 
 def _reader(path: str) -> str | None:

@@ -5,6 +5,7 @@ it. Numbers need nothing.
 """
 
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 import narwhals as nw
@@ -14,6 +15,7 @@ from tempocal.errors import InputError
 from tempocal.inputs import as_float64, check_groups, check_labels, check_time, from_seconds
 from tempocal.tables.asked import Asked
 from tempocal.tables.census import LARGEST_WHOLE
+from tempocal.tables.names import quoted
 from tempocal.tables.open import Frame, wrap
 from tempocal.tables.passes import Passes
 
@@ -30,7 +32,7 @@ def prepare(frame: Frame, asked: Asked, passes: Passes) -> Frame:
     if frame.implementation.is_pandas_like():
         frame = _from_objects(frame, asked)
     if frame.implementation.is_pyarrow():
-        _require_digits(frame, asked)
+        _require_exact_integers(frame, asked)
         frame = _from_views(frame, [asked.label, *ids])
     if asked.time is not None:
         frame = with_utc(frame, {asked.time: asked.time})
@@ -47,18 +49,14 @@ def with_utc(frame: Frame, names: dict[str, str]) -> Frame:
     if not zoned or not frame.implementation.is_duckdb():
         return frame
     made = [
-        f"make_timestamp(epoch_us({_quoted(old)})) AS {_quoted(new)}" for new, old in zoned.items()
+        f"make_timestamp(epoch_us({quoted(old)})) AS {quoted(new)}" for new, old in zoned.items()
     ]
-    kept = [_quoted(name) for name in schema if name not in zoned]
+    kept = [quoted(name) for name in schema if name not in zoned]
     return wrap(frame.to_native().project(", ".join([*kept, *made])))
 
 
 def _is_elsewhere(dtype: Any) -> bool:
     return dtype == nw.Datetime and dtype.time_zone not in (None, "UTC")
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _from_objects(frame: Frame, asked: Asked) -> Frame:
@@ -68,6 +66,9 @@ def _from_objects(frame: Frame, asked: Asked) -> Frame:
     for role, name in asked.roles():
         column = native[name]
         if hasattr(column.dtype, "categories") and role not in _NUMBERS:
+            missing = int(column.isna().sum())
+            if missing:
+                raise InputError(f"{role} in {name!r} is missing in {missing} rows")
             made[name] = column.astype(column.dtype.categories.dtype)
         elif column.dtype == object and not _is_text(column):
             made[name] = _read_objects(column, role)
@@ -85,7 +86,8 @@ def _read_objects(column: Any, role: str) -> Any:
 
 def _is_text(column: Any) -> bool:
     """Tell whether there is nothing but text and missing values."""
-    return all(isinstance(value, str) or value is None or value != value for value in column)  # noqa: PLR0124
+    pandas: Any = import_module("pandas")
+    return pandas.api.types.infer_dtype(column, skipna=True) in ("string", "empty")
 
 
 def _labels_of(column: Any) -> Any:
@@ -107,7 +109,7 @@ def _codes_of(column: Any, role: str) -> Any:
     return found.codes.astype(np.int64)
 
 
-def _require_digits(frame: Frame, asked: Asked) -> None:
+def _require_exact_integers(frame: Frame, asked: Asked) -> None:
     """Refuse whole numbers that a double does not tell apart, at which Arrow fails."""
     for role, name in asked.roles():
         column = frame.get_column(name)  # type: ignore[union-attr]
