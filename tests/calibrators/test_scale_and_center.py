@@ -1,6 +1,7 @@
 """Under shrinkage="auto" scale and center of the logits make no difference where data are clear."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 import tempocal as tc
@@ -150,7 +151,6 @@ def test_later_rows_and_files_keep_the_coordinates(cal, tmp_path):
 
 @pytest.mark.parametrize("cal", [tc.TemperatureScaling(), *SIGMOID], ids=repr)
 def test_tables_are_fitted_as_arrays(cal):
-    pl = pytest.importorskip("polars")
     logits, y = two_classes(4000)
     x = 0.003 * logits + (0.0 if isinstance(cal, tc.TemperatureScaling) else 5.0)
     table = pl.DataFrame({"z": x, "y": y})

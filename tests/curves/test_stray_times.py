@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import polars as pl
 import pytest
 
 import tempocal as tc
@@ -134,7 +135,6 @@ def test_later_rows_are_learned_on_the_curve_of_the_first(tmp_path):
 @pytest.mark.parametrize("continuous", [False, True])
 @pytest.mark.parametrize("curve", CURVES, ids=repr)
 def test_tables_go_without_stray_times_too(curve, continuous):
-    pl = pytest.importorskip("polars")
     logits, y, time = some_rows(6000)
     time = time + continuous * np.random.default_rng(5).random(len(time))
     time[[7, 77]] = 1e9, -1e12
