@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 
-from tempocal.kernels.cores import use_all_cores
+from tempocal.kernels.thread_pool import use_all_cores
 
 # A function runs for so many seconds at least; after so many, fewer runs than asked for will do.
 SHORT, LONG = 1.0, 20.0

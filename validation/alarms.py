@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.assessment.spells import find_spells
+from tempocal.assessment.error_spans import find_spells
 from tempocal.datasets import simulate_match
 from tempocal.links import Array
 from tempocal.metrics import ece, over_time, overconfidence

@@ -9,8 +9,8 @@ import numpy as np
 from tempocal.datasets import simulate_match
 from tempocal.links import Array, sigmoid
 from tempocal.live import Monitor
+from tempocal.live.bet_queue import Bet, Line
 from tempocal.live.evalues import Alternatives
-from tempocal.live.line import Bet, Line
 
 ALPHA = 0.05
 EDGES = (6, 12, 18)  # rounds of a match

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 import tempocal as tc
-from tempocal.assessment.spells import find_spells
+from tempocal.assessment.error_spans import find_spells
 from tempocal.assessment.wording import method_text, span_text, time_text
 from tempocal.errors import InputError
 

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 import tempocal as tc
-from tempocal.calibrators.coordinates import sigmoid_in_standard
-from tempocal.calibrators.training import Training
+from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.standardized_features import sigmoid_in_standard
 from tempocal.rows import LINE, Sigmoid
 
 SIGMOID = [tc.PlattScaling(), tc.BetaCalibration(), tc.VectorScaling(), tc.MatrixScaling()]

@@ -12,8 +12,8 @@ import pytest
 
 import tempocal as tc
 from tempocal.cli.group import VERBS, tempocal
+from tempocal.cli.progress import waiting
 from tempocal.cli.reference import reference
-from tempocal.cli.waiting import waiting
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = Path(sys.executable).with_name("tempocal")

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 import tempocal as tc
-from tempocal.cli.saying import plain
-from tempocal.cli.tables import show_table
+from tempocal.cli.echo import plain
+from tempocal.cli.terminal_tables import show_table
 
 COLUMNS = ("--logits", "z", "--label", "won", "--time", "t", "--sequence", "match")
 SCORES = ("--logits", "z", "--label", "won")

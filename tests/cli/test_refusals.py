@@ -228,7 +228,7 @@ def test_what_should_not_happen_is_a_sentence_too(folder, fit, run, monkeypatch)
     def broken(named, source):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr("tempocal.cli.opened.predictions_of", broken)
+    monkeypatch.setattr("tempocal.cli.open_rows.predictions_of", broken)
     said = fit("predictions.csv", *COLUMNS)
     assert said.startswith("this should not have happened: ZeroDivisionError: division by zero")
 

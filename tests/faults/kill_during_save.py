@@ -31,7 +31,7 @@ from pathlib import Path
 from tempocal.errors import ModelFileError
 from tempocal.modelfile import read_document, write_document
 from tempocal.modelfile.envelope import wrap
-from tempocal.modelfile.text import lay_out
+from tempocal.modelfile.json_text import lay_out
 
 LONGEST = 0.05
 """Seconds that a child may live on after its first save: several saves, on most disks."""

@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from tempocal.errors import InputError
 from tempocal.files import open_sink, open_source, stream
-from tempocal.files.text import csv_text, json_text
+from tempocal.files.row_text import csv_text, json_text
 
 CSV = (
     'id,z,when,text\n007,0.10,2026-05-01,"a,b"\n008,-1e-3,2026-05-02,\n'

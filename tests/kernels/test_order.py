@@ -11,7 +11,7 @@ from scipy.optimize import isotonic_regression
 
 from tempocal.kernels import native
 from tempocal.kernels.order import map_sorted, merge, pool, sort, sorted_classes
-from tempocal.kernels.stretches import CELLS, STRETCH
+from tempocal.kernels.partition import CELLS, STRETCH
 
 pytestmark = pytest.mark.skipif(
     native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tempocal.kernels import native
-from tempocal.kernels.counting import KEY_TYPES
+from tempocal.kernels.key_counts import KEY_TYPES
 
 pytestmark = pytest.mark.skipif(
     native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tempocal.kernels import native
+from tempocal.kernels.binary_losses import compare
 from tempocal.kernels.extremes import extremes, extremes_and_sum
-from tempocal.kernels.losses import compare
 
 pytestmark = pytest.mark.skipif(
     native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tempocal as tc
-from tempocal.live.log import Log
+from tempocal.live.record_log import Log
 
 M = tc.datasets.simulate_match(60)
 CAL = tc.TemperatureScaling(shrinkage=1.0).fit(M.logits, M.label, groups=M.sequence)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tempocal.errors import DamagedModelFileError
 from tempocal.modelfile import read_document
+from tempocal.modelfile.json_text import lay_out
 from tempocal.modelfile.parse import parse
-from tempocal.modelfile.text import lay_out
 
 
 def one(value: str) -> str:

@@ -5,7 +5,7 @@ from sklearn.isotonic import IsotonicRegression
 
 import tempocal as tc
 from support.curves import fit_isotonic
-from tempocal.kernels.stretches import STRETCH
+from tempocal.kernels.partition import STRETCH
 from tempocal.links import sigmoid
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from tempocal.kernels.stretches import STRETCH
+from tempocal.kernels.partition import STRETCH
 from tempocal.links import sigmoid
 from tempocal.maps import Knots, Steps
 from tempocal.nonparametric import before_and_after, fit_isotonic, in_order

@@ -129,7 +129,7 @@ def test_weights_of_keys(kind, weighted):
 @every_kind
 @weighted_or_not
 def test_thinned_rows_keep_their_keys(kind, weighted, monkeypatch):
-    monkeypatch.setattr("tempocal.rows.binary.QUICK", 0)
+    monkeypatch.setattr("tempocal.rows.sigmoid.QUICK", 0)
     case = Case.random(kind, make_keys(40, 900, in_order=False), 40, weighted=weighted)
     # Every third row, once they are in the order of their keys.
     kept = np.argsort(case.keys, kind="stable")[::3]

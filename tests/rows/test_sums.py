@@ -131,7 +131,7 @@ def test_many_blocks_equal_one():
 
 @every_kind
 def test_a_sample_is_some_of_the_rows(kind, monkeypatch):
-    monkeypatch.setattr("tempocal.rows.binary.QUICK", 0)
+    monkeypatch.setattr("tempocal.rows.sigmoid.QUICK", 0)
     rows = make_rows(kind, weighted=False, keyed=False)
     theta = random_theta(rows)
     assert rows.thin(N).sums(theta).loss[0] == rows.sums(theta).loss[0]

@@ -10,7 +10,7 @@ from support.documents import document_of, text_of
 from tempocal.fitted import FittedModel
 from tempocal.maps import Curves, ExponentialBasis, ProductBasis, Scale, StepBasis
 from tempocal.serve.app import Service
-from tempocal.serve.settings import Settings
+from tempocal.serve.service_settings import Settings
 
 JSON = {"content-type": "application/json"}
 

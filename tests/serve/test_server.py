@@ -34,7 +34,7 @@ from serve.sockets import (
     wanted_of,
 )
 from tempocal.cli.group import tempocal
-from tempocal.serve.model import read_served
+from tempocal.serve.served_model import read_served
 
 
 def watched(service, while_alive):

@@ -11,7 +11,7 @@ from support.problems import problem_of
 from tempocal.rows import BinaryRows
 from tempocal.solve import Problem, fit, minimize_newton, newton
 from tempocal.solve.newton import MAX_PASSES, _judged, _last_step, descend_newton
-from tempocal.solve.past import Past
+from tempocal.solve.quadratic_loss import Past
 
 NONE = (0.0, 0.0)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from tempocal.maps import to_dict
 from tempocal.modelfile.envelope import wrap
-from tempocal.modelfile.text import lay_out
+from tempocal.modelfile.json_text import lay_out
 
 
 def text_of(content: Any) -> bytes:

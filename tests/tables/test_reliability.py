@@ -8,9 +8,9 @@ import tempocal as tc
 from tempocal.metrics.in_tables import bins
 from tempocal.metrics.in_tables.reliability import reliability_tables
 from tempocal.metrics.in_tables.scored import read_scored
-from tempocal.metrics.in_tables.stretches import cut_table, whole
+from tempocal.metrics.in_tables.time_bins import cut_table, whole
 from tempocal.tables import group_ids
-from tempocal.tables.asked import Asked
+from tempocal.tables.column_roles import Asked
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*:FutureWarning"),

@@ -5,13 +5,13 @@ import pytest
 from sklearn.base import clone
 
 import tempocal as tc
-from tempocal.calibrators.checking import check_rows
+from tempocal.calibrators.check_rows import check_rows
 from tempocal.curves import Constant, ExponentialDecay, RandomWalk, Spline
 from tempocal.errors import InputError
 from tempocal.solve import fold_codes
 from tempocal.temporal.comparison import Tried, compare
 from tempocal.temporal.cross_validation import try_all
-from tempocal.temporal.left_out import RowLosses
+from tempocal.temporal.held_out import RowLosses
 
 MATCHES = tc.datasets.simulate_match(150, seed=1)
 Z, Y, T, G = MATCHES.logits, MATCHES.label, MATCHES.time, MATCHES.sequence

@@ -2,16 +2,16 @@
 
 from typing import TYPE_CHECKING, Any
 
-from tempocal.assessment.concluding import Assessment, conclude
 from tempocal.assessment.in_memory import RowsInMemory, RowsToFit
 from tempocal.assessment.in_tables import read_evidence
-from tempocal.assessment.predictions import check_past, find_classes, split
+from tempocal.assessment.pipeline import Assessment, conclude
+from tempocal.assessment.split_predictions import check_past, find_classes, split
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs, check_seed
-from tempocal.tables.asked import Asked
+from tempocal.tables.column_roles import Asked
 
 if TYPE_CHECKING:
-    from tempocal.tables.names import Names
+    from tempocal.tables.output_names import Names
 
 
 def assess(

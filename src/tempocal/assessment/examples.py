@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.assessment.predictions import PastPredictions
+from tempocal.assessment.split_predictions import PastPredictions
 from tempocal.assessment.wording import printable
 from tempocal.links import Array
 

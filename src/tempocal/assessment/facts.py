@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.assessment.predictions import PastPredictions
-from tempocal.assessment.scores import Scores
+from tempocal.assessment.method_scores import Scores
+from tempocal.assessment.split_predictions import PastPredictions
 from tempocal.assessment.wording import printable
 
 # A stretch with fewer independent groups than this is called thin.

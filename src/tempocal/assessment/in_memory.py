@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.assessment.evidence import EXCHANGED
 from tempocal.assessment.examples import Example, pick_examples
 from tempocal.assessment.facts import Facts, read_facts
+from tempocal.assessment.method_scores import RELIABILITY_BINS, diagram_of, n_stretches
 from tempocal.assessment.methods import Fitted, is_along_time
-from tempocal.assessment.predictions import PastPredictions
-from tempocal.assessment.scores import RELIABILITY_BINS, diagram_of, n_stretches
+from tempocal.assessment.row_source import EXCHANGED
+from tempocal.assessment.split_predictions import PastPredictions
 from tempocal.inputs import Inputs, check_time
-from tempocal.kernels.cached import cached
+from tempocal.lazy import cached
 from tempocal.links import Array
 from tempocal.metrics import (
     IntervalEstimate,
@@ -24,8 +24,8 @@ from tempocal.metrics import (
     reliability_curve,
     with_interval,
 )
-from tempocal.metrics.any_metric import Metric
-from tempocal.metrics.stretches import Stretches, cut
+from tempocal.metrics.jackknife import Metric
+from tempocal.metrics.time_bins import Stretches, cut
 
 
 @dataclass(frozen=True, eq=False)

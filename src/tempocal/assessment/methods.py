@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from tempocal.assessment.evidence import ToFit
-from tempocal.assessment.predictions import PastPredictions
+from tempocal.assessment.row_source import ToFit
+from tempocal.assessment.split_predictions import PastPredictions
 from tempocal.calibrators import Identity, TemperatureScaling
 from tempocal.curves import PerStep
 from tempocal.links import Array

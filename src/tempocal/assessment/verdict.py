@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from tempocal.assessment.error_spans import Spell, direction, find_spells
 from tempocal.assessment.facts import Facts
-from tempocal.assessment.scores import Scores
-from tempocal.assessment.spells import Spell, direction, find_spells
+from tempocal.assessment.method_scores import Scores
 from tempocal.assessment.wording import interval_text, method_text, points_text, span_text
 from tempocal.metrics import IntervalEstimate
 

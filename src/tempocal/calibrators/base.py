@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tempocal.calibrators.checking import Checked, check_rows, with_shape
+from tempocal.calibrators.check_rows import Checked, check_rows, with_shape
 from tempocal.calibrators.document import save
-from tempocal.calibrators.learned import Learned, PartialFit
-from tempocal.calibrators.needs import Needs
+from tempocal.calibrators.fit_data import Fitted, Training
+from tempocal.calibrators.online_state import Learned, PartialFit
 from tempocal.calibrators.summary import Summary
-from tempocal.calibrators.training import Fitted, Training
+from tempocal.calibrators.table_needs import Needs
 from tempocal.errors import InputError
 from tempocal.export import Exports
 from tempocal.fitted import FittedModel
@@ -21,8 +21,8 @@ from tempocal.inputs import Inputs, check_scores
 from tempocal.links import Array, log_proba_from_logits, one_column
 from tempocal.maps import FittedMap, proba_at_once, proba_of_map
 from tempocal.tables import InTables
-from tempocal.tables.asked import Asked
-from tempocal.tables.names import Names
+from tempocal.tables.column_roles import Asked
+from tempocal.tables.output_names import Names
 
 
 class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):

@@ -3,8 +3,8 @@
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.fit_data import Fitted, Training
 from tempocal.calibrators.one_vs_rest import fit_curves
-from tempocal.calibrators.training import Fitted, Training
 from tempocal.inputs import Inputs
 from tempocal.maps import OneVsRest
 from tempocal.nonparametric import fit_bayesian

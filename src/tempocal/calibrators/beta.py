@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.coordinates import sigmoid_in_standard
+from tempocal.calibrators.fit_data import Training
 from tempocal.calibrators.parametric import (
     Family,
     LinearModel,
@@ -13,7 +13,7 @@ from tempocal.calibrators.parametric import (
     linear_model,
 )
 from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage
-from tempocal.calibrators.training import Training
+from tempocal.calibrators.standardized_features import sigmoid_in_standard
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs
 from tempocal.links import Array

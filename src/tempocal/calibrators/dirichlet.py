@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.needs import Needs
+from tempocal.calibrators.fit_data import Training
 from tempocal.calibrators.parametric import Family, ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
-from tempocal.calibrators.softmax import Regularization, folds_for, full_family
-from tempocal.calibrators.training import Training
+from tempocal.calibrators.softmax_family import Regularization, folds_for, full_family
+from tempocal.calibrators.table_needs import Needs
 from tempocal.inputs import Inputs
 from tempocal.links import Array
 from tempocal.maps import Affine

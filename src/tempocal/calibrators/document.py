@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.calibrators.learned_document import learned_to_dict
+from tempocal.calibrators.online_state_document import learned_to_dict
 from tempocal.calibrators.summary import BATCHES, Summary
 from tempocal.errors import DamagedModelFileError
 from tempocal.fitted.entries import LEARNED

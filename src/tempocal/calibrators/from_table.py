@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from tempocal.calibrators.looks import Looks
-from tempocal.calibrators.needs import Needs
 from tempocal.calibrators.stray import warn_of_stray_times
 from tempocal.calibrators.summary import Summary
-from tempocal.calibrators.table_training import TableTraining
+from tempocal.calibrators.table_cache import Looks
+from tempocal.calibrators.table_fit_data import TableTraining
+from tempocal.calibrators.table_needs import Needs
 from tempocal.curves import Curve
 from tempocal.errors import (
     InputError,
@@ -23,10 +23,10 @@ from tempocal.inputs import Groups, require_scale
 from tempocal.inputs.scores import MANY_ROWS
 from tempocal.inputs.weights import FEW, LIGHT
 from tempocal.links import Array
-from tempocal.tables.clock import Clock, clock_of
 from tempocal.tables.group_ids import GroupIds, find_groups
 from tempocal.tables.labelled import Labelled
-from tempocal.tables.standins import find_stand_ins
+from tempocal.tables.surrogate import find_stand_ins
+from tempocal.tables.time_keys import Clock, clock_of
 
 # Where fewer than this share of the groups have rows with different labels, it may be an accident.
 FEW_MIXED = 0.1

@@ -5,9 +5,9 @@ from functools import partial
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.fit_data import Fitted, Training
 from tempocal.calibrators.one_vs_rest import fit_curves
 from tempocal.calibrators.pseudo_rows import PseudoRows, check_pseudo_rows
-from tempocal.calibrators.training import Fitted, Training
 from tempocal.inputs import Inputs, check_bins, check_choice
 from tempocal.maps import OneVsRest
 from tempocal.nonparametric import Binning, fit_histogram

@@ -3,7 +3,7 @@
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.training import Fitted, Training
+from tempocal.calibrators.fit_data import Fitted, Training
 from tempocal.inputs import Inputs
 from tempocal.maps import Scale
 

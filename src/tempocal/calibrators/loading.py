@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tempocal import calibrators
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.document import summary_from_dict
-from tempocal.calibrators.learned_document import learned_from_dict
+from tempocal.calibrators.online_state_document import learned_from_dict
 from tempocal.errors import DamagedModelFileError
 from tempocal.fitted.entries import KEYS, LEARNED, columns_from, inputs_from, require_keys
 from tempocal.fitted.whole import require_shape

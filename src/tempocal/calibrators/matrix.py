@@ -2,10 +2,10 @@
 
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.needs import Needs
+from tempocal.calibrators.fit_data import Training
 from tempocal.calibrators.parametric import Family, ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
-from tempocal.calibrators.softmax import (
+from tempocal.calibrators.softmax_family import (
     Regularization,
     bias_of,
     folds_for,
@@ -13,7 +13,7 @@ from tempocal.calibrators.softmax import (
     one_column_family,
     weights_of,
 )
-from tempocal.calibrators.training import Training
+from tempocal.calibrators.table_needs import Needs
 from tempocal.inputs import Inputs
 from tempocal.links import Array
 from tempocal.maps import Affine, OneVsRest

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tempocal.calibrators.training import Fitted, Training
+from tempocal.calibrators.fit_data import Fitted, Training
 from tempocal.maps import BinaryMap, OneVsRest
 from tempocal.nonparametric import Ordered, in_order
 

@@ -8,7 +8,8 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.learned import (
+from tempocal.calibrators.fit_data import Fitted, Training
+from tempocal.calibrators.online_state import (
     Learned,
     check_first_classes,
     check_keep,
@@ -24,8 +25,7 @@ from tempocal.calibrators.shrinkage import (
     report,
     shrink,
 )
-from tempocal.calibrators.standard import Standard, Standards
-from tempocal.calibrators.training import Fitted, Training
+from tempocal.calibrators.standardization import Standard, Standards
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.maps import FORMS, numbers_by_name

@@ -2,10 +2,10 @@
 
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.line import biases_of, line_model, slopes_of
+from tempocal.calibrators.fit_data import Training
 from tempocal.calibrators.parametric import Family, ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage
-from tempocal.calibrators.training import Training
+from tempocal.calibrators.slope_bias import biases_of, line_model, slopes_of
 from tempocal.inputs import Inputs
 from tempocal.links import Array
 from tempocal.maps import OneVsRest

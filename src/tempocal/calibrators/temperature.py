@@ -5,13 +5,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.coordinates import (
+from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.parametric import Family, LinearModel, ParametricCalibrator
+from tempocal.calibrators.shrinkage import check_shrinkage
+from tempocal.calibrators.standardized_features import (
     scaled_softmax_in_standard,
     sigmoid_in_standard,
 )
-from tempocal.calibrators.parametric import Family, LinearModel, ParametricCalibrator
-from tempocal.calibrators.shrinkage import check_shrinkage
-from tempocal.calibrators.training import Training
 from tempocal.inputs import Inputs
 from tempocal.maps import Scale
 from tempocal.rows import ODDS, Predictor, ScaledSoftmax, Sigmoid

@@ -2,10 +2,15 @@
 
 from numpy.typing import ArrayLike
 
+from tempocal.calibrators.fit_data import Training
 from tempocal.calibrators.parametric import Family, ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
-from tempocal.calibrators.softmax import bias_of, diagonal_family, one_column_family, weights_of
-from tempocal.calibrators.training import Training
+from tempocal.calibrators.softmax_family import (
+    bias_of,
+    diagonal_family,
+    one_column_family,
+    weights_of,
+)
 from tempocal.inputs import Inputs
 from tempocal.links import Array
 from tempocal.maps import Affine, OneVsRest

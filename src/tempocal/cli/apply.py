@@ -28,8 +28,8 @@ def command(named: Named, *, model: str, output: str, column: str, overwrite: bo
     than memory; OUT appears when all of it is written, and may be FILE itself.
     """
     from tempocal.cli.calibrating import Calibrating, warn_of_scale
-    from tempocal.cli.saying import say
-    from tempocal.cli.waiting import waiting
+    from tempocal.cli.echo import say
+    from tempocal.cli.progress import waiting
     from tempocal.files import format_of, open_sink, open_source, stream
     from tempocal.fitted import read_model
 

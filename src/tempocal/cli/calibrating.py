@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tempocal.cli.echo import say
+from tempocal.cli.flag_wording import in_words_of_the_command
 from tempocal.cli.options import Named
-from tempocal.cli.predictions import flags_of, naming_flags, split_names, stacked
-from tempocal.cli.saying import say
-from tempocal.cli.wording import in_words_of_the_command
+from tempocal.cli.read_predictions import flags_of, naming_flags, split_names, stacked
 from tempocal.errors import InputError
 from tempocal.files import as_numbers, as_times, require_columns
 from tempocal.fitted import FittedModel

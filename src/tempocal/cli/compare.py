@@ -32,10 +32,10 @@ def command(
     """
     if named.time is None:
         raise click.UsageError("compare needs a time: name its column with --time")
+    from tempocal.cli.echo import say
     from tempocal.cli.fit import comparing
-    from tempocal.cli.opened import opened
-    from tempocal.cli.saying import say
-    from tempocal.cli.tables import number, show_json, show_table
+    from tempocal.cli.open_rows import opened
+    from tempocal.cli.terminal_tables import number, show_json, show_table
 
     with opened(named, "Comparing") as rows:
         pairs = candidates(calibrator, curve, rows.n_classes)

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
+from tempocal.cli.echo import say
 from tempocal.cli.failures import AboveLimit
 from tempocal.cli.options import Named, as_json, rows_of_file, seed, verb
-from tempocal.cli.saying import say
 
 
 def _require_number(
@@ -65,7 +65,7 @@ def command(
     """
     if max_ece is not None and named.time is None:
         raise click.UsageError("--max-ece is about the ECE over time: name its column with --time")
-    from tempocal.cli.evaluating import evaluate_file
+    from tempocal.cli.evaluation import evaluate_file
 
     found = evaluate_file(named, model, bins, seed)
     if as_json:
@@ -76,7 +76,7 @@ def command(
 
 
 def _print(facts: Any, measured: list[Any]) -> None:
-    from tempocal.cli.tables import show_table
+    from tempocal.cli.terminal_tables import show_table
 
     show_table(_title(facts), ["", *(one.name for one in measured)], _lines(measured))
     if facts.one_column:
@@ -106,7 +106,7 @@ def _print_class(raw: Any) -> None:
 
 def _lines(measured: list[Any]) -> list[list[str]]:
     """One line for each number, a column for each kind of predictions."""
-    from tempocal.cli.tables import number
+    from tempocal.cli.terminal_tables import number
 
     lines = [
         ["NLL", *(_interval(one.nll) for one in measured)],
@@ -125,7 +125,7 @@ def _lines(measured: list[Any]) -> list[list[str]]:
 
 
 def _print_profile(measured: list[Any], units: str) -> None:
-    from tempocal.cli.tables import number, show_table
+    from tempocal.cli.terminal_tables import number, show_table
     from tempocal.inputs import time_text
 
     first = measured[0].over_time
@@ -145,7 +145,7 @@ def _print_profile(measured: list[Any], units: str) -> None:
 
 
 def _print_json(facts: Any, measured: list[Any]) -> None:
-    from tempocal.cli.tables import show_json
+    from tempocal.cli.terminal_tables import show_json
 
     show_json(
         {
@@ -171,7 +171,7 @@ def _interval(estimate: Any) -> str:
 
 
 def _range(value: float, lower: float, upper: float, only_upper: bool) -> str:
-    from tempocal.cli.tables import number
+    from tempocal.cli.terminal_tables import number
 
     ends = f"up to {number(upper)}" if only_upper else f"{number(lower)} to {number(upper)}"
     return f"{number(value)} ({ends})"

@@ -43,7 +43,7 @@ def _torch(asked: Export) -> None:
 
 
 def _sql(asked: Export) -> None:
-    from tempocal.cli.wording import in_words_of_the_command
+    from tempocal.cli.flag_wording import in_words_of_the_command
     from tempocal.tables.sql import to_sql
 
     named = dict(asked.sql)
@@ -62,7 +62,7 @@ def _python(asked: Export) -> None:
 
 def _give(text: str, output: str | None, what: str) -> None:
     """Print a text, or write it to a file, at once or not at all."""
-    from tempocal.modelfile.replace import replacing
+    from tempocal.modelfile.atomic_write import replacing
 
     if output in (None, "-"):
         click.echo(text)
@@ -153,7 +153,7 @@ def command(*, model: str, target: str, output: str | None, **options: Any) -> N
     time, they are NaN, NULL in SQL and an error in Python. Times are numbers: seconds since
     1970-01-01 UTC where the model was fitted to dates; in Python they are dates.
     """
-    from tempocal.cli.saying import say
+    from tempocal.cli.echo import say
     from tempocal.fitted import read_model
 
     dtype = options.pop("dtype")

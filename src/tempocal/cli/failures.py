@@ -9,8 +9,8 @@ from typing import IO, Any
 
 import click
 
-from tempocal.cli.saying import plain, say
-from tempocal.cli.wording import with_flags
+from tempocal.cli.echo import plain, say
+from tempocal.cli.flag_wording import with_flags
 from tempocal.errors import ModelFileError, TempocalError, TempocalWarning
 
 # Which extra brings a package that is missing.

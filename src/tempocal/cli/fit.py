@@ -47,8 +47,8 @@ def command(
     """
     if named.time is None and curve not in (None, "constant"):
         raise click.UsageError(f"--curve {curve} needs a time: name its column with --time")
-    from tempocal.cli.opened import opened
-    from tempocal.cli.saying import say
+    from tempocal.cli.echo import say
+    from tempocal.cli.open_rows import opened
 
     with opened(named, "Fitting") as rows:
         fitted = rows.fit(_chosen(rows, calibrator, curve, seed))

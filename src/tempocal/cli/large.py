@@ -1,6 +1,6 @@
 """Files with more rows than are read into memory: summed where they are, with DuckDB.
 
-Everything that `tempocal.cli.predictions` checks is checked here as well, by passes over the rows.
+Everything that `tempocal.cli.read_predictions` checks is checked here too, by passes over the rows.
 """
 
 import os
@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from tempocal.cli.checks import check_classes, check_label, note_on_few, scale_text
-from tempocal.cli.evaluating import Facts
+from tempocal.cli.column_checks import check_classes, check_label, note_on_few, scale_text
+from tempocal.cli.evaluation import Facts
+from tempocal.cli.flag_wording import in_words_of_the_command
 from tempocal.cli.large_checks import check_sequences
 from tempocal.cli.large_files import LargeRows, open_rows
 from tempocal.cli.options import Named
-from tempocal.cli.predictions import inputs_of, say_note
-from tempocal.cli.waiting import waiting
-from tempocal.cli.wording import in_words_of_the_command
+from tempocal.cli.progress import waiting
+from tempocal.cli.read_predictions import inputs_of, say_note
 from tempocal.errors import InputError, TableError
 from tempocal.files import Source
-from tempocal.files.problems import reading
+from tempocal.files.column_problems import reading
 from tempocal.inputs import Inputs
-from tempocal.tables.asked import Asked
+from tempocal.tables.column_roles import Asked
 from tempocal.tables.labelled import Labelled, read_labelled
 from tempocal.tables.passes import Told
 

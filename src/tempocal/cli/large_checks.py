@@ -5,15 +5,15 @@ from typing import Any
 
 import narwhals as nw
 
-from tempocal.cli.checks import SMALL_PART, dates_note, nesting_text
+from tempocal.cli.column_checks import SMALL_PART, dates_note, nesting_text
 from tempocal.cli.large_files import LargeRows
 from tempocal.cli.options import Named
-from tempocal.cli.predictions import say_note
+from tempocal.cli.read_predictions import say_note
 from tempocal.errors import InputError
-from tempocal.tables.open import Frame
+from tempocal.tables.open_table import Frame
 from tempocal.tables.passes import Passes
 from tempocal.tables.seconds import as_seconds, kind_of
-from tempocal.tables.small import Columns
+from tempocal.tables.transfer import Columns
 
 
 def check_sequences(named: Named, rows: LargeRows, tell: Callable[[str], None]) -> int | None:

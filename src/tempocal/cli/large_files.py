@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from tempocal.cli.options import Named
-from tempocal.cli.predictions import flags_of, naming_flags, split_names
+from tempocal.cli.read_predictions import flags_of, naming_flags, split_names
 from tempocal.errors import InputError
 from tempocal.files import (
     ColumnError,
@@ -30,9 +30,9 @@ from tempocal.files import (
 )
 from tempocal.files.convert import not_a_number, present
 from tempocal.files.csv_types import can_cast, exact
-from tempocal.tables.open import Frame
+from tempocal.tables.normalize_columns import with_utc
+from tempocal.tables.open_table import Frame
 from tempocal.tables.passes import Passes
-from tempocal.tables.prepare import with_utc
 
 # Labels that are listed, at most.
 MOST_LABELS = 10_000

@@ -5,7 +5,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from tempocal.cli.evaluating import Evaluated, model_for
+from tempocal.cli.evaluation import Evaluated, model_for
 from tempocal.cli.large import Large
 from tempocal.cli.measures import Measures, measure_table
 from tempocal.errors import InputError
@@ -13,9 +13,9 @@ from tempocal.fitted import FittedModel
 from tempocal.inputs import Times, require_same_kind
 from tempocal.maps import Scale
 from tempocal.metrics.in_tables.scored import flag, make_scored
-from tempocal.tables.formulas import add_probabilities
+from tempocal.tables.computed_columns import add_probabilities
 from tempocal.tables.group_ids import find_groups
-from tempocal.tables.open import Frame
+from tempocal.tables.open_table import Frame
 
 
 def evaluate_large(large: Large, model: str | None, *, bins: int, seed: int) -> Evaluated:

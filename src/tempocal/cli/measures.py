@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tempocal.cli.predictions import Predictions
+from tempocal.cli.read_predictions import Predictions
 from tempocal.links import Array
 from tempocal.metrics import OverTime, brier, ece, nll, over_time, with_interval
 from tempocal.metrics.in_tables.scored import Scored

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from tempocal.cli.echo import say
 from tempocal.cli.failures import Alarm
 from tempocal.cli.options import (
     Named,
@@ -14,7 +15,6 @@ from tempocal.cli.options import (
     require_finite,
     verb,
 )
-from tempocal.cli.saying import say
 
 
 def _require_file(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
@@ -83,7 +83,7 @@ def command(
 
     status, left_out = watch(named, state, settings, skip_finished=skip_finished)
     if as_json:
-        from tempocal.cli.tables import show_json
+        from tempocal.cli.terminal_tables import show_json
 
         show_json(status.to_dict())
     else:
@@ -97,7 +97,7 @@ def command(
 
 
 def _print(status: Any) -> None:
-    from tempocal.cli.tables import show_table
+    from tempocal.cli.terminal_tables import show_table
 
     title, sequences, *_ = str(status).splitlines()
     lines = [

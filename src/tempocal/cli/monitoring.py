@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tempocal.cli.checks import check_classes, check_label, check_scale
+from tempocal.cli.column_checks import check_classes, check_label, check_scale
+from tempocal.cli.flag_wording import in_words_of_the_command
 from tempocal.cli.options import Named
-from tempocal.cli.predictions import flags_of, inputs_of, naming_flags, split_names, stacked
-from tempocal.cli.waiting import waiting
-from tempocal.cli.wording import in_words_of_the_command
+from tempocal.cli.progress import waiting
+from tempocal.cli.read_predictions import flags_of, inputs_of, naming_flags, split_names, stacked
 from tempocal.errors import InputError
 from tempocal.files import (
     as_ids,

@@ -28,8 +28,8 @@ def command(named: Named, *, seed: int, title: str | None, output: str) -> None:
     """
     if named.time is None:
         raise click.UsageError("report needs a time: name its column with --time")
-    from tempocal.cli.opened import opened
-    from tempocal.cli.saying import plain, say
+    from tempocal.cli.echo import plain, say
+    from tempocal.cli.open_rows import opened
     from tempocal.report import write_report
 
     with opened(named, "Fitting to one half, judging on the other") as rows:

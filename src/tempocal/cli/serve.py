@@ -86,7 +86,7 @@ def command(*, model: str, token_file: str | None, **options: Any) -> None:
     and it stops at SIGTERM or Ctrl-C, after the requests that have come are answered. A new model
     file is taken up without a pause; while it is no good, the old model goes on answering.
     """
-    from tempocal.cli.saying import say
+    from tempocal.cli.echo import say
     from tempocal.serve import Settings, serve
     from tempocal.serve.token import find_token
 
@@ -118,7 +118,7 @@ def _log_to_standard_error() -> None:
     import logging
     from contextlib import suppress
 
-    from tempocal.cli.saying import say
+    from tempocal.cli.echo import say
 
     class Said(logging.Handler):
         """Says what is logged, in characters that a terminal shows and does not obey."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels.codes import in_blocks, renumbered, whole_codes
-from tempocal.kernels.counting import as_keys, count_keys, sum_by_key
+from tempocal.kernels.key_counts import as_keys, count_keys, sum_by_key
 from tempocal.links import Array
 
 # First and last time.

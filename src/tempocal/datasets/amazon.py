@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tempocal.datasets.checks import require_unique, whole_numbers, words
 from tempocal.datasets.columns import Columns, read_csv, read_parquet, read_sqlite
+from tempocal.datasets.dataset_checks import require_unique, whole_numbers, words
 from tempocal.datasets.folder import Folder, Wanted, data_folder, find, not_found
 from tempocal.datasets.source import source_of
 from tempocal.datasets.texts import Texts

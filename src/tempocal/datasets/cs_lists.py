@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.datasets.checks import dates, one_of, require_unique, whole_numbers
 from tempocal.datasets.columns import Columns
+from tempocal.datasets.dataset_checks import dates, one_of, require_unique, whole_numbers
 from tempocal.datasets.rounds import Rounds
 from tempocal.datasets.source import Source
 from tempocal.errors import DatasetError

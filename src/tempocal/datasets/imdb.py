@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tempocal.datasets.checks import one_of, require_unique, whole_numbers, words
 from tempocal.datasets.columns import Columns, read_parquet
+from tempocal.datasets.dataset_checks import one_of, require_unique, whole_numbers, words
 from tempocal.datasets.folder import Folder, Wanted, data_folder, find, not_found
 from tempocal.datasets.imdb_archive import ADDRESS, ARCHIVE, fetch_archive, read_archive
 from tempocal.datasets.imdb_folder import read_folder

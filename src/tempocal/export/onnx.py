@@ -12,8 +12,8 @@ from tempocal.export.program import program
 from tempocal.fitted import FittedModel
 from tempocal.formula import formula_of
 from tempocal.links import Array
+from tempocal.modelfile.atomic_write import replacing
 from tempocal.modelfile.paths import path_name
-from tempocal.modelfile.replace import replacing
 from tempocal.version import __version__
 
 try:

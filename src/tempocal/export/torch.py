@@ -6,7 +6,7 @@ from typing import Any
 from tempocal.errors import InputError
 from tempocal.fitted import FittedModel
 from tempocal.formula import decision_of, formula_of
-from tempocal.modelfile.replace import replacing
+from tempocal.modelfile.atomic_write import replacing
 
 try:
     import torch

@@ -9,13 +9,13 @@ Everything that can be wrong with a file is said in one sentence, an `InputError
 from 1, the header of a CSV file not among them.
 """
 
+from tempocal.files.column_problems import ColumnError, MissingColumnError
 from tempocal.files.convert import as_numbers, as_times
 from tempocal.files.formats import FORMATS, Format, format_of
-from tempocal.files.names import Ids, as_ids, as_labels
-from tempocal.files.problems import ColumnError, MissingColumnError
+from tempocal.files.id_columns import Ids, as_ids, as_labels
+from tempocal.files.read_tables import Stream, column_names, read_columns, require_columns, stream
 from tempocal.files.sink import open_sink
 from tempocal.files.source import Source, open_source
-from tempocal.files.tables import Stream, column_names, read_columns, require_columns, stream
 
 __all__ = [
     "FORMATS",

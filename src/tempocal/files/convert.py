@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from tempocal.files.column_problems import ColumnError
 from tempocal.files.csv_types import can_cast
-from tempocal.files.problems import ColumnError
 
 _MOMENTS = tuple(pa.timestamp(unit, zone) for zone in (None, "UTC") for unit in ("us", "ns"))
 # A double no longer tells whole numbers from here on from the next one.

@@ -8,9 +8,9 @@ import pyarrow as pa
 from pyarrow import csv
 
 from tempocal.errors import InputError
+from tempocal.files.column_problems import reading
 from tempocal.files.csv_types import exact
 from tempocal.files.encoding import find_other_encoding, require_no_other_encoding
-from tempocal.files.problems import reading
 from tempocal.files.source import Source
 
 # Bytes that are read at once, and the most that a row may have.

@@ -8,8 +8,8 @@ import pyarrow as pa
 from pyarrow import json
 
 from tempocal.errors import InputError
+from tempocal.files.column_problems import no_rows, reading
 from tempocal.files.encoding import require_no_other_encoding, require_utf8
-from tempocal.files.problems import no_rows, reading
 from tempocal.files.source import Source
 
 BLOCK_BYTES = 2**24

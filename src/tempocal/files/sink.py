@@ -10,8 +10,8 @@ from pyarrow import parquet
 
 from tempocal.errors import InputError
 from tempocal.files.formats import STANDARD, Format, format_of, is_gzip
-from tempocal.files.text import csv_header, csv_text, json_text
-from tempocal.modelfile.replace import replacing
+from tempocal.files.row_text import csv_header, csv_text, json_text
+from tempocal.modelfile.atomic_write import replacing
 
 Write = Callable[[Any], None]
 

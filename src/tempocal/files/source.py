@@ -13,8 +13,8 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 
 from tempocal.errors import InputError
+from tempocal.files.column_problems import no_rows
 from tempocal.files.formats import STANDARD, Format, format_of
-from tempocal.files.problems import no_rows
 
 _PARQUET, _GZIP = b"PAR1", b"\x1f\x8b"
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
-from tempocal.kernels.cores import map_on_cores, parts_for
+from tempocal.kernels.thread_pool import map_on_cores, parts_for
 
 Codes = NDArray[np.intp]
 Ends = NDArray[np.int64]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
-from tempocal.kernels.cores import map_on_cores
+from tempocal.kernels.thread_pool import map_on_cores
 
 # Rows that are looked at for either while they are in the cache.
 BLOCK = 2**18

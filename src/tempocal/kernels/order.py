@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
-from tempocal.kernels.cores import map_on_cores
-from tempocal.kernels.stretches import STRETCH, Classes, lay_out
+from tempocal.kernels.partition import STRETCH, Classes, lay_out
+from tempocal.kernels.thread_pool import map_on_cores
 
 Array = NDArray[np.float64]
 Result = TypeVar("Result")

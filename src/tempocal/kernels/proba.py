@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
-from tempocal.kernels.cores import map_on_cores, run_on_cores, shares
+from tempocal.kernels.thread_pool import map_on_cores, run_on_cores, shares
 
 Array = NDArray[np.float64]
 # Doubles or floats, as they came.

@@ -23,8 +23,10 @@ from tempocal.inputs import (
     time_text,
 )
 from tempocal.links import Array
-from tempocal.live.book import Book
-from tempocal.live.checks import (
+from tempocal.live.bet_queue import Line, SequenceId
+from tempocal.live.evalues import Alternatives
+from tempocal.live.locks import lock_across_forks
+from tempocal.live.monitor_input import (
     Rows,
     check_alpha,
     check_edges,
@@ -35,9 +37,7 @@ from tempocal.live.checks import (
     check_rows,
     stretches_of,
 )
-from tempocal.live.evalues import Alternatives
-from tempocal.live.line import Line, SequenceId
-from tempocal.live.locks import lock_across_forks
+from tempocal.live.open_bets import Book
 from tempocal.live.state import book_to_dict, fill_book
 from tempocal.live.status import Status, line_status
 from tempocal.modelfile import read_document, write_document

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from tempocal.links import Array
-from tempocal.live.book import Book, Sequence
-from tempocal.live.ended import Ended
-from tempocal.live.line import Bet, Crossing, Line
+from tempocal.live.bet_queue import Bet, Crossing, Line
+from tempocal.live.finished_ids import Ended
+from tempocal.live.open_bets import Book, Sequence
 
 # Far beyond any: a bet changes the logarithm of evidence by some tens at most.
 _LARGEST_LOG = 1e15

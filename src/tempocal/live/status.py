@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from tempocal.live.line import Line
+from tempocal.live.bet_queue import Line
 
 # Above this a double is infinite.
 _LARGEST_LOG = 709.0

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from tempocal.calibrators.learned import require_learned, saved
+from tempocal.calibrators.online_state import require_learned, saved
 from tempocal.errors import (
     InputError,
     LogError,
@@ -25,10 +25,10 @@ from tempocal.errors import (
 )
 from tempocal.inputs import check_time, from_seconds, require_same_kind
 from tempocal.links import Array
-from tempocal.live.checks import check_id, check_label
-from tempocal.live.line import SequenceId
-from tempocal.live.log import Log
-from tempocal.live.story import ABANDON, FAIL, FINISH, OBSERVE, SAVE, Sequence, Story
+from tempocal.live.bet_queue import SequenceId
+from tempocal.live.monitor_input import check_id, check_label
+from tempocal.live.record_log import Log
+from tempocal.live.replay import ABANDON, FAIL, FINISH, OBSERVE, SAVE, Sequence, Story
 from tempocal.modelfile.paths import path_name
 from tempocal.temporal.loading import load
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from tempocal.inputs import read_logits
 from tempocal.kernels import native
-from tempocal.kernels.cores import map_on_cores
 from tempocal.kernels.proba import sigmoid_at_once, sigmoid_of_lines, softmax_at_once
+from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.links import Array, proba_from_logits
 from tempocal.maps.along_time import Curves, TemporalMap
 from tempocal.maps.binary import Line

@@ -16,7 +16,6 @@ from tempocal.metrics.estimates import (
     ReliabilityTable,
     SamplingFloor,
 )
-from tempocal.metrics.floor import sampling_floor
 from tempocal.metrics.friedman import FriedmanNemenyi, friedman_nemenyi
 from tempocal.metrics.gain import gain
 from tempocal.metrics.likelihood import nll
@@ -26,6 +25,7 @@ from tempocal.metrics.over_time import OverTime, over_time, with_interval
 from tempocal.metrics.over_time_table import over_time_table, with_interval_table
 from tempocal.metrics.overconfidence import overconfidence
 from tempocal.metrics.reliability import reliability_curve
+from tempocal.metrics.sampling_floor import sampling_floor
 from tempocal.metrics.smooth import smooth_ece
 from tempocal.metrics.squared_error import brier
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from tempocal.metrics.arguments import check_bins, check_choice
-from tempocal.metrics.at_once import sums_at_once
 from tempocal.metrics.binsums import BinSums, bin_sums
 from tempocal.metrics.edges import BINNINGS, Binning, Edges, describe, equal_width, make_edges
 from tempocal.metrics.estimates import BinnedEstimate, reliability_table
 from tempocal.metrics.events import NAMES, Events, Of, events_of
 from tempocal.metrics.predictions import check_predictions
+from tempocal.metrics.single_pass import sums_at_once
 
 
 def ece(

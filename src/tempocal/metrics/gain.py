@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tempocal.errors import InputError
-from tempocal.metrics.any_metric import Metric
 from tempocal.metrics.arguments import check_level
+from tempocal.metrics.binned_values import Range
+from tempocal.metrics.dispatch import row_loss
 from tempocal.metrics.estimates import IntervalEstimate
-from tempocal.metrics.kinds import row_loss
+from tempocal.metrics.jackknife import Metric
 from tempocal.metrics.mean_losses import range_of_mean
 from tempocal.metrics.overconfidence import row_overconfidence
 from tempocal.metrics.predictions import check_groups_of, check_predictions
-from tempocal.metrics.profile import Range
 from tempocal.metrics.sample import make_sample
-from tempocal.metrics.stretches import one_stretch
+from tempocal.metrics.time_bins import one_stretch
 
 
 def gain(

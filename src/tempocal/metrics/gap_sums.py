@@ -7,8 +7,8 @@ import numpy as np
 from tempocal.errors import InputError
 from tempocal.links import Array
 from tempocal.metrics.absolute_sum import absolute_sum_bound, absolute_sum_interval
+from tempocal.metrics.binned_values import Profile, Range
 from tempocal.metrics.cells import Cells, GapMetric, gaps_by_cell, make_cells
-from tempocal.metrics.profile import Profile, Range
 from tempocal.metrics.quantiles import half_width, normal_quantile
 from tempocal.metrics.sample import Sample, whole_units
 

@@ -19,7 +19,7 @@ from tempocal.inputs import (
 )
 from tempocal.links import Array
 from tempocal.metrics.movement import MartingaleCheck, MovementTable
-from tempocal.metrics.stretches import Bins, Stretches, cut
+from tempocal.metrics.time_bins import Bins, Stretches, cut
 
 FEWEST_GROUPS = 2
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tempocal.links import Array
+from tempocal.metrics.binned_values import Profile, Range
 from tempocal.metrics.predictions import RowLoss, row_blocks
-from tempocal.metrics.profile import Profile, Range
 from tempocal.metrics.quantiles import half_width
 from tempocal.metrics.sample import Sample, whole_units
 

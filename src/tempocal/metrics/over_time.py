@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from tempocal.inputs import check_seed, time_text
 from tempocal.links import Array
-from tempocal.metrics.any_metric import Metric
 from tempocal.metrics.arguments import check_level
+from tempocal.metrics.binned_values import Profile, Range
+from tempocal.metrics.dispatch import profile_of
 from tempocal.metrics.estimates import IntervalEstimate
-from tempocal.metrics.kinds import profile_of
+from tempocal.metrics.jackknife import Metric
 from tempocal.metrics.predictions import check_groups_of, check_predictions, check_time_of
-from tempocal.metrics.profile import Profile, Range
 from tempocal.metrics.sample import make_sample
-from tempocal.metrics.stretches import Bins, Stretches, cut, one_stretch
+from tempocal.metrics.time_bins import Bins, Stretches, cut, one_stretch
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from tempocal.inputs import check_seed
-from tempocal.metrics.any_metric import Metric
 from tempocal.metrics.arguments import check_level
 from tempocal.metrics.estimates import IntervalEstimate
+from tempocal.metrics.jackknife import Metric
 from tempocal.metrics.over_time import OverTime
-from tempocal.metrics.stretches import Bins
+from tempocal.metrics.time_bins import Bins
 
 if TYPE_CHECKING:
     from tempocal.metrics.in_tables.scored import Scored
-    from tempocal.tables.names import Names
+    from tempocal.tables.output_names import Names
 
 
 def over_time_table(
@@ -148,7 +148,7 @@ def with_interval_table(
 
 def _read(table: Any, named: dict[str, Any], sample_weight: str | None, classes: Any) -> "Scored":
     from tempocal.metrics.in_tables.scored import read_scored  # noqa: PLC0415
-    from tempocal.tables.asked import Asked  # noqa: PLC0415
+    from tempocal.tables.column_roles import Asked  # noqa: PLC0415
 
     asked = Asked.of("proba", logits=None, sample_weight=sample_weight, **named)
     return read_scored(table, asked, classes)

@@ -7,7 +7,7 @@ import numpy as np
 from tempocal.inputs import Codes, Groups
 from tempocal.links import Array
 from tempocal.metrics.predictions import Predictions
-from tempocal.metrics.stretches import Stretches
+from tempocal.metrics.time_bins import Stretches
 
 # Groups are added up in at most so many buckets. Groups are independent, so that the spread of
 # bucket sums is that of the groups; it is known to 1 / sqrt(2 * 1000), 2 %.

@@ -10,8 +10,8 @@ from itertools import accumulate
 from typing import Any
 
 from tempocal.errors import DamagedModelFileError
+from tempocal.modelfile.json_text import lay_out
 from tempocal.modelfile.limits import MAX_DEPTH, MAX_DIGITS
-from tempocal.modelfile.text import lay_out
 
 # A bracket, or a string, closed or not, for the brackets in it not to count. Possessive (*+), so
 # that the time is linear.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaln
 
-from tempocal.kernels.cores import map_on_cores
+from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.links import Array
 from tempocal.maps.binary import Steps
 from tempocal.nonparametric.bins import edges_at, equal_mass_cuts, mass_ranks, middles_between

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
-from tempocal.kernels.cached import cached
-from tempocal.kernels.cores import map_on_cores
-from tempocal.kernels.losses import compare
+from tempocal.kernels.binary_losses import compare
 from tempocal.kernels.order import map_sorted, merge, sorted_classes
-from tempocal.kernels.stretches import STRETCH, Classes
+from tempocal.kernels.partition import STRETCH, Classes
+from tempocal.kernels.thread_pool import map_on_cores
+from tempocal.lazy import cached
 from tempocal.links import Array, nll_from_logits
 from tempocal.maps.binary import BinaryMap, Knots
 from tempocal.nonparametric.blocks import Blocks, pool, pool_parts

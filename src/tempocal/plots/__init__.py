@@ -6,9 +6,9 @@ ones. Displays read tables of numbers, never estimators, and change no setting o
 """
 
 from tempocal.plots.critical_difference import CriticalDifferenceDisplay
-from tempocal.plots.curve import CurveDisplay
-from tempocal.plots.error_over_time import ErrorOverTimeDisplay
-from tempocal.plots.reliability import ReliabilityDisplay
+from tempocal.plots.curve_display import CurveDisplay
+from tempocal.plots.error_display import ErrorOverTimeDisplay
+from tempocal.plots.reliability_display import ReliabilityDisplay
 from tempocal.plots.reliability_over_time import ReliabilityOverTimeDisplay
 
 __all__ = [

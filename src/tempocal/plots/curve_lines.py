@@ -19,7 +19,7 @@ from tempocal.plots.time_axis import TimeScale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tempocal.plots.curve import CurveDisplay
+    from tempocal.plots.curve_display import CurveDisplay
 
 # Value of each parameter that leaves predictions as they are, and what it does.
 IDENTITY = {"bias": 0.0, "c": 0.0}

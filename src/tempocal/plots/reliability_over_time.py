@@ -10,7 +10,7 @@ from tempocal.errors import InputError
 from tempocal.metrics import ReliabilityTable
 from tempocal.metrics.edges import Binning
 from tempocal.metrics.events import Of
-from tempocal.metrics.stretches import Bins
+from tempocal.metrics.time_bins import Bins
 from tempocal.plots.drawing import line_style, panels
 from tempocal.plots.legends import interval_label, place_one_legend
 from tempocal.plots.panel_text import name_axes, write_in_corner, write_title

@@ -22,7 +22,7 @@ from tempocal.inputs import (
 from tempocal.links import Array
 from tempocal.metrics import ReliabilityTable, reliability_curve
 from tempocal.metrics.events import Of
-from tempocal.metrics.stretches import Bins, cut
+from tempocal.metrics.time_bins import Bins, cut
 
 
 @dataclass(frozen=True)

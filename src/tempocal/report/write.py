@@ -5,16 +5,16 @@ from importlib.resources import files
 from typing import Any
 
 from tempocal.assessment import Assessment
+from tempocal.modelfile.atomic_write import replacing
 from tempocal.modelfile.paths import path_name
-from tempocal.modelfile.replace import replacing
 from tempocal.report.numbers import to_json
+from tempocal.report.page_tables import candidate_rows, fact_rows, score_rows, stretch_rows
 from tempocal.report.pictures import (
     curve_picture,
     error_picture,
     example_pictures,
     reliability_pictures,
 )
-from tempocal.report.tables import candidate_rows, fact_rows, score_rows, stretch_rows
 from tempocal.version import __version__
 
 

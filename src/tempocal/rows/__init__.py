@@ -1,9 +1,17 @@
 """Rows in memory, and the sums over them that a fit asks for."""
 
-from tempocal.rows.binary import BinaryRows
-from tempocal.rows.per_class import PerClassRows
-from tempocal.rows.predictors import LINE, ODDS, Predictor, ScaledSoftmax, Scores, Sigmoid, Softmax
-from tempocal.rows.shared import SharedRows
+from tempocal.rows.linear_predictors import (
+    LINE,
+    ODDS,
+    Predictor,
+    ScaledSoftmax,
+    Scores,
+    Sigmoid,
+    Softmax,
+)
+from tempocal.rows.sigmoid import BinaryRows
+from tempocal.rows.softmax_per_class import PerClassRows
+from tempocal.rows.softmax_shared import SharedRows
 from tempocal.rows.sums import Rows, Shortfall, Sums
 
 __all__ = [

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
-from tempocal.kernels.counting import as_keys, parts_of
+from tempocal.kernels.key_counts import as_keys, parts_of
 from tempocal.links import Array, Floats
 from tempocal.rows.sums import Sums
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tempocal.links import Array, Floats
-from tempocal.rows.layout import Block
+from tempocal.rows.key_layout import Block
 
 # Multiplications in a product, about as many as take the time of a call.
 FEW = 2000

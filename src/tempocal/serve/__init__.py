@@ -6,6 +6,6 @@ one row it is a hundred times as fast as arrays, and for thousands JSON takes as
 """
 
 from tempocal.serve.server import serve
-from tempocal.serve.settings import Settings
+from tempocal.serve.service_settings import Settings
 
 __all__ = ["Settings", "serve"]

@@ -8,14 +8,14 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 
+from tempocal.serve.answers import answer
 from tempocal.serve.body import read_body, require_json
-from tempocal.serve.guard import SCORE, Guard
-from tempocal.serve.keeper import Keeper
 from tempocal.serve.metrics import Metrics
+from tempocal.serve.middleware import SCORE, Guard
 from tempocal.serve.openapi import describe
 from tempocal.serve.refusals import RefusedError
-from tempocal.serve.scoring import answer
-from tempocal.serve.settings import Settings
+from tempocal.serve.reload import Keeper
+from tempocal.serve.service_settings import Settings
 from tempocal.serve.token import authorize
 
 INLINE_BYTES = 16_384

@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections import Counter
 from itertools import accumulate
 
-from tempocal.serve.model import ServedModel
+from tempocal.serve.served_model import ServedModel
 
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Upper ends of the classes of latency."""

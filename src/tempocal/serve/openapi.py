@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from tempocal.serve.model import ServedModel
-from tempocal.serve.settings import Settings
-from tempocal.serve.times import LARGEST_TIME, LONGEST_DURATION
+from tempocal.serve.json_times import LARGEST_TIME, LONGEST_DURATION
+from tempocal.serve.served_model import ServedModel
+from tempocal.serve.service_settings import Settings
 from tempocal.version import __version__
 
 _TEXT = {"type": "string"}

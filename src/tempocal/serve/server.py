@@ -13,7 +13,7 @@ import uvicorn
 from tempocal.errors import InputError
 from tempocal.serve.app import Service
 from tempocal.serve.protocol import protocol_of
-from tempocal.serve.settings import Settings
+from tempocal.serve.service_settings import Settings
 
 LINGER = 1.0
 """Seconds for which open connections may send one more request when the service stops."""

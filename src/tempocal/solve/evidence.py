@@ -29,9 +29,9 @@ import numpy as np
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.solve.design import design_effect
-from tempocal.solve.fitting import fit
-from tempocal.solve.linear import like_blocks
+from tempocal.solve.design_effect import design_effect
+from tempocal.solve.linear_systems import like_blocks
+from tempocal.solve.minimize import fit
 from tempocal.solve.penalties import Penalty, Strengths, log_determinant
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic import (

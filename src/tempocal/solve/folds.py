@@ -12,8 +12,8 @@ import numpy as np
 from tempocal.inputs import Codes, Groups
 from tempocal.links import Array
 from tempocal.solve.evidence import Shrunk
-from tempocal.solve.fitting import fit
-from tempocal.solve.linear import solve_flat
+from tempocal.solve.linear_systems import solve_flat
+from tempocal.solve.minimize import fit
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tempocal.links import Array
 from tempocal.rows import Rows, Sums
-from tempocal.solve.linear import solve_flat
+from tempocal.solve.linear_systems import solve_flat
 from tempocal.solve.penalties import Strengths, plus_pull
 from tempocal.solve.problem import Point, Problem, Solution
 

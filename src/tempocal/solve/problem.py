@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
-from tempocal.kernels.cached import cached
+from tempocal.lazy import cached
 from tempocal.links import Array
 from tempocal.rows import Rows, Sums
-from tempocal.solve.past import Past
 from tempocal.solve.penalties import Penalty, Strengths, loose_part, plus_pull, total_pull
+from tempocal.solve.quadratic_loss import Past
 
 # A matrix of weights for 16 classes.
 MOST_NEWTON_COEFFICIENTS = 300

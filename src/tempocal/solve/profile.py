@@ -18,12 +18,12 @@ from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.rows import Sums
 from tempocal.solve.evidence import Shrunk, fit_by_evidence
-from tempocal.solve.fitting import LARGEST_SHARE, SAMPLE_ROWS, fit, identity_or_zero, known_at
+from tempocal.solve.minimize import LARGEST_SHARE, SAMPLE_ROWS, fit, identity_or_zero, known_at
 from tempocal.solve.newton import LAST_STEP, descend_newton
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic import Wanted
-from tempocal.solve.scan import Bracket, KeyQuadratic
+from tempocal.solve.rate_search import Bracket, KeyQuadratic
 
 # Logarithms of rates, relative to the range of time, and the problem at them. Where one is an
 # array, the basis and the pulls have a first axis for it.

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
-from tempocal.kernels.cached import cached
+from tempocal.lazy import cached
 from tempocal.links import Array
-from tempocal.solve.linear import as_blocks, invert_blocks, like_blocks
+from tempocal.solve.linear_systems import as_blocks, invert_blocks, like_blocks
 from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.problem import Problem, Solution
 

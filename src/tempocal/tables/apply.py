@@ -8,8 +8,10 @@ import narwhals as nw
 from tempocal.errors import InputError
 from tempocal.fitted import FittedModel
 from tempocal.formula import formula_of
-from tempocal.tables.formulas import with_formulas
-from tempocal.tables.names import (
+from tempocal.tables.computed_columns import with_formulas
+from tempocal.tables.normalize_columns import with_utc
+from tempocal.tables.open_table import Frame, open_table
+from tempocal.tables.output_names import (
     FileColumns,
     Named,
     Names,
@@ -17,9 +19,7 @@ from tempocal.tables.names import (
     free_prefix,
     named_columns,
 )
-from tempocal.tables.nan import trusts_bounds, without_bounds
-from tempocal.tables.open import Frame, open_table
-from tempocal.tables.prepare import with_utc
+from tempocal.tables.parquet_nan import trusts_bounds, without_bounds
 from tempocal.tables.seconds import as_number, as_seconds
 
 # What engines that cannot do something raise.

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError
 from tempocal.inputs import Codes
-from tempocal.kernels.cached import cached
+from tempocal.lazy import cached
 from tempocal.solve import fold_codes
 from tempocal.tables.labelled import Labelled
-from tempocal.tables.open import Frame
-from tempocal.tables.small import Columns, join
+from tempocal.tables.open_table import Frame
+from tempocal.tables.transfer import Columns, join
 
 # A prime, and a number that spreads well: products of two numbers below it, and a third one added,
 # are whole numbers of 63 bits.

@@ -14,16 +14,16 @@ from tempocal.formula.scores import read_scores
 from tempocal.inputs import Inputs, TimeKind, check_labels, encode_labels
 from tempocal.inputs.weights import LARGEST_FLOAT_ID
 from tempocal.links import Array
-from tempocal.tables.asked import Asked
-from tempocal.tables.census import LARGEST_WHOLE, census, require_usable, with_size
-from tempocal.tables.engine import NarwhalsEngine
-from tempocal.tables.names import FileColumns
-from tempocal.tables.nan import trusts_bounds, without_bounds
-from tempocal.tables.open import Frame, open_table
+from tempocal.tables.column_roles import Asked
+from tempocal.tables.first_pass import LARGEST_WHOLE, census, require_usable, with_size
+from tempocal.tables.narwhals_engine import NarwhalsEngine
+from tempocal.tables.normalize_columns import prepare, require_comparable
+from tempocal.tables.open_table import Frame, open_table
+from tempocal.tables.output_names import FileColumns
+from tempocal.tables.parquet_nan import trusts_bounds, without_bounds
 from tempocal.tables.passes import Passes, Told
-from tempocal.tables.prepare import prepare, require_comparable
 from tempocal.tables.seconds import as_number, as_seconds, kind_of
-from tempocal.tables.small import Columns
+from tempocal.tables.transfer import Columns
 from tempocal.tables.unchanged import require_same_rows
 
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tempocal.tables.failing import naming_failures
-from tempocal.tables.open import Frame
-from tempocal.tables.small import Columns, collect
+from tempocal.tables.engine_errors import naming_failures
+from tempocal.tables.open_table import Frame
+from tempocal.tables.transfer import Columns, collect
 
 
 @dataclass(frozen=True)

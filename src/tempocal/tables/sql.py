@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from tempocal.errors import InputError
 from tempocal.fitted import FittedModel
 from tempocal.formula import Expression, formula_of
-from tempocal.kernels.cached import cached
-from tempocal.tables.names import Names, added_columns, named_columns
-from tempocal.tables.statement import (
+from tempocal.lazy import cached
+from tempocal.tables.output_names import Names, added_columns, named_columns
+from tempocal.tables.select_statement import (
     check_dialect,
     check_identifier,
     expression_text,

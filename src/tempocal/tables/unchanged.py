@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import TableError
-from tempocal.tables.open import Frame
+from tempocal.tables.open_table import Frame
 from tempocal.tables.passes import Passes
-from tempocal.tables.small import Columns
+from tempocal.tables.transfer import Columns
 
 # Engines add up in any order.
 ROUNDING = 1e-9

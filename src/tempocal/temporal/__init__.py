@@ -1,10 +1,10 @@
 """Calibrators along time."""
 
 from tempocal.temporal.auto import AutoTemporalCalibrator
+from tempocal.temporal.base import Interval
 from tempocal.temporal.calibrator import TemporalCalibrator
 from tempocal.temporal.comparison import Candidate, Comparison
 from tempocal.temporal.sequence_classifier import CalibratedSequenceClassifier
-from tempocal.temporal.timed import Interval
 
 __all__ = [
     "AutoTemporalCalibrator",

@@ -17,23 +17,23 @@ from tempocal.calibrators import (
     VectorScaling,
 )
 from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.fit_data import Training
 from tempocal.calibrators.from_table import of_table, table_training
-from tempocal.calibrators.needs import Needs
 from tempocal.calibrators.summary import Summary
-from tempocal.calibrators.training import Training
+from tempocal.calibrators.table_needs import Needs
 from tempocal.curves import Constant, Curve, ExponentialDecay, RandomWalk, Spline
 from tempocal.errors import InputError, warn_user
 from tempocal.fitted.entries import TimeColumn
 from tempocal.inputs import Inputs, check_seed, check_whole
 from tempocal.modelfile import write_document
-from tempocal.tables.names import Names
+from tempocal.tables.output_names import Names
 from tempocal.temporal.auto_document import auto_to_content
+from tempocal.temporal.base import TimedCalibrator
 from tempocal.temporal.blas import one_blas_thread
 from tempocal.temporal.calibrator import TemporalCalibrator
 from tempocal.temporal.comparison import Comparison, compare
 from tempocal.temporal.cross_validation import try_all
-from tempocal.temporal.fitting import FittedAlongTime, with_shrinkage
-from tempocal.temporal.timed import TimedCalibrator
+from tempocal.temporal.fit_along_time import FittedAlongTime, with_shrinkage
 
 
 class AutoTemporalCalibrator(TimedCalibrator):

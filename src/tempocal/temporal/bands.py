@@ -37,10 +37,10 @@ from tempocal.solve import (
     squares_along,
 )
 from tempocal.solve.evidence import Doubt
-from tempocal.solve.linear import invert_blocks
+from tempocal.solve.linear_systems import invert_blocks
 from tempocal.solve.penalties import as_matrix
 from tempocal.solve.profile import FASTEST, SLOWEST
-from tempocal.temporal.models import FittedModel
+from tempocal.temporal.curve_models import FittedModel
 
 # Change of a log rate by which derivatives are taken.
 NUDGE = 1e-4

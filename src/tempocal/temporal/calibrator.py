@@ -8,9 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators import TemperatureScaling
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.checking import Checked, with_shape
+from tempocal.calibrators.check_rows import Checked, with_shape
 from tempocal.calibrators.from_table import of_table, table_training
-from tempocal.calibrators.learned import (
+from tempocal.calibrators.online_state import (
     PartialFit,
     check_first_classes,
     check_keep,
@@ -19,19 +19,19 @@ from tempocal.calibrators.learned import (
     require_learned,
     saved,
 )
-from tempocal.calibrators.needs import Needs
 from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
+from tempocal.calibrators.table_needs import Needs
 from tempocal.curves import Constant, Curve, ExponentialDecay
 from tempocal.errors import InputError
 from tempocal.fitted.entries import TimeColumn
 from tempocal.inputs import Times, require_same_kind
-from tempocal.tables.names import Names
+from tempocal.tables.output_names import Names
+from tempocal.temporal.base import TimedCalibrator
 from tempocal.temporal.blas import one_blas_thread
 from tempocal.temporal.document import save
-from tempocal.temporal.fitting import fit_along_time, with_shrinkage
-from tempocal.temporal.learning import learn_along_time
-from tempocal.temporal.timed import TimedCalibrator
+from tempocal.temporal.fit_along_time import fit_along_time, with_shrinkage
+from tempocal.temporal.update import learn_along_time
 
 
 class TemporalCalibrator(TimedCalibrator):

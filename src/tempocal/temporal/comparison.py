@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tempocal.calibrators.training import Training
-from tempocal.temporal.left_out import GroupLosses, RowLosses
+from tempocal.calibrators.fit_data import Training
+from tempocal.temporal.held_out import GroupLosses, RowLosses
 
 # A simpler candidate is taken if it is worse by no more than its standard error, nor by this.
 TOLERATED = 5e-4

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.training import Training
+from tempocal.calibrators.fit_data import Training
 from tempocal.curves import Curve
 from tempocal.errors import NoFiniteOptimumError, TempocalWarning, TooManyCoefficientsError
 from tempocal.inputs import Codes
 from tempocal.maps import TemporalMap
 from tempocal.temporal.comparison import Tried
-from tempocal.temporal.fitting import FittedAlongTime, fit_along_time, refit_along_time
-from tempocal.temporal.left_out import judge
+from tempocal.temporal.fit_along_time import FittedAlongTime, fit_along_time, refit_along_time
+from tempocal.temporal.held_out import judge
 from tempocal.temporal.progress import Progress
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from tempocal.calibrators import Identity
 from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.fit_data import Training
 from tempocal.calibrators.loading import check_map, require_same_classes
 from tempocal.calibrators.parametric import ParametricCalibrator
-from tempocal.calibrators.training import Training
 from tempocal.curves import Constant
 from tempocal.errors import DamagedModelFileError
 from tempocal.fitted.entries import Columns

@@ -6,12 +6,12 @@ import narwhals as nw
 import numpy as np
 
 from tempocal.assessment.examples import Example, choose, make_example
-from tempocal.assessment.predictions import PastPredictions
+from tempocal.assessment.split_predictions import PastPredictions
 from tempocal.inputs import from_seconds
 from tempocal.tables.group_ids import MOST_DEALT, spread, with_keys
 from tempocal.tables.labelled import Labelled
-from tempocal.tables.open import Frame
-from tempocal.tables.small import Columns, join
+from tempocal.tables.open_table import Frame
+from tempocal.tables.transfer import Columns, join
 
 
 def pick_examples(

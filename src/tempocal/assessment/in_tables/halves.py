@@ -5,14 +5,14 @@ from dataclasses import dataclass
 import narwhals as nw
 import numpy as np
 
-from tempocal.assessment.predictions import shares_of_parts
+from tempocal.assessment.split_predictions import shares_of_parts
 from tempocal.sequences import split_by_sequence
-from tempocal.tables.asked import Asked
+from tempocal.tables.column_roles import Asked
 from tempocal.tables.group_ids import PRIME, find_groups, spread, with_keys
 from tempocal.tables.labelled import Labelled, as_label
-from tempocal.tables.names import free_prefix
-from tempocal.tables.open import Frame
-from tempocal.tables.small import like
+from tempocal.tables.open_table import Frame
+from tempocal.tables.output_names import free_prefix
+from tempocal.tables.transfer import like
 
 
 @dataclass(frozen=True)

@@ -5,23 +5,23 @@ from typing import Any
 
 import narwhals as nw
 
-from tempocal.assessment.evidence import EXCHANGED
 from tempocal.assessment.examples import Example
 from tempocal.assessment.in_tables.examples import pick_examples
+from tempocal.assessment.method_scores import RELIABILITY_BINS, diagram_of, n_stretches
 from tempocal.assessment.methods import Fitted
-from tempocal.assessment.scores import RELIABILITY_BINS, diagram_of, n_stretches
+from tempocal.assessment.row_source import EXCHANGED
 from tempocal.fitted import FittedModel
-from tempocal.kernels.cached import cached
+from tempocal.lazy import cached
 from tempocal.metrics import IntervalEstimate, OverTime, ReliabilityTable
-from tempocal.metrics.any_metric import Metric
 from tempocal.metrics.in_tables.reliability import reliability_tables
 from tempocal.metrics.in_tables.scored import Scored, make_scored
-from tempocal.metrics.in_tables.stretches import TableStretches, cut_table, whole
 from tempocal.metrics.in_tables.take import take_along, take_gain, take_whole
-from tempocal.tables.formulas import add_probabilities
+from tempocal.metrics.in_tables.time_bins import TableStretches, cut_table, whole
+from tempocal.metrics.jackknife import Metric
+from tempocal.tables.computed_columns import add_probabilities
 from tempocal.tables.group_ids import GroupIds
 from tempocal.tables.labelled import Labelled
-from tempocal.tables.open import Frame
+from tempocal.tables.open_table import Frame
 
 LEVEL = 0.95
 

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from tempocal.assessment.methods import is_along_time
 from tempocal.inputs import Inputs, from_seconds
-from tempocal.kernels.cached import cached
+from tempocal.lazy import cached
 from tempocal.metrics.in_tables.scored import Scored
-from tempocal.metrics.in_tables.stretches import cut_moments, find_moments
-from tempocal.tables.asked import Asked
+from tempocal.metrics.in_tables.time_bins import cut_moments, find_moments
+from tempocal.tables.column_roles import Asked
 from tempocal.tables.labelled import read_labelled
 from tempocal.tables.passes import Told
-from tempocal.tables.small import Columns
+from tempocal.tables.transfer import Columns
 
 
 @dataclass(frozen=True)

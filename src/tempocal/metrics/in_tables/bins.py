@@ -8,11 +8,11 @@ from tempocal.metrics.cells import GapMetric
 from tempocal.metrics.edges import Edges, equal_mass, equal_width
 from tempocal.metrics.events import Events
 from tempocal.metrics.in_tables.scored import MOST_SUMS, Scored, added, flag
-from tempocal.metrics.in_tables.stretches import TableStretches
-from tempocal.tables.engine import NarwhalsEngine
-from tempocal.tables.open import Frame
-from tempocal.tables.small import join
-from tempocal.tables.standins import MOST_VALUES
+from tempocal.metrics.in_tables.time_bins import TableStretches
+from tempocal.tables.narwhals_engine import NarwhalsEngine
+from tempocal.tables.open_table import Frame
+from tempocal.tables.surrogate import MOST_VALUES
+from tempocal.tables.transfer import join
 
 # Of many rows, equal-mass bins end at the ends of cells of confidence, at most so many.
 FINEST = 2**16

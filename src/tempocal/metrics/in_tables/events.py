@@ -8,7 +8,7 @@ from tempocal.errors import InputError
 from tempocal.metrics.arguments import check_choice, check_two_classes
 from tempocal.metrics.cells import GapMetric
 from tempocal.metrics.in_tables.scored import added, flag
-from tempocal.tables.open import Frame
+from tempocal.tables.open_table import Frame
 
 # Engines compare a confidence with the edges of bins one by one.
 MOST_BINS = 1000

@@ -19,10 +19,10 @@ from tempocal.metrics.gap_sums import (
 from tempocal.metrics.in_tables.bins import add_bin
 from tempocal.metrics.in_tables.events import add_event, number_of_events
 from tempocal.metrics.in_tables.scored import MOST_SUMS, Scored, added
-from tempocal.metrics.in_tables.stretches import TableStretches
+from tempocal.metrics.in_tables.time_bins import TableStretches
 from tempocal.metrics.in_tables.units import draw_units, groups_of_stretches
 from tempocal.metrics.sample import BUCKETS
-from tempocal.tables.open import Frame
+from tempocal.tables.open_table import Frame
 
 # Fewer buckets than this do not tell the spread of their sums.
 LEAST_BUCKETS = 20

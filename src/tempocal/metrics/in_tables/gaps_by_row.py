@@ -20,8 +20,8 @@ from tempocal.metrics.gap_sums import DRAWS, MOST_DRAWS, GapSums, floor_random, 
 from tempocal.metrics.in_tables.bins import add_bin
 from tempocal.metrics.in_tables.events import add_event, number_of_events
 from tempocal.metrics.in_tables.scored import MOST_SUMS, Scored, added
-from tempocal.metrics.in_tables.stretches import TableStretches
-from tempocal.tables.open import Frame
+from tempocal.metrics.in_tables.time_bins import TableStretches
+from tempocal.tables.open_table import Frame
 
 
 @dataclass(frozen=True, eq=False)

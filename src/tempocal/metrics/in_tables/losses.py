@@ -8,19 +8,19 @@ import narwhals as nw
 import numpy as np
 
 from tempocal.links import Array
-from tempocal.metrics.any_metric import Metric
 from tempocal.metrics.arguments import check_two_classes
+from tempocal.metrics.dispatch import unwrap
 from tempocal.metrics.in_tables.events import confidence, top_class
 from tempocal.metrics.in_tables.scored import MOST_SUMS, Scored, added, flag
-from tempocal.metrics.in_tables.stretches import TableStretches, whole
+from tempocal.metrics.in_tables.time_bins import TableStretches, whole
 from tempocal.metrics.in_tables.units import draw_units
-from tempocal.metrics.kinds import unwrap
+from tempocal.metrics.jackknife import Metric
 from tempocal.metrics.likelihood import nll
 from tempocal.metrics.mean_losses import MeanSums
 from tempocal.metrics.sample import BUCKETS
 from tempocal.metrics.squared_error import brier
-from tempocal.tables.open import Frame
-from tempocal.tables.small import Columns
+from tempocal.tables.open_table import Frame
+from tempocal.tables.transfer import Columns
 
 _SUMS = ("weight", "loss", "expected", "lost")
 

@@ -13,11 +13,11 @@ from tempocal.metrics.frequency import FrequencySpread, independent_rows, spread
 from tempocal.metrics.in_tables.bins import equal_mass_edges, place_in_bins
 from tempocal.metrics.in_tables.events import add_event, number_of_events
 from tempocal.metrics.in_tables.scored import Scored
-from tempocal.metrics.in_tables.stretches import TableStretches
+from tempocal.metrics.in_tables.time_bins import TableStretches
 from tempocal.metrics.in_tables.units import draw_units
 from tempocal.metrics.sample import BUCKETS
-from tempocal.tables.open import Frame
-from tempocal.tables.small import Columns
+from tempocal.tables.open_table import Frame
+from tempocal.tables.transfer import Columns
 
 _SUMS = ("one", "weight", "said", "hit")
 _SQUARES = {"ww": ("weight", "weight"), "wh": ("weight", "hit"), "hh": ("hit", "hit")}

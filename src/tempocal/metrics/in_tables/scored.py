@@ -8,10 +8,10 @@ import narwhals as nw
 import numpy as np
 
 from tempocal.inputs import warn_of_light_weights
-from tempocal.tables.asked import Asked
+from tempocal.tables.column_roles import Asked
 from tempocal.tables.group_ids import GroupIds, find_groups
 from tempocal.tables.labelled import Labelled, read_labelled
-from tempocal.tables.open import Frame
+from tempocal.tables.open_table import Frame
 from tempocal.tables.passes import Passes
 
 # Rows of sums that are brought here, at most.

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from tempocal.errors import InputError
-from tempocal.metrics.any_metric import Metric
+from tempocal.metrics.binned_values import Profile
+from tempocal.metrics.dispatch import gap_metric, row_loss
 from tempocal.metrics.estimates import IntervalEstimate
 from tempocal.metrics.gain import make_gain, mean_loss
 from tempocal.metrics.gap_sums import profile_of_gap_sums
@@ -14,12 +15,11 @@ from tempocal.metrics.in_tables.gaps_by_group import gap_sums_by_group
 from tempocal.metrics.in_tables.gaps_by_row import gap_sums_by_row
 from tempocal.metrics.in_tables.losses import gain_sums, mean_sums
 from tempocal.metrics.in_tables.scored import Scored
-from tempocal.metrics.in_tables.stretches import TableStretches, cut_table, whole
-from tempocal.metrics.kinds import gap_metric, row_loss
+from tempocal.metrics.in_tables.time_bins import TableStretches, cut_table, whole
+from tempocal.metrics.jackknife import Metric
 from tempocal.metrics.mean_losses import profile_of_mean_sums
 from tempocal.metrics.over_time import OverTime, make_estimate, make_over_time
-from tempocal.metrics.profile import Profile
-from tempocal.metrics.stretches import Bins
+from tempocal.metrics.time_bins import Bins
 
 
 def take_over_time(

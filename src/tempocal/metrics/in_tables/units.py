@@ -8,10 +8,10 @@ import numpy as np
 from tempocal.links import Array
 from tempocal.metrics.gap_sums import floor_random
 from tempocal.metrics.in_tables.scored import Scored
-from tempocal.metrics.in_tables.stretches import TableStretches
+from tempocal.metrics.in_tables.time_bins import TableStretches
 from tempocal.metrics.sample import bucket_of_groups
 from tempocal.tables.group_ids import PRIME, GroupIds
-from tempocal.tables.open import Frame
+from tempocal.tables.open_table import Frame
 
 # A number of 31 bits is drawn for each group, and multiplied by factors between these for others:
 # a double holds all digits of the product.

@@ -1,0 +1,80 @@
+"""Labelled predictions of a user, checked together and ready for a fit."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
+
+from tempocal.calibrators.fit_data import Training
+from tempocal.inputs import (
+    Inputs,
+    as_array,
+    check_groups,
+    check_labels,
+    check_scores_and_range,
+    check_weights,
+    encode_labels,
+    require_column_order,
+    require_scale,
+    warn_of_light_weights,
+    warn_of_probabilities,
+)
+from tempocal.links import Array
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Rows to fit, the classes of their columns, and the predictions as they came."""
+
+    training: Training
+    classes: NDArray[Any]
+    logits: Any
+
+
+def check_rows(
+    logits: Any,
+    y: Any,
+    *,
+    sample_weight: Any,
+    groups: Any,
+    inputs: Inputs,
+    classes: Any,
+    times: Array | None = None,
+) -> Checked:
+    """Check everything that a fit is given; rows of weight zero are left out."""
+    logits = with_shape(logits, inputs)
+    scores, low, high = check_scores_and_range(logits, inputs, name=inputs)
+    require_scale(low, high, inputs)
+    if inputs == "logits":
+        warn_of_probabilities(scores, low, high)
+    weights = check_weights(sample_weight, len(scores))
+    warn_of_light_weights(weights)
+    labels = check_labels(_column(y), len(scores))
+    n_columns = 1 if scores.ndim == 1 else scores.shape[1]
+    codes, found, counts = encode_labels(labels, classes, n_columns)
+    require_column_order(logits, found, inputs)
+    checked_groups = check_groups(groups, len(scores), narrow=True)
+    training = Training(
+        scores,
+        codes,
+        weights,
+        checked_groups,
+        len(found),
+        times,
+        largest=float(max(high, -low)),
+        counts=counts,
+    )
+    return Checked(training.counted(), found, logits)
+
+
+def with_shape(logits: Any, name: str) -> Any:
+    """Leave what has a shape, and perhaps column names, as it is; make an array of the rest."""
+    return logits if hasattr(logits, "shape") else as_array(logits, name)
+
+
+def _column(y: Any) -> Any:
+    """Take labels of shape (n, 1) as scikit-learn does, with its warning."""
+    if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
+        return column_or_1d(as_array(y, "y"), warn=True)
+    return y

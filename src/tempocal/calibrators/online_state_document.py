@@ -1,0 +1,150 @@
+"""What a calibrator has learned as a dictionary of numbers, and back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tempocal.calibrators.online_state import Learned
+from tempocal.calibrators.standardization import Standard
+from tempocal.errors import DamagedModelFileError
+from tempocal.fitted.entries import list_from, require_keys
+from tempocal.links import Array
+from tempocal.solve import Memory, Scatter
+
+_KEYS = {"class_weights", "times", "weights", "models"}
+_ARRAYS = ("theta", "gradient", "curvature")
+_NUMBERS = ("strengths", "wanted", "weakest", "log_rates")
+_STANDARDS = "standards"
+_KEYS_OF_A_MODEL = {*_ARRAYS, *_NUMBERS, "scatter", "effect", "noise"}
+
+
+def learned_to_dict(learned: Learned) -> dict[str, Any]:
+    """Return names and numbers only."""
+    coordinates = {_STANDARDS: [_standard_to_list(one) for one in learned.standards]}
+    return {
+        # Files of ordinary logits have none.
+        **(coordinates if any(learned.standards) else {}),
+        "class_weights": learned.class_weights.tolist(),
+        "times": learned.times.tolist(),
+        "weights": learned.weights.tolist(),
+        "models": [_memory_to_dict(one) for one in learned.models],
+    }
+
+
+def learned_from_dict(content: Any, n_models: int, n_classes: int) -> Learned:
+    """Return what `learned_to_dict` described; anything else is refused."""
+    known = _KEYS | (
+        {_STANDARDS} if isinstance(content, Mapping) and _STANDARDS in content else set()
+    )
+    require_keys(content, known)
+    models = [_memory_from_dict(one) for one in list_from(content["models"], "models")]
+    learned = Learned(
+        tuple(models),
+        class_weights=_array(content["class_weights"], "class_weights"),
+        times=_array(content["times"], "times"),
+        weights=_array(content["weights"], "weights"),
+        standards=_standards_from(content.get(_STANDARDS, []), n_models),
+        to_save=True,
+    )
+    along = learned.times.ndim in (1, 2) and learned.weights.shape == learned.times.shape[:1]
+    if len(models) != n_models or learned.class_weights.shape != (n_classes,) or not along:
+        raise DamagedModelFileError("what was learned is not of this model")
+    return learned
+
+
+def _memory_to_dict(memory: Memory) -> dict[str, Any]:
+    scatter = memory.scatter
+    return {
+        **{name: getattr(memory, name).tolist() for name in _ARRAYS},
+        **{name: list(getattr(memory, name)) for name in _NUMBERS},
+        "scatter": scatter and [scatter.squares.tolist(), scatter.counts.tolist()],
+        "effect": memory.effect,
+        "noise": None if memory.noise is None else memory.noise.tolist(),
+    }
+
+
+def _memory_from_dict(content: Any) -> Memory:
+    require_keys(content, _KEYS_OF_A_MODEL)
+    values: dict[str, Any] = {name: _array(content[name], name) for name in _ARRAYS}
+    values.update({name: _numbers(content[name], name) for name in _NUMBERS})
+    scatter = None
+    if content["scatter"] is not None:
+        parts = list_from(content["scatter"], "scatter")
+        scatter = Scatter(*(_array(part, "scatter") for part in parts[:2]))
+    noise = content["noise"]
+    memory = Memory(
+        **values,
+        scatter=scatter,
+        effect=float(_array(content["effect"], "effect")),
+        noise=None if noise is None else _array(noise, "noise"),
+    )
+    _require_shapes(memory)
+    return memory
+
+
+def _standard_to_list(standard: Standard | None) -> list[float] | None:
+    if standard is None:
+        return None
+    return [standard.scale, standard.bias_unit, *standard.centers]
+
+
+def _standards_from(value: Any, n_models: int) -> tuple[Standard | None, ...]:
+    parts = [
+        None if one is None else _array(one, _STANDARDS) for one in list_from(value, _STANDARDS)
+    ]
+    fits = all(
+        one is None or (one.ndim == 1 and len(one) > 2 and one[:2].min() > 0.0) for one in parts
+    )
+    if not fits or len(parts) not in (0, n_models):
+        raise DamagedModelFileError("the standards of what was learned are not of this model")
+    return tuple(
+        None if one is None else Standard(tuple(one[2:].tolist()), float(one[0]), float(one[1]))
+        for one in parts
+    )
+
+
+def _require_shapes(memory: Memory) -> None:
+    theta, curvature, rates = memory.theta, memory.curvature, len(memory.log_rates)
+    square = curvature.ndim == 3 and curvature.shape[1] == curvature.shape[2]
+    fits = (
+        square
+        and theta.ndim == 1
+        and len(theta)
+        in (
+            curvature.shape[0] * curvature.shape[1],
+            curvature.shape[1] - rates if len(curvature) == 1 else -1,
+        )
+    )
+    scatter = memory.scatter
+    if scatter is not None:
+        fits = fits and scatter.squares.shape == curvature.shape
+        fits = fits and scatter.counts.shape == curvature.shape[:1]
+    if memory.noise is not None:
+        fits = fits and memory.noise.shape == curvature.shape
+    if not fits or memory.gradient.shape != theta.shape or not memory.effect > 0:
+        raise DamagedModelFileError("the parts of what was learned do not go together")
+
+
+def _array(value: Any, name: str) -> Array:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DamagedModelFileError(f"the {name} of what was learned are no numbers") from error
+    if not np.isfinite(array).all() or _has_text(value):
+        raise DamagedModelFileError(f"the {name} of what was learned are no numbers")
+    return array
+
+
+def _has_text(value: Any) -> bool:
+    """Tell whether there is anything but numbers in nested lists: NumPy reads "1.5" as one."""
+    if isinstance(value, list):
+        return any(_has_text(part) for part in value)
+    return isinstance(value, str | bool | Mapping) or value is None
+
+
+def _numbers(value: Any, name: str) -> tuple[Any, ...]:
+    values = list_from(value, name)
+    if name == "wanted":
+        return tuple(None if one is None else float(_array(one, name)) for one in values)
+    return tuple(_array(values, name).tolist())

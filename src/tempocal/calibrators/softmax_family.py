@@ -1,0 +1,114 @@
+"""A weight and a bias for each class, under one softmax or one sigmoid."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.parametric import Family, linear_model
+from tempocal.calibrators.shrinkage import check_shrinkage
+from tempocal.calibrators.slope_bias import biases_of, line_model, slopes_of
+from tempocal.calibrators.standardization import Standard
+from tempocal.calibrators.standardized_features import softmax_in_standard
+from tempocal.calibrators.table_needs import Needs
+from tempocal.inputs import check_choice
+from tempocal.links import Array
+from tempocal.maps import Affine, OneVsRest
+from tempocal.rows import Softmax
+from tempocal.solve import N_FOLDS
+
+Regularization = Literal["odir", "l2"]
+MOST_DIAGONAL = 4000
+
+
+def weights_of(fitted: Affine | OneVsRest) -> Array:
+    """Weights of a fitted map: (K,), (K, K), or (1,) for one column."""
+    return fitted.weights if isinstance(fitted, Affine) else slopes_of(fitted)
+
+
+def bias_of(fitted: Affine | OneVsRest) -> Array:
+    """Biases of a fitted map: (K,), or (1,) for one column."""
+    return fitted.bias if isinstance(fitted, Affine) else biases_of(fitted)
+
+
+def one_column_family(training: Training, shrinkage: Any) -> Family:
+    """Fit a slope and a bias under one sigmoid: all that is left where there is one column."""
+    auto = check_shrinkage(shrinkage) is None
+    return Family((line_model(training, of_class=1, auto=auto),), form="lines")
+
+
+def diagonal_family(training: Training, shrinkage: Any) -> Family:
+    """Fit one weight and one bias a class: vector scaling."""
+    predictor, standard = _predictor(training, shrinkage, diagonal=True)
+    rows = training.rows_of(predictor)
+    biases = np.tile([False, True], training.n_classes)
+    # Two coefficients a class are few enough for Newton's method, whatever the number of classes.
+    model = linear_model(rows, identity=~biases, biases=biases, most_newton=MOST_DIAGONAL)
+    return Family(
+        (model.standardized(standard),),
+        form="diagonal",
+        loss_is_nll=True,
+        tidy=_with_centered_biases,
+    )
+
+
+def _with_centered_biases(theta: Array, plain: bool) -> Array:
+    """Let the biases sum to 0: only differences between classes matter."""
+    table = theta.reshape(*theta.shape[:-1], -1, 2).copy()
+    table[..., 1] -= table[..., 1].mean(axis=-1, keepdims=True)
+    return table.reshape(theta.shape)
+
+
+def folds_for(shrinkage: Any) -> Needs:
+    """Strengths from the data are chosen by cross-validation."""
+    return Needs(folds=(N_FOLDS, 0) if check_shrinkage(shrinkage) is None else None)
+
+
+def full_family(
+    training: Training, shrinkage: Any, regularization: Regularization, *, of_log_proba: bool
+) -> Family:
+    """Fit a matrix of weights and a bias a class: matrix scaling and Dirichlet calibration."""
+    check_choice(regularization, "regularization", ("odir", "l2"))
+    n_classes = training.n_classes
+    predictor, standard = _predictor(training, shrinkage, diagonal=False, of_log_proba=of_log_proba)
+    rows = training.rows_of(predictor)
+    diagonal = np.eye(n_classes, n_classes + 1, dtype=bool).ravel()
+    free = diagonal & (regularization == "odir")
+    model = linear_model(
+        rows,
+        identity=diagonal,
+        biases=np.tile(np.arange(n_classes + 1) == n_classes, n_classes),
+        free=free,
+        # Without it separable data would send a free diagonal to infinity.
+        steady=free & isinstance(shrinkage, str),
+        moment=training.moment(of_log_proba=of_log_proba),
+    )
+    form = "full_of_log_proba" if of_log_proba else "full"
+    return Family(
+        (model.standardized(standard),),
+        form=form,
+        choose="folds",
+        # Log-probabilities do not go below that of the smallest probability: that is another loss.
+        loss_is_nll=not of_log_proba,
+        tidy=_with_even_columns,
+    )
+
+
+def _predictor(
+    training: Training, shrinkage: Any, *, diagonal: bool, of_log_proba: bool = False
+) -> tuple[Softmax, Standard | None]:
+    """Return the predictor and, where strengths come from the data, its coordinates."""
+    predictor = Softmax(training.n_classes, diagonal=diagonal, of_log_proba=of_log_proba)
+    if check_shrinkage(shrinkage) is None:
+        return softmax_in_standard(training, predictor)
+    return predictor, None
+
+
+def _with_even_columns(theta: Array, plain: bool) -> Array:
+    """Let biases sum to 0 and, if nothing else holds them, columns to 1 as in the identity."""
+    n_classes = int(np.sqrt(theta.shape[-1]))
+    table = theta.reshape(*theta.shape[:-1], n_classes, n_classes + 1).copy()
+    table[..., -1] -= table[..., -1].mean(axis=-1, keepdims=True)
+    if plain:
+        table[..., :-1] += (1.0 - table[..., :-1].sum(axis=-2, keepdims=True)) / n_classes
+    return table.reshape(theta.shape)

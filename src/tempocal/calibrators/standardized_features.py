@@ -1,0 +1,87 @@
+"""Find the coordinates of a model from the rows it is to be fitted to."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.standardization import Standard, of_sigmoid, of_softmax, without_bias
+from tempocal.links import Array, log_features
+from tempocal.rows import ScaledSoftmax, Scores, Sigmoid, Softmax
+
+# Whether logits are ordinary is seen on about this many of them.
+SAMPLE = 2**14
+# Added to the weight of every class, of which some may have no row.
+PSEUDO_WEIGHT = 0.5
+
+
+def sigmoid_in_standard(
+    training: Training, predictor: Sigmoid, biases: NDArray[np.bool_], model: int
+) -> tuple[Sigmoid, Standard | None]:
+    """Return the predictor on standardized features, and their coordinates."""
+
+    def look(scores: Scores, weights: Array | None) -> Standard | None:
+        odds = scores.odds[predictor.of_class]
+        if not biases.any():
+            return without_bias(odds[None], weights, len(biases))
+        features = predictor.design(scores)[~biases].astype(np.float64, copy=False)
+        return of_sigmoid(odds, features, weights, _log_odds(training, predictor.of_class))
+
+    found = training.standards.get(f"{predictor.features}", model, lambda: _seen(training, look))
+    if found is None:
+        return predictor, None
+    features = np.array(predictor.features)
+    features[-1, ~biases] -= found.centers
+    features[:, ~biases] *= found.scale
+    return replace(predictor, features=tuple(map(tuple, features.tolist()))), found
+
+
+def scaled_softmax_in_standard(training: Training) -> tuple[ScaledSoftmax, Standard | None]:
+    """Return the predictor on scaled logits, and their coordinates."""
+
+    def look(scores: Scores, weights: Array | None) -> Standard | None:
+        own = scores.logits - scores.logits.mean(axis=1, keepdims=True)
+        return without_bias(own.T, weights)
+
+    found = training.standards.get("scale", 0, lambda: _seen(training, look))
+    return ScaledSoftmax(1.0 if found is None else found.scale), found
+
+
+def softmax_in_standard(training: Training, predictor: Softmax) -> tuple[Softmax, Standard | None]:
+    """Return the predictor on standardized features, and their coordinates."""
+
+    def look(scores: Scores, weights: Array | None) -> Standard | None:
+        x = log_features(scores.logits) if predictor.of_log_proba else scores.logits
+        return of_softmax(np.ascontiguousarray(x.T), weights, np.log(_rates(training)))
+
+    kind = f"softmax {predictor.of_log_proba}"
+    found = training.standards.get(kind, 0, lambda: _seen(training, look))
+    if found is None:
+        return predictor, None
+    return replace(predictor, centers=found.centers, scale=found.scale), found
+
+
+def _seen(
+    training: Training, look: Callable[[Scores, Array | None], Standard | None]
+) -> Standard | None:
+    """Look at all rows if a sample of them is not ordinary."""
+    step = training.size_in_memory // SAMPLE
+    if step > 1:
+        some = slice(None, None, step)
+        scores = Scores(training.given[some], training.labels[some], training.n_classes)
+        if look(scores, None if training.weights is None else training.weights[some]) is None:
+            return None
+    return look(training.scores, training.weights)
+
+
+def _rates(training: Training) -> Array:
+    """Share of the weight that each class has."""
+    weights = training.class_weights + PSEUDO_WEIGHT
+    return np.asarray(weights / weights.sum())
+
+
+def _log_odds(training: Training, of_class: int) -> float:
+    share = float(_rates(training)[of_class])
+    return float(np.log(share) - np.log1p(-share))

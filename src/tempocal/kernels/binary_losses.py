@@ -1,0 +1,38 @@
+"""Losses of binary rows before and after calibration, by the compiled loops."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.kernels import native
+from tempocal.kernels.key_counts import Codes, as_keys
+from tempocal.kernels.thread_pool import parts_for
+
+Array = NDArray[np.float64]
+
+
+def compare(
+    before: NDArray[np.floating[Any]],
+    after: Array,
+    labels: NDArray[Any],
+    weights: Array | None,
+    *,
+    keys: Codes | None = None,
+    gains: Array | None = None,
+) -> Array:
+    """Sum losses before and after, gains, and squares of gains; ``gains`` is filled row by row.
+
+    With ``keys`` of the rows, ``after`` is what the logits of each key are multiplied by.
+    """
+    sums = np.zeros((parts_for(len(before)), 4))
+    native.compare(
+        np.ascontiguousarray(before),
+        np.ascontiguousarray(after, dtype=np.float64),
+        None if keys is None else as_keys(keys),
+        np.ascontiguousarray(labels, dtype=np.int64),
+        None if weights is None else np.ascontiguousarray(weights, dtype=np.float64),
+        gains,
+        sums,
+    )
+    return np.asarray(sums.sum(axis=0))

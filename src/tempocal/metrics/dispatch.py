@@ -1,0 +1,90 @@
+"""Which way a metric is taken over time: as a mean of losses, a sum of gaps, or as it comes."""
+
+from collections.abc import Callable
+from functools import partial
+from inspect import signature
+from typing import Any
+
+from tempocal.errors import InputError
+from tempocal.metrics.arguments import check_bins, check_two_classes
+from tempocal.metrics.binned import ece
+from tempocal.metrics.binned_values import Profile
+from tempocal.metrics.cells import GapMetric
+from tempocal.metrics.classwise import classwise_ece
+from tempocal.metrics.edges import describe
+from tempocal.metrics.gap_sums import profile_of_gaps
+from tempocal.metrics.jackknife import Metric, profile_of_any
+from tempocal.metrics.likelihood import nll, row_nll
+from tempocal.metrics.mean_losses import profile_of_mean
+from tempocal.metrics.overconfidence import overconfidence, row_overconfidence
+from tempocal.metrics.predictions import RowLoss
+from tempocal.metrics.sample import Sample
+from tempocal.metrics.squared_error import brier, row_brier
+
+
+def profile_of(sample: Sample, metric: Metric, level: float, seed: int) -> Profile:
+    """Take a metric over the stretches of a sample."""
+    _, settings = unwrap(metric)
+    check_two_classes(settings.get("of", ""), sample.rows.n_classes, "another of=")
+    loss = row_loss(metric)
+    if loss is not None:
+        return profile_of_mean(sample, *loss, level)
+    gaps = gap_metric(metric)
+    if gaps is not None:
+        return profile_of_gaps(sample, *gaps, level, seed)
+    return profile_of_any(sample, metric, level, seed)
+
+
+def gap_metric(metric: Metric) -> tuple[GapMetric, str] | None:
+    """Return what is summed and its name, where a metric is a sum of gaps; else None."""
+    function, settings = unwrap(metric)
+    if function not in (ece, classwise_ece):
+        return None
+    bins = check_bins(settings["bins"])
+    gaps = GapMetric(settings.get("of"), bins, settings["binning"])
+    return gaps, _name(gaps)
+
+
+def row_loss(metric: Metric) -> tuple[RowLoss, str] | None:
+    """Return the loss of each row and its name, where a metric is a mean of such; else None."""
+    function, settings = unwrap(metric)
+    if function is nll:
+        return row_nll(settings["clip"]), "NLL"
+    if function is brier:
+        return row_brier(settings["of"]), "Brier score"
+    if function is overconfidence:
+        return row_overconfidence, "confidence minus accuracy"
+    return None
+
+
+def unwrap(metric: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """Return a metric of this package and all its settings, or what it is and none."""
+    if not callable(metric):
+        raise InputError(
+            f"metric must be a function such as tempocal.metrics.ece, but it is {metric!r:.80}"
+        )
+    function, given = metric, {}
+    if isinstance(metric, partial) and not metric.args:
+        function, given = metric.func, metric.keywords
+    own = {"sample_weight", "classes"} & set(given)
+    if own:
+        raise InputError(
+            f"metric has a setting {own.pop()!r} of its own, which would be overridden: pass it "
+            "beside the metric instead"
+        )
+    if function not in (nll, brier, overconfidence, ece, classwise_ece):
+        return metric, {}
+    try:
+        bound = signature(function).bind_partial(None, None, **given)
+    except TypeError as error:
+        known = ", ".join(list(signature(function).parameters)[2:])
+        raise InputError(
+            f"metric has settings that {function.__name__} does not: {error}. It has {known}"
+        ) from error
+    bound.apply_defaults()
+    return function, bound.arguments
+
+
+def _name(gaps: GapMetric) -> str:
+    which = "classwise" if gaps.of is None else gaps.of.replace("_", "-")
+    return f"{which} ECE, {describe(gaps.bins, gaps.binning)}"

@@ -1,0 +1,65 @@
+"""Losses and calibration errors of the rows of a table, by maps that change from key to key."""
+
+from dataclasses import dataclass
+
+import narwhals as nw
+import numpy as np
+
+from tempocal.inputs import Codes
+from tempocal.links import Array
+from tempocal.tables.computed_columns import with_formulas
+from tempocal.tables.exact_sums import MOST_PAIRS
+from tempocal.tables.finest_keys import Atoms
+from tempocal.tables.gain_sums import columns_of, loss_of, mapped_by
+from tempocal.tables.group_ids import GroupIds
+from tempocal.tables.labelled import Labelled
+from tempocal.tables.transfer import Columns
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """Rows and the map of each: ``numbers`` of each model are (atoms, numbers)."""
+
+    labelled: Labelled
+    atoms: Atoms
+    clusters: GroupIds
+    form: str
+    numbers: list[Array]
+
+    def losses(self) -> tuple[Array, Array]:
+        """Sum of the losses of each group, in the order of their ids, and its weight."""
+        frame = self.atoms.beside(columns_of(self.numbers))
+        if self.clusters.count > MOST_PAIRS:
+            frame = self.clusters.buckets(frame, MOST_PAIRS)
+        loss = loss_of(mapped_by(self.form, self.numbers, self.labelled))
+        frame = with_formulas(frame, {"loss": loss}).with_columns(mass=self.labelled.weight)
+        frame = frame.with_columns(loss=nw.col("loss") * nw.col("mass"))
+        summed = frame.group_by("group").agg(nw.col("loss").sum(), nw.col("mass").sum())
+        found = self.labelled.passes.collect(summed, "scoring what was left out")
+        order = np.argsort(found["group"], kind="stable")
+        return found["loss"][order], found["mass"][order].astype(np.float64)
+
+    def gaps(self, stretch_of: Codes, bins: int) -> Columns:
+        """Sum of outcome minus confidence, and the weight, of each stretch and bin."""
+        columns = columns_of(self.numbers)
+        stretches = {"stretch": stretch_of.astype(np.int64)}
+        frame = self.atoms.beside({**columns, **stretches})
+        proba = mapped_by(self.form, self.numbers, self.labelled)
+        named = {f"p{k}": each for k, each in enumerate(proba)}
+        frame = with_formulas(frame, named).with_columns(
+            sure=nw.max_horizontal(*(nw.col(name) for name in named)), mass=self.labelled.weight
+        )
+        # Of classes that are as probable, the first is the predicted one.
+        predicted: nw.Expr = nw.lit(len(named) - 1)
+        for k in reversed(range(len(named) - 1)):
+            is_first = nw.col(f"p{k}") >= nw.col("sure")
+            predicted = nw.when(is_first).then(nw.lit(k)).otherwise(predicted)
+        frame = frame.with_columns(predicted=predicted)
+        hit = (
+            nw.when(nw.col("predicted") == nw.col("label")).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+        )
+        inside = (nw.col("sure") * float(bins)).ceil().clip(1.0, float(bins))
+        frame = frame.with_columns(hit=hit, bin=inside.cast(nw.Int64))
+        frame = frame.with_columns(gap=(nw.col("hit") - nw.col("sure")) * nw.col("mass"))
+        summed = frame.group_by("stretch", "bin").agg(nw.col("gap").sum(), nw.col("mass").sum())
+        return self.labelled.passes.collect(summed, "measuring calibration over time")

@@ -1,0 +1,263 @@
+"""Fit the coefficients of a calibrator along a curve."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.parametric import Family, LinearModel, fit_alone
+from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, report
+from tempocal.curves import Rates, Shape, Track
+from tempocal.errors import NoFiniteOptimumError, TooManyCoefficientsError
+from tempocal.inputs import Codes, Groups
+from tempocal.lazy import cached
+from tempocal.links import Array
+from tempocal.maps import Basis, BinBasis, ConstantBasis, Curves, StepBasis
+from tempocal.solve import (
+    Memory,
+    Penalty,
+    Place,
+    Problem,
+    Profiled,
+    Shrunk,
+    Wanted,
+    fit,
+    fit_by_evidence,
+    fit_profile,
+    fit_profile_by_evidence,
+    fit_separately,
+    go_on,
+)
+
+# With a curve there are several times as many coefficients, most of which see few of the keys.
+MOST_COEFFICIENTS = 2000
+# Where no step knows of another, their Hessians are blocks, of which there can be more.
+MOST_SEPARATE = 10_000
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """One model of a family, fitted along time."""
+
+    model: LinearModel
+    track: Track
+    problem: Problem
+    shrunk: Shrunk
+    log_rates: tuple[float, ...]
+    wanted: Wanted
+    tidy: Callable[[Array, bool], Array]
+
+    @cached
+    def basis(self) -> Basis:
+        """Functions of time that were fitted."""
+        return self.shape_at(self.log_rates).basis
+
+    @cached
+    def table(self) -> Array:
+        """Numbers of the map: (functions, numbers)."""
+        theta = self.shrunk.solution.theta.reshape(-1, len(self.model.identity))
+        plain = self.shrunk.strengths[0] == 0.0
+        return self.model.numbers(self.tidy(theta, plain))
+
+    def shape_at(self, log_rates: Sequence[float]) -> Shape:
+        """Return the shape at other rates."""
+        return self.track.shape(np.exp(log_rates).tolist())
+
+
+def fit_models(
+    family: Family, track: Track, shrinkage: Shrinkage, training: Training
+) -> list[FittedModel]:
+    """Fit every model of a family along the same track."""
+    return [_fit(model, family, track, shrinkage, training) for model in family.models]
+
+
+def refit_models(family: Family, track: Track, fitted: Sequence[FittedModel]) -> list[FittedModel]:
+    """Fit the same models to other rows on the same keys, with the strengths they had.
+
+    Coefficients and rates are fitted anew, but start from where they were.
+    """
+    pairs = zip(family.models, fitted, strict=True)
+    again = [_refit(model, track, before) for model, before in pairs]
+    if any(one.shrunk.solution.unbounded for one in again):
+        raise NoFiniteOptimumError("without some of the groups the best coefficients are infinite")
+    return again
+
+
+def update_models(
+    family: Family,
+    track: Track,
+    known: Sequence[Memory],
+    shrinkage: Shrinkage,
+    groups: Groups | None,
+) -> list[FittedModel]:
+    """Fit the same models to rows that came later, beside what is known of the earlier ones.
+
+    Rates stay as they were; the track and the groups are those of the new rows.
+    """
+    models = []
+    for model, before in zip(family.models, known, strict=True):
+        problem, separate = _problem_after(model, track, before)
+        shrunk = go_on(problem, before, groups, separate=separate)
+        report(problem, shrunk, shrinkage, track.grid.times)
+        models.append(
+            FittedModel(model, track, problem, shrunk, before.log_rates, before.wanted, family.tidy)
+        )
+    return models
+
+
+def to_curves(family: Family, fitted: Sequence[FittedModel]) -> Curves:
+    """Make the map of the models together."""
+    return Curves(
+        family.form, tuple(one.basis for one in fitted), tuple(one.table for one in fitted)
+    )
+
+
+def _fit(
+    model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, training: Training
+) -> FittedModel:
+    if isinstance(track.shape((1.0,) * track.n_rates).basis, ConstantBasis):
+        return _fit_constant(model, family, track, shrinkage, training)
+    given: Wanted = check_shrinkage(shrinkage) or (None, None)
+    # Slopes and biases are each as smooth as they need to be.
+    wanted = given + tuple(
+        None if one is None else one / unit for one in track.smoothness for unit in model.units
+    )
+    first = _problem(model, track)
+    if first.n_coefficients > first.most_newton:
+        raise TooManyCoefficientsError(
+            f"the curve has {track.grid.n_keys} times and the calibrator {len(model.identity)} "
+            f"coefficients, {first.n_coefficients} together, but at most {first.most_newton} can "
+            "be fitted along time: take Spline(), PerStep(bins=20), or a simpler calibrator"
+        )
+
+    def at_rates(log_rates: Rates) -> Problem:
+        shape = track.shape([np.exp(rate) for rate in log_rates])
+        return _with_shape(first, model, track, shape)
+
+    if track.n_rates:
+        profiled = fit_profile_by_evidence(at_rates, track.n_rates, training.groups, wanted)
+        problem = at_rates(profiled.log_rates)
+    else:
+        shrunk = _fit_linear(first, track.shape(()).separate, wanted, training.groups)
+        profiled, problem = Profiled((), shrunk), first
+    report(problem, profiled.shrunk, shrinkage, track.grid.times)
+    return FittedModel(
+        model, track, problem, profiled.shrunk, profiled.log_rates, wanted, family.tidy
+    )
+
+
+def _refit(model: LinearModel, track: Track, before: FittedModel) -> FittedModel:
+    strengths, start = before.shrunk.strengths, before.shrunk.solution.theta
+    rows = model.rows(track.grid.keys, track.grid.n_keys)
+    shape = before.shape_at(before.log_rates)
+    if isinstance(shape.basis, ConstantBasis):
+        problem = replace(before.problem, rows=rows, basis=np.zeros(rows.n_keys, dtype=np.intp))
+        shrunk = Shrunk(fit(problem, strengths, start), strengths)
+        return FittedModel(
+            model, track, problem, shrunk, before.log_rates, before.wanted, before.tidy
+        )
+
+    def at_rates(log_rates: Rates) -> Problem:
+        shape = track.shape([np.exp(rate) for rate in log_rates])
+        return _with_shape(replace(before.problem, rows=rows), model, track, shape)
+
+    if track.n_rates:
+        place = Place(before.log_rates, before.shrunk.solution)
+        found = fit_profile(at_rates, track.n_rates, strengths, place)
+        shrunk = Shrunk(found.solution, strengths)
+        problem = at_rates(found.log_rates)
+        return FittedModel(
+            model, track, problem, shrunk, found.log_rates, before.wanted, before.tidy
+        )
+    problem = at_rates(())
+    # A step without rows must not remember what it was.
+    solution = fit_separately(problem, strengths) if shape.separate else None
+    shrunk = Shrunk(solution or fit(problem, strengths, start), strengths)
+    return replace(before, model=model, track=track, problem=problem, shrunk=shrunk)
+
+
+def _problem_after(model: LinearModel, track: Track, before: Memory) -> tuple[Problem, bool]:
+    """Make the problem of later rows, and tell whether its steps are fitted apart."""
+    shape = track.shape(np.exp(before.log_rates).tolist())
+    problem = _with_shape(model.problem(track.grid.keys, track.grid.n_keys), model, track, shape)
+    problem = replace(problem, past=before.past)
+    if not shape.separate:
+        # The keys are those of the new rows, not the steps that the curve was laid along.
+        problem = replace(problem, basis=shape.basis(track.grid.times))
+    return problem, shape.separate
+
+
+def _fit_constant(
+    model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, training: Training
+) -> FittedModel:
+    """Fit as the calibrator alone would."""
+    problem, shrunk, wanted = fit_alone(model, family, shrinkage, training)
+    return FittedModel(model, track, problem, shrunk, (1.0,) * track.n_rates, wanted, family.tidy)
+
+
+def _fit_linear(problem: Problem, separate: bool, wanted: Wanted, groups: Groups | None) -> Shrunk:
+    method = fit_separately if separate else fit
+    given = tuple(one for one in wanted if one is not None)
+    if len(given) == len(wanted):
+        return Shrunk(method(problem, given, None), given)
+    return fit_by_evidence(problem, groups, wanted, fit=method)
+
+
+def _problem(model: LinearModel, track: Track) -> Problem:
+    """Make the problem at some rate, whatever it is."""
+    problem = model.problem(track.grid.keys, track.grid.n_keys)
+    shape = track.shape((1.0,) * track.n_rates)
+    newton = max(model.most_newton, MOST_SEPARATE if shape.separate else MOST_COEFFICIENTS)
+    return _with_shape(replace(problem, most_newton=newton), model, track, shape)
+
+
+def _with_shape(problem: Problem, model: LinearModel, track: Track, shape: Shape) -> Problem:
+    """Let every coefficient of a model be a curve of this shape."""
+    changed = replace(
+        problem, basis=_basis_at_keys(shape.basis, track), penalties=_penalties(model, shape)
+    )
+    count = shape.basis.n_functions
+    if problem.n_coefficients == count * len(model.identity):
+        return changed
+    return replace(
+        changed,
+        identity=np.tile(model.identity, count),
+        lower=np.tile(model.lower, count),
+        steady=np.tile(model.steady, count),
+    )
+
+
+def _basis_at_keys(basis: Basis, track: Track) -> Array | Codes:
+    if isinstance(basis, StepBasis | BinBasis):
+        # Every key is a step of its own.
+        return np.arange(track.grid.n_keys, dtype=np.intp)
+    return basis(track.grid.times)
+
+
+def _penalties(model: LinearModel, shape: Shape) -> tuple[Penalty, ...]:
+    biases, width, (of_slopes, of_biases) = model.biases, len(model.identity), model.units
+    pulls = [
+        Penalty("slopes", _on_curve(shape.level, model.slopes), unit=of_slopes),
+        Penalty("biases", _on_curve(shape.level, biases), unit=of_biases),
+    ]
+    others = (biases == 0.0).astype(np.float64)
+    for number, smooth in enumerate(shape.smooth):
+        which = "" if len(shape.smooth) == 1 else f"_along_clock_{number + 1}"
+        pulls += [
+            Penalty(f"smoothness_of_slopes{which}", _on_curve(smooth, others), width, of_slopes),
+            Penalty(f"smoothness_of_biases{which}", _on_curve(smooth, biases), width, of_biases),
+        ]
+    return tuple(pulls)
+
+
+def _on_curve(pull: Array, which: Array) -> Array:
+    """Let a pull on the functions of time hold for some coefficients of a key."""
+    if pull.ndim == 1:
+        return np.outer(pull, which).ravel()
+    if len(which) == 1:
+        return np.asarray(pull * which[0], dtype=np.float64)
+    n = pull.shape[-1] * len(which)
+    # Kronecker's product of the last two axes.
+    products = pull[..., :, None, :, None] * np.diag(which)[:, None, :]
+    return products.reshape(*pull.shape[:-2], n, n)

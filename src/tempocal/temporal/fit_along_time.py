@@ -1,0 +1,211 @@
+"""Fit a calibrator along a curve, and say what came of it."""
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tempocal.calibrators import Identity
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.online_state import Learned
+from tempocal.calibrators.parametric import ParametricCalibrator
+from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, details_of
+from tempocal.calibrators.stray import warn_of_stray_times
+from tempocal.calibrators.summary import Summary
+from tempocal.curves import Curve, Track
+from tempocal.curves.grid import Grid
+from tempocal.errors import AtBoundWarning, warn_user
+from tempocal.inputs import Codes
+from tempocal.maps import Band, ConstantBasis, Curves, StepBand, TemporalMap
+from tempocal.solve.profile import FASTEST, SLOWEST
+from tempocal.temporal.bands import Inference, infer
+from tempocal.temporal.curve_models import FittedModel, fit_models, refit_models, to_curves
+from tempocal.temporal.gain_interval import score_rows
+from tempocal.temporal.per_step_maps import fit_each_step
+
+# Steps with fewer groups than this, or rows where there are no groups, are called thin.
+THIN = 20
+# Keys beyond which time is continuous, and none is called thin.
+MOST_STEPS = 256
+
+
+@dataclass(frozen=True)
+class FittedAlongTime:
+    """A map along time, its bands, one for each model, and the facts of the fit."""
+
+    map: TemporalMap
+    bands: tuple[Band | StepBand, ...]
+    summary: Summary
+    n_determined: float | None
+    track: Track
+    models: tuple[FittedModel, ...]
+    learned: Learned | None = None
+
+
+def fit_along_time(
+    calibrator: Calibrator, curve: Curve, shrinkage: Shrinkage | None, training: Training
+) -> FittedAlongTime:
+    """Fit to checked rows."""
+    assert training.times is not None
+    calibrator = with_shrinkage(calibrator, shrinkage)
+    track = training.track(curve)
+    if track.bulk is not None:
+        warn_of_stray_times(track.bulk, training.total_weight)
+    kept = training if track.kept is None else training.take(track.kept)
+    if isinstance(calibrator, Identity):
+        return _do_nothing(calibrator, curve, track, training)
+    if not isinstance(calibrator, ParametricCalibrator):
+        fitted = fit_each_step(calibrator, curve, track, kept)
+        summary = _summarize(calibrator, curve, kept, fitted, details=_steps(track, kept))
+        return FittedAlongTime(fitted, (), summary, None, track, ())
+    family = calibrator._family(kept)
+    models = fit_models(family, track, calibrator.shrinkage, kept)
+    inferences = [infer(model, kept.groups) for model in models]
+    curves = to_curves(family, models)
+    summary = _summarize(
+        calibrator,
+        curve,
+        kept,
+        curves,
+        details={**_steps(track, kept), **details_along_time(models, inferences)},
+        inferences=inferences,
+        grid=track.grid,
+    )
+    return FittedAlongTime(
+        curves,
+        tuple(one.band for one in inferences),
+        summary,
+        sum(one.n_determined for one in inferences),
+        track,
+        tuple(models),
+        Learned(
+            tuple(one.memory for one in inferences),
+            kept.class_weights,
+            track.grid.times,
+            track.grid.weights,
+            standards=tuple(model.standard for model in family.models),
+        ),
+    )
+
+
+def refit_along_time(
+    calibrator: Calibrator, curve: Curve, fitted: FittedAlongTime, training: Training, rows: Codes
+) -> TemporalMap:
+    """Fit some of the rows of a fit again, with the strengths that it chose.
+
+    Grid and basis stay as they were; so does what is known of times that these rows do not have.
+    """
+    track = fitted.track
+    if isinstance(calibrator, Identity):
+        return fitted.map
+    # Steps with too few rows are others without some of the rows.
+    again = track.kept is not None and track.bulk is None
+    if not isinstance(calibrator, ParametricCalibrator) or again:
+        return fit_along_time(calibrator, curve, None, training.part(rows)).map
+    keys = track.grid.keys[rows] if track.kept is None else _keys_among(track, rows)
+    rows = rows if track.kept is None else rows[track.kept[rows]]
+    family = calibrator._family(training.part(rows))
+    grid = replace(track.grid, keys=keys)
+    return to_curves(family, refit_models(family, replace(track, grid=grid), fitted.models))
+
+
+def _keys_among(track: Track, rows: Codes) -> Codes:
+    """Keys of those of some rows that were fitted."""
+    assert track.kept is not None
+    place = np.cumsum(track.kept) - 1
+    return np.asarray(track.grid.keys[place[rows[track.kept[rows]]]])
+
+
+def with_shrinkage(calibrator: Calibrator, shrinkage: Shrinkage | None) -> Calibrator:
+    """Let a calibrator have another shrinkage than its own, if one is given."""
+    if shrinkage is None or isinstance(calibrator, Identity):
+        return calibrator
+    check_shrinkage(shrinkage)
+    # A fit reads settings alone, whatever else the calibrator may hold of an earlier one.
+    changed: Calibrator = copy(calibrator).set_params(shrinkage=shrinkage)
+    return changed
+
+
+def _do_nothing(
+    calibrator: Calibrator, curve: Curve, track: Track, training: Training
+) -> FittedAlongTime:
+    """Keep the predictions as they are."""
+    basis, one = ConstantBasis(), np.ones((1, 1))
+    fitted = Curves("scale", (basis,), (one,))
+    summary = _summarize(calibrator, curve, training, fitted, details={})
+    band = StepBand(basis, np.zeros((1, 1)))
+    return FittedAlongTime(fitted, (band,), summary, 0.0, track, ())
+
+
+def details_along_time(
+    models: Sequence[FittedModel], inferences: Sequence[Inference]
+) -> dict[str, Any]:
+    """Collect what a summary tells about the models; warn of rates at their ends."""
+    _warn_of_ends(models)
+    return {
+        **details_of([one.problem for one in models], [one.shrunk for one in models]),
+        "effective_coefficients": sum(one.n_determined for one in inferences),
+    }
+
+
+def _warn_of_ends(models: Sequence[FittedModel]) -> None:
+    """Say so where a rate stands at an end of its range."""
+    for one in models:
+        for rate in one.log_rates if one.track.n_rates else ():
+            if rate <= SLOWEST or rate >= FASTEST:
+                shape = "a straight line" if rate <= SLOWEST else "a step after the first time"
+                warn_user(
+                    f"the rate of the exponential stands at the end of its range: the curve is "
+                    f"{shape}, or there is none. Compare with Constant() and Spline()",
+                    AtBoundWarning,
+                )
+
+
+def _steps(track: Track, training: Training) -> dict[str, Any]:
+    """How many steps there are and which of them are thin."""
+    grid = track.grid
+    facts: dict[str, Any] = {"times": grid.n_keys}
+    if 1 < grid.n_keys <= MOST_STEPS and grid.times.ndim == 1:
+        found = training.groups_by_key(grid.keys, grid.n_keys)
+        counts = grid.weights if found is None else found
+        facts["thin_steps"] = grid.times[counts < THIN].tolist()
+    return facts
+
+
+def _summarize(
+    calibrator: Calibrator,
+    curve: Curve,
+    training: Training,
+    fitted: TemporalMap,
+    *,
+    details: dict[str, Any],
+    inferences: Sequence[Inference] = (),
+    grid: Grid | None = None,
+) -> Summary:
+    scored = score_rows(training, fitted, grid)
+    gain = scored.gain
+    facts = {**details, "gain": gain.mean}
+    if inferences:
+        facts["gain_interval"] = [gain.lower, gain.upper]
+    if len(inferences) == 1:
+        # Rows that were fitted to look better than new ones will. The losses of several models, one
+        # against the rest each, do not add up to that of the whole.
+        optimism = sum(one.optimism for one in inferences)
+        new = gain.less(optimism / training.total_weight)
+        facts["gain_on_new_rows"] = new.mean
+        facts["gain_on_new_rows_interval"] = [new.lower, new.upper]
+    effects = [one.design_effect for one in inferences]
+    total = training.total_weight
+    return Summary(
+        calibrator=f"{type(calibrator).__name__} along {curve!r}",
+        n_rows=training.n_rows,
+        total_weight=total,
+        n_groups=None if training.groups is None else training.groups.count,
+        effective_number=total / max(effects) if effects else None,
+        nll_before=scored.before,
+        nll_after=scored.after,
+        details=facts,
+    )

@@ -1,0 +1,106 @@
+"""What a candidate did on rows that it was not fitted to."""
+
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+
+from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.table_fit_data import TableTraining
+from tempocal.errors import InputError
+from tempocal.inputs import Codes
+from tempocal.links import Array, log_proba_from_logits
+from tempocal.maps import Curves, TemporalMap
+from tempocal.temporal.gain_interval import standard_error
+from tempocal.temporal.mean_error import error_over_time, error_over_time_of_table
+
+
+class Losses(Protocol):
+    """Losses of all rows, each from a fit that did not see it."""
+
+    @property
+    def mean(self) -> float:
+        """Weighted mean over rows."""
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean, over groups."""
+
+    def minus(self, other: Self) -> Self:
+        """Return the differences, row by row."""
+
+
+@dataclass(frozen=True)
+class RowLosses:
+    """One loss for each row."""
+
+    values: Array
+    training: Training
+
+    @property
+    def mean(self) -> float:
+        """Weighted mean over rows."""
+        return self.training.mean(self.values)
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean, over groups."""
+        return standard_error(self.values, self.training)
+
+    def minus(self, other: "RowLosses") -> "RowLosses":
+        """Return the differences, row by row."""
+        return RowLosses(self.values - other.values, self.training)
+
+
+@dataclass(frozen=True)
+class GroupLosses:
+    """The losses of each group, summed, and its weight."""
+
+    sums: Array
+    weights: Array
+
+    @property
+    def mean(self) -> float:
+        """Weighted mean over rows."""
+        return float(self.sums.sum() / self.weights.sum())
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean, over groups."""
+        count = len(self.sums)
+        if count <= 1:
+            return np.inf
+        spread = float(((self.sums - self.mean * self.weights) ** 2).sum())
+        return float(np.sqrt(spread * count / (count - 1)) / self.weights.sum())
+
+    def minus(self, other: "GroupLosses") -> "GroupLosses":
+        """Return the differences, group by group."""
+        return GroupLosses(self.sums - other.sums, self.weights)
+
+
+def judge(
+    training: Training, folds: Codes, maps: list[TemporalMap]
+) -> tuple[RowLosses | GroupLosses, float]:
+    """Losses of every row by the map of its fold, and the calibration error over time."""
+    if isinstance(training, TableTraining):
+        return _judge_table(training, maps)
+    assert training.times is not None
+    log_proba = np.empty((training.n_rows, training.n_classes))
+    for fold, part in enumerate(maps):
+        inside = folds == fold
+        calibrated = part(training.logits_of(inside), training.times[inside])
+        log_proba[inside] = log_proba_from_logits(calibrated)
+    losses = -log_proba[np.arange(len(log_proba)), training.labels]
+    return RowLosses(losses, training), error_over_time(np.exp(log_proba), training)
+
+
+def _judge_table(training: TableTraining, maps: list[TemporalMap]) -> tuple[GroupLosses, float]:
+    curves = [each for each in maps if isinstance(each, Curves)]
+    if len(curves) < len(maps):
+        raise InputError(
+            "candidates without coefficients (binning, isotonic regression) cannot be compared on "
+            "a table: leave them out"
+        )
+    scored = training.left_out(curves)
+    losses = GroupLosses(*scored.losses())
+    return losses, error_over_time_of_table(training, scored)

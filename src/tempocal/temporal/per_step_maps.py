@@ -1,0 +1,42 @@
+"""Calibrators that are bare curves of the logits, one for each step."""
+
+from typing import Any
+
+import numpy as np
+
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.fit_data import Training
+from tempocal.curves import Curve, Track
+from tempocal.errors import InputError
+from tempocal.maps import BinBasis, MapPerStep, StepBasis
+
+# With more steps than this there must be this many rows for each, on average.
+MANY_STEPS, FEW_ROWS = 100, 5
+
+
+def fit_each_step(
+    calibrator: Calibrator, curve: Curve, track: Track, training: Training
+) -> MapPerStep:
+    """Fit the calibrator to the rows of each step."""
+    basis = track.shape(()).basis if track.n_rates == 0 else None
+    if not isinstance(basis, StepBasis | BinBasis) or not track.shape(()).separate:
+        raise InputError(
+            f"{type(calibrator).__name__} has no coefficients that could follow {curve!r}: along "
+            "time it goes with PerStep(), or with PerStep(bins=...) for stretches of time"
+        )
+    if getattr(basis, "unseen", None) == "interpolate":
+        raise InputError(
+            f'{type(calibrator).__name__} has no coefficients between which unseen="interpolate" '
+            'could draw a line: unseen="nearest" or "error" it must be'
+        )
+    if track.grid.n_keys > max(MANY_STEPS, training.n_rows / FEW_ROWS):
+        raise InputError(
+            f"time has {track.grid.n_keys} distinct values in {training.n_rows} rows, too few "
+            f"of each for {type(calibrator).__name__}: PerStep(bins=20) cuts time into stretches"
+        )
+    order = np.argsort(track.grid.keys, kind="stable")
+    ends = np.cumsum(np.bincount(track.grid.keys, minlength=track.grid.n_keys))
+    maps: list[Any] = [
+        calibrator._fit_map(training.take(rows)).map for rows in np.split(order, ends[:-1])
+    ]
+    return MapPerStep(basis, tuple(maps))

@@ -1,0 +1,134 @@
+"""Go on from a fit along time with rows that came later, without those that it had."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.online_state import Learned
+from tempocal.calibrators.parametric import ParametricCalibrator
+from tempocal.calibrators.standardization import Standards
+from tempocal.calibrators.summary import Summary
+from tempocal.curves import Constant, Curve, PerStep, Shape, Track
+from tempocal.curves.grid import Grid, fine, pairs
+from tempocal.errors import InputError
+from tempocal.inputs import Codes
+from tempocal.links import Array
+from tempocal.maps import BinBasis, ConstantBasis, Curves, StepBasis, TemporalMap
+from tempocal.temporal.bands import infer
+from tempocal.temporal.curve_models import to_curves, update_models
+from tempocal.temporal.fit_along_time import FittedAlongTime, details_along_time
+from tempocal.temporal.gain_interval import score_rows
+
+
+def learn_along_time(
+    calibrator: Calibrator,
+    curve: Curve,
+    *,
+    known: Learned,
+    fitted: TemporalMap,
+    summary: Summary,
+    training: Training,
+) -> FittedAlongTime:
+    """Update a fit; new rows are scored before it knows them."""
+    assert isinstance(calibrator, ParametricCalibrator)
+    assert isinstance(fitted, Curves)
+    scored = score_rows(training, _lenient(fitted))
+    known, track = _laid(curve, known, fitted, training)
+    training = replace(
+        training, earlier=known.class_weights, standards=Standards(known.coordinates)
+    )
+    family = calibrator._family(training)
+    if family.form != fitted.form:
+        raise InputError("the calibrator is not the one of the first call: fit again to change it")
+    models = update_models(family, track, known.models, calibrator.shrinkage, training.groups)
+    inferences = [
+        infer(model, training.groups, before)
+        for model, before in zip(models, known.models, strict=True)
+    ]
+    learned = replace(
+        known,
+        models=tuple(one.memory for one in inferences),
+        class_weights=training.class_weights,
+    )
+    return FittedAlongTime(
+        to_curves(family, models),
+        tuple(one.band for one in inferences),
+        training.added_to(
+            summary, (scored.before, scored.after), details_along_time(models, inferences)
+        ),
+        sum(one.n_determined for one in inferences),
+        track,
+        tuple(models),
+        learned,
+    )
+
+
+def _lenient(fitted: Curves) -> Curves:
+    """Let the nearest step stand for one that has not been seen."""
+    bases = [
+        replace(basis, unseen="nearest")
+        if isinstance(basis, StepBasis) and basis.unseen == "error"
+        else basis
+        for basis in fitted.bases
+    ]
+    return replace(fitted, bases=tuple(bases))
+
+
+def _laid(
+    curve: Curve, known: Learned, fitted: Curves, training: Training
+) -> tuple[Learned, Track]:
+    """Lay the curve as it was laid along the first rows, with these rows on it."""
+    times, weights, basis = training.times, training.weights, fitted.bases[0]
+    assert times is not None
+    if isinstance(curve, PerStep) and isinstance(basis, BinBasis):
+        shape = Shape(basis, np.ones(len(known.times)), separate=True)
+        return known, Track(_at_steps(basis.codes(times), known.times, weights), lambda _: shape)
+    if isinstance(curve, PerStep) and isinstance(basis, StepBasis) and curve.bins is None:
+        return _with_new_steps(curve, known, training)
+    track = curve.track(known.times, known.weights)
+    _require_same(track, known, fitted)
+    if isinstance(basis, ConstantBasis) and not isinstance(curve, Constant):
+        raise InputError(
+            f"there was one time only in the first call, along which {curve!r} could not be laid: "
+            "fit again, to rows of several times"
+        )
+    grid = fine(times, weights) if times.ndim == 1 else _of_two_clocks(times, weights)
+    return known, replace(track, grid=grid)
+
+
+def _require_same(track: Track, known: Learned, fitted: Curves) -> None:
+    """Refuse a curve that was changed after the first call."""
+    before, rates = fitted.bases[0], known.models[0].log_rates
+    same = len(rates) == track.n_rates
+    if same:
+        basis = track.shape(np.exp(rates).tolist()).basis
+        same = type(basis) is type(before) and basis.n_functions == before.n_functions
+        same = same and np.allclose(basis(known.times), before(known.times))
+    if not same:
+        raise InputError("the curve is not the one of the first call: fit again to change it")
+
+
+def _with_new_steps(curve: PerStep, known: Learned, training: Training) -> tuple[Learned, Track]:
+    """Let steps that were not there before have coefficients, from their first row on."""
+    times = training.times
+    assert times is not None
+    steps = np.union1d(known.times, times)
+    shape = replace(curve, min_rows=1).track(steps, None).shape(())
+    places = np.searchsorted(steps, known.times)
+    models = tuple(one.among(places, len(steps)) for one in known.models)
+    grid = _at_steps(np.searchsorted(steps, times), steps, training.weights)
+    grown = replace(known, models=models, times=steps, weights=np.ones(len(steps)))
+    return grown, Track(grid, lambda _: shape)
+
+
+def _of_two_clocks(times: Array, weights: Array | None) -> Grid:
+    one, other = (fine(clock, weights) for clock in times.T)
+    return pairs(one, other, weights)
+
+
+def _at_steps(keys: Codes, times: Array, weights: Array | None) -> Grid:
+    """Put rows under the keys of steps, of which some may have none."""
+    totals = np.bincount(keys, weights, minlength=len(times))
+    return Grid(keys, times, totals.astype(np.float64))

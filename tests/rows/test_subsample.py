@@ -1,0 +1,138 @@
+"""Few points stand for many rows."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+import tempocal as tc
+from tempocal.rows import BinaryRows
+from tempocal.rows.subsample import LARGE_BLOCK, _far_out
+
+N, KEYS = 60_000, 12
+
+
+@pytest.fixture(autouse=True)
+def few_are_many(monkeypatch):
+    """Let rows be condensed however few there are."""
+    monkeypatch.setattr("tempocal.rows.sigmoid.QUICK", 0)
+
+
+def make_rows(*, weighted: bool, features: int = 1, far: float = 0.0, n: int = N) -> BinaryRows:
+    rng = np.random.default_rng(3)
+    x, keys = 3 * rng.normal(size=(features, n)), rng.integers(KEYS, size=n)
+    x[0, 0] += far
+    weights = rng.random(n) + 0.5 if weighted else None
+    # Nothing under the last key; targets that are smoothed.
+    return BinaryRows(x, 0.9 * rng.random(n), weights=weights, keys=keys, n_keys=KEYS + 1)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_points_have_about_the_sums_of_the_rows(weighted):
+    rows = make_rows(weighted=weighted)
+    few = rows.condensed()
+    assert few is not None
+    assert few._features.shape[1] < N / 8
+    np.testing.assert_allclose(few.key_weights, rows.key_weights, rtol=1e-12)
+    for slope in (0.0, 0.3, 1.0, -0.7):
+        theta = np.full((KEYS + 1, 1), slope)
+        got, expected = few.sums(theta), rows.sums(theta)
+        np.testing.assert_allclose(got.loss, expected.loss, rtol=1e-7)
+        np.testing.assert_allclose(got.hessian, expected.hessian, rtol=1e-5)
+        atol = 1e-6 * rows.total_weight / KEYS
+        np.testing.assert_allclose(got.gradient, expected.gradient, atol=atol)
+
+
+def test_one_row_far_out_leaves_the_others_their_cells():
+    rows, theta = make_rows(weighted=False, far=1e9), np.full((KEYS + 1, 1), 0.5)
+    few = rows.condensed()
+    assert few is not None
+    got, expected = few.sums(theta), rows.sums(theta)
+    np.testing.assert_allclose(got.loss, expected.loss, rtol=1e-7)
+    np.testing.assert_allclose(got.hessian, expected.hessian, rtol=1e-4)
+
+
+def test_where_many_rows_lie_far_out_there_are_no_points():
+    x = np.random.default_rng(0).normal(size=N)
+    x[: N // 5] *= 1e6
+    assert BinaryRows(x[None], np.ones(N)).condensed() is None
+
+
+def test_there_are_none_of_few_rows_of_several_features_or_of_nothing():
+    assert make_rows(weighted=False, n=500).condensed() is None
+    assert make_rows(weighted=False, features=2).condensed() is None
+    assert BinaryRows(np.zeros((1, N)), np.ones(N)).condensed() is None
+
+
+def test_keys_without_weight_are_not_condensed():
+    weights = np.repeat([0.0, 1.0], N // 2)
+    x, keys = np.linspace(-3, 3, N)[None], np.repeat([0, 1], N // 2)
+    assert BinaryRows(x, np.ones(N), weights=weights, keys=keys, n_keys=2).condensed() is None
+
+
+def hard_rows(name, random):
+    z = random.normal(size=6000) * 2.0
+    weight = None
+    if name == "heavy weights":
+        weight = np.exp(3.0 * random.normal(size=6000))
+    if name == "far out":
+        z[::50] *= 1e4
+    if name == "huge":
+        z *= 300.0
+    if name == "ties":
+        z = np.round(z)
+    if name == "heavy tails":
+        z = random.standard_cauchy(6000)
+    if name == "zeros":
+        z[random.random(6000) < 0.6] = 0.0
+    true = 1.0 / (1.0 + np.exp(-np.clip(0.7 * z, -30, 30)))
+    label = (random.random(6000) < 0.8 * true + 0.1).astype(int)
+    return z, label, weight
+
+
+@pytest.mark.parametrize("quick", [0, N], ids=["from few points", "at once"])
+@pytest.mark.parametrize(
+    "name", ["plain", "heavy weights", "far out", "huge", "ties", "heavy tails", "zeros"]
+)
+def test_fits_reach_the_optimum_of_all_rows(name, quick, monkeypatch):
+    """Against a search of one number for each step, on the loss written out."""
+    monkeypatch.setattr("tempocal.rows.sigmoid.QUICK", quick)
+    random = np.random.default_rng(3)
+    z, label, weight = hard_rows(name, random)
+    step = np.arange(6000) % 3
+    cal = tc.TemporalCalibrator(tc.TemperatureScaling(shrinkage=0), tc.PerStep())
+    cal.fit(z, label, time=step, sample_weight=weight)
+    found = cal.parameters_at([0, 1, 2])["inverse_temperature"]
+    for k in range(3):
+        own = step == k
+        w = np.ones(own.sum()) if weight is None else weight[own]
+        sign = np.where(label[own] == 1, -1.0, 1.0) * z[own]
+
+        def loss(a, w=w, sign=sign):
+            return float(w @ np.logaddexp(0.0, np.exp(a) * sign)) / w.sum()
+
+        best = minimize_scalar(loss, bounds=(-20, 5), method="bounded", options={"xatol": 1e-10})
+        assert loss(np.log(found[k])) <= best.fun + 1e-11
+
+
+def test_rows_are_condensed_or_thinned_only_where_that_saves_time(monkeypatch):
+    rows = make_rows(weighted=False)
+    monkeypatch.setattr("tempocal.rows.sigmoid.native", object())
+    monkeypatch.setattr("tempocal.rows.sigmoid.QUICK", N)
+    assert rows.condensed() is None
+    assert rows.thin(100) is rows
+    monkeypatch.setattr("tempocal.rows.sigmoid.native", None)
+    rows = make_rows(weighted=False)
+    assert rows.condensed() is not None
+    assert rows.thin(100).total_weight < N / 100
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_far_out_are_found_wherever_they_are(dtype):
+    x = np.random.default_rng(0).normal(size=2 * LARGE_BLOCK + 5).astype(dtype)
+    for places in ([], [0], [LARGE_BLOCK - 1, LARGE_BLOCK], [7, 2 * LARGE_BLOCK, len(x) - 1]):
+        far = x.copy()
+        far[places] = 100.0 * (-1.0) ** np.arange(len(places))
+        assert _far_out(far, 10, 1.0).tolist() == places
+    # What is as far as the last cell ends is beyond it.
+    x[3] = -10.0
+    assert _far_out(x, 10, 1.0).tolist() == [3]

@@ -1,0 +1,108 @@
+"""Many coefficients: gradients lead close to the optimum, and Newton's method ends there."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from support.problems import problem_of, softmax
+from tempocal.rows import PerClassRows
+from tempocal.solve import fit
+from tempocal.solve.minimize import MANY, SAMPLE_ROWS
+from tempocal.solve.newton import minimize_newton
+from tempocal.solve.quasi_newton import approach
+
+N = 5 * SAMPLE_ROWS
+NO_PULL = (0.0, 0.0)
+
+
+@pytest.mark.parametrize("strengths", [NO_PULL, (100.0, 1.0)])
+def test_a_fit_from_a_sample_has_the_optimum_of_all_rows(strengths):
+    problem = softmax(diagonal=False, n=N, n_classes=6)
+    assert problem.n_coefficients >= MANY
+    found, wanted = fit(problem, strengths), minimize_newton(problem, strengths, problem.identity)
+    assert found.converged
+    assert found.loss == pytest.approx(wanted.loss, rel=1e-13)
+    at_optimum = problem.evaluate(found.theta, strengths)
+    assert np.abs(at_optimum.gradient).max() < 1e-8 * N
+    # Of plain likelihood, what all classes have in common is free.
+    centered = [
+        (one - one.mean(axis=0)) if strengths == NO_PULL else one
+        for one in (theta.reshape(6, 7) for theta in (found.theta, wanted.theta))
+    ]
+    np.testing.assert_allclose(*centered, atol=1e-8)
+    np.testing.assert_allclose(
+        found.hessian, wanted.hessian, rtol=1e-5, atol=1e-6 * wanted.hessian.max()
+    )
+
+
+def test_it_is_the_optimum_of_scikit_learn():
+    problem = softmax(diagonal=False, n=N, n_classes=6)
+    x, y = problem.rows._features.T, problem.rows._targets
+    other = LogisticRegression(C=np.inf, tol=1e-9, max_iter=1000).fit(x, y)
+    theta = np.concatenate([other.coef_, other.intercept_[:, None]], axis=1)
+    found = fit(problem, NO_PULL)
+    assert found.loss <= problem.evaluate(theta.ravel(), NO_PULL).value * (1 + 1e-14)
+    table = found.theta.reshape(6, 7)
+    np.testing.assert_allclose(table - table.mean(axis=0), theta - theta.mean(axis=0), atol=1e-5)
+
+
+def test_few_gradients_are_enough():
+    problem = softmax(diagonal=False, n=N, n_classes=6)
+    small, share = problem.thinned(SAMPLE_ROWS)
+    sample = minimize_newton(small, NO_PULL, small.identity)
+    theta, passes = approach(problem, NO_PULL, sample.theta, sample.hessian / share)
+    assert passes <= 7
+    assert minimize_newton(problem, NO_PULL, theta).passes == 1
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+def test_a_wrong_curvature_does_no_harm(factor):
+    problem = softmax(diagonal=False, n=3000, n_classes=6)
+    start = problem.evaluate(problem.identity, NO_PULL)
+    theta, _ = approach(problem, NO_PULL, problem.identity, factor * start.hessian)
+    assert problem.evaluate(theta, NO_PULL).value <= start.value
+    theta, _ = approach(problem, NO_PULL, problem.identity, np.zeros_like(start.hessian))
+    assert problem.evaluate(theta, NO_PULL).value <= start.value
+
+
+def test_separable_rows_still_have_no_finite_optimum():
+    z = np.random.default_rng(0).normal(size=(6, N))
+    rows = PerClassRows(z, z.argmax(axis=0), 6, diagonal=False)
+    assert fit(problem_of(rows, np.eye(6, 7).ravel()), NO_PULL).unbounded
+
+
+def test_a_class_that_the_sample_has_not_is_fitted():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(6, N))
+    y = (z[:5] + rng.gumbel(size=(5, N))).argmax(axis=0)
+    y[1::4005] = 5
+    problem = problem_of(PerClassRows(z, y, 6, diagonal=False), np.eye(6, 7).ravel())
+    small, _ = problem.thinned(SAMPLE_ROWS)
+    found, wanted = fit(problem, NO_PULL), minimize_newton(problem, NO_PULL, problem.identity)
+    assert not (small.rows._targets == 5).any()
+    assert found.converged
+    assert not found.unbounded
+    assert found.loss == pytest.approx(wanted.loss, rel=1e-12)
+
+
+@pytest.mark.parametrize("noise", [1e-5, 1e-3, 0.05])
+@pytest.mark.parametrize("are_alike", [False, True])
+def test_a_sample_whose_classes_are_separated_leads_nobody_astray(noise, are_alike):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(6, N))
+    if are_alike:
+        x[5] = x[4] + 1e-5 * rng.normal(size=N)
+    labels = x.argmax(axis=0)
+    # The sample has every fifth row, none of which is wrong.
+    wrong = (rng.random(N) < noise) & (np.arange(N) % 5 > 0)
+    wrong[1] = True
+    labels[wrong] = (labels[wrong] + 1) % 6
+    rows = PerClassRows(x, labels, 6, diagonal=False)
+    problem = problem_of(rows, np.eye(6, 7).ravel())
+    small, _ = problem.thinned(SAMPLE_ROWS)
+    alone = minimize_newton(small, NO_PULL, small.identity)
+    # Where two features are all but alike, rounding may hold it up, but only far away.
+    assert alone.unbounded or (are_alike and np.abs(alone.theta).max() > 1e5)
+    found, wanted = fit(problem, NO_PULL), minimize_newton(problem, NO_PULL, problem.identity)
+    assert found.converged
+    assert found.loss == pytest.approx(wanted.loss, rel=1e-9)

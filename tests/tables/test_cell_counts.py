@@ -1,0 +1,49 @@
+"""Two points for a cell have its weight, mean, variance and skewness."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tempocal as tc
+from tempocal.rows import LINE, Scores, Sigmoid
+from tempocal.tables.cell_counts import Bins, Cells, bins_for, count_cells
+from tempocal.tables.column_roles import Asked
+from tempocal.tables.labelled import read_labelled
+
+
+@given(
+    st.lists(st.floats(-0.5, 0.5, allow_subnormal=False), min_size=1, max_size=30),
+    st.integers(0, 2**31),
+)
+def test_points_have_the_moments_of_the_cell(places, seed):
+    u = np.array(places)
+    w = np.random.default_rng(seed).integers(1, 5, len(u)).astype(float)
+    found = {f"m{k}": np.array([(w * u**k).sum()]) for k in range(4)}
+    found |= {"bin": np.array([3]), "label": np.array([0])}
+    bins = Bins(reach=4.0, count=16)
+    odds, weights = Cells(found, bins).pairs()
+    at = (odds + 4.0) * bins.scale - 3.5
+    for k in range(4):
+        tolerance = 1e-6 if k == 3 else 1e-12
+        assert (weights * at**k).sum() == pytest.approx(found[f"m{k}"][0], abs=tolerance * w.sum())
+    assert (weights >= 0.0).all()
+
+
+def test_sums_over_points_are_nearly_those_over_rows():
+    m = tc.datasets.simulate_match(300)
+    asked = Asked.of(
+        "logits", logits="z", proba=None, label="y", time=None, groups=None, sample_weight=None
+    )
+    labelled = read_labelled(pl.DataFrame({"z": m.logits, "y": m.label}), asked, None)
+    frame = labelled.frame.rename({"z0": "odds"})
+    cells = count_cells(labelled, frame, (), bins_for(labelled, 1), moments=4)
+    odds, weights = cells.pairs()
+    theta = np.array([[0.7, 0.2]])
+    many = Sigmoid(LINE).stored(Scores(m.logits, m.label, 2)).sums(theta)
+    points = Scores(odds.ravel(), np.repeat(cells.labels, 2), 2)
+    few = Sigmoid(LINE).stored(points, weights=weights.ravel()).sums(theta)
+    np.testing.assert_allclose(few.loss, many.loss, rtol=1e-9)
+    np.testing.assert_allclose(few.hessian, many.hessian, rtol=1e-9)
+    np.testing.assert_allclose(few.gradient, many.gradient, atol=1e-8 * len(m.label))

@@ -1,0 +1,26 @@
+import numpy as np
+import pytest
+
+import tempocal as tc
+from tempocal.calibrators.check_rows import check_rows
+from tempocal.temporal.mean_error import error_over_time
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_it_is_the_mean_that_over_time_gives(weighted):
+    matches = tc.datasets.simulate_match(200)
+    weight = np.random.default_rng(0).integers(1, 4, len(matches.label)) if weighted else None
+    proba = np.stack([1 - matches.true_probability, matches.true_probability], axis=1)
+    checked = check_rows(
+        matches.logits,
+        matches.label,
+        inputs="logits",
+        classes=None,
+        times=matches.time.astype(float),
+        groups=None,
+        sample_weight=weight,
+    )
+    expected = tc.metrics.over_time(
+        tc.metrics.ece, matches.label, proba, matches.time, sample_weight=weight
+    ).mean
+    assert error_over_time(proba, checked.training) == pytest.approx(expected, rel=1e-12)
