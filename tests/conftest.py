@@ -12,7 +12,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-from tempocal.kernels import cores, native
+from tempocal.kernels import native, thread_pool
 
 # Examples may take as long as they take: the machine may be busy.
 _PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
@@ -60,9 +60,9 @@ def set_cores(monkeypatch):
     """Say how many cores there are, to Python and to the compiled loops."""
 
     def say(count):
-        monkeypatch.setattr(cores, "_available_cores", lambda: count)
-        cores.use_all_cores()
+        monkeypatch.setattr(thread_pool, "_available_cores", lambda: count)
+        thread_pool.use_all_cores()
 
     yield say
     monkeypatch.undo()
-    cores.use_all_cores()
+    thread_pool.use_all_cores()

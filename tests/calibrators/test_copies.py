@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import tempocal as tc
-from tempocal.kernels import counting, native
-from tempocal.rows import sweeps
+from tempocal.kernels import key_counts, native
+from tempocal.rows import unsorted
 
 pytestmark = [
     pytest.mark.skipif(
@@ -53,8 +53,8 @@ def columns():
 def steady(set_cores, monkeypatch):
     """Let blocks of rows take the same memory, however many rows and cores there are."""
     set_cores(1)
-    monkeypatch.setattr(counting, "LARGE_PART", 2**17)
-    monkeypatch.setattr(sweeps, "MOST_ROOMS", 4)
+    monkeypatch.setattr(key_counts, "LARGE_PART", 2**17)
+    monkeypatch.setattr(unsorted, "MOST_ROOMS", 4)
 
 
 def peak_of(calibrator, logits, labels, **named):

@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tempocal.calibrators import training
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators import fit_data
+from tempocal.calibrators.fit_data import FitData
 from tempocal.inputs import Groups
-from tempocal.kernels import counting
+from tempocal.kernels import key_counts
 
 
 @pytest.mark.parametrize("most", [0, 2**26])
 def test_groups_of_each_key_are_counted_once(monkeypatch, most):
-    monkeypatch.setattr(counting, "MOST_PAIRS", most)
+    monkeypatch.setattr(key_counts, "MOST_PAIRS", most)
     rng = np.random.default_rng(0)
     keys, codes = rng.integers(0, 5, 300), rng.integers(0, 40, 300)
-    rows = Training(np.zeros(300), np.zeros(300, dtype=int), None, Groups(codes, 40), 2)
+    rows = FitData(np.zeros(300), np.zeros(300, dtype=int), None, Groups(codes, 40), 2)
     found = rows.groups_by_key(keys, 7)
     assert found.tolist() == [len(set(codes[keys == key])) for key in range(7)]
     assert found.dtype == np.float64
@@ -24,9 +24,9 @@ def test_groups_of_each_key_are_counted_once(monkeypatch, most):
 
 @pytest.mark.parametrize("most", [0, 2**26])
 def test_pairs_of_narrow_codes_do_not_overflow(monkeypatch, most):
-    monkeypatch.setattr(counting, "MOST_PAIRS", most)
+    monkeypatch.setattr(key_counts, "MOST_PAIRS", most)
     keys, codes = np.arange(3000) % 900, (np.arange(3000) % 700).astype(np.uint16)
-    rows = Training(np.zeros(3000), np.zeros(3000, dtype=int), None, Groups(codes, 700), 2)
+    rows = FitData(np.zeros(3000), np.zeros(3000, dtype=int), None, Groups(codes, 700), 2)
     found = rows.groups_by_key(keys.astype(np.uint16), 900)
     assert found.tolist() == [len(set(codes[keys == key].tolist())) for key in range(900)]
 
@@ -35,13 +35,13 @@ def simulated(n_classes, weighted):
     rng = np.random.default_rng(0)
     z, weights = rng.normal(size=(1000, n_classes)), rng.exponential(size=1000)
     labels = rng.integers(0, n_classes, 1000)
-    return Training(z, labels, weights if weighted else None, None, n_classes)
+    return FitData(z, labels, weights if weighted else None, None, n_classes)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("block", [64, 2**15])
 def test_losses_and_squares_are_those_of_all_blocks(monkeypatch, weighted, block):
-    monkeypatch.setattr(training, "BLOCK", block)
+    monkeypatch.setattr(fit_data, "BLOCK", block)
     rows = simulated(3, weighted)
     w = np.ones(1000) if rows.weights is None else rows.weights
     losses = np.log(np.exp(rows.given).sum(axis=1)) - rows.given[np.arange(1000), rows.labels]
@@ -53,7 +53,7 @@ def test_losses_and_squares_are_those_of_all_blocks(monkeypatch, weighted, block
 
 def test_one_column_has_the_squares_of_the_two_that_it_stands_for():
     two = simulated(2, weighted=False)
-    one = Training(two.given[:, 1] - two.given[:, 0], two.labels, None, None, 2)
+    one = FitData(two.given[:, 1] - two.given[:, 0], two.labels, None, None, 2)
     found, wanted = (rows.moment(of_log_proba=True) for rows in (one, two))
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
     assert found.all()
@@ -66,7 +66,7 @@ def test_class_weights_are_those_of_the_rows_that_are_left(n_classes, weighted):
     labels = rng.choice(n_classes, 500, p=np.arange(1, n_classes + 1) / sum(range(n_classes + 1)))
     weights = rng.exponential(size=500) if weighted else None
     counts, earlier = np.bincount(labels), np.arange(1.0, n_classes + 1)
-    rows = Training(np.zeros(500), labels, weights, None, n_classes, counts=counts)
+    rows = FitData(np.zeros(500), labels, weights, None, n_classes, counts=counts)
     np.testing.assert_array_equal(rows.class_weights, np.bincount(labels, weights))
     kept = rng.random(500) < 0.3
     some = replace(rows.take(kept), earlier=earlier)

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import tempocal as tc
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.standardized_features import sigmoid_in_standard
 from tempocal.rows import LINE, Sigmoid
 
@@ -85,9 +85,9 @@ def test_ordinary_logits_keep_their_coordinates(n, mean, deviation):
     logits = rng.normal(size=1000 * n)
     logits = mean + deviation * (logits - logits.mean()) / logits.std()
     y = (rng.random(len(logits)) < 1.0 / (1.0 + np.exp(-logits))).astype(int)
-    training = Training(logits, y, None, None, 2)
+    data = FitData(logits, y, None, None, 2)
     predictor = Sigmoid(LINE)
-    found, standard = sigmoid_in_standard(training, predictor, np.array([False, True]), 0)
+    found, standard = sigmoid_in_standard(data, predictor, np.array([False, True]), 0)
     assert standard is None
     assert found is predictor
 

@@ -14,7 +14,7 @@ from pyarrow import csv, parquet
 
 import tempocal as tc
 from tempocal.cli import calibrating
-from tempocal.files import tables
+from tempocal.files import read_tables
 
 COLUMNS = ("--logits", "z", "--time", "t")
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
@@ -62,7 +62,7 @@ def test_names_stay_as_they_stand(folder, run, model, ending):
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_small_blocks_give_the_same_file(folder, run, model, monkeypatch, ending):
     run("apply", model, f"predictions.{ending}", *COLUMNS, "-o", f"one.{ending}")
-    whole = tables.stream
+    whole = read_tables.stream
 
     def in_small_blocks(source, *, typed):
         return whole(source, typed=typed, block_bytes=4096)
@@ -73,7 +73,7 @@ def test_small_blocks_give_the_same_file(folder, run, model, monkeypatch, ending
 
 
 def test_many_blocks_are_put_together(folder, run, model, frame, monkeypatch):
-    whole = tables.stream
+    whole = read_tables.stream
 
     def in_blocks(source, *, typed):
         return whole(source, typed=typed, block_rows=100)
@@ -227,7 +227,7 @@ def test_a_model_that_is_not_there_ends_with_1(folder, refused):
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_a_failure_in_the_middle_leaves_the_old_output(folder, run, model, monkeypatch, ending):
     (folder / f"out.{ending}").write_bytes(b"old")
-    whole, blocks = tables.stream, []
+    whole, blocks = read_tables.stream, []
 
     def fails_later(self, block, **keywords):
         blocks.append(block)

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from tempocal.kernels import counting, native
+from tempocal.kernels import key_counts, native
 from tempocal.kernels.key_counts import (
     KEY_TYPES,
     as_keys,
@@ -25,9 +25,9 @@ every_type = pytest.mark.parametrize("type_of_keys", KEY_TYPES)
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr(counting, "PART", PART)
-    monkeypatch.setattr(counting, "ROWS_A_KEY", 1)
-    monkeypatch.setattr(counting, "ENOUGH_OF_A_KEY", 1)
+    monkeypatch.setattr(key_counts, "PART", PART)
+    monkeypatch.setattr(key_counts, "ROWS_A_KEY", 1)
+    monkeypatch.setattr(key_counts, "ENOUGH_OF_A_KEY", 1)
 
 
 @pytest.mark.parametrize("n", [0, 1, PART - 1, PART, PART + 1, 7 * PART + 3])

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from tempocal.kernels import counting, native
+from tempocal.kernels import key_counts, native
 
 pytestmark = pytest.mark.skipif(
     native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
@@ -27,7 +27,7 @@ def both(x):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("key_type", [None, *counting.KEY_TYPES])
+@pytest.mark.parametrize("key_type", [None, *key_counts.KEY_TYPES])
 def test_losses_before_and_after(loops, rows, weighted, key_type):
     x, labels, keys, weights = rows
     other = 0.7 * x.astype(np.float64) if key_type is None else np.linspace(0.2, 2.0, N_KEYS)
@@ -43,20 +43,20 @@ def test_losses_before_and_after(loops, rows, weighted, key_type):
         assert one.any()
 
 
-@pytest.mark.parametrize("key_type", counting.KEY_TYPES)
+@pytest.mark.parametrize("key_type", key_counts.KEY_TYPES)
 def test_rows_in_the_order_of_their_keys(loops, rows, key_type):
     x, _, keys, _ = rows
     keys = keys.astype(key_type)
-    counts, _ = counting.count_keys(keys, N_KEYS)
+    counts, _ = key_counts.count_keys(keys, N_KEYS)
     into = np.empty_like(x)
-    counting.scatter(x, keys, counts, into)
+    key_counts.scatter(x, keys, counts, into)
     np.testing.assert_array_equal(into, x[np.argsort(keys, kind="stable")])
     with pytest.raises(ValueError, match="do not go together"):
-        counting.scatter(x, keys, counts, np.empty(N))
+        key_counts.scatter(x, keys, counts, np.empty(N))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("key_type", counting.KEY_TYPES)
+@pytest.mark.parametrize("key_type", key_counts.KEY_TYPES)
 def test_rows_counted_in_cells_by_key(loops, rows, key_type, weighted):
     x, labels, keys, weights = rows
     given = (None, weights) if weighted else (labels, None)
@@ -69,7 +69,7 @@ def test_rows_counted_in_cells_by_key(loops, rows, key_type, weighted):
         assert found[0][..., 0].sum() == pytest.approx(weights.sum(), rel=1e-12)
 
 
-@pytest.mark.parametrize("key_type", counting.KEY_TYPES)
+@pytest.mark.parametrize("key_type", key_counts.KEY_TYPES)
 @pytest.mark.parametrize("order", [0, 1, 2])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sums_of_rows_in_no_order(loops, rows, key_type, order, weighted):

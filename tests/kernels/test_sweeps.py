@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import tempocal as tc
-from tempocal.kernels import counting, native
-from tempocal.rows import BinaryRows, SharedRows, binary, sweeps
+from tempocal.kernels import key_counts, native
+from tempocal.rows import BinaryRows, SharedRows, sigmoid, unsorted
 
 pytestmark = pytest.mark.skipif(
     native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
@@ -18,11 +18,11 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture
 def sizes(monkeypatch):
     """Make parts small, and rows few enough for them."""
-    monkeypatch.setattr(counting, "PART", 1000)
-    monkeypatch.setattr(counting, "ENOUGH_OF_A_KEY", 16)
-    monkeypatch.setattr(binary, "QUICK", 100)
-    monkeypatch.setattr(sweeps, "PART", 1000)
-    monkeypatch.setattr(sweeps, "FEW_CELLS", 2**16)
+    monkeypatch.setattr(key_counts, "PART", 1000)
+    monkeypatch.setattr(key_counts, "ENOUGH_OF_A_KEY", 16)
+    monkeypatch.setattr(sigmoid, "QUICK", 100)
+    monkeypatch.setattr(unsorted, "PART", 1000)
+    monkeypatch.setattr(unsorted, "FEW_CELLS", 2**16)
 
 
 def simulate(n, n_keys, dtype=np.uint16):
@@ -43,7 +43,7 @@ def swept_and_sorted(n, n_keys, dtype=np.uint16, weights=None):
     return swept, in_order
 
 
-@pytest.mark.parametrize("dtype", counting.KEY_TYPES)
+@pytest.mark.parametrize("dtype", key_counts.KEY_TYPES)
 @pytest.mark.parametrize(("n", "n_keys"), [(512, 2), (5000, 7), (30_000, 100), (3000, 3)])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.usefixtures("sizes")
@@ -262,14 +262,14 @@ def test_sums_of_a_softmax_are_those_of_sorted_rows(loops, n_classes, dtype, wei
 
 
 @pytest.mark.parametrize("step", [1, 3, 50, 1000])
-@pytest.mark.parametrize("dtype", counting.KEY_TYPES)
+@pytest.mark.parametrize("dtype", key_counts.KEY_TYPES)
 @pytest.mark.usefixtures("sizes")
 def test_one_row_in_some_is_that_of_sorted_rows(step, dtype):
     _, _, keys = simulate(5003, 7, dtype)
-    counts, _ = counting.count_keys(keys, 7)
+    counts, _ = key_counts.count_keys(keys, 7)
     assert len(counts) > 1
     wanted = np.argsort(keys, kind="stable")[::step]
-    np.testing.assert_array_equal(counting.one_in(step, keys, counts), wanted)
+    np.testing.assert_array_equal(key_counts.one_in(step, keys, counts), wanted)
     for bad in (
         {},
         {"sizes": np.array([1000, 0])},

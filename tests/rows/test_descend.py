@@ -7,7 +7,7 @@ from scipy.optimize import minimize_scalar
 import tempocal as tc
 from tempocal.errors import NoFiniteOptimumError
 from tempocal.kernels import native
-from tempocal.rows import BinaryRows, binary
+from tempocal.rows import BinaryRows, sigmoid
 
 N_KEYS, ROWS = 300, 100
 N = N_KEYS * ROWS
@@ -31,7 +31,7 @@ def optimum(x, y, pull, weights=1.0):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("pull", [0.0, 3.0, 1e4])
 def test_every_key_comes_close_to_its_optimum(pull, weighted):
-    assert binary.QUICK < N
+    assert sigmoid.QUICK < N
     slopes = np.where(np.arange(N_KEYS) % 2, 0.3, 2.0)
     x, y, keys = simulate(slopes)
     weights = np.random.default_rng(1).exponential(size=N)

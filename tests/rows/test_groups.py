@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rows.written_out import KINDS, Case
 from support.examples import examples
 from tempocal.kernels import native
-from tempocal.rows import stripes
+from tempocal.rows import group_chunks
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -33,12 +33,12 @@ def joined(rows, theta, codes, count):
 def small_stripes(request):
     """Tables of all groups and keys, or of those with rows, of few groups at a time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stripes, "MOST_CELLS_A_ROW", request.param)
-        patch.setattr(stripes, "MOST_CELLS_A_ROW_IN_ORDER", request.param)
-        patch.setattr(stripes, "CELLS", 25)
-        patch.setattr(stripes, "MANY_CELLS", 25)
-        patch.setattr(stripes, "ROWS", 16)
-        patch.setattr(stripes, "BLOCK", 5)
+        patch.setattr(group_chunks, "MOST_CELLS_A_ROW", request.param)
+        patch.setattr(group_chunks, "MOST_CELLS_A_ROW_IN_ORDER", request.param)
+        patch.setattr(group_chunks, "CELLS", 25)
+        patch.setattr(group_chunks, "MANY_CELLS", 25)
+        patch.setattr(group_chunks, "ROWS", 16)
+        patch.setattr(group_chunks, "BLOCK", 5)
         yield request.param
 
 
@@ -78,10 +78,10 @@ def test_where_no_rows_are_there_are_no_entries(kind, small_stripes):
 @pytest.mark.parametrize("in_order", [False, True])
 def test_groups_add_up_to_the_gradient(kind, in_order, monkeypatch):
     """More rows than fit a block, more groups than fit 16 bits, most of them a row each."""
-    monkeypatch.setattr(stripes, "CELLS", 2**20)
-    monkeypatch.setattr(stripes, "MANY_CELLS", 2**20)
-    monkeypatch.setattr(stripes, "ROWS", 2**16)
-    monkeypatch.setattr(stripes, "BLOCK", 2**16)
+    monkeypatch.setattr(group_chunks, "CELLS", 2**20)
+    monkeypatch.setattr(group_chunks, "MANY_CELLS", 2**20)
+    monkeypatch.setattr(group_chunks, "ROWS", 2**16)
+    monkeypatch.setattr(group_chunks, "BLOCK", 2**16)
     rng = np.random.default_rng(0)
     n, n_groups = 200_000, 100_000
     case = Case.random(kind, rng.integers(0, 50, n), 50, weighted=True)
@@ -107,8 +107,8 @@ def test_rows_that_fall_back_anywhere_are_not_in_order(fall):
     """Also between two blocks of five rows."""
     codes = np.arange(12)
     codes[fall] = codes[fall - 1] - 1
-    assert not stripes._ascend(codes)
-    assert stripes._ascend(np.sort(codes))
+    assert not group_chunks._ascend(codes)
+    assert group_chunks._ascend(np.sort(codes))
 
 
 @pytest.mark.parametrize("in_order", [False, True])
@@ -126,4 +126,4 @@ def test_any_number_of_cores_gives_the_same_bits(in_order, set_cores):
 
 
 def test_no_groups_have_no_tables():
-    assert list(stripes.Stripes(np.zeros(0, dtype=int), 0, 5).full()) == []
+    assert list(group_chunks.Stripes(np.zeros(0, dtype=int), 0, 5).full()) == []

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rows.written_out import KINDS, Case
 from support.examples import examples
-from tempocal.rows import BinaryRows, Sums, binary, per_class, products, shared
+from tempocal.rows import BinaryRows, Sums, products, sigmoid, softmax_per_class, softmax_shared
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 weighted_or_not = pytest.mark.parametrize("weighted", [False, True])
@@ -35,9 +35,9 @@ def assert_same(got: Sums, expected: Sums) -> None:
 def blocks(request, monkeypatch):
     """Small blocks split large keys and mix with those of small keys."""
     if request.param != "large blocks":
-        monkeypatch.setattr(binary, "BLOCK", 64)
-        monkeypatch.setattr(shared, "BLOCK_NUMBERS", 200)
-        monkeypatch.setattr(per_class, "BLOCK_NUMBERS", 200)
+        monkeypatch.setattr(sigmoid, "BLOCK", 64)
+        monkeypatch.setattr(softmax_shared, "BLOCK_NUMBERS", 200)
+        monkeypatch.setattr(softmax_per_class, "BLOCK_NUMBERS", 200)
         monkeypatch.setattr(products, "FEW", 0 if request.param.endswith("products") else 10**9)
 
 
@@ -66,8 +66,8 @@ def test_any_number_of_rows_by_key(kind, counts, weighted):
     keys = np.random.default_rng(0).permutation(np.repeat(np.arange(len(counts)), counts))
     case = Case.random(kind, keys, len(counts), weighted=weighted)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(binary, "BLOCK", 32)
-        patch.setattr(shared, "BLOCK_NUMBERS", 96)
+        patch.setattr(sigmoid, "BLOCK", 32)
+        patch.setattr(softmax_shared, "BLOCK_NUMBERS", 96)
         assert_same(case.rows().sums(case.theta()), case.sums(case.theta()))
 
 

@@ -9,33 +9,33 @@ from contextlib import suppress
 
 import pytest
 
-from tempocal.kernels import cores
+from tempocal.kernels import thread_pool
 from tempocal.kernels.thread_pool import map_on_cores
 
 
 def test_results_come_in_order_and_threads_are_kept(monkeypatch):
-    monkeypatch.setattr(cores, "_available_cores", lambda: 3)
+    monkeypatch.setattr(thread_pool, "_available_cores", lambda: 3)
     assert map_on_cores(lambda x: x * x, range(50)) == [x * x for x in range(50)]
     for _ in range(20):
         map_on_cores(lambda x: x, range(50))
-    own = [one for one in threading.enumerate() if one.name == cores.NAME]
+    own = [one for one in threading.enumerate() if one.name == thread_pool.NAME]
     assert len(own) >= 2
     map_on_cores(lambda x: x, range(50))
-    assert {one for one in threading.enumerate() if one.name == cores.NAME} == set(own)
+    assert {one for one in threading.enumerate() if one.name == thread_pool.NAME} == set(own)
 
 
 def test_work_is_done_where_there_can_be_no_more_threads(monkeypatch):
     def no_more(**settings):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(cores, "_available_cores", lambda: 3)
-    monkeypatch.setattr(cores, "Thread", no_more)
-    monkeypatch.setattr(cores, "_workers", lambda process: cores._Workers())
+    monkeypatch.setattr(thread_pool, "_available_cores", lambda: 3)
+    monkeypatch.setattr(thread_pool, "Thread", no_more)
+    monkeypatch.setattr(thread_pool, "_workers", lambda process: thread_pool._Workers())
     assert map_on_cores(lambda x: x * x, range(50)) == [x * x for x in range(50)]
 
 
 def test_what_goes_wrong_on_another_core_is_told_here(monkeypatch):
-    monkeypatch.setattr(cores, "_available_cores", lambda: 3)
+    monkeypatch.setattr(thread_pool, "_available_cores", lambda: 3)
     done = []
 
     def work(x):
@@ -44,21 +44,21 @@ def test_what_goes_wrong_on_another_core_is_told_here(monkeypatch):
         done.append(x)
 
     with pytest.raises(ValueError, match="two"):
-        cores.run_on_cores(work, range(3))
+        thread_pool.run_on_cores(work, range(3))
     assert sorted(done) == [0, 1]
     # And the next piece of work is as good as any.
     assert map_on_cores(lambda x: x, range(7)) == [*range(7)]
 
 
 def test_more_items_than_cores_are_all_done(monkeypatch):
-    monkeypatch.setattr(cores, "_available_cores", lambda: 2)
+    monkeypatch.setattr(thread_pool, "_available_cores", lambda: 2)
     done = []
-    cores.run_on_cores(done.append, range(9))
+    thread_pool.run_on_cores(done.append, range(9))
     assert sorted(done) == [*range(9)]
 
 
 def test_threads_of_the_caller_that_find_nobody_free_work_alone(monkeypatch):
-    monkeypatch.setattr(cores, "_available_cores", lambda: 2)
+    monkeypatch.setattr(thread_pool, "_available_cores", lambda: 2)
     found = {}
 
     def fit(number):
@@ -91,7 +91,7 @@ class Interrupted:
 
 @pytest.mark.parametrize("lines", range(1, 60))
 def test_an_interrupt_anywhere_leaves_the_next_work_whole(monkeypatch, lines):
-    monkeypatch.setattr(cores, "_available_cores", lambda: 3)
+    monkeypatch.setattr(thread_pool, "_available_cores", lambda: 3)
     before = sys.gettrace()
     sys.settrace(Interrupted(lines))
     try:
@@ -104,7 +104,7 @@ def test_an_interrupt_anywhere_leaves_the_next_work_whole(monkeypatch, lines):
 
 
 def test_nothing_is_held_once_work_is_done(monkeypatch):
-    monkeypatch.setattr(cores, "_available_cores", lambda: 3)
+    monkeypatch.setattr(thread_pool, "_available_cores", lambda: 3)
 
     class Work:
         def __call__(self, number):
@@ -112,14 +112,14 @@ def test_nothing_is_held_once_work_is_done(monkeypatch):
 
     for _ in range(20):
         work = Work()
-        cores.run_on_cores(work, range(3))
+        thread_pool.run_on_cores(work, range(3))
         held = weakref.ref(work)
         del work
         assert held() is None
 
 
 def test_a_container_is_granted_so_many_cores(monkeypatch, tmp_path):
-    monkeypatch.setattr(cores, "QUOTA", tmp_path / "cpu.max")
+    monkeypatch.setattr(thread_pool, "QUOTA", tmp_path / "cpu.max")
     for text, wanted in (
         ("max 100000\n", sys.maxsize),
         ("200000 100000\n", 2),
@@ -129,14 +129,14 @@ def test_a_container_is_granted_so_many_cores(monkeypatch, tmp_path):
         ("nonsense", sys.maxsize),
     ):
         (tmp_path / "cpu.max").write_text(text)
-        assert cores._granted_cores.__wrapped__() == wanted
+        assert thread_pool._granted_cores.__wrapped__() == wanted
     (tmp_path / "cpu.max").unlink()
-    assert cores._granted_cores.__wrapped__() == sys.maxsize
+    assert thread_pool._granted_cores.__wrapped__() == sys.maxsize
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
 def test_a_fork_has_threads_of_its_own(monkeypatch):
-    monkeypatch.setattr(cores, "_available_cores", lambda: 2)
+    monkeypatch.setattr(thread_pool, "_available_cores", lambda: 2)
     map_on_cores(lambda x: x, range(9))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -147,6 +147,6 @@ def test_a_fork_has_threads_of_its_own(monkeypatch):
 
 
 def test_work_within_work_does_not_wait_for_ever(monkeypatch):
-    monkeypatch.setattr(cores, "_available_cores", lambda: 2)
+    monkeypatch.setattr(thread_pool, "_available_cores", lambda: 2)
     rows = map_on_cores(lambda x: sum(map_on_cores(lambda y: x * y, range(5))), range(5))
     assert rows == [10 * x for x in range(5)]

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from serve.asking import ask, model_of, refused, service_of
-from tempocal.serve import scoring
+from tempocal.serve import answers
 
 GOOD = {"logits": 1.5, "time": 3}
 
@@ -198,7 +198,7 @@ def test_what_nobody_expected_is_answered_and_logged_without_its_words(
     def fail(*_):
         raise ZeroDivisionError("s3cret")
 
-    monkeypatch.setattr(scoring, "parse", fail)
+    monkeypatch.setattr(answers, "parse", fail)
     error = refused(along_time, 500, GOOD)
     assert error["code"] == "internal"
     assert "a request failed: ZeroDivisionError" in caplog.text

@@ -9,7 +9,7 @@ import pytest
 from serve.asking import model_of, save
 from serve.sockets import PATIENCE
 from tempocal.errors import ModelFileError
-from tempocal.serve import keeper as keepers
+from tempocal.serve import reload as keepers
 from tempocal.serve.metrics import Metrics
 from tempocal.serve.reload import Keeper
 

@@ -17,7 +17,7 @@ from tables.fits import (
     from_table,
 )
 from tempocal.errors import InputError
-from tempocal.tables import counting, group_ids, looking, standins
+from tempocal.tables import cell_counts, exact_sums, group_ids, surrogate
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*:FutureWarning"),
@@ -123,7 +123,7 @@ class TestCalibratorsAndCurves:
         assert abs(one.summary_.nll_after - other.summary_.nll_after) < 1e-10
 
     def test_bins_stand_for_values_that_are_too_many(self, monkeypatch):
-        monkeypatch.setattr(standins, "MOST_VALUES", 100)
+        monkeypatch.setattr(surrogate, "MOST_VALUES", 100)
         one = from_arrays(tc.IsotonicCalibration(), ROWS).predict_proba(ROWS["z"])
         other = from_table(tc.IsotonicCalibration(), self.TABLE).predict_proba(ROWS["z"])
         assert np.abs(one - other).mean() < 1e-3
@@ -247,12 +247,12 @@ class TestPasses:
         assert quick.summary_.details["passes"] < exact.summary_.details["passes"]
 
     def test_of_a_coarse_count_are_put_right(self, monkeypatch):
-        monkeypatch.setattr(counting, "MOST_BINS", 16)
+        monkeypatch.setattr(cell_counts, "MOST_BINS", 16)
         cal = tc.TemporalCalibrator(tc.BetaCalibration(), tc.Spline())
         assert_same(cal, ROWS, self.TABLE, time="t")
 
     def test_of_a_small_sample_are_put_right(self, monkeypatch):
-        monkeypatch.setattr(standins, "SAMPLE_ROWS", 200)
+        monkeypatch.setattr(surrogate, "SAMPLE_ROWS", 200)
         three = {"names": ("a", "b", "c"), "label": "kind", "time": "t"}
         cal = tc.TemporalCalibrator(tc.VectorScaling(), tc.ExponentialDecay())
         assert_same(cal, ROWS, self.TABLE, **three)
@@ -260,7 +260,7 @@ class TestPasses:
     def test_of_many_groups_go_in_buckets(self, monkeypatch):
         cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline())
         one = from_table(cal, self.TABLE, time="t").interval_at([5.0])["inverse_temperature"]
-        monkeypatch.setattr(looking, "MOST_PAIRS", 25 * 100)
+        monkeypatch.setattr(exact_sums, "MOST_PAIRS", 25 * 100)
         for ids in (ROWS["id"], np.array([f"m{k}" for k in ROWS["id"]])):
             table = pl.DataFrame({**ROWS, "id": ids})
             other = from_table(cal, table, time="t").interval_at([5.0])["inverse_temperature"]

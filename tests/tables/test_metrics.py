@@ -22,7 +22,7 @@ from tempocal.metrics import (
     with_interval,
     with_interval_table,
 )
-from tempocal.metrics.in_tables import scored, stretches
+from tempocal.metrics.in_tables import scored, time_bins
 from tempocal.tables import group_ids
 from tempocal.tables.passes import Told
 
@@ -277,7 +277,7 @@ def test_equal_mass_is_close_where_confidences_are_not_round():
 
 
 def test_more_times_than_can_be_told_apart(monkeypatch):
-    monkeypatch.setattr(stretches, "MOST_TIMES", 1000)
+    monkeypatch.setattr(time_bins, "MOST_TIMES", 1000)
     columns = {**COLUMNS, "t": COLUMNS["t"] + np.random.default_rng(0).random(len(PROBA))}
     found = from_table(nll, pl.DataFrame(columns), bins=4)
     wanted = from_arrays(nll, columns, bins=4)

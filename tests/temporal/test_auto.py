@@ -22,7 +22,7 @@ def auto(**settings):
     return tc.AutoTemporalCalibrator(FEW, **settings)
 
 
-def training(logits=Z, groups=G, weights=None):
+def data(logits=Z, groups=G, weights=None):
     return check_rows(
         logits,
         Y,
@@ -31,7 +31,7 @@ def training(logits=Z, groups=G, weights=None):
         inputs="logits",
         classes=None,
         times=T.astype(float),
-    ).training
+    ).data
 
 
 class TestChoice:
@@ -130,7 +130,7 @@ def test_folds_are_fits_to_the_other_groups(calibrator, curve):
         strengths = (strengths, details["shrinkage_of_biases"])
     if isinstance(curve, Spline | RandomWalk):
         curve = type(curve)(smoothness=details["smoothness_of_slopes"])
-    rows = training()
+    rows = data()
     [trial] = try_all([(calibrator, type(curve)())], rows, folds=5, seed=3, progress=False)
     folds = fold_codes(len(Y), rows.groups, 5, 3)
     expected = np.empty(len(Y))
@@ -146,11 +146,11 @@ def test_folds_are_fits_to_the_other_groups(calibrator, curve):
 
 class TestComparison:
     def tried(self, losses, parameters, name="", failure=""):
-        found = None if losses is None else RowLosses(losses, training())
+        found = None if losses is None else RowLosses(losses, data())
         return Tried(name, found, 0.0, parameters, 0.0, failure)
 
     def test_prefers_the_simpler_within_the_standard_error(self):
-        rows = training()
+        rows = data()
         rng = np.random.default_rng(0)
         base = rng.random(len(Y))
         noise = rng.normal(size=len(Y))
@@ -168,7 +168,7 @@ class TestComparison:
 
     def test_candidates_that_are_equal_in_all_digits_are_not_worse(self):
         """What is left of a difference by rounding has no standard error to speak of."""
-        rows = training()
+        rows = data()
         base = np.random.default_rng(0).random(len(Y))
         trials = [self.tried(base + 1.0, 0.0, "Identity")]
         trials += [self.tried(base + 1e-10 * k, 3.0 - k, f"{k} less") for k in range(3)]
@@ -179,7 +179,7 @@ class TestComparison:
         assert compare(same, rows, nothing=0)[1] == 0
 
     def test_differences_are_paired_by_group(self):
-        rows = training()
+        rows = data()
         difference = 0.01 + 0.1 * np.random.default_rng(1).normal(size=rows.groups.count)
         base = np.ones(len(Y))
         trials = [self.tried(base + difference[rows.groups.codes], 0.0), self.tried(base, 1.0)]

@@ -6,7 +6,7 @@ from scipy.stats import t as student
 
 import tempocal as tc
 from tempocal.metrics import nll
-from tempocal.temporal import gain
+from tempocal.temporal import gain_interval
 
 matches = tc.datasets.simulate_match(300, seed=4)
 
@@ -18,7 +18,7 @@ matches = tc.datasets.simulate_match(300, seed=4)
 def test_nll_and_interval_are_the_written_out_ones(
     grouped, weighted, continuous, block, monkeypatch
 ):
-    monkeypatch.setattr(gain, "BLOCK", block)
+    monkeypatch.setattr(gain_interval, "BLOCK", block)
     rng = np.random.default_rng(0)
     z, y, n = matches.logits, matches.label, len(matches.label)
     time = matches.time + (rng.random(n) if continuous else 0.0)

@@ -23,4 +23,4 @@ def test_it_is_the_mean_that_over_time_gives(weighted):
     expected = tc.metrics.over_time(
         tc.metrics.ece, matches.label, proba, matches.time, sample_weight=weight
     ).mean
-    assert error_over_time(proba, checked.training) == pytest.approx(expected, rel=1e-12)
+    assert error_over_time(proba, checked.data) == pytest.approx(expected, rel=1e-12)

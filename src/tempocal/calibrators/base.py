@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tempocal.calibrators.check_rows import Checked, check_rows, with_shape
 from tempocal.calibrators.document import save
-from tempocal.calibrators.fit_data import Fitted, Training
+from tempocal.calibrators.fit_data import FitData, FitResult
 from tempocal.calibrators.online_state import Learned, PartialFit
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_needs import Needs
@@ -122,14 +122,14 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
             sample_weight=sample_weight,
         )
         labelled = read_labelled(table, asked, self.classes)
-        training = table_training(labelled, self._needs(), exact=exact)
-        fitted = self._fit_map(training)
+        data = table_training(labelled, self._needs(), exact=exact)
+        fitted = self._fit_map(data)
         self._remember_count(labelled.n_columns)
         self.classes_ = labelled.classes
         self.map_ = fitted.map
         self._learned = fitted.learned
-        rough = None if exact else self._fit_map(training.rougher()).map
-        self.summary_ = of_table(self._summarize(training, fitted), training, fitted.map, rough)
+        rough = None if exact else self._fit_map(data.rougher()).map
+        self.summary_ = of_table(self._summarize(data, fitted), data, fitted.map, rough)
         return self
 
     def decision_function(self, logits: Any) -> Array:
@@ -175,12 +175,12 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
 
     def _fit_rows(self, logits: Any, y: Any, sample_weight: Any, groups: Any, classes: Any) -> Self:
         checked = self._check_rows(logits, y, sample_weight, groups, classes)
-        fitted = self._fit_map(checked.training)
+        fitted = self._fit_map(checked.data)
         # Nothing is kept of a fit that failed.
         self._remember_columns(checked.logits)
         self.classes_ = checked.classes
         self.map_ = fitted.map
-        self.summary_ = self._summarize(checked.training, fitted)
+        self.summary_ = self._summarize(checked.data, fitted)
         self._learned = fitted.learned
         return self
 
@@ -208,7 +208,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         """Say what a fit to a table has to know of it."""
         return Needs()
 
-    def _fit_map(self, training: Training) -> Fitted:
+    def _fit_map(self, data: FitData) -> FitResult:
         raise TypeError(f"{type(self).__name__} does not say how it is fitted")
 
     def _calibrate(self, logits: Any) -> Array:
@@ -252,19 +252,17 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
                 "are one-dimensional. Reshape your data: a single row is [[...]]"
             )
 
-    def _summarize(self, training: Training, fitted: Fitted) -> Summary:
+    def _summarize(self, data: FitData, fitted: FitResult) -> Summary:
         before, after = fitted.nll_before, fitted.nll_after
         if before is None or after is None:
-            before, after = training.before_and_after(fitted.map)
+            before, after = data.before_and_after(fitted.map)
         return Summary(
             calibrator=type(self).__name__,
-            n_rows=training.n_rows,
-            total_weight=training.total_weight,
-            n_groups=None if training.groups is None else training.groups.count,
+            n_rows=data.n_rows,
+            total_weight=data.total_weight,
+            n_groups=None if data.groups is None else data.groups.count,
             effective_number=(
-                None
-                if fitted.design_effect is None
-                else training.total_weight / fitted.design_effect
+                None if fitted.design_effect is None else data.total_weight / fitted.design_effect
             ),
             nll_before=before,
             nll_after=after,

@@ -3,7 +3,7 @@
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.fit_data import Fitted, Training
+from tempocal.calibrators.fit_data import FitData, FitResult
 from tempocal.calibrators.one_vs_rest import fit_curves
 from tempocal.inputs import Inputs
 from tempocal.maps import OneVsRest
@@ -45,5 +45,5 @@ class BayesianBinning(Calibrator):
 
     map_: OneVsRest
 
-    def _fit_map(self, training: Training) -> Fitted:
-        return fit_curves(training, fit_bayesian)
+    def _fit_map(self, data: FitData) -> FitResult:
+        return fit_curves(data, fit_bayesian)

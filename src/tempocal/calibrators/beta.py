@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.parametric import (
     Family,
     LinearModel,
@@ -91,24 +91,24 @@ class BetaCalibration(ParametricCalibrator):
         """Bias of each class."""
         return np.array([beta.c for beta in self.map_.maps if isinstance(beta, Beta)])
 
-    def _family(self, training: Training) -> Family:
+    def _family(self, data: FitData) -> Family:
         if self.form not in _FORMS:
             raise InputError(f"form must be one of {list(_FORMS)}, but it is {self.form!r}")
         form = _FORMS[self.form]
         auto = check_shrinkage(self.shrinkage) is None
-        models = tuple(_model(training, k, form, auto=auto) for k in training.events)
+        models = tuple(_model(data, k, form, auto=auto) for k in data.events)
         return Family(models, form="betas")
 
 
-def _model(training: Training, of_class: int, form: Array, *, auto: bool) -> LinearModel:
+def _model(data: FitData, of_class: int, form: Array, *, auto: bool) -> LinearModel:
     slopes = np.asarray(form[:2].any(axis=0))
     features = ((0.0,) * form.shape[1], *map(tuple, form.tolist()))
     predictor, standard = Sigmoid(features, of_class), None
     if auto:
-        number = training.events.index(of_class)
-        predictor, standard = sigmoid_in_standard(training, predictor, ~slopes, number)
+        number = data.events.index(of_class)
+        predictor, standard = sigmoid_in_standard(data, predictor, ~slopes, number)
     model = linear_model(
-        training.rows_of(predictor),
+        data.rows_of(predictor),
         identity=slopes,
         biases=~slopes,
         lower=np.where(slopes, 0.0, -np.inf),

@@ -6,7 +6,7 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.inputs import (
     Inputs,
     as_array,
@@ -27,7 +27,7 @@ from tempocal.links import Array
 class Checked:
     """Rows to fit, the classes of their columns, and the predictions as they came."""
 
-    training: Training
+    data: FitData
     classes: NDArray[Any]
     logits: Any
 
@@ -55,7 +55,7 @@ def check_rows(
     codes, found, counts = encode_labels(labels, classes, n_columns)
     require_column_order(logits, found, inputs)
     checked_groups = check_groups(groups, len(scores), narrow=True)
-    training = Training(
+    data = FitData(
         scores,
         codes,
         weights,
@@ -65,7 +65,7 @@ def check_rows(
         largest=float(max(high, -low)),
         counts=counts,
     )
-    return Checked(training.counted(), found, logits)
+    return Checked(data.counted(), found, logits)
 
 
 def with_shape(logits: Any, name: str) -> Any:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.parametric import Family, ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.calibrators.softmax_family import Regularization, folds_for, full_family
@@ -79,5 +79,5 @@ class DirichletCalibration(ParametricCalibrator):
     def _needs(self) -> Needs:
         return replace(folds_for(self.shrinkage), of_one_column=True)
 
-    def _family(self, training: Training) -> Family:
-        return full_family(training, self.shrinkage, self.regularization, of_log_proba=True)
+    def _family(self, data: FitData) -> Family:
+        return full_family(data, self.shrinkage, self.regularization, of_log_proba=True)

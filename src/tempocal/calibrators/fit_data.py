@@ -30,7 +30,7 @@ BLOCK = 2**15
 
 
 @dataclass(frozen=True)
-class Training:
+class FitData:
     """Checked input of a fit."""
 
     # Logits (n,) or (n, classes); they may be floats, which the loops read as such.
@@ -226,7 +226,7 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FitResult:
     """The map that was fitted, and what is worth knowing about how."""
 
     map: FittedMap

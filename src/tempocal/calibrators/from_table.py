@@ -9,7 +9,7 @@ import numpy as np
 from tempocal.calibrators.stray import warn_of_stray_times
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_cache import Looks
-from tempocal.calibrators.table_fit_data import TableTraining
+from tempocal.calibrators.table_fit_data import TableFitData
 from tempocal.calibrators.table_needs import Needs
 from tempocal.curves import Curve
 from tempocal.errors import (
@@ -32,7 +32,7 @@ from tempocal.tables.time_keys import Clock, clock_of
 FEW_MIXED = 0.1
 
 
-def table_training(labelled: Labelled, needs: Needs, *, exact: bool) -> TableTraining:
+def table_training(labelled: Labelled, needs: Needs, *, exact: bool) -> TableFitData:
     """Make the passes that come before a fit."""
     _check(labelled)
     clusters = find_groups(labelled) if labelled.has_groups else None
@@ -51,7 +51,7 @@ def table_training(labelled: Labelled, needs: Needs, *, exact: bool) -> TableTra
         frame = clusters.folds(frame, *folds)
     clock = _clock(labelled, needs.curves)
     few = find_stand_ins(labelled, frame, clock, n_folds=1 if folds is None else folds[0])
-    return TableTraining(
+    return TableFitData(
         given=few.logits,
         labels=few.labels,
         weights=few.weights,
@@ -112,14 +112,14 @@ def _warn_of_mixed(clusters: GroupIds) -> None:
 
 def of_table(
     summary: Summary,
-    training: TableTraining,
+    data: TableFitData,
     fitted: Callable[..., Array],
     rough: Callable[..., Array] | None,
 ) -> Summary:
     """Say how many passes were made; and how far a fit to counts may be off, by a rougher one."""
-    facts: dict[str, Any] = {"passes": training.labelled.passes.count}
+    facts: dict[str, Any] = {"passes": data.labelled.passes.count}
     if rough is not None:
-        everything = training._inputs(slice(None))
+        everything = data._inputs(slice(None))
         difference = np.abs(fitted(*everything) - rough(*everything))
         facts["may_be_off_by"] = float(difference.max())
     return replace(summary, details={**summary.details, **facts})

@@ -5,7 +5,7 @@ from functools import partial
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.fit_data import Fitted, Training
+from tempocal.calibrators.fit_data import FitData, FitResult
 from tempocal.calibrators.one_vs_rest import fit_curves
 from tempocal.calibrators.pseudo_rows import PseudoRows, check_pseudo_rows
 from tempocal.inputs import Inputs, check_bins, check_choice
@@ -64,7 +64,7 @@ class HistogramBinning(Calibrator):
 
     map_: OneVsRest
 
-    def _fit_map(self, training: Training) -> Fitted:
+    def _fit_map(self, data: FitData) -> FitResult:
         check_choice(self.binning, "binning", ("equal_mass", "equal_width"))
         fit_curve = partial(
             fit_histogram,
@@ -72,4 +72,4 @@ class HistogramBinning(Calibrator):
             binning=self.binning,
             shrinkage=check_pseudo_rows(self.shrinkage, auto=1.0),
         )
-        return fit_curves(training, fit_curve)
+        return fit_curves(data, fit_curve)

@@ -3,7 +3,7 @@
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.fit_data import Fitted, Training
+from tempocal.calibrators.fit_data import FitData, FitResult
 from tempocal.inputs import Inputs
 from tempocal.maps import Scale
 
@@ -32,6 +32,6 @@ class Identity(Calibrator):
 
     map_: Scale
 
-    def _fit_map(self, training: Training) -> Fitted:
-        nll = training.nll()
-        return Fitted(Scale(1.0), nll_before=nll, nll_after=nll)
+    def _fit_map(self, data: FitData) -> FitResult:
+        nll = data.nll()
+        return FitResult(Scale(1.0), nll_before=nll, nll_after=nll)

@@ -5,7 +5,7 @@ from functools import partial
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.fit_data import Fitted, Training
+from tempocal.calibrators.fit_data import FitData, FitResult
 from tempocal.calibrators.one_vs_rest import fit_curves
 from tempocal.calibrators.pseudo_rows import PseudoRows, check_pseudo_rows
 from tempocal.inputs import Inputs
@@ -56,6 +56,6 @@ class IsotonicCalibration(Calibrator):
 
     map_: OneVsRest
 
-    def _fit_map(self, training: Training) -> Fitted:
+    def _fit_map(self, data: FitData) -> FitResult:
         pseudo_rows = check_pseudo_rows(self.shrinkage, auto=1.0)
-        return fit_curves(training, partial(fit_isotonic, shrinkage=pseudo_rows))
+        return fit_curves(data, partial(fit_isotonic, shrinkage=pseudo_rows))

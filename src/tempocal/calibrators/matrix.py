@@ -2,7 +2,7 @@
 
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.parametric import Family, ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.calibrators.softmax_family import (
@@ -89,7 +89,7 @@ class MatrixScaling(ParametricCalibrator):
     def _needs(self) -> Needs:
         return folds_for(self.shrinkage)
 
-    def _family(self, training: Training) -> Family:
-        if training.has_one_column:
-            return one_column_family(training, self.shrinkage)
-        return full_family(training, self.shrinkage, self.regularization, of_log_proba=False)
+    def _family(self, data: FitData) -> Family:
+        if data.has_one_column:
+            return one_column_family(data, self.shrinkage)
+        return full_family(data, self.shrinkage, self.regularization, of_log_proba=False)

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.fit_data import Fitted, Training
+from tempocal.calibrators.fit_data import FitData, FitResult
 from tempocal.calibrators.online_state import (
     Learned,
     check_first_classes,
@@ -162,7 +162,7 @@ class ParametricCalibrator(Calibrator):
     shrinkage: Shrinkage
 
     @abstractmethod
-    def _family(self, training: Training) -> Family:
+    def _family(self, data: FitData) -> Family:
         """Say what is to be fitted to these rows."""
 
     def partial_fit(
@@ -217,18 +217,18 @@ class ParametricCalibrator(Calibrator):
         check_later_classes(classes, self.classes_)
         checked = self._check_rows(logits, y, sample_weight, groups, self.classes_)
         self._compare_columns(checked.logits)
-        training = replace(
-            checked.training, earlier=known.class_weights, standards=Standards(known.coordinates)
+        data = replace(
+            checked.data, earlier=known.class_weights, standards=Standards(known.coordinates)
         )
-        check_later_groups(training.groups, self.summary_.n_groups)
-        losses = training.before_and_after(self.map_)
-        fitted = update_family(self._family(training), self.shrinkage, known, training)
+        check_later_groups(data.groups, self.summary_.n_groups)
+        losses = data.before_and_after(self.map_)
+        fitted = update_family(self._family(data), self.shrinkage, known, data)
         self.map_, self._learned = fitted.map, saved(fitted.learned)
-        self.summary_ = training.added_to(self.summary_, losses, fitted.details)
+        self.summary_ = data.added_to(self.summary_, losses, fitted.details)
         return self
 
-    def _fit_map(self, training: Training) -> Fitted:
-        return fit_family(self._family(training), self.shrinkage, training)
+    def _fit_map(self, data: FitData) -> FitResult:
+        return fit_family(self._family(data), self.shrinkage, data)
 
 
 def linear_model(
@@ -258,57 +258,57 @@ def linear_model(
 
 
 def fit_alone(
-    model: LinearModel, family: Family, shrinkage: Any, training: Training
+    model: LinearModel, family: Family, shrinkage: Any, data: FitData
 ) -> tuple[Problem, Shrunk, Wanted]:
     """Fit coefficients that are the same for all rows; tell also which strengths are given."""
     strengths = check_shrinkage(shrinkage)
     by_folds = family.choose == "folds" and strengths is None
-    keys = training.folds(N_FOLDS) if by_folds else None
+    keys = data.folds(N_FOLDS) if by_folds else None
     problem = model.problem(keys, N_FOLDS if by_folds else 1)
-    shrunk = shrink(problem, strengths, training.groups, family.choose)
+    shrunk = shrink(problem, strengths, data.groups, family.choose)
     report(problem, shrunk, shrinkage)
     # Strengths that were chosen by folds are as good as given.
     return problem, shrunk, shrunk.strengths if by_folds else strengths or (None, None)
 
 
-def fit_family(family: Family, shrinkage: Any, training: Training) -> Fitted:
+def fit_family(family: Family, shrinkage: Any, data: FitData) -> FitResult:
     """Fit the models of a family, and make their map."""
     problems, fits, wanted = zip(
-        *(fit_alone(model, family, shrinkage, training) for model in family.models), strict=True
+        *(fit_alone(model, family, shrinkage, data) for model in family.models), strict=True
     )
     losses: tuple[float | None, float | None] = (None, None)
     if family.loss_is_nll:
         total = problems[0].rows.total_weight
         before = float(problems[0].losses_before.sum())
         losses = (before / total, fits[0].solution.loss / total)
-    return _made(family, problems, fits, training, wanted=wanted[0], losses=losses)
+    return _made(family, problems, fits, data, wanted=wanted[0], losses=losses)
 
 
-def update_family(family: Family, shrinkage: Any, known: Learned, training: Training) -> Fitted:
+def update_family(family: Family, shrinkage: Any, known: Learned, data: FitData) -> FitResult:
     """Fit the same coefficients to rows that came later, beside what is known of earlier ones."""
     problems = [
         replace(model.problem(), past=before.past)
         for model, before in zip(family.models, known.models, strict=True)
     ]
     fits = [
-        go_on(problem, before, training.groups)
+        go_on(problem, before, data.groups)
         for problem, before in zip(problems, known.models, strict=True)
     ]
     for problem, shrunk in zip(problems, fits, strict=True):
         report(problem, shrunk, shrinkage)
-    return _made(family, problems, fits, training, wanted=known.models[0].wanted, before=known)
+    return _made(family, problems, fits, data, wanted=known.models[0].wanted, before=known)
 
 
 def _made(
     family: Family,
     problems: Sequence[Problem],
     fits: Sequence[Shrunk],
-    training: Training,
+    data: FitData,
     *,
     wanted: Wanted,
     before: Learned | None = None,
     losses: tuple[float | None, float | None] = (None, None),
-) -> Fitted:
+) -> FitResult:
     """Make the map of fitted coefficients, and what is to be told and to be remembered of them."""
     thetas = [family.tidy(one.solution.theta, one.strengths[0] == 0.0) for one in fits]
     numbers = [model.numbers(theta) for model, theta in zip(family.models, thetas, strict=True)]
@@ -327,8 +327,8 @@ def _made(
             for problem, fit, one in zip(problems, fits, known, strict=True)
         ]
         standards = tuple(model.standard for model in family.models)
-        learned = Learned(tuple(models), training.class_weights, standards=standards)
-    return Fitted(
+        learned = Learned(tuple(models), data.class_weights, standards=standards)
+    return FitResult(
         fitted,
         {**parameters, **details_of(problems, fits)},
         max(effects) if effects else None,

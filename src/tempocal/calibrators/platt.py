@@ -2,7 +2,7 @@
 
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.parametric import Family, ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage
 from tempocal.calibrators.slope_bias import biases_of, line_model, slopes_of
@@ -70,11 +70,11 @@ class PlattScaling(ParametricCalibrator):
         """Bias of each class."""
         return biases_of(self.map_)
 
-    def _family(self, training: Training) -> Family:
+    def _family(self, data: FitData) -> Family:
         smooth, strengths = self.smooth_targets, check_shrinkage(self.shrinkage)
         if smooth is None:
-            smooth = training.n_classes == 2 and strengths != (0.0, 0.0)
+            smooth = data.n_classes == 2 and strengths != (0.0, 0.0)
         models = tuple(
-            line_model(training, k, auto=strengths is None, smooth=smooth) for k in training.events
+            line_model(data, k, auto=strengths is None, smooth=smooth) for k in data.events
         )
         return Family(models, form="lines")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.parametric import LinearModel, linear_model
 from tempocal.calibrators.standardized_features import sigmoid_in_standard
 from tempocal.links import Array
@@ -10,23 +10,21 @@ from tempocal.maps import Line, OneVsRest
 from tempocal.rows import LINE, Sigmoid
 
 
-def line_model(
-    training: Training, of_class: int, *, auto: bool, smooth: bool = False
-) -> LinearModel:
+def line_model(data: FitData, of_class: int, *, auto: bool, smooth: bool = False) -> LinearModel:
     """``slope * odds + bias``; to targets that are smoothed as Platt (1999) does, or not."""
-    low, high = _smoothed(training, of_class) if smooth else (0.0, 1.0)
+    low, high = _smoothed(data, of_class) if smooth else (0.0, 1.0)
     predictor, standard, biases = Sigmoid(LINE, of_class, low, high), None, np.array([False, True])
     if auto:
-        number = training.events.index(of_class)
-        predictor, standard = sigmoid_in_standard(training, predictor, biases, number)
-    model = linear_model(training.rows_of(predictor), identity=[1.0, 0.0], biases=biases)
+        number = data.events.index(of_class)
+        predictor, standard = sigmoid_in_standard(data, predictor, biases, number)
+    model = linear_model(data.rows_of(predictor), identity=[1.0, 0.0], biases=biases)
     return model.standardized(standard)
 
 
-def _smoothed(training: Training, of_class: int) -> tuple[float, float]:
+def _smoothed(data: FitData, of_class: int) -> tuple[float, float]:
     """Targets of the rows that are not of a class and of those that are, with one more of each."""
-    positive = float(training.class_weights[of_class])
-    negative = float(training.class_weights.sum()) - positive
+    positive = float(data.class_weights[of_class])
+    negative = float(data.class_weights.sum()) - positive
     return 1.0 / (negative + 2.0), (positive + 1.0) / (positive + 2.0)
 
 

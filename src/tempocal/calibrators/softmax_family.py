@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.parametric import Family, linear_model
 from tempocal.calibrators.shrinkage import check_shrinkage
 from tempocal.calibrators.slope_bias import biases_of, line_model, slopes_of
@@ -31,17 +31,17 @@ def bias_of(fitted: Affine | OneVsRest) -> Array:
     return fitted.bias if isinstance(fitted, Affine) else biases_of(fitted)
 
 
-def one_column_family(training: Training, shrinkage: Any) -> Family:
+def one_column_family(data: FitData, shrinkage: Any) -> Family:
     """Fit a slope and a bias under one sigmoid: all that is left where there is one column."""
     auto = check_shrinkage(shrinkage) is None
-    return Family((line_model(training, of_class=1, auto=auto),), form="lines")
+    return Family((line_model(data, of_class=1, auto=auto),), form="lines")
 
 
-def diagonal_family(training: Training, shrinkage: Any) -> Family:
+def diagonal_family(data: FitData, shrinkage: Any) -> Family:
     """Fit one weight and one bias a class: vector scaling."""
-    predictor, standard = _predictor(training, shrinkage, diagonal=True)
-    rows = training.rows_of(predictor)
-    biases = np.tile([False, True], training.n_classes)
+    predictor, standard = _predictor(data, shrinkage, diagonal=True)
+    rows = data.rows_of(predictor)
+    biases = np.tile([False, True], data.n_classes)
     # Two coefficients a class are few enough for Newton's method, whatever the number of classes.
     model = linear_model(rows, identity=~biases, biases=biases, most_newton=MOST_DIAGONAL)
     return Family(
@@ -65,13 +65,13 @@ def folds_for(shrinkage: Any) -> Needs:
 
 
 def full_family(
-    training: Training, shrinkage: Any, regularization: Regularization, *, of_log_proba: bool
+    data: FitData, shrinkage: Any, regularization: Regularization, *, of_log_proba: bool
 ) -> Family:
     """Fit a matrix of weights and a bias a class: matrix scaling and Dirichlet calibration."""
     check_choice(regularization, "regularization", ("odir", "l2"))
-    n_classes = training.n_classes
-    predictor, standard = _predictor(training, shrinkage, diagonal=False, of_log_proba=of_log_proba)
-    rows = training.rows_of(predictor)
+    n_classes = data.n_classes
+    predictor, standard = _predictor(data, shrinkage, diagonal=False, of_log_proba=of_log_proba)
+    rows = data.rows_of(predictor)
     diagonal = np.eye(n_classes, n_classes + 1, dtype=bool).ravel()
     free = diagonal & (regularization == "odir")
     model = linear_model(
@@ -81,7 +81,7 @@ def full_family(
         free=free,
         # Without it separable data would send a free diagonal to infinity.
         steady=free & isinstance(shrinkage, str),
-        moment=training.moment(of_log_proba=of_log_proba),
+        moment=data.moment(of_log_proba=of_log_proba),
     )
     form = "full_of_log_proba" if of_log_proba else "full"
     return Family(
@@ -95,12 +95,12 @@ def full_family(
 
 
 def _predictor(
-    training: Training, shrinkage: Any, *, diagonal: bool, of_log_proba: bool = False
+    data: FitData, shrinkage: Any, *, diagonal: bool, of_log_proba: bool = False
 ) -> tuple[Softmax, Standard | None]:
     """Return the predictor and, where strengths come from the data, its coordinates."""
-    predictor = Softmax(training.n_classes, diagonal=diagonal, of_log_proba=of_log_proba)
+    predictor = Softmax(data.n_classes, diagonal=diagonal, of_log_proba=of_log_proba)
     if check_shrinkage(shrinkage) is None:
-        return softmax_in_standard(training, predictor)
+        return softmax_in_standard(data, predictor)
     return predictor, None
 
 

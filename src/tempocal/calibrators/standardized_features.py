@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.standardization import Standard, of_sigmoid, of_softmax, without_bias
 from tempocal.links import Array, log_features
 from tempocal.rows import ScaledSoftmax, Scores, Sigmoid, Softmax
@@ -18,7 +18,7 @@ PSEUDO_WEIGHT = 0.5
 
 
 def sigmoid_in_standard(
-    training: Training, predictor: Sigmoid, biases: NDArray[np.bool_], model: int
+    data: FitData, predictor: Sigmoid, biases: NDArray[np.bool_], model: int
 ) -> tuple[Sigmoid, Standard | None]:
     """Return the predictor on standardized features, and their coordinates."""
 
@@ -27,9 +27,9 @@ def sigmoid_in_standard(
         if not biases.any():
             return without_bias(odds[None], weights, len(biases))
         features = predictor.design(scores)[~biases].astype(np.float64, copy=False)
-        return of_sigmoid(odds, features, weights, _log_odds(training, predictor.of_class))
+        return of_sigmoid(odds, features, weights, _log_odds(data, predictor.of_class))
 
-    found = training.standards.get(f"{predictor.features}", model, lambda: _seen(training, look))
+    found = data.standards.get(f"{predictor.features}", model, lambda: _seen(data, look))
     if found is None:
         return predictor, None
     features = np.array(predictor.features)
@@ -38,50 +38,50 @@ def sigmoid_in_standard(
     return replace(predictor, features=tuple(map(tuple, features.tolist()))), found
 
 
-def scaled_softmax_in_standard(training: Training) -> tuple[ScaledSoftmax, Standard | None]:
+def scaled_softmax_in_standard(data: FitData) -> tuple[ScaledSoftmax, Standard | None]:
     """Return the predictor on scaled logits, and their coordinates."""
 
     def look(scores: Scores, weights: Array | None) -> Standard | None:
         own = scores.logits - scores.logits.mean(axis=1, keepdims=True)
         return without_bias(own.T, weights)
 
-    found = training.standards.get("scale", 0, lambda: _seen(training, look))
+    found = data.standards.get("scale", 0, lambda: _seen(data, look))
     return ScaledSoftmax(1.0 if found is None else found.scale), found
 
 
-def softmax_in_standard(training: Training, predictor: Softmax) -> tuple[Softmax, Standard | None]:
+def softmax_in_standard(data: FitData, predictor: Softmax) -> tuple[Softmax, Standard | None]:
     """Return the predictor on standardized features, and their coordinates."""
 
     def look(scores: Scores, weights: Array | None) -> Standard | None:
         x = log_features(scores.logits) if predictor.of_log_proba else scores.logits
-        return of_softmax(np.ascontiguousarray(x.T), weights, np.log(_rates(training)))
+        return of_softmax(np.ascontiguousarray(x.T), weights, np.log(_rates(data)))
 
     kind = f"softmax {predictor.of_log_proba}"
-    found = training.standards.get(kind, 0, lambda: _seen(training, look))
+    found = data.standards.get(kind, 0, lambda: _seen(data, look))
     if found is None:
         return predictor, None
     return replace(predictor, centers=found.centers, scale=found.scale), found
 
 
 def _seen(
-    training: Training, look: Callable[[Scores, Array | None], Standard | None]
+    data: FitData, look: Callable[[Scores, Array | None], Standard | None]
 ) -> Standard | None:
     """Look at all rows if a sample of them is not ordinary."""
-    step = training.size_in_memory // SAMPLE
+    step = data.size_in_memory // SAMPLE
     if step > 1:
         some = slice(None, None, step)
-        scores = Scores(training.given[some], training.labels[some], training.n_classes)
-        if look(scores, None if training.weights is None else training.weights[some]) is None:
+        scores = Scores(data.given[some], data.labels[some], data.n_classes)
+        if look(scores, None if data.weights is None else data.weights[some]) is None:
             return None
-    return look(training.scores, training.weights)
+    return look(data.scores, data.weights)
 
 
-def _rates(training: Training) -> Array:
+def _rates(data: FitData) -> Array:
     """Share of the weight that each class has."""
-    weights = training.class_weights + PSEUDO_WEIGHT
+    weights = data.class_weights + PSEUDO_WEIGHT
     return np.asarray(weights / weights.sum())
 
 
-def _log_odds(training: Training, of_class: int) -> float:
-    share = float(_rates(training)[of_class])
+def _log_odds(data: FitData, of_class: int) -> float:
+    share = float(_rates(data)[of_class])
     return float(np.log(share) - np.log1p(-share))

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.table_cache import Looks
 from tempocal.curves import Curve, Track
 from tempocal.errors import InputError
@@ -26,7 +26,7 @@ from tempocal.tables.surrogate import StandIns
 
 
 @dataclass(frozen=True)
-class TableTraining(Training):
+class TableFitData(FitData):
     """A few rows in memory that stand for those of a table, and the way to these.
 
     ``groups`` has the number of groups, but no codes: what is summed by group is so in the table.
@@ -186,14 +186,14 @@ class TableTraining(Training):
     def _present(self) -> Codes:
         return np.unique(self.atom_of)
 
-    def points(self) -> Training:
+    def points(self) -> FitData:
         """Return what stands for the rows most finely, without their groups."""
         found = self.looks.known_cells(1) if not self.few.sampled else None
         if found is None:
-            return Training(self.given, self.labels, self.weights, None, self.n_classes, self.times)
+            return FitData(self.given, self.labels, self.weights, None, self.n_classes, self.times)
         cells, places = found
         times = None if self.times is None else self.atoms.times[places]
-        return Training(cells.means(), cells.labels, cells.weights, None, 2, times)
+        return FitData(cells.means(), cells.labels, cells.weights, None, 2, times)
 
     def _places(self, keys: Codes | None) -> Codes:
         """Key of each atom; -1 for those that are left out."""

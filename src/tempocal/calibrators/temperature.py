@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.parametric import Family, LinearModel, ParametricCalibrator
 from tempocal.calibrators.shrinkage import check_shrinkage
 from tempocal.calibrators.standardized_features import (
@@ -82,15 +82,15 @@ class TemperatureScaling(ParametricCalibrator):
         """What logits are divided by."""
         return 1.0 / self.map_.inverse_temperature
 
-    def _family(self, training: Training) -> Family:
+    def _family(self, data: FitData) -> Family:
         strengths, standard = check_shrinkage(self.shrinkage, pairs=False), None
-        smallest = SMALLEST_LOGIT / max(1.0, training.largest_logit)
-        predictor: Predictor = ScaledSoftmax() if training.n_classes > 2 else Sigmoid(ODDS)
+        smallest = SMALLEST_LOGIT / max(1.0, data.largest_logit)
+        predictor: Predictor = ScaledSoftmax() if data.n_classes > 2 else Sigmoid(ODDS)
         if strengths is None and isinstance(predictor, Sigmoid):
-            predictor, standard = sigmoid_in_standard(training, predictor, IS_BIAS, 0)
+            predictor, standard = sigmoid_in_standard(data, predictor, IS_BIAS, 0)
         elif strengths is None:
-            predictor, standard = scaled_softmax_in_standard(training)
-        rows = training.rows_of(predictor)
+            predictor, standard = scaled_softmax_in_standard(data)
+        rows = data.rows_of(predictor)
         model = LinearModel(
             rows, identity=ONE, slopes=ONE, biases=NONE, lower=np.array([smallest]), steady=NONE
         )

@@ -2,7 +2,7 @@
 
 from numpy.typing import ArrayLike
 
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.parametric import Family, ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.calibrators.softmax_family import (
@@ -74,7 +74,7 @@ class VectorScaling(ParametricCalibrator):
         """Bias of each class."""
         return bias_of(self.map_)
 
-    def _family(self, training: Training) -> Family:
-        if training.has_one_column:
-            return one_column_family(training, self.shrinkage)
-        return diagonal_family(training, self.shrinkage)
+    def _family(self, data: FitData) -> Family:
+        if data.has_one_column:
+            return one_column_family(data, self.shrinkage)
+        return diagonal_family(data, self.shrinkage)

@@ -17,7 +17,7 @@ from tempocal.calibrators import (
     VectorScaling,
 )
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.from_table import of_table, table_training
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_needs import Needs
@@ -148,9 +148,9 @@ class AutoTemporalCalibrator(TimedCalibrator):
             groups=groups,
             sample_weight=sample_weight,
         )
-        pairs = given or default_candidates(checked.training.n_classes)
+        pairs = given or default_candidates(checked.data.n_classes)
         with one_blas_thread():
-            fitted = self._choose(pairs, checked.training)
+            fitted = self._choose(pairs, checked.data)
         for each in (self.best_, self):
             each._keep(fitted, checked, times.kinds, logits)
         self.summary_ = self._with_choice(fitted.summary)
@@ -199,10 +199,10 @@ class AutoTemporalCalibrator(TimedCalibrator):
         pairs = given or default_candidates(len(labelled.classes))
         # The calibration error over time asks for times even if no candidate does.
         needs = Needs((Spline(), *(curve for _, curve in pairs)), (folds, seed))
-        training = table_training(labelled, needs, exact=exact)
+        data = table_training(labelled, needs, exact=exact)
         with one_blas_thread():
-            fitted = self._choose(pairs, training)
-        summary = of_table(self._with_choice(fitted.summary), training, fitted.map, None)
+            fitted = self._choose(pairs, data)
+        summary = of_table(self._with_choice(fitted.summary), data, fitted.map, None)
         for each in (self.best_, self):
             each._keep_of_table(replace(fitted, summary=summary), labelled)
         return self
@@ -213,11 +213,11 @@ class AutoTemporalCalibrator(TimedCalibrator):
             raise InputError(f"folds must be at least 2, to leave something out, but it is {folds}")
         return folds, seed
 
-    def _choose(self, pairs: list[tuple[Calibrator, Curve]], training: Training) -> FittedAlongTime:
+    def _choose(self, pairs: list[tuple[Calibrator, Curve]], data: FitData) -> FittedAlongTime:
         """Compare the candidates and return the fit of the one that is taken."""
         nothing: list[tuple[Calibrator, Curve]] = [(Identity(), Constant())]
-        tried = try_all(nothing + pairs, training, *self._folds(), self.progress)
-        self.comparison_, chosen = compare([one.tried for one in tried], training, nothing=0)
+        tried = try_all(nothing + pairs, data, *self._folds(), self.progress)
+        self.comparison_, chosen = compare([one.tried for one in tried], data, nothing=0)
         fitted = tried[chosen].fitted
         assert fitted is not None
         for message in tried[chosen].warned:

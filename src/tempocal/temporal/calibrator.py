@@ -178,7 +178,7 @@ class TemporalCalibrator(TimedCalibrator):
         require_same_kind(times, self.time_kinds_)
         if self.time_column is None:
             self._compare_columns(checked.logits)
-        check_later_groups(checked.training.groups, self.summary_.n_groups)
+        check_later_groups(checked.data.groups, self.summary_.n_groups)
         calibrator, curve = with_shrinkage(own, self.shrinkage), self._parts()[1]
         with one_blas_thread():
             learned = learn_along_time(
@@ -187,7 +187,7 @@ class TemporalCalibrator(TimedCalibrator):
                 known=known,
                 fitted=self.map_,
                 summary=self.summary_,
-                training=checked.training,
+                data=checked.data,
             )
         self._store(learned, self.classes_, self.time_kinds_)
         self._learned = saved(self._learned)
@@ -197,7 +197,7 @@ class TemporalCalibrator(TimedCalibrator):
         calibrator, curve = self._parts()
         checked, times = self._check_timed(logits, y, classes, given)
         with one_blas_thread():
-            fitted = fit_along_time(calibrator, curve, self.shrinkage, checked.training)
+            fitted = fit_along_time(calibrator, curve, self.shrinkage, checked.data)
         self._keep(fitted, checked, times.kinds, logits)
         return self
 
@@ -259,13 +259,13 @@ class TemporalCalibrator(TimedCalibrator):
             groups=groups,
             sample_weight=sample_weight,
         )
-        training = table_training(labelled, self._needs(), exact=exact)
+        data = table_training(labelled, self._needs(), exact=exact)
         with one_blas_thread():
-            fitted = fit_along_time(calibrator, curve, self.shrinkage, training)
+            fitted = fit_along_time(calibrator, curve, self.shrinkage, data)
             rough = None
             if not exact:
-                rough = fit_along_time(calibrator, curve, self.shrinkage, training.rougher()).map
-        summary = of_table(fitted.summary, training, fitted.map, rough)
+                rough = fit_along_time(calibrator, curve, self.shrinkage, data.rougher()).map
+        summary = of_table(fitted.summary, data, fitted.map, rough)
         self._keep_of_table(replace(fitted, summary=summary), labelled)
         return self
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.temporal.held_out import GroupLosses, RowLosses
 
 # A simpler candidate is taken if it is worse by no more than its standard error, nor by this.
@@ -107,7 +107,7 @@ class Tried:
     failure: str = ""
 
 
-def compare(tried: Sequence[Tried], training: Training, nothing: int) -> tuple[Comparison, int]:
+def compare(tried: Sequence[Tried], data: FitData, nothing: int) -> tuple[Comparison, int]:
     """Judge candidates by their losses and choose one; ``nothing`` is where Identity stands.
 
     The best by mean loss is taken, unless Identity, or a simpler candidate that is hardly worse,
@@ -122,7 +122,7 @@ def compare(tried: Sequence[Tried], training: Training, nothing: int) -> tuple[C
         for row, one in zip(rows, tried, strict=True)
     ]
     order = np.argsort(means, kind="stable")
-    n_groups = None if training.groups is None else training.groups.count
+    n_groups = None if data.groups is None else data.groups.count
     return Comparison(tuple(judged[k] for k in order), n_groups), chosen
 
 

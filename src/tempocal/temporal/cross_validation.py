@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.curves import Curve
 from tempocal.errors import NoFiniteOptimumError, TempocalWarning, TooManyCoefficientsError
 from tempocal.inputs import Codes
@@ -31,7 +31,7 @@ class Trial:
 
 def try_all(
     candidates: Sequence[tuple[Calibrator, Curve]],
-    training: Training,
+    data: FitData,
     folds: int,
     seed: int,
     progress: bool | None,
@@ -39,29 +39,29 @@ def try_all(
     """Cross-validate every candidate over the same folds."""
     for _, curve in candidates:
         # A setting that is wrong is the user's to know of, before anything takes time.
-        training.track(curve)
-    count = training.n_rows if training.groups is None else training.groups.count
-    codes = training.folds(min(folds, count), seed)
+        data.track(curve)
+    count = data.n_rows if data.groups is None else data.groups.count
+    codes = data.folds(min(folds, count), seed)
     with Progress(len(candidates), progress) as shown:
         trials = []
         for calibrator, curve in candidates:
-            trials.append(_try(calibrator, curve, training, codes))
+            trials.append(_try(calibrator, curve, data, codes))
             shown.step(_name(calibrator, curve))
     return trials
 
 
-def _try(calibrator: Calibrator, curve: Curve, training: Training, folds: Codes) -> Trial:
+def _try(calibrator: Calibrator, curve: Curve, data: FitData, folds: Codes) -> Trial:
     start = time.perf_counter()
     name = _name(calibrator, curve)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", TempocalWarning)
-            fitted = fit_along_time(calibrator, curve, None, training)
+            fitted = fit_along_time(calibrator, curve, None, data)
         # What a fold's fit has to warn of is no news to the user.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TempocalWarning)
-            maps = _without_each(calibrator, curve, fitted, training, folds)
-            losses, error = judge(training, folds, maps)
+            maps = _without_each(calibrator, curve, fitted, data, folds)
+            losses, error = judge(data, folds, maps)
     except (NoFiniteOptimumError, TooManyCoefficientsError) as failure:
         seconds = time.perf_counter() - start
         return Trial(None, Tried(name, None, np.nan, np.nan, seconds, str(failure)))
@@ -75,7 +75,7 @@ def _without_each(
     calibrator: Calibrator,
     curve: Curve,
     fitted: FittedAlongTime,
-    training: Training,
+    data: FitData,
     folds: Codes,
 ) -> list[TemporalMap]:
     """Fit without each of the folds."""
@@ -84,9 +84,7 @@ def _without_each(
         rows = np.flatnonzero(folds != fold)
         # Of one group only, nothing is left to fit to.
         left = len(rows) > 0
-        maps.append(
-            refit_along_time(calibrator, curve, fitted, training, rows) if left else fitted.map
-        )
+        maps.append(refit_along_time(calibrator, curve, fitted, data, rows) if left else fitted.map)
     return maps
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.parametric import Family, LinearModel, fit_alone
 from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, report
 from tempocal.curves import Rates, Shape, Track
@@ -66,10 +66,10 @@ class FittedModel:
 
 
 def fit_models(
-    family: Family, track: Track, shrinkage: Shrinkage, training: Training
+    family: Family, track: Track, shrinkage: Shrinkage, data: FitData
 ) -> list[FittedModel]:
     """Fit every model of a family along the same track."""
-    return [_fit(model, family, track, shrinkage, training) for model in family.models]
+    return [_fit(model, family, track, shrinkage, data) for model in family.models]
 
 
 def refit_models(family: Family, track: Track, fitted: Sequence[FittedModel]) -> list[FittedModel]:
@@ -114,10 +114,10 @@ def to_curves(family: Family, fitted: Sequence[FittedModel]) -> Curves:
 
 
 def _fit(
-    model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, training: Training
+    model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, data: FitData
 ) -> FittedModel:
     if isinstance(track.shape((1.0,) * track.n_rates).basis, ConstantBasis):
-        return _fit_constant(model, family, track, shrinkage, training)
+        return _fit_constant(model, family, track, shrinkage, data)
     given: Wanted = check_shrinkage(shrinkage) or (None, None)
     # Slopes and biases are each as smooth as they need to be.
     wanted = given + tuple(
@@ -136,10 +136,10 @@ def _fit(
         return _with_shape(first, model, track, shape)
 
     if track.n_rates:
-        profiled = fit_profile_by_evidence(at_rates, track.n_rates, training.groups, wanted)
+        profiled = fit_profile_by_evidence(at_rates, track.n_rates, data.groups, wanted)
         problem = at_rates(profiled.log_rates)
     else:
-        shrunk = _fit_linear(first, track.shape(()).separate, wanted, training.groups)
+        shrunk = _fit_linear(first, track.shape(()).separate, wanted, data.groups)
         profiled, problem = Profiled((), shrunk), first
     report(problem, profiled.shrunk, shrinkage, track.grid.times)
     return FittedModel(
@@ -189,10 +189,10 @@ def _problem_after(model: LinearModel, track: Track, before: Memory) -> tuple[Pr
 
 
 def _fit_constant(
-    model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, training: Training
+    model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, data: FitData
 ) -> FittedModel:
     """Fit as the calibrator alone would."""
-    problem, shrunk, wanted = fit_alone(model, family, shrinkage, training)
+    problem, shrunk, wanted = fit_alone(model, family, shrinkage, data)
     return FittedModel(model, track, problem, shrunk, (1.0,) * track.n_rates, wanted, family.tidy)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tempocal.calibrators import Identity
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.online_state import Learned
 from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, details_of
@@ -46,17 +46,17 @@ class FittedAlongTime:
 
 
 def fit_along_time(
-    calibrator: Calibrator, curve: Curve, shrinkage: Shrinkage | None, training: Training
+    calibrator: Calibrator, curve: Curve, shrinkage: Shrinkage | None, data: FitData
 ) -> FittedAlongTime:
     """Fit to checked rows."""
-    assert training.times is not None
+    assert data.times is not None
     calibrator = with_shrinkage(calibrator, shrinkage)
-    track = training.track(curve)
+    track = data.track(curve)
     if track.bulk is not None:
-        warn_of_stray_times(track.bulk, training.total_weight)
-    kept = training if track.kept is None else training.take(track.kept)
+        warn_of_stray_times(track.bulk, data.total_weight)
+    kept = data if track.kept is None else data.take(track.kept)
     if isinstance(calibrator, Identity):
-        return _do_nothing(calibrator, curve, track, training)
+        return _do_nothing(calibrator, curve, track, data)
     if not isinstance(calibrator, ParametricCalibrator):
         fitted = fit_each_step(calibrator, curve, track, kept)
         summary = _summarize(calibrator, curve, kept, fitted, details=_steps(track, kept))
@@ -92,7 +92,7 @@ def fit_along_time(
 
 
 def refit_along_time(
-    calibrator: Calibrator, curve: Curve, fitted: FittedAlongTime, training: Training, rows: Codes
+    calibrator: Calibrator, curve: Curve, fitted: FittedAlongTime, data: FitData, rows: Codes
 ) -> TemporalMap:
     """Fit some of the rows of a fit again, with the strengths that it chose.
 
@@ -104,10 +104,10 @@ def refit_along_time(
     # Steps with too few rows are others without some of the rows.
     again = track.kept is not None and track.bulk is None
     if not isinstance(calibrator, ParametricCalibrator) or again:
-        return fit_along_time(calibrator, curve, None, training.part(rows)).map
+        return fit_along_time(calibrator, curve, None, data.part(rows)).map
     keys = track.grid.keys[rows] if track.kept is None else _keys_among(track, rows)
     rows = rows if track.kept is None else rows[track.kept[rows]]
-    family = calibrator._family(training.part(rows))
+    family = calibrator._family(data.part(rows))
     grid = replace(track.grid, keys=keys)
     return to_curves(family, refit_models(family, replace(track, grid=grid), fitted.models))
 
@@ -130,12 +130,12 @@ def with_shrinkage(calibrator: Calibrator, shrinkage: Shrinkage | None) -> Calib
 
 
 def _do_nothing(
-    calibrator: Calibrator, curve: Curve, track: Track, training: Training
+    calibrator: Calibrator, curve: Curve, track: Track, data: FitData
 ) -> FittedAlongTime:
     """Keep the predictions as they are."""
     basis, one = ConstantBasis(), np.ones((1, 1))
     fitted = Curves("scale", (basis,), (one,))
-    summary = _summarize(calibrator, curve, training, fitted, details={})
+    summary = _summarize(calibrator, curve, data, fitted, details={})
     band = StepBand(basis, np.zeros((1, 1)))
     return FittedAlongTime(fitted, (band,), summary, 0.0, track, ())
 
@@ -164,12 +164,12 @@ def _warn_of_ends(models: Sequence[FittedModel]) -> None:
                 )
 
 
-def _steps(track: Track, training: Training) -> dict[str, Any]:
+def _steps(track: Track, data: FitData) -> dict[str, Any]:
     """How many steps there are and which of them are thin."""
     grid = track.grid
     facts: dict[str, Any] = {"times": grid.n_keys}
     if 1 < grid.n_keys <= MOST_STEPS and grid.times.ndim == 1:
-        found = training.groups_by_key(grid.keys, grid.n_keys)
+        found = data.groups_by_key(grid.keys, grid.n_keys)
         counts = grid.weights if found is None else found
         facts["thin_steps"] = grid.times[counts < THIN].tolist()
     return facts
@@ -178,14 +178,14 @@ def _steps(track: Track, training: Training) -> dict[str, Any]:
 def _summarize(
     calibrator: Calibrator,
     curve: Curve,
-    training: Training,
+    data: FitData,
     fitted: TemporalMap,
     *,
     details: dict[str, Any],
     inferences: Sequence[Inference] = (),
     grid: Grid | None = None,
 ) -> Summary:
-    scored = score_rows(training, fitted, grid)
+    scored = score_rows(data, fitted, grid)
     gain = scored.gain
     facts = {**details, "gain": gain.mean}
     if inferences:
@@ -194,16 +194,16 @@ def _summarize(
         # Rows that were fitted to look better than new ones will. The losses of several models, one
         # against the rest each, do not add up to that of the whole.
         optimism = sum(one.optimism for one in inferences)
-        new = gain.less(optimism / training.total_weight)
+        new = gain.less(optimism / data.total_weight)
         facts["gain_on_new_rows"] = new.mean
         facts["gain_on_new_rows_interval"] = [new.lower, new.upper]
     effects = [one.design_effect for one in inferences]
-    total = training.total_weight
+    total = data.total_weight
     return Summary(
         calibrator=f"{type(calibrator).__name__} along {curve!r}",
-        n_rows=training.n_rows,
+        n_rows=data.n_rows,
         total_weight=total,
-        n_groups=None if training.groups is None else training.groups.count,
+        n_groups=None if data.groups is None else data.groups.count,
         effective_number=total / max(effects) if effects else None,
         nll_before=scored.before,
         nll_after=scored.after,

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from tempocal.calibrators.fit_data import Training
-from tempocal.calibrators.table_fit_data import TableTraining
+from tempocal.calibrators.fit_data import FitData
+from tempocal.calibrators.table_fit_data import TableFitData
 from tempocal.curves.grid import Grid
 from tempocal.inputs import Codes
 from tempocal.kernels import native
@@ -48,20 +48,20 @@ class Scored:
 
 
 def score_rows(
-    training: Training, fitted: TemporalMap, grid: Grid | None = None, level: float = 0.95
+    data: FitData, fitted: TemporalMap, grid: Grid | None = None, level: float = 0.95
 ) -> Scored:
     """Score rows as they are and mapped, in one pass; ``grid`` is that of these rows."""
-    if isinstance(training, TableTraining):
-        return _score_table(training, fitted, level)
-    score = _scorer(training, fitted, grid)
-    by_group = None if training.groups is None else np.zeros(training.groups.count)
-    sums = _sum_blocks(training, score, by_group)
-    before, after, mean, square = sums / training.total_weight
+    if isinstance(data, TableFitData):
+        return _score_table(data, fitted, level)
+    score = _scorer(data, fitted, grid)
+    by_group = None if data.groups is None else np.zeros(data.groups.count)
+    sums = _sum_blocks(data, score, by_group)
+    before, after, mean, square = sums / data.total_weight
     if by_group is None:
-        error = _error_of_rows(square - mean**2, training)
+        error = _error_of_rows(square - mean**2, data)
     else:
-        error = _error_of_groups(by_group - mean * _group_weights(training), training)
-    gain = _gain(float(mean), error, training, level)
+        error = _error_of_groups(by_group - mean * _group_weights(data), data)
+    gain = _gain(float(mean), error, data, level)
     return Scored(float(before), float(after), gain)
 
 
@@ -69,12 +69,12 @@ def score_rows(
 _Scorer = Callable[[slice, Array | None], Array]
 
 
-def _scorer(training: Training, fitted: TemporalMap, grid: Grid | None) -> _Scorer:
-    weights, labels = training.weights, training.labels
-    scales = _scales(training, fitted, grid)
+def _scorer(data: FitData, fitted: TemporalMap, grid: Grid | None) -> _Scorer:
+    weights, labels = data.weights, data.labels
+    scales = _scales(data, fitted, grid)
     if scales is not None:
         assert grid is not None
-        keys, logits = grid.keys, training.given
+        keys, logits = grid.keys, data.given
         return lambda rows, gained: compare(
             logits[rows],
             scales,
@@ -83,10 +83,10 @@ def _scorer(training: Training, fitted: TemporalMap, grid: Grid | None) -> _Scor
             keys=keys[rows],
             gains=gained,
         )
-    mapped = _map_rows(training, fitted, grid)
+    mapped = _map_rows(data, fitted, grid)
 
     def score(rows: slice, gained: Array | None) -> Array:
-        logits, calibrated = training.logits_of(rows), mapped(rows)
+        logits, calibrated = data.logits_of(rows), mapped(rows)
         own = None if weights is None else weights[rows]
         is_binary = logits.ndim == calibrated.ndim == 1
         if native is not None and is_binary:
@@ -101,15 +101,15 @@ def _scorer(training: Training, fitted: TemporalMap, grid: Grid | None) -> _Scor
     return score
 
 
-def _sum_blocks(training: Training, score: _Scorer, by_group: Array | None) -> Array:
+def _sum_blocks(data: FitData, score: _Scorer, by_group: Array | None) -> Array:
     """Sum over all rows, and add what each gains, times its weight, to its group."""
-    n = training.n_rows
-    size = max(1, BLOCK // training.n_columns)
+    n = data.n_rows
+    size = max(1, BLOCK // data.n_columns)
     blocks = [slice(start, min(start + size, n)) for start in range(0, n, size)]
     if by_group is None:
         return np.asarray(np.sum(map_on_cores(lambda rows: score(rows, None), blocks), axis=0))
-    assert training.groups is not None
-    codes, weights, total = training.groups.codes, training.weights, np.zeros(4)
+    assert data.groups is not None
+    codes, weights, total = data.groups.codes, data.weights, np.zeros(4)
     gains = np.empty(min(n, size * BLOCKS_AT_ONCE))
     for k in range(0, len(blocks), BLOCKS_AT_ONCE):
         some = blocks[k : k + BLOCKS_AT_ONCE]
@@ -126,45 +126,43 @@ def _sum_blocks(training: Training, score: _Scorer, by_group: Array | None) -> A
     return total
 
 
-def _score_table(training: TableTraining, fitted: TemporalMap, level: float) -> Scored:
+def _score_table(data: TableFitData, fitted: TemporalMap, level: float) -> Scored:
     """Score the rows of a table; without a look at them nothing is known of the groups."""
-    if not training.exact or not isinstance(fitted, Curves):
-        scored = score_rows(training.points(), fitted, level=level)
+    if not data.exact or not isinstance(fitted, Curves):
+        scored = score_rows(data.points(), fitted, level=level)
         gain = scored.gain
-        if training.groups is not None:
+        if data.groups is not None:
             gain = Gain(gain.mean, -np.inf, np.inf)
         return Scored(scored.before, scored.after, gain)
-    sums, total = training.gains(fitted), training.total_weight
-    mean, count = sums.gain / total, _count(training)
+    sums, total = data.gains(fitted), data.total_weight
+    mean, count = sums.gain / total, _count(data)
     error = np.inf
     if count > 1:
         correction = count / (count - 1)
         spread = sums.spread(mean)
         error = float(np.sqrt(spread * correction)) / total
     before = sums.before / total
-    return Scored(before, before - mean, _gain(mean, error, training, level))
+    return Scored(before, before - mean, _gain(mean, error, data, level))
 
 
-def _gain(mean: float, error: float, training: Training, level: float) -> Gain:
-    half = np.inf if _count(training) <= 1 else error * _quantile(training, level)
+def _gain(mean: float, error: float, data: FitData, level: float) -> Gain:
+    half = np.inf if _count(data) <= 1 else error * _quantile(data, level)
     return Gain(mean, mean - half, mean + half)
 
 
-def _scales(training: Training, fitted: TemporalMap, grid: Grid | None) -> Array | None:
+def _scales(data: FitData, fitted: TemporalMap, grid: Grid | None) -> Array | None:
     """Return what the one logit of a row is multiplied by under each key, if that is all."""
     is_known = grid is not None and grid.is_exact and isinstance(fitted, Curves)
-    if native is None or not is_known or not training.has_one_column:
+    if native is None or not is_known or not data.has_one_column:
         return None
     assert grid is not None
     assert isinstance(fitted, Curves)
     return fitted.scales_at(grid.times)
 
 
-def _map_rows(
-    training: Training, fitted: TemporalMap, grid: Grid | None
-) -> Callable[[slice], Array]:
+def _map_rows(data: FitData, fitted: TemporalMap, grid: Grid | None) -> Callable[[slice], Array]:
     """Calibrate some of the rows: where they share few times, by looking up what is known there."""
-    logits_of, times = training.logits_of, training.times
+    logits_of, times = data.logits_of, data.times
     assert times is not None
     if grid is not None and grid.is_exact and isinstance(fitted, Curves):
         at_keys, keys = fitted.at_keys(grid.times), grid.keys
@@ -221,48 +219,48 @@ def _sum_logs(values: Array, weights: Array | None) -> float:
     return float(np.log(np.multiply.reduceat(values, chunks)).sum())
 
 
-def standard_error(values: Array, training: Training) -> float:
+def standard_error(values: Array, data: FitData) -> float:
     """Return the standard error of a weighted mean over groups, as of a ratio.
 
     Without groups a row is as many as its weight.
     """
-    centered = values - training.mean(values)
-    weighted = centered if training.weights is None else centered * training.weights
-    groups = training.groups
+    centered = values - data.mean(values)
+    weighted = centered if data.weights is None else centered * data.weights
+    groups = data.groups
     if groups is None:
-        return _error_of_rows(dot(weighted, centered) / training.total_weight, training)
+        return _error_of_rows(dot(weighted, centered) / data.total_weight, data)
     off = np.bincount(groups.codes, weighted, minlength=groups.count)
-    return _error_of_groups(off.astype(np.float64, copy=False), training)
+    return _error_of_groups(off.astype(np.float64, copy=False), data)
 
 
-def _error_of_groups(off: Array, training: Training) -> float:
+def _error_of_groups(off: Array, data: FitData) -> float:
     """Return the standard error of a mean, from how far the sum of each group is off."""
-    count = _count(training)
+    count = _count(data)
     if count <= 1:
         return np.inf
-    return float(np.sqrt(dot(off, off) * count / (count - 1))) / training.total_weight
+    return float(np.sqrt(dot(off, off) * count / (count - 1))) / data.total_weight
 
 
-def _group_weights(training: Training) -> Array:
+def _group_weights(data: FitData) -> Array:
     """Weight of the rows of each group."""
-    groups, weights = training.groups, training.weights
+    groups, weights = data.groups, data.weights
     assert groups is not None
     total = np.zeros(groups.count)
-    for start in range(0, training.n_rows, BLOCK):
+    for start in range(0, data.n_rows, BLOCK):
         rows = slice(start, start + BLOCK)
         np.add.at(total, groups.codes[rows], 1.0 if weights is None else weights[rows])
     return total
 
 
-def _error_of_rows(variance: float, training: Training) -> float:
+def _error_of_rows(variance: float, data: FitData) -> float:
     """Return the standard error of a mean over rows that are taken as independent."""
-    count = training.total_weight
+    count = data.total_weight
     return np.inf if count <= 1 else float(np.sqrt(max(variance, 0.0) / (count - 1)))
 
 
-def _quantile(training: Training, level: float) -> float:
-    return float(stdtrit(_count(training) - 1, 0.5 + level / 2))
+def _quantile(data: FitData, level: float) -> float:
+    return float(stdtrit(_count(data) - 1, 0.5 + level / 2))
 
 
-def _count(training: Training) -> float:
-    return training.total_weight if training.groups is None else training.groups.count
+def _count(data: FitData) -> float:
+    return data.total_weight if data.groups is None else data.groups.count

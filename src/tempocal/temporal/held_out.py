@@ -5,8 +5,8 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from tempocal.calibrators.fit_data import Training
-from tempocal.calibrators.table_fit_data import TableTraining
+from tempocal.calibrators.fit_data import FitData
+from tempocal.calibrators.table_fit_data import TableFitData
 from tempocal.errors import InputError
 from tempocal.inputs import Codes
 from tempocal.links import Array, log_proba_from_logits
@@ -35,21 +35,21 @@ class RowLosses:
     """One loss for each row."""
 
     values: Array
-    training: Training
+    data: FitData
 
     @property
     def mean(self) -> float:
         """Weighted mean over rows."""
-        return self.training.mean(self.values)
+        return self.data.mean(self.values)
 
     @property
     def error(self) -> float:
         """Standard error of the mean, over groups."""
-        return standard_error(self.values, self.training)
+        return standard_error(self.values, self.data)
 
     def minus(self, other: "RowLosses") -> "RowLosses":
         """Return the differences, row by row."""
-        return RowLosses(self.values - other.values, self.training)
+        return RowLosses(self.values - other.values, self.data)
 
 
 @dataclass(frozen=True)
@@ -79,28 +79,28 @@ class GroupLosses:
 
 
 def judge(
-    training: Training, folds: Codes, maps: list[TemporalMap]
+    data: FitData, folds: Codes, maps: list[TemporalMap]
 ) -> tuple[RowLosses | GroupLosses, float]:
     """Losses of every row by the map of its fold, and the calibration error over time."""
-    if isinstance(training, TableTraining):
-        return _judge_table(training, maps)
-    assert training.times is not None
-    log_proba = np.empty((training.n_rows, training.n_classes))
+    if isinstance(data, TableFitData):
+        return _judge_table(data, maps)
+    assert data.times is not None
+    log_proba = np.empty((data.n_rows, data.n_classes))
     for fold, part in enumerate(maps):
         inside = folds == fold
-        calibrated = part(training.logits_of(inside), training.times[inside])
+        calibrated = part(data.logits_of(inside), data.times[inside])
         log_proba[inside] = log_proba_from_logits(calibrated)
-    losses = -log_proba[np.arange(len(log_proba)), training.labels]
-    return RowLosses(losses, training), error_over_time(np.exp(log_proba), training)
+    losses = -log_proba[np.arange(len(log_proba)), data.labels]
+    return RowLosses(losses, data), error_over_time(np.exp(log_proba), data)
 
 
-def _judge_table(training: TableTraining, maps: list[TemporalMap]) -> tuple[GroupLosses, float]:
+def _judge_table(data: TableFitData, maps: list[TemporalMap]) -> tuple[GroupLosses, float]:
     curves = [each for each in maps if isinstance(each, Curves)]
     if len(curves) < len(maps):
         raise InputError(
             "candidates without coefficients (binning, isotonic regression) cannot be compared on "
             "a table: leave them out"
         )
-    scored = training.left_out(curves)
+    scored = data.left_out(curves)
     losses = GroupLosses(*scored.losses())
-    return losses, error_over_time_of_table(training, scored)
+    return losses, error_over_time_of_table(data, scored)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tempocal.calibrators.fit_data import Training
-from tempocal.calibrators.table_fit_data import TableTraining
+from tempocal.calibrators.fit_data import FitData
+from tempocal.calibrators.table_fit_data import TableFitData
 from tempocal.curves import PerStep
 from tempocal.inputs import Codes
 from tempocal.links import Array
@@ -14,27 +14,27 @@ from tempocal.tables.losses_by_key import ScoredRows
 STRETCHES, BINS = 20, 15
 
 
-def error_over_time(proba: Array, training: Training) -> float:
+def error_over_time(proba: Array, data: FitData) -> float:
     """Mean over stretches of time of the calibration error of the predicted class.
 
     All stretches at once: sums over (stretch, bin), as the metrics make them over bins.
     """
-    assert training.times is not None
-    weights = np.ones(len(proba)) if training.weights is None else training.weights
-    stretch = _stretches(training.times, training.weights)
+    assert data.times is not None
+    weights = np.ones(len(proba)) if data.weights is None else data.weights
+    stretch = _stretches(data.times, data.weights)
     predicted = proba.argmax(axis=1)
     confidence = proba[np.arange(len(proba)), predicted]
     bins = np.clip(np.ceil(confidence * BINS).astype(np.intp) - 1, 0, BINS - 1)
-    gap = ((predicted == training.labels) - confidence) * weights
+    gap = ((predicted == data.labels) - confidence) * weights
     gaps = np.bincount(stretch * BINS + bins, gap, minlength=STRETCHES * BINS)
     totals = np.bincount(stretch, weights, minlength=STRETCHES)
     errors = np.abs(gaps).reshape(STRETCHES, BINS).sum(axis=1)[totals > 0] / totals[totals > 0]
     return float(errors.mean())
 
 
-def error_over_time_of_table(training: TableTraining, scored: ScoredRows) -> float:
+def error_over_time_of_table(data: TableFitData, scored: ScoredRows) -> float:
     """Return the same of the rows of a table, in two sums by stretch and bin."""
-    atoms = training.atoms
+    atoms = data.atoms
     ends = None if atoms.clock is None else atoms.clock.ends
     stretch_of = PerStep(bins=STRETCHES).track(atoms.times, atoms.weights, ends).grid.keys
     found = scored.gaps(stretch_of, BINS)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.curves import Curve, Track
 from tempocal.errors import InputError
 from tempocal.maps import BinBasis, MapPerStep, StepBasis
@@ -14,9 +14,7 @@ from tempocal.maps import BinBasis, MapPerStep, StepBasis
 MANY_STEPS, FEW_ROWS = 100, 5
 
 
-def fit_each_step(
-    calibrator: Calibrator, curve: Curve, track: Track, training: Training
-) -> MapPerStep:
+def fit_each_step(calibrator: Calibrator, curve: Curve, track: Track, data: FitData) -> MapPerStep:
     """Fit the calibrator to the rows of each step."""
     basis = track.shape(()).basis if track.n_rates == 0 else None
     if not isinstance(basis, StepBasis | BinBasis) or not track.shape(()).separate:
@@ -29,14 +27,14 @@ def fit_each_step(
             f'{type(calibrator).__name__} has no coefficients between which unseen="interpolate" '
             'could draw a line: unseen="nearest" or "error" it must be'
         )
-    if track.grid.n_keys > max(MANY_STEPS, training.n_rows / FEW_ROWS):
+    if track.grid.n_keys > max(MANY_STEPS, data.n_rows / FEW_ROWS):
         raise InputError(
-            f"time has {track.grid.n_keys} distinct values in {training.n_rows} rows, too few "
+            f"time has {track.grid.n_keys} distinct values in {data.n_rows} rows, too few "
             f"of each for {type(calibrator).__name__}: PerStep(bins=20) cuts time into stretches"
         )
     order = np.argsort(track.grid.keys, kind="stable")
     ends = np.cumsum(np.bincount(track.grid.keys, minlength=track.grid.n_keys))
     maps: list[Any] = [
-        calibrator._fit_map(training.take(rows)).map for rows in np.split(order, ends[:-1])
+        calibrator._fit_map(data.take(rows)).map for rows in np.split(order, ends[:-1])
     ]
     return MapPerStep(basis, tuple(maps))

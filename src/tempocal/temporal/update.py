@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.online_state import Learned
 from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.calibrators.standardization import Standards
@@ -29,33 +29,31 @@ def learn_along_time(
     known: Learned,
     fitted: TemporalMap,
     summary: Summary,
-    training: Training,
+    data: FitData,
 ) -> FittedAlongTime:
     """Update a fit; new rows are scored before it knows them."""
     assert isinstance(calibrator, ParametricCalibrator)
     assert isinstance(fitted, Curves)
-    scored = score_rows(training, _lenient(fitted))
-    known, track = _laid(curve, known, fitted, training)
-    training = replace(
-        training, earlier=known.class_weights, standards=Standards(known.coordinates)
-    )
-    family = calibrator._family(training)
+    scored = score_rows(data, _lenient(fitted))
+    known, track = _laid(curve, known, fitted, data)
+    data = replace(data, earlier=known.class_weights, standards=Standards(known.coordinates))
+    family = calibrator._family(data)
     if family.form != fitted.form:
         raise InputError("the calibrator is not the one of the first call: fit again to change it")
-    models = update_models(family, track, known.models, calibrator.shrinkage, training.groups)
+    models = update_models(family, track, known.models, calibrator.shrinkage, data.groups)
     inferences = [
-        infer(model, training.groups, before)
+        infer(model, data.groups, before)
         for model, before in zip(models, known.models, strict=True)
     ]
     learned = replace(
         known,
         models=tuple(one.memory for one in inferences),
-        class_weights=training.class_weights,
+        class_weights=data.class_weights,
     )
     return FittedAlongTime(
         to_curves(family, models),
         tuple(one.band for one in inferences),
-        training.added_to(
+        data.added_to(
             summary, (scored.before, scored.after), details_along_time(models, inferences)
         ),
         sum(one.n_determined for one in inferences),
@@ -76,17 +74,15 @@ def _lenient(fitted: Curves) -> Curves:
     return replace(fitted, bases=tuple(bases))
 
 
-def _laid(
-    curve: Curve, known: Learned, fitted: Curves, training: Training
-) -> tuple[Learned, Track]:
+def _laid(curve: Curve, known: Learned, fitted: Curves, data: FitData) -> tuple[Learned, Track]:
     """Lay the curve as it was laid along the first rows, with these rows on it."""
-    times, weights, basis = training.times, training.weights, fitted.bases[0]
+    times, weights, basis = data.times, data.weights, fitted.bases[0]
     assert times is not None
     if isinstance(curve, PerStep) and isinstance(basis, BinBasis):
         shape = Shape(basis, np.ones(len(known.times)), separate=True)
         return known, Track(_at_steps(basis.codes(times), known.times, weights), lambda _: shape)
     if isinstance(curve, PerStep) and isinstance(basis, StepBasis) and curve.bins is None:
-        return _with_new_steps(curve, known, training)
+        return _with_new_steps(curve, known, data)
     track = curve.track(known.times, known.weights)
     _require_same(track, known, fitted)
     if isinstance(basis, ConstantBasis) and not isinstance(curve, Constant):
@@ -110,15 +106,15 @@ def _require_same(track: Track, known: Learned, fitted: Curves) -> None:
         raise InputError("the curve is not the one of the first call: fit again to change it")
 
 
-def _with_new_steps(curve: PerStep, known: Learned, training: Training) -> tuple[Learned, Track]:
+def _with_new_steps(curve: PerStep, known: Learned, data: FitData) -> tuple[Learned, Track]:
     """Let steps that were not there before have coefficients, from their first row on."""
-    times = training.times
+    times = data.times
     assert times is not None
     steps = np.union1d(known.times, times)
     shape = replace(curve, min_rows=1).track(steps, None).shape(())
     places = np.searchsorted(steps, known.times)
     models = tuple(one.among(places, len(steps)) for one in known.models)
-    grid = _at_steps(np.searchsorted(steps, times), steps, training.weights)
+    grid = _at_steps(np.searchsorted(steps, times), steps, data.weights)
     grown = replace(known, models=models, times=steps, weights=np.ones(len(steps)))
     return grown, Track(grid, lambda _: shape)
 

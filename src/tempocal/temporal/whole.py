@@ -6,7 +6,7 @@ import numpy as np
 
 from tempocal.calibrators import Identity
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.fit_data import Training
+from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.loading import check_map, require_same_classes
 from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.curves import Constant
@@ -48,7 +48,7 @@ def _is_made_by(inner: Calibrator, fitted: Any, columns: int, n_classes: int) ->
     if not isinstance(inner, ParametricCalibrator):
         return isinstance(inner, Identity) and fitted.form == "scale"
     logits = np.zeros((n_classes, columns) if columns > 1 else n_classes)
-    rows = Training(logits, np.arange(n_classes), None, None, n_classes)
+    rows = FitData(logits, np.arange(n_classes), None, None, n_classes)
     try:
         family = inner._family(rows)
     except (TypeError, ValueError, OverflowError) as error:
