@@ -15,14 +15,14 @@ from tempocal import scorer
 from tempocal.export.onnx import to_onnx
 from tempocal.export.python import to_python
 from tempocal.export.torch import to_torch
-from tempocal.fitted import FittedModel
+from tempocal.predictor import Predictor
 from tempocal.tables.sql import to_sql
 
 GRAPHS = ["onnx64", "onnx32", "torch64", "torch32"]
 EXPORTS = [*GRAPHS, "sql", "scorer", "python"]
 
 
-def run(export: str, model: FittedModel, z: Any, time: Any = None) -> Any:
+def run(export: str, model: Predictor, z: Any, time: Any = None) -> Any:
     """Return probabilities of all classes; of exports with one number for two, of the second."""
     kind = np.float32 if export.endswith("32") else np.float64
     z = np.asarray(z, dtype=kind).reshape(len(z), model.columns)
@@ -39,17 +39,17 @@ def in_onnx_runtime(graph: Any, **given: Any) -> Any:
     return found
 
 
-def _in_onnx(model: FittedModel, z: Any, time: Any) -> Any:
+def _in_onnx(model: Predictor, z: Any, time: Any) -> Any:
     return in_onnx_runtime(to_onnx(model, dtype=z.dtype.name), **{model.inputs: z}, time=time)
 
 
-def _in_torch(model: FittedModel, z: Any, time: Any) -> Any:
+def _in_torch(model: Predictor, z: Any, time: Any) -> Any:
     found = to_torch(model)(torch.tensor(z), None if time is None else torch.tensor(time))
     assert found.dtype == torch.tensor(z).dtype
     return found.numpy()
 
 
-def _in_duckdb(model: FittedModel, z: Any, time: Any) -> Any:
+def _in_duckdb(model: Predictor, z: Any, time: Any) -> Any:
     scores, times = names(model)
     sql = to_sql(model, "duckdb", **{model.inputs: scores, "time": times or None})  # type: ignore[arg-type]
     connection = duckdb.connect()
@@ -60,11 +60,11 @@ def _in_duckdb(model: FittedModel, z: Any, time: Any) -> Any:
     return np.stack([as_floats(column) for column in list(zip(*rows, strict=True))[1:]], 1)
 
 
-def _in_scorer(model: FittedModel, z: Any, time: Any) -> Any:
+def _in_scorer(model: Predictor, z: Any, time: Any) -> Any:
     return _one_by_one(scorer.loads(text_of(document_of(model))).score, z, time)
 
 
-def _in_python(model: FittedModel, z: Any, time: Any) -> Any:
+def _in_python(model: Predictor, z: Any, time: Any) -> Any:
     module: dict[str, Any] = {"__name__": "live"}
     exec(to_python(text_of(document_of(model))), module)
     return _one_by_one(module["score"], z, time)
@@ -89,7 +89,7 @@ _RUNS = {
 }
 
 
-def assert_equal(export: str, model: FittedModel, z: Any, time: Any = None, **slack: Any) -> None:
+def assert_equal(export: str, model: Predictor, z: Any, time: Any = None, **slack: Any) -> None:
     """Compare with `predict_proba`: to 1e-12 in double precision and to 1e-6 in single."""
     single = export.endswith("32")
     given = np.asarray(z, dtype=np.float32 if single else np.float64)

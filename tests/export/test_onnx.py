@@ -13,7 +13,6 @@ from support.calibrators import simulate
 from support.matches import fitted, rows
 from tempocal.errors import InputError
 from tempocal.export.onnx import to_onnx
-from tempocal.fitted import FittedModel
 from tempocal.maps import (
     BinBasis,
     Curves,
@@ -25,6 +24,7 @@ from tempocal.maps import (
     StepBasis,
     Steps,
 )
+from tempocal.predictor import Predictor
 
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.TempocalWarning")
 
@@ -130,7 +130,7 @@ def test_thousands_of_steps_are_a_small_graph(name):
     sizes = []
     for n in (1100, 2000) if name in ("nearest", "stretches") else (130, 250):
         clocks = ("number",) * (2 if name == "surface" else 1)
-        model = FittedModel("", np.arange(3), "logits", 3, MANY[name](n), clocks)
+        model = Predictor("", np.arange(3), "logits", 3, MANY[name](n), clocks)
         sizes.append(len(to_onnx(model).graph.node))
     # Of hundreds of binned maps some are simpler in a way of their own, which takes a few nodes.
     assert sizes[1] - sizes[0] <= (40 if name in ("histogram", "isotonic") else 0)

@@ -14,8 +14,8 @@ from support.calibrators import ALL, PARAMETRIC, at_fixed_shrinkage, simulate
 from support.examples import examples
 from support.matches import rows
 from tempocal.errors import InputError
-from tempocal.fitted import FittedModel
 from tempocal.maps import Curves, Scale, StepBasis
+from tempocal.predictor import Predictor
 
 CURVES = [
     tc.Constant(),
@@ -49,14 +49,14 @@ def fitted(kind, n_classes, inputs):
     other, _ = simulate(n_classes, 300, seed=1)
     if inputs == "proba":
         z, other = (tc.Identity().fit(z, y).predict_proba(each) for each in (z, other))
-    return kind(inputs=inputs).fit(z, y)._fitted_model(), other
+    return kind(inputs=inputs).fit(z, y)._predictor(), other
 
 
 @cache
 def fitted_along(kind, curve, n_classes):
     z, y, time, groups = rows(n_classes, curve.n_clocks)
     cal = tc.TemporalCalibrator(at_fixed_shrinkage(kind), curve)
-    return cal.fit(z, y, time=time, groups=groups)._fitted_model(), z + 0.01, time
+    return cal.fit(z, y, time=time, groups=groups)._predictor(), z + 0.01, time
 
 
 def with_extremes(z):
@@ -114,7 +114,7 @@ def test_every_binned_calibrator_along_time(export, kind, curve, n_classes):
 
 @pytest.mark.parametrize("export", ["onnx64", "torch64"])
 def test_small_and_large_probabilities_keep_their_digits(export):
-    model = FittedModel("", np.arange(2), "logits", 1, Scale(0.5))
+    model = Predictor("", np.arange(2), "logits", 1, Scale(0.5))
     z = np.linspace(-70.0, 70.0, 1001)
     found = run(export, model, z)
     with np.errstate(over="ignore"):
@@ -153,7 +153,7 @@ def test_any_number_of_rows(export, seed, n):
 )
 @pytest.mark.parametrize("export", EXPORTS)
 def test_scores_that_are_refused_have_no_probability(export, inputs, columns, row):
-    model = FittedModel("", np.arange(max(columns, 2)), inputs, columns, Scale(0.7))
+    model = Predictor("", np.arange(max(columns, 2)), inputs, columns, Scale(0.7))
     with pytest.raises(InputError):
         model.predict_proba([row])
     fine = [1.0, *[0.0] * (columns - 1)]
@@ -167,7 +167,7 @@ def test_scores_that_are_refused_have_no_probability(export, inputs, columns, ro
 def test_times_that_are_refused_have_no_probability(export, time):
     steps = StepBasis(np.array([1.0, 2.0, 4.0]), "error")
     curves = Curves("scale", (steps,), (np.array([[1.0], [2.0], [3.0]]),))
-    model = FittedModel("", np.arange(2), "logits", 1, curves, ("number",))
+    model = Predictor("", np.arange(2), "logits", 1, curves, ("number",))
     with pytest.raises(InputError):
         model.predict_proba([0.5], [time])
     found = run(export, model, [0.5, 0.5], [time, 4.0])

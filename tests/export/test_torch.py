@@ -193,7 +193,7 @@ def test_a_model_whose_output_has_logits():
     ids, time = torch.tensor([[1, 2], [0, 1]]), torch.tensor([3, 8])
     found = CalibratedModel(Head(), cal)(input_ids=ids, time=time)
     np.testing.assert_allclose(found, cal.predict_proba([3.0, 1.0], time=[3, 8]), rtol=1e-6)
-    same = [cal._fitted_model(), cal.to_torch(), cal]
+    same = [cal._predictor(), cal.to_torch(), cal]
     outputs = [CalibratedModel(Head(), each)(ids, time=time) for each in same]
     assert all(torch.equal(output, found) for output in outputs)
     with pytest.raises(InputError, match="must be a fitted one"):
@@ -202,7 +202,7 @@ def test_a_model_whose_output_has_logits():
 
 def test_a_program_in_a_file(tmp_path):
     cal = fitted(*DECAY)
-    save_exported(cal._fitted_model(), str(tmp_path / "model.pt2"), "float32")
+    save_exported(cal._predictor(), str(tmp_path / "model.pt2"), "float32")
     module = torch.export.load(tmp_path / "model.pt2").module()
     time = torch.tensor([3.0, 8.0], dtype=torch.float64)
     found = module(torch.tensor([[1.0], [-2.0]]), time)

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from tempocal.fitted import FittedModel
 from tempocal.inputs import check_scores
 from tempocal.links import log_odds, one_column, sigmoid
 from tempocal.maps import (
@@ -24,13 +23,14 @@ from tempocal.maps import (
     StepBasis,
     Steps,
 )
+from tempocal.predictor import Predictor
 
 GLOBAL = ["scale", "line", "beta", "steps", "knots", "diagonal", "full", "dirichlet"]
 FORMS = ["scale", "lines", "betas", "diagonal", "full", "full_of_log_proba"]
 BASES = ["constant", "exponential", "spline", "log spline", "nearest", "interpolate", "bins"]
 
 
-def random_model(seed: int) -> FittedModel:
+def random_model(seed: int) -> Predictor:
     """Return any model: of two to four classes, global, along one clock or two."""
     rng = np.random.default_rng(seed)
     n_classes = int(rng.integers(2, 5))
@@ -38,7 +38,7 @@ def random_model(seed: int) -> FittedModel:
     inputs: Any = rng.choice(["logits", "proba"])
     kind = rng.choice(["global", "curves", "surface", "per step"])
     fitted, clocks = _map(rng, kind, n_classes, columns)
-    return FittedModel(
+    return Predictor(
         f"{kind} {n_classes}", np.arange(n_classes), inputs, columns, fitted, ("number",) * clocks
     )
 
@@ -102,7 +102,7 @@ def random_basis(rng: Any, name: str) -> Any:
     return BinBasis(times) if name == "bins" else StepBasis(times, name)
 
 
-def random_rows(model: FittedModel, seed: int, n: int = 60) -> tuple[Any, Any]:
+def random_rows(model: Predictor, seed: int, n: int = 60) -> tuple[Any, Any]:
     """Return predictions and times (None for a global model), ordinary and extreme ones."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, model.columns)) * 10.0 ** rng.choice([0, 0, 0, 1, 2, 3, 6, 15], (n, 1))
@@ -127,7 +127,7 @@ def _random_proba(rng: Any, z: Any) -> Any:
     return shares / shares.sum(axis=1, keepdims=True)
 
 
-def _times(rng: Any, model: FittedModel, n: int) -> Any:
+def _times(rng: Any, model: Predictor, n: int) -> Any:
     clocks = len(model.time_kinds)
     if not clocks:
         return None
@@ -147,7 +147,7 @@ def columns_of(z: Any, time: Any) -> dict[str, Any]:
     return named
 
 
-def names(model: FittedModel) -> tuple[list[str], list[str]]:
+def names(model: Predictor) -> tuple[list[str], list[str]]:
     """Return the names of the columns of predictions and of times."""
     return (
         [f"z{k}" for k in range(model.columns)],
@@ -176,7 +176,7 @@ def assert_same(
     assert worst.max() <= floor
 
 
-def rounding_of_odds(model: FittedModel, z: Any, time: Any = None) -> Any:
+def rounding_of_odds(model: Predictor, z: Any, time: Any = None) -> Any:
     """Return by how much rounded log-odds move each probability (n, K) of steps and knots.
 
     A line from a knot of probability 0 is ``p = slope * (odds - knot)``: an error e of the odds is
@@ -204,7 +204,7 @@ def rounding_of_odds(model: FittedModel, z: Any, time: Any = None) -> Any:
     return room
 
 
-def _binned_maps(model: FittedModel, time: Any, n: int) -> Any:
+def _binned_maps(model: Predictor, time: Any, n: int) -> Any:
     """Yield rows that share maps of steps or knots, and those maps."""
     fitted = model.map
     if isinstance(fitted, MapPerStep):

@@ -18,11 +18,12 @@ from support.calibrators import ALL, PARAMETRIC, simulate
 from support.examples import examples
 from support.matches import rows
 from tempocal.errors import InputError
-from tempocal.fitted import FittedModel
-from tempocal.formula import evaluate_all, formula_of, in_stages
+from tempocal.formula import evaluate_all, in_stages
 from tempocal.formula.evaluate import NumpyEngine
 from tempocal.formula.interpret import choose
 from tempocal.maps import Curves, Scale, StepBasis
+from tempocal.predictor import Predictor
+from tempocal.predictor.formula import formula_of
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -66,7 +67,7 @@ def test_every_calibrator_has_a_formula(kind, n_classes, inputs):
     if inputs == "proba":
         z = tc.Identity().fit(z, y).predict_proba(z)
     cal = kind(inputs=inputs).fit(z, y)
-    found, wanted = work_out(cal._fitted_model(), z), cal.predict_proba(z)
+    found, wanted = work_out(cal._predictor(), z), cal.predict_proba(z)
     # Between two knots that are close an isotonic curve is steep, and odds have a last digit.
     np.testing.assert_allclose(found, wanted, rtol=1e-11 if "sotonic" in kind.__name__ else 1e-12)
 
@@ -92,7 +93,7 @@ def test_every_curve_has_a_formula(kind, curve):
     cal = tc.TemporalCalibrator(kind(shrinkage=1.0), curve).fit(z, y, time=time, groups=groups)
     asked = 1.7 * time - 3.1
     wanted = cal.predict_proba(z, asked)
-    np.testing.assert_allclose(work_out(cal._fitted_model(), z, asked), wanted, rtol=1e-12)
+    np.testing.assert_allclose(work_out(cal._predictor(), z, asked), wanted, rtol=1e-12)
 
 
 def test_halves_find_what_a_search_finds():
@@ -116,7 +117,7 @@ def test_halves_find_what_a_search_finds():
     ],
 )
 def test_logits_that_are_refused_have_no_probability(columns, row):
-    model = FittedModel("", np.arange(max(columns, 2)), "logits", columns, Scale(0.7))
+    model = Predictor("", np.arange(max(columns, 2)), "logits", columns, Scale(0.7))
     with pytest.raises(InputError):
         model.predict_proba([row])
     assert np.isnan(work_out(model, np.array([row]))).all()
@@ -127,7 +128,7 @@ def test_logits_that_are_refused_have_no_probability(columns, row):
     [(1, [np.nan]), (1, [-0.1]), (1, [1.0000001]), (3, [0.5, 0.5, 0.5]), (3, [1.5, -0.5, 0.0])],
 )
 def test_probabilities_that_are_refused_have_none(columns, row):
-    model = FittedModel("", np.arange(max(columns, 2)), "proba", columns, Scale(0.7))
+    model = Predictor("", np.arange(max(columns, 2)), "proba", columns, Scale(0.7))
     with pytest.raises(InputError):
         model.predict_proba([row])
     assert np.isnan(work_out(model, np.array([row]))).all()
@@ -137,7 +138,7 @@ def test_probabilities_that_are_refused_have_none(columns, row):
 def test_times_that_are_refused_have_no_probability(time):
     steps = StepBasis(np.array([1.0, 2.0, 4.0]), "error")
     curves = Curves("scale", (steps,), (np.ones((3, 1)),))
-    model = FittedModel("", np.arange(2), "logits", 1, curves, ("number",))
+    model = Predictor("", np.arange(2), "logits", 1, curves, ("number",))
     with pytest.raises(InputError):
         model.predict_proba([0.5], [time])
     found = work_out(model, np.array([0.5, 0.5]), np.array([time, 4.0]))
@@ -146,7 +147,7 @@ def test_times_that_are_refused_have_no_probability(time):
 
 
 def test_a_wrong_number_of_columns_is_refused():
-    model = FittedModel("", np.arange(2), "logits", 1, Scale(0.7))
+    model = Predictor("", np.arange(2), "logits", 1, Scale(0.7))
     with pytest.raises(InputError, match="takes 1 column of logits, but 2 are named"):
         formula_of(model, ["a", "b"])
     with pytest.raises(InputError, match="takes 0 columns of time, but 1 is named"):

@@ -17,8 +17,8 @@ from support.documents import text_of
 from support.forging import models, sample
 from tempocal import scorer
 from tempocal.errors import InputError, ModelFileError
-from tempocal.fitted import read_model
 from tempocal.modelfile import read_document
+from tempocal.predictor import read_model
 
 EACH = 10**9 if os.environ.get("TEMPOCAL_FORGED") == "all" else 24
 SHARDS = 10

@@ -7,8 +7,8 @@ import pytest
 
 import tempocal as tc
 from tempocal import scorer
-from tempocal.fitted import read_model
 from tempocal.modelfile.paths import path_name
+from tempocal.predictor import read_model
 
 CAL = tc.PlattScaling(shrinkage=1.0).fit([-1.0, 2.0, 0.5, 0.1], [0, 1, 0, 1])
 ALONG = tc.TemporalCalibrator(tc.PlattScaling(shrinkage=1.0), tc.Constant()).fit(

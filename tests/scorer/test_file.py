@@ -85,7 +85,7 @@ def test_labels_are_those_of_the_fit(path):
 
 @pytest.fixture(scope="module")
 def whole():
-    return text_of(document_of(tc.PlattScaling().fit(*simulate(3, 100))._fitted_model()))
+    return text_of(document_of(tc.PlattScaling().fit(*simulate(3, 100))._predictor()))
 
 
 def test_text_is_read_as_well(whole):
@@ -156,7 +156,7 @@ def with_value(content, path, value):
 def document(calibrator, curve):
     z, y, time, _ = rows(3)
     cal = calibrator() if curve is None else tc.TemporalCalibrator(calibrator(), curve)
-    return document_of(cal.fit(z, y, **({} if curve is None else {"time": time}))._fitted_model())
+    return document_of(cal.fit(z, y, **({} if curve is None else {"time": time}))._predictor())
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=str)

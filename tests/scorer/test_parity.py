@@ -14,7 +14,7 @@ from support.documents import document_of, text_of
 from support.examples import examples
 from support.matches import rows
 from tempocal import scorer
-from tempocal.fitted.reading import model_from
+from tempocal.predictor.reading import model_from
 
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 
@@ -145,8 +145,8 @@ LOGITS = st.floats(-(2.0**53), 2.0**53) | st.sampled_from([np.inf, -np.inf]) | s
 @given(logit=LOGITS, time=st.floats(-8e307, 8e307) | st.floats(-1, 9))
 def test_any_logit_at_any_time(kind, curve, logit, time):
     cal = fitted(kind, curve, "one column", "logits")
-    one = scorer.loads(text_of(document_of(cal._fitted_model())))
+    one = scorer.loads(text_of(document_of(cal._predictor())))
     with np.errstate(over="ignore"):
         wanted = cal.predict_proba([logit], time=[time])[:, 1:]
-    room = rounding_of_odds(cal._fitted_model(), [logit], [time])[:, 1:]
+    room = rounding_of_odds(cal._predictor(), [logit], [time])[:, 1:]
     assert_same(np.array([[one(logit, time)]]), wanted, np.array([logit]), room=room)

@@ -21,7 +21,7 @@ NAN, INF = float("nan"), float("inf")
 
 
 def scorer_of(cal):
-    return scorer.loads(text_of(document_of(cal._fitted_model())))
+    return scorer.loads(text_of(document_of(cal._predictor())))
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import httpx
 import numpy as np
 
 from support.documents import document_of, text_of
-from tempocal.fitted import FittedModel
 from tempocal.maps import Curves, ExponentialBasis, ProductBasis, Scale, StepBasis
+from tempocal.predictor import Predictor
 from tempocal.serve.app import Service
 from tempocal.serve.service_settings import Settings
 
@@ -18,13 +18,13 @@ JSON = {"content-type": "application/json"}
 def model_of(columns=1, classes=(0, 1), inputs="logits", kinds=("number",), slope=0.5):
     """Return a model whose temperature changes along its clocks, if it has any."""
     if not kinds:
-        return FittedModel("temperature", np.array(classes), inputs, columns, Scale(slope))
+        return Predictor("temperature", np.array(classes), inputs, columns, Scale(slope))
     basis = ExponentialBasis(0.3, 0.0)
     if len(kinds) == 2:
         basis = ProductBasis(basis, StepBasis(np.array([0.0, 1.0, 2.0]), "nearest"))
     table = slope * (1.0 + np.arange(basis.n_functions, dtype=float))[:, None]
     fitted = Curves("scale", (basis,), (table,))
-    return FittedModel("temperature", np.array(classes), inputs, columns, fitted, kinds)
+    return Predictor("temperature", np.array(classes), inputs, columns, fitted, kinds)
 
 
 def save(model, path):

@@ -15,8 +15,8 @@ from serve.asking import ask, model_of, refused, save, service_of
 from support.examples import examples
 from support.matches import rows
 from tempocal.errors import DamagedModelFileError
-from tempocal.fitted import read_model
 from tempocal.maps import Scale
+from tempocal.predictor import read_model
 from tempocal.serve.answers import answer
 from tempocal.serve.json_times import LARGEST_TIME
 from tempocal.serve.served_model import read_served

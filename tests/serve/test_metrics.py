@@ -3,7 +3,7 @@
 import re
 
 from serve.asking import ask, model_of, refused, service_of
-from tempocal.fitted import FittedModel
+from tempocal.predictor import Predictor
 from tempocal.serve.metrics import SECONDS
 
 GOOD = {"logits": 1.5, "time": 3}
@@ -59,7 +59,7 @@ def test_the_histogram_adds_up(tmp_path):
 def test_names_that_need_quoting(tmp_path):
     plain = model_of()
     name = 'a "b"\\\nc'
-    model = FittedModel(name, plain.classes, "logits", 1, plain.map, plain.time_kinds)
+    model = Predictor(name, plain.classes, "logits", 1, plain.map, plain.time_kinds)
     service = service_of(model, tmp_path / "model.json")
     line = next(one for one in counts(service) if one.startswith("tempocal_model_info"))
     assert line.endswith('calibrator="a \\"b\\"\\\\\\nc"}')

@@ -18,8 +18,8 @@ from support.calibrators import simulate
 from support.matches import rows
 from tables.engines import LAZY, as_floats, read
 from tempocal.errors import InputError
-from tempocal.fitted import FittedModel
 from tempocal.maps import Curves, Scale, StepBasis
+from tempocal.predictor import Predictor
 from tempocal.tables.apply import apply_table
 
 pytestmark = [
@@ -60,7 +60,7 @@ def test_every_engine_gives_what_arrays_give(table_of, seed):
 
 def test_the_kind_of_table_stays_and_lazy_stays_lazy(table_of):
     table = table_of({"id": np.arange(3), "z0": np.zeros(3)})
-    model = FittedModel("", np.arange(2), "logits", 1, Scale(0.5))
+    model = Predictor("", np.arange(2), "logits", 1, Scale(0.5))
     out = applied(model, table)
     assert type(out) is type(table)
     assert (table_of.engine in LAZY) == (not hasattr(out, "shape") or table_of.engine == "duckdb")
@@ -74,7 +74,7 @@ def test_null_gives_null_and_nan_no_number(table_of):
         "t0": [0.0, None, 1.0, 1.0],
     }
     steps = Curves("scale", (StepBasis(np.array([0.0, 1.0]), "error"),), (np.ones((2, 1)),))
-    model = FittedModel("", np.arange(2), "logits", 1, steps, ("number",))
+    model = Predictor("", np.arange(2), "logits", 1, steps, ("number",))
     found = read(applied(model, table_of(columns)))["calibrated"]
     assert np.isnan(as_floats(found)).all()
     if table_of.engine != "pandas":
@@ -83,7 +83,7 @@ def test_null_gives_null_and_nan_no_number(table_of):
 
 def test_unseen_steps_that_are_an_error_give_null(table_of):
     steps = Curves("scale", (StepBasis(np.array([0.0, 1.0]), "error"),), (np.ones((2, 1)),))
-    model = FittedModel("", np.arange(2), "logits", 1, steps, ("number",))
+    model = Predictor("", np.arange(2), "logits", 1, steps, ("number",))
     columns = {"id": np.arange(2), "z0": np.zeros(2), "t0": np.array([0.5, 1.0])}
     found = as_floats(read(applied(model, table_of(columns)))["calibrated"])
     np.testing.assert_array_equal(found, [np.nan, 0.5])
@@ -94,7 +94,7 @@ def test_thousands_of_steps(table_of):
     # Spark takes 2,048 as well, and half a minute to be told of them.
     n = 256 if table_of.engine == "spark" else 2048
     steps = StepBasis(np.cumsum(rng.integers(1, 4, n)).astype(float), "nearest")
-    model = FittedModel(
+    model = Predictor(
         "", np.arange(2), "logits", 1, Curves("scale", (steps,), (rng.random((n, 1)),)), ("number",)
     )
     z, time = rng.normal(size=500), rng.integers(-5, 5000, 500) / 2
@@ -119,7 +119,7 @@ def test_datetimes_are_counted_in_seconds(table_of):
 def test_any_name_of_a_column_will_do(table_of):
     names = ['a"b', "x'); drop table t; --", "größe 🎾", "select", " "]
     z = np.random.default_rng(0).normal(size=(4, 5))
-    model = FittedModel("", np.arange(5), "logits", 5, Scale(0.5))
+    model = Predictor("", np.arange(5), "logits", 5, Scale(0.5))
     table = table_of({"id": np.arange(4), **dict(zip(names, z.T, strict=True))})
     out = read(apply_table(model, table, logits=names))
     np.testing.assert_allclose(added(model, out), model.predict_proba(z), rtol=1e-12)

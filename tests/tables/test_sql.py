@@ -21,8 +21,8 @@ from support.calibrators import simulate
 from tables.conftest import lacking
 from tables.engines import as_floats, make
 from tempocal.errors import InputError
-from tempocal.fitted import FittedModel
 from tempocal.maps import Curves, Scale, StepBasis
+from tempocal.predictor import Predictor
 from tempocal.tables.sql import to_sql
 
 pytestmark = [
@@ -131,7 +131,7 @@ def test_several_classes_in_one_plain_query(run):
 
 def test_null_gives_null(run):
     steps = Curves("scale", (StepBasis(np.array([0.0, 1.0]), "error"),), (np.ones((2, 1)),))
-    model = FittedModel("", np.arange(2), "logits", 1, steps, ("number",))
+    model = Predictor("", np.arange(2), "logits", 1, steps, ("number",))
     columns = {
         "id": np.arange(5.0),
         "z": [None, 1.0, 2e16, 1.0, 0.0],
@@ -147,7 +147,7 @@ def test_thousands_of_steps(run):
     n = 256 if run.dialect == "spark" else 2048
     steps = StepBasis(np.cumsum(rng.integers(1, 4, n)).astype(float), "nearest")
     curves = Curves("scale", (steps,), (rng.random((n, 1)),))
-    model = FittedModel("", np.arange(2), "logits", 1, curves, ("number",))
+    model = Predictor("", np.arange(2), "logits", 1, curves, ("number",))
     z, time = rng.normal(size=200), rng.integers(-5, 5000, 200) / 2
     columns = {"id": np.arange(200), "z": z, "t": time}
     found = run(columns, to_sql(model, run.dialect).select("predictions"), 1)
@@ -156,7 +156,7 @@ def test_thousands_of_steps(run):
 
 @pytest.mark.parametrize("words", NASTY)
 def test_any_name_of_a_column_and_a_class_will_do(run, words):
-    model = FittedModel("", np.array(words), "logits", 3, Scale(0.5))
+    model = Predictor("", np.array(words), "logits", 3, Scale(0.5))
     sql = to_sql(model, run.dialect, logits=words)
     z = np.array([[1.0, 2.0, 3.0]])
     columns = {"id": np.arange(1), **dict(zip(words, z.T, strict=True))}
@@ -168,7 +168,7 @@ def test_any_name_of_a_column_and_a_class_will_do(run, words):
 @pytest.mark.parametrize("dialect", DIALECTS + OTHERS)
 @pytest.mark.parametrize("words", NASTY)
 def test_every_dialect_reads_back_one_expression(dialect, words):
-    model = FittedModel("", np.array(words), "logits", 3, Scale(0.5))
+    model = Predictor("", np.array(words), "logits", 3, Scale(0.5))
     sql = to_sql(model, dialect, logits=words)
     statement, *more = sqlglot.parse(sql.select([words[0], "t"], keep=["b"]), dialect=dialect)
     assert not more
@@ -179,13 +179,13 @@ def test_every_dialect_reads_back_one_expression(dialect, words):
 
 
 def test_numbers_keep_all_their_digits():
-    model = FittedModel("", np.arange(2), "logits", 1, Scale(0.1 + 0.2))
+    model = Predictor("", np.arange(2), "logits", 1, Scale(0.1 + 0.2))
     assert "CAST(3.0000000000000004e-01 AS DOUBLE)" in str(to_sql(model))
     assert "CAST(-1.7976931348623157e+308 AS DOUBLE PRECISION)" in str(to_sql(model, "postgres"))
 
 
 def test_mistakes_are_worded():
-    model = FittedModel("", np.arange(2), "logits", 1, Scale(0.5))
+    model = Predictor("", np.arange(2), "logits", 1, Scale(0.5))
     with pytest.raises(InputError, match="dialect must be one of"):
         to_sql(model, "excel")
     with pytest.raises(InputError, match="cannot be quoted"):

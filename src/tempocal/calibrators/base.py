@@ -16,10 +16,10 @@ from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_needs import Needs
 from tempocal.errors import InputError
 from tempocal.export import Exports
-from tempocal.fitted import FittedModel
 from tempocal.inputs import Inputs, check_scores
 from tempocal.links import Array, log_proba_from_logits, one_column
 from tempocal.maps import FittedMap, proba_at_once, proba_of_map
+from tempocal.predictor import Predictor
 from tempocal.tables import InTables
 from tempocal.tables.column_roles import Asked
 from tempocal.tables.output_names import Names
@@ -196,13 +196,13 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
             classes=classes,
         )
 
-    def _fitted_model(self) -> FittedModel:
+    def _predictor(self) -> Predictor:
         """Return what is needed to predict, and no more."""
         check_is_fitted(self, "map_")
         kinds = getattr(self, "time_kinds_", ())
         among = 0 if getattr(self, "time_column", None) is None else len(kinds)
         name, columns = self.summary_.calibrator, self.n_features_in_ - among
-        return FittedModel(name, self.classes_, self.inputs, columns, self.map_, kinds)
+        return Predictor(name, self.classes_, self.inputs, columns, self.map_, kinds)
 
     def _needs(self) -> Needs:
         """Say what a fit to a table has to know of it."""

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from tempocal.calibrators.online_state_document import learned_to_dict
 from tempocal.calibrators.summary import BATCHES, Summary
 from tempocal.errors import DamagedModelFileError
-from tempocal.fitted.entries import LEARNED
 from tempocal.maps import to_dict
 from tempocal.modelfile import write_document
 from tempocal.modelfile.labels import labels_to_dict
+from tempocal.predictor.entries import LEARNED
 from tempocal.version import __version__
 
 if TYPE_CHECKING:

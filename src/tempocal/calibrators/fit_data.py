@@ -22,7 +22,7 @@ from tempocal.lazy import cached
 from tempocal.links import Array, Floats, log_features, nll_from_logits, one_column
 from tempocal.maps import BinaryMap, FittedMap
 from tempocal.nonparametric import Ordered, before_and_after
-from tempocal.rows import Predictor, Rows, Scores
+from tempocal.rows import LinearPredictor, Rows, Scores
 from tempocal.solve import fold_codes
 
 # Rows whose log-probabilities are held at once when a fit is scored.
@@ -135,7 +135,7 @@ class FitData:
         for k in self.events:
             yield self.scores.odds[k], self.labels == k, self.weights
 
-    def rows_of(self, predictor: Predictor) -> Callable[[Codes | None, int], Rows]:
+    def rows_of(self, predictor: LinearPredictor) -> Callable[[Codes | None, int], Rows]:
         """Return what makes the rows of a model, from the key of each and the number of keys."""
 
         def rows(keys: Codes | None, n_keys: int) -> Rows:

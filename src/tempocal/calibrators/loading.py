@@ -12,10 +12,10 @@ from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.document import summary_from_dict
 from tempocal.calibrators.online_state_document import learned_from_dict
 from tempocal.errors import DamagedModelFileError
-from tempocal.fitted.entries import KEYS, LEARNED, columns_from, inputs_from, require_keys
-from tempocal.fitted.whole import require_shape
 from tempocal.maps import FittedMap, from_dict
 from tempocal.modelfile.labels import labels_from_dict, labels_to_dict
+from tempocal.predictor.entries import KEYS, LEARNED, columns_from, inputs_from, require_keys
+from tempocal.predictor.whole import require_shape
 
 
 def restore(content: Mapping[str, Any]) -> Calibrator:

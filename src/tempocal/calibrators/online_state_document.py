@@ -8,8 +8,8 @@ import numpy as np
 from tempocal.calibrators.online_state import Learned
 from tempocal.calibrators.standardization import Standard
 from tempocal.errors import DamagedModelFileError
-from tempocal.fitted.entries import list_from, require_keys
 from tempocal.links import Array
+from tempocal.predictor.entries import list_from, require_keys
 from tempocal.solve import Memory, Scatter
 
 _KEYS = {"class_weights", "times", "weights", "models"}

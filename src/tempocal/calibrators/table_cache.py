@@ -4,7 +4,7 @@ from typing import Any
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.rows import Predictor, Scores
+from tempocal.rows import LinearPredictor, Scores
 from tempocal.rows.surrogate import Stand, StandingRows
 from tempocal.tables.cell_counts import Cells
 from tempocal.tables.exact_sums import TableModel
@@ -26,10 +26,10 @@ class Looks:
         like: "Looks | None" = None,
     ) -> None:
         self._labelled, self._clusters, self._exact, self._like = labelled, clusters, exact, like
-        self._stands: dict[Predictor, Stand] = {}
+        self._stands: dict[LinearPredictor, Stand] = {}
         self._cells: dict[int, tuple[Cells, Codes]] = {}
 
-    def stand(self, predictor: Predictor, few: StandIns) -> Stand:
+    def stand(self, predictor: LinearPredictor, few: StandIns) -> Stand:
         """Return the few rows of a model."""
         if predictor not in self._stands:
             model = TableModel(self._labelled, few.atoms, predictor, self._clusters)

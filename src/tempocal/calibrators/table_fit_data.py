@@ -15,7 +15,7 @@ from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.maps import Affine, BinaryMap, Curves, OneVsRest, Scale
 from tempocal.nonparametric import Ordered
-from tempocal.rows import Predictor, Rows
+from tempocal.rows import LinearPredictor, Rows
 from tempocal.rows.surrogate import StandingRows
 from tempocal.tables.finest_keys import Atoms
 from tempocal.tables.gain_sums import GainSums, gains_of_form
@@ -99,7 +99,7 @@ class TableFitData(FitData):
         """Take some of the rows, for a fit that need not be exact."""
         return replace(self.take(rows), exact=False)
 
-    def rows_of(self, predictor: Predictor) -> Callable[[Codes | None, int], Rows]:
+    def rows_of(self, predictor: LinearPredictor) -> Callable[[Codes | None, int], Rows]:
         """Return what makes the rows of a model, from the key of each and the number of keys."""
 
         def rows(keys: Codes | None, n_keys: int) -> Rows:

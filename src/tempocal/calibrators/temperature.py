@@ -14,7 +14,7 @@ from tempocal.calibrators.standardized_features import (
 )
 from tempocal.inputs import Inputs
 from tempocal.maps import Scale
-from tempocal.rows import ODDS, Predictor, ScaledSoftmax, Sigmoid
+from tempocal.rows import ODDS, LinearPredictor, ScaledSoftmax, Sigmoid
 
 # Calibrated logits this small are as good as zero, and still keep the ranks.
 SMALLEST_LOGIT = 1e-6
@@ -85,7 +85,7 @@ class TemperatureScaling(ParametricCalibrator):
     def _family(self, data: FitData) -> Family:
         strengths, standard = check_shrinkage(self.shrinkage, pairs=False), None
         smallest = SMALLEST_LOGIT / max(1.0, data.largest_logit)
-        predictor: Predictor = ScaledSoftmax() if data.n_classes > 2 else Sigmoid(ODDS)
+        predictor: LinearPredictor = ScaledSoftmax() if data.n_classes > 2 else Sigmoid(ODDS)
         if strengths is None and isinstance(predictor, Sigmoid):
             predictor, standard = sigmoid_in_standard(data, predictor, IS_BIAS, 0)
         elif strengths is None:

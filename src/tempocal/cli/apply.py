@@ -31,7 +31,7 @@ def command(named: Named, *, model: str, output: str, column: str, overwrite: bo
     from tempocal.cli.echo import say
     from tempocal.cli.progress import waiting
     from tempocal.files import format_of, open_sink, open_source, stream
-    from tempocal.fitted import read_model
+    from tempocal.predictor import read_model
 
     fitted = read_model(model)
     with open_source(named.file, named.format) as source:

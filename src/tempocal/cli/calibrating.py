@@ -13,8 +13,8 @@ from tempocal.cli.options import Named
 from tempocal.cli.read_predictions import flags_of, naming_flags, split_names, stacked
 from tempocal.errors import InputError
 from tempocal.files import as_numbers, as_times, require_columns
-from tempocal.fitted import FittedModel
 from tempocal.links import Array
+from tempocal.predictor import Predictor
 
 # Rows from which on logits that all lie in [0, 1] are worth a word.
 MANY_ROWS = 50
@@ -24,7 +24,7 @@ MANY_ROWS = 50
 class Calibrating:
     """A model, and which columns it is to be given."""
 
-    model: FittedModel
+    model: Predictor
     scores: list[str]
     times: list[str]
     flags: dict[str, str]
@@ -34,7 +34,7 @@ class Calibrating:
 
     @classmethod
     def of(
-        cls, model: FittedModel, named: Named, schema: Any, file: str, column: str
+        cls, model: Predictor, named: Named, schema: Any, file: str, column: str
     ) -> "Calibrating":
         """Find the columns, and refuse those that the model cannot take."""
         scores = split_names(named.logits or named.proba, schema.names)
@@ -80,7 +80,7 @@ class Calibrating:
             return self.model.predict_proba(scores, time)
 
 
-def require_goes_with(model: FittedModel, named: Named, n_scores: int, n_times: int) -> None:
+def require_goes_with(model: Predictor, named: Named, n_scores: int, n_times: int) -> None:
     """Refuse predictions of another kind or number than the model was fitted to."""
     given: Any = "logits" if named.logits else "proba"
     if given != model.inputs:

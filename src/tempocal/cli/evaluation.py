@@ -11,9 +11,9 @@ from tempocal.cli.options import Named
 from tempocal.cli.progress import waiting
 from tempocal.cli.read_predictions import Predictions
 from tempocal.errors import InputError
-from tempocal.fitted import FittedModel, read_model
 from tempocal.inputs import check_scores
 from tempocal.links import proba_from_logits
+from tempocal.predictor import Predictor, read_model
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,7 @@ def evaluate_file(named: Named, model: str | None, bins: int, seed: int) -> Eval
             return Evaluated(_facts(rows), _measured(rows, named, model, bins, seed))
 
 
-def model_for(
-    path: str, named: Named, *, columns: int, has_time: bool, classes: Any
-) -> FittedModel:
+def model_for(path: str, named: Named, *, columns: int, has_time: bool, classes: Any) -> Predictor:
     """Read a model, which must go with the predictions."""
     fitted = read_model(path)
     clocks = len(fitted.time_kinds)

@@ -154,7 +154,7 @@ def command(*, model: str, target: str, output: str | None, **options: Any) -> N
     1970-01-01 UTC where the model was fitted to dates; in Python they are dates.
     """
     from tempocal.cli.echo import say
-    from tempocal.fitted import read_model
+    from tempocal.predictor import read_model
 
     dtype = options.pop("dtype")
     _refuse_strangers(target, dtype, options)

@@ -9,10 +9,10 @@ from tempocal.cli.evaluation import Evaluated, model_for
 from tempocal.cli.large import Large
 from tempocal.cli.measures import Measures, measure_table
 from tempocal.errors import InputError
-from tempocal.fitted import FittedModel
 from tempocal.inputs import Times, require_same_kind
 from tempocal.maps import Scale
 from tempocal.metrics.in_tables.scored import flag, make_scored
+from tempocal.predictor import Predictor
 from tempocal.tables.computed_columns import add_probabilities
 from tempocal.tables.group_ids import find_groups
 from tempocal.tables.open_table import Frame
@@ -22,20 +22,20 @@ def evaluate_large(large: Large, model: str | None, *, bins: int, seed: int) -> 
     """Measure the predictions as they are, and as a model makes them."""
     rows = large.labelled
     k = np.arange(len(rows.classes))
-    models = {"raw": FittedModel("Identity", k, large.inputs, rows.n_columns, Scale(1.0))}
+    models = {"raw": Predictor("Identity", k, large.inputs, rows.n_columns, Scale(1.0))}
     if model is not None:
         models["calibrated"] = _model(large, model)
     classes = np.unique(large.labels) if large.classes is None else large.classes
     settings: Any = {"classes": classes, "bins": bins, "seed": seed}
     groups = find_groups(rows) if rows.has_groups else None
 
-    def measured(name: str, one: FittedModel) -> Measures:
+    def measured(name: str, one: Predictor) -> Measures:
         return measure_table(name, make_scored(rows, _with(large, one), groups), **settings)
 
     return Evaluated(large.facts, [measured(name, one) for name, one in models.items()])
 
 
-def _model(large: Large, model: str) -> FittedModel:
+def _model(large: Large, model: str) -> Predictor:
     rows, has_time = large.labelled, large.facts.has_time
     given: Any = {"columns": rows.n_columns, "has_time": has_time, "classes": large.classes}
     found = model_for(model, large.named, **given)
@@ -44,7 +44,7 @@ def _model(large: Large, model: str) -> FittedModel:
     return found
 
 
-def _with(large: Large, model: FittedModel) -> Frame:
+def _with(large: Large, model: Predictor) -> Frame:
     """Add the probabilities of a model."""
     names = [f"x{k}" for k in range(large.labelled.n_columns)]
     times = ["time"] * len(model.time_kinds)

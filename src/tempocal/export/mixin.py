@@ -4,7 +4,7 @@ from abc import abstractmethod
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
-from tempocal.fitted import FittedModel
+from tempocal.predictor import Predictor
 
 if TYPE_CHECKING:
     import onnx
@@ -16,7 +16,7 @@ class Exports:
     """A fitted calibrator that runs where there is no tempocal."""
 
     @abstractmethod
-    def _fitted_model(self) -> FittedModel:
+    def _predictor(self) -> Predictor:
         """Return the function that was fitted."""
 
     def to_onnx(
@@ -55,7 +55,7 @@ class Exports:
         """
         from tempocal.export.onnx import to_onnx  # noqa: PLC0415
 
-        return to_onnx(self._fitted_model(), path, dtype)
+        return to_onnx(self._predictor(), path, dtype)
 
     def to_torch(self) -> "TorchCalibrator":
         """Return the calibrator as a module of torch.
@@ -79,4 +79,4 @@ class Exports:
         """
         from tempocal.export.torch import to_torch  # noqa: PLC0415
 
-        return to_torch(self._fitted_model())
+        return to_torch(self._predictor())

@@ -9,11 +9,11 @@ import numpy as np
 
 from tempocal.errors import InputError
 from tempocal.export.program import program
-from tempocal.fitted import FittedModel
-from tempocal.formula import formula_of
 from tempocal.links import Array
 from tempocal.modelfile.atomic_write import replacing
 from tempocal.modelfile.paths import path_name
+from tempocal.predictor import Predictor
+from tempocal.predictor.formula import formula_of
 from tempocal.version import __version__
 
 try:
@@ -31,13 +31,13 @@ _KINDS = {"float64": TensorProto.DOUBLE, "float32": TensorProto.FLOAT}
 
 
 def to_onnx(
-    model: FittedModel, path: str | PathLike[str] | None = None, dtype: Dtype = "float64"
+    model: Predictor, path: str | PathLike[str] | None = None, dtype: Dtype = "float64"
 ) -> onnx.ModelProto:
     """Return a model as an ONNX graph from logits and times to probabilities.
 
     Parameters
     ----------
-    model : FittedModel
+    model : Predictor
         What to calibrate with.
     path : path-like, default=None
         File to write as well, at once or not at all.
@@ -55,7 +55,7 @@ def to_onnx(
     Examples
     --------
     >>> from tempocal.maps import Scale
-    >>> model = FittedModel("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
+    >>> model = Predictor("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
     >>> [each.name for each in to_onnx(model).graph.input]
     ['logits']
     """
@@ -69,7 +69,7 @@ def to_onnx(
     return made
 
 
-def _onnx(model: FittedModel, dtype: Dtype) -> onnx.ModelProto:
+def _onnx(model: Predictor, dtype: Dtype) -> onnx.ModelProto:
     engine = OnnxEngine()
     scores, times = _columns(engine, model, dtype)
     found = program(formula_of(model, scores, times), engine)
@@ -93,7 +93,7 @@ def _onnx(model: FittedModel, dtype: Dtype) -> onnx.ModelProto:
     return made
 
 
-def _columns(engine: "OnnxEngine", model: FittedModel, dtype: Dtype) -> tuple[list[str], list[str]]:
+def _columns(engine: "OnnxEngine", model: Predictor, dtype: Dtype) -> tuple[list[str], list[str]]:
     """Cut the inputs into columns of doubles, and name them."""
     whole: str = model.inputs
     if dtype == "float32":
@@ -105,7 +105,7 @@ def _columns(engine: "OnnxEngine", model: FittedModel, dtype: Dtype) -> tuple[li
     )
 
 
-def _inputs(model: FittedModel, dtype: Dtype) -> list[Any]:
+def _inputs(model: Predictor, dtype: Dtype) -> list[Any]:
     given = [_tensor(model.inputs, _KINDS[dtype], model.columns)]
     if model.time_kinds:
         clocks = len(model.time_kinds)
@@ -118,7 +118,7 @@ def _tensor(name: str, kind: int, columns: int | None) -> Any:
     return helper.make_tensor_value_info(name, kind, shape)
 
 
-def _metadata(model: FittedModel) -> dict[str, str]:
+def _metadata(model: Predictor) -> dict[str, str]:
     return {
         "tempocal_version": __version__,
         "name": model.name,

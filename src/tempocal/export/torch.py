@@ -4,9 +4,9 @@ from io import BytesIO
 from typing import Any
 
 from tempocal.errors import InputError
-from tempocal.fitted import FittedModel
-from tempocal.formula import decision_of, formula_of
 from tempocal.modelfile.atomic_write import replacing
+from tempocal.predictor import Predictor
+from tempocal.predictor.formula import decision_of, formula_of
 
 try:
     import torch
@@ -38,7 +38,7 @@ class TorchCalibrator(torch.nn.Module):
         How many columns of time: 0 for a model that does not change along time.
     """
 
-    def __init__(self, model: FittedModel) -> None:
+    def __init__(self, model: Predictor) -> None:
         super().__init__()
         self.classes = model.classes.tolist()
         self.inputs = str(model.inputs)
@@ -129,7 +129,7 @@ class CalibratedModel(torch.nn.Module):
     ----------
     model : Module
         Gives logits, or an object whose ``logits`` they are, as those of Hugging Face do.
-    calibrator : calibrator, FittedModel or TorchCalibrator
+    calibrator : calibrator, Predictor or TorchCalibrator
         A fitted one.
 
     Examples
@@ -166,21 +166,21 @@ class CalibratedModel(torch.nn.Module):
         return logits
 
 
-def to_torch(model: FittedModel) -> TorchCalibrator:
+def to_torch(model: Predictor) -> TorchCalibrator:
     """Return a model as a module of torch.
 
     Examples
     --------
     >>> import numpy as np
     >>> from tempocal.maps import Scale
-    >>> model = FittedModel("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
+    >>> model = Predictor("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
     >>> to_torch(model)(torch.tensor([0.0]))
     tensor([[0.5000, 0.5000]])
     """
     return TorchCalibrator(model)
 
 
-def exported(model: FittedModel, dtype: str = "float64") -> torch.export.ExportedProgram:
+def exported(model: Predictor, dtype: str = "float64") -> torch.export.ExportedProgram:
     """Return the program of the probabilities for any number of rows.
 
     It takes logits of shape (batch, columns), of the dtype, and for a model along time doubles of
@@ -197,7 +197,7 @@ def exported(model: FittedModel, dtype: str = "float64") -> torch.export.Exporte
     )
 
 
-def save_exported(model: FittedModel, path: str, dtype: str = "float64") -> None:
+def save_exported(model: Predictor, path: str, dtype: str = "float64") -> None:
     """Write the program to a file (.pt2), at once or not at all."""
     written = BytesIO()
     torch.export.save(exported(model, dtype), written)
@@ -208,7 +208,7 @@ def save_exported(model: FittedModel, path: str, dtype: str = "float64") -> None
 def _as_module(calibrator: Any) -> TorchCalibrator:
     if isinstance(calibrator, TorchCalibrator):
         return calibrator
-    if isinstance(calibrator, FittedModel):
+    if isinstance(calibrator, Predictor):
         return to_torch(calibrator)
     if not hasattr(calibrator, "to_torch"):
         raise InputError(f"calibrator must be a fitted one, but it is {calibrator!r}")

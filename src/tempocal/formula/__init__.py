@@ -1,6 +1,5 @@
 """Fitted models as formulas that know no engine: numbers, columns and a few operations."""
 
-from tempocal.formula.build import decision_of, formula_of
 from tempocal.formula.evaluate import evaluate, evaluate_all
 from tempocal.formula.interpret import Engine, choose, interpret
 from tempocal.formula.nodes import Expression
@@ -11,10 +10,8 @@ __all__ = [
     "Expression",
     "Staged",
     "choose",
-    "decision_of",
     "evaluate",
     "evaluate_all",
-    "formula_of",
     "in_stages",
     "interpret",
     "written_size",

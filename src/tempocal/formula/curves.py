@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from tempocal.fitted.model import LARGEST_TIME
 from tempocal.formula.links import LARGEST_EXPONENT, Expressions, exp, log
 from tempocal.formula.nodes import (
     Condition,
@@ -18,6 +17,7 @@ from tempocal.formula.nodes import (
     piecewise,
     total,
 )
+from tempocal.inputs import LARGEST_TIME
 from tempocal.links import Array
 from tempocal.maps import (
     Basis,

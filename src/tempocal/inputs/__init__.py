@@ -24,7 +24,7 @@ from tempocal.inputs.scores import (
 from tempocal.inputs.seconds import TimeKind, from_seconds
 from tempocal.inputs.settings import check_bins, check_choice, check_seed, check_whole
 from tempocal.inputs.time_text import time_text
-from tempocal.inputs.times import Times, check_time, require_same_kind
+from tempocal.inputs.times import LARGEST_TIME, Times, check_time, require_same_kind
 from tempocal.inputs.weights import (
     Groups,
     check_groups,
@@ -36,6 +36,7 @@ from tempocal.links import SMALLEST_PROBABILITY
 
 __all__ = [
     "CERTAIN_LOGIT",
+    "LARGEST_TIME",
     "SMALLEST_PROBABILITY",
     "Codes",
     "Groups",

@@ -14,6 +14,8 @@ from tempocal.errors import InputError
 from tempocal.inputs.arrays import as_array, first_missing, require_same_length
 from tempocal.inputs.seconds import TimeKind, as_seconds, plain_numbers
 
+# Half of what a double holds, so that differences of two times are finite.
+LARGEST_TIME = 8e307
 _SHAPES = {
     1: "one time for each row, of shape (n,) or (n, 1)",
     2: "an array of shape (n, 2), a table of two columns or a tuple of two arrays (a list is rows)",

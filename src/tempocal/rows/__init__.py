@@ -3,7 +3,7 @@
 from tempocal.rows.linear_predictors import (
     LINE,
     ODDS,
-    Predictor,
+    LinearPredictor,
     ScaledSoftmax,
     Scores,
     Sigmoid,
@@ -18,8 +18,8 @@ __all__ = [
     "LINE",
     "ODDS",
     "BinaryRows",
+    "LinearPredictor",
     "PerClassRows",
-    "Predictor",
     "Rows",
     "ScaledSoftmax",
     "Scores",

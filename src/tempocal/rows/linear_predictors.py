@@ -123,7 +123,7 @@ class Softmax:
         return PerClassRows(x.T, scores.labels, self.n_classes, diagonal=self.diagonal, **common)
 
 
-Predictor = Sigmoid | ScaledSoftmax | Softmax
+LinearPredictor = Sigmoid | ScaledSoftmax | Softmax
 
 
 class Scores:

@@ -6,8 +6,8 @@ from typing import Any
 import narwhals as nw
 
 from tempocal.errors import InputError
-from tempocal.fitted import FittedModel
-from tempocal.formula import formula_of
+from tempocal.predictor import Predictor
+from tempocal.predictor.formula import formula_of
 from tempocal.tables.computed_columns import with_formulas
 from tempocal.tables.normalize_columns import with_utc
 from tempocal.tables.open_table import Frame, open_table
@@ -27,7 +27,7 @@ _CANNOT = (NotImplementedError, AttributeError)
 
 
 def apply_table(
-    model: FittedModel,
+    model: Predictor,
     table: Any,
     *,
     logits: Names | None = None,
@@ -39,7 +39,7 @@ def apply_table(
 
     Parameters
     ----------
-    model : FittedModel
+    model : Predictor
         What to calibrate with.
     table : table or path
         Of pandas, Polars (eager or lazy), pyarrow, DuckDB, Spark or Ibis; or a file or pattern of
@@ -61,7 +61,7 @@ def apply_table(
     --------
     >>> import numpy as np, polars as pl
     >>> from tempocal.maps import Scale
-    >>> model = FittedModel("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
+    >>> model = Predictor("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
     >>> apply_table(model, pl.DataFrame({"z": [2.0, None]}), logits="z")["calibrated"].to_list()
     [0.7310585786300049, None]
     """
@@ -82,7 +82,7 @@ def apply_table(
         raise InputError(_cannot(named, error)) from error
 
 
-def _inputs(model: FittedModel, named: Named, frame: Frame, free: str) -> dict[str, nw.Expr]:
+def _inputs(model: Predictor, named: Named, frame: Frame, free: str) -> dict[str, nw.Expr]:
     """Return what the formula starts from: predictions, then times, as double."""
     schema = frame.collect_schema()
     scores = [as_number(name, schema[name], model.inputs) for name in named.scores]

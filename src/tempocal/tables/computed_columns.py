@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import narwhals as nw
 
-from tempocal.fitted import FittedModel
-from tempocal.formula import Expression, formula_of, in_stages, interpret
+from tempocal.formula import Expression, in_stages, interpret
+from tempocal.predictor import Predictor
+from tempocal.predictor.formula import formula_of
 from tempocal.tables.narwhals_engine import NarwhalsEngine
 from tempocal.tables.open_table import Frame
 
@@ -28,7 +29,7 @@ def with_formulas(
 
 def add_probabilities(
     frame: Frame,
-    model: FittedModel,
+    model: Predictor,
     scores: Sequence[str],
     times: Sequence[str] = (),
     prefix: str = "p",
@@ -39,7 +40,7 @@ def add_probabilities(
     ----------
     frame : Frame
         Rows whose columns are double.
-    model : FittedModel
+    model : Predictor
         What to calibrate with.
     scores, times : sequence of str
         Columns of the predictions and of the times, which are seconds unless they are numbers.
@@ -50,7 +51,7 @@ def add_probabilities(
     --------
     >>> import narwhals as nw, numpy as np, polars as pl
     >>> from tempocal.maps import Scale
-    >>> model = FittedModel("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
+    >>> model = Predictor("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
     >>> frame = nw.from_native(pl.DataFrame({"z": [2.0]}))
     >>> add_probabilities(frame, model, ["z"])["p1"].round(3).to_list()
     [0.731]

@@ -7,7 +7,7 @@ import numpy as np
 from tempocal.errors import InputError
 from tempocal.formula.nodes import Column, Expression, Number
 from tempocal.links import Array
-from tempocal.rows import Predictor, Sums
+from tempocal.rows import LinearPredictor, Sums
 from tempocal.rows.surrogate import GroupSums
 from tempocal.tables.finest_keys import Atoms
 from tempocal.tables.group_ids import GroupIds, codes_of
@@ -32,14 +32,18 @@ class TableModel:
         The rows.
     atoms : Atoms
         Their keys.
-    predictor : Predictor
+    predictor : LinearPredictor
         The model.
     clusters : GroupIds or None
         Groups of the rows.
     """
 
     def __init__(
-        self, labelled: Labelled, atoms: Atoms, predictor: Predictor, clusters: GroupIds | None
+        self,
+        labelled: Labelled,
+        atoms: Atoms,
+        predictor: LinearPredictor,
+        clusters: GroupIds | None,
     ) -> None:
         if predictor.n_coefficients > MOST_COEFFICIENTS:
             raise InputError(

@@ -10,7 +10,8 @@ import numpy as np
 
 from tempocal.errors import InputError
 from tempocal.formula import interpret
-from tempocal.formula.scores import read_scores
+from tempocal.formula.input_columns import read_scores
+from tempocal.inputs import LARGEST_TIME
 from tempocal.inputs.arrays import first_missing
 from tempocal.inputs.scores import LARGEST_LOGIT
 from tempocal.inputs.weights import (
@@ -23,8 +24,6 @@ from tempocal.tables.narwhals_engine import NarwhalsEngine
 from tempocal.tables.open_table import Frame
 from tempocal.tables.transfer import Columns
 
-# Half of what a double holds, so that differences are finite.
-LARGEST_TIME = 8e307
 # Whole numbers beyond this are no longer told apart by double.
 LARGEST_WHOLE = 2.0**53
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError
 from tempocal.formula import interpret
-from tempocal.formula.scores import read_scores
+from tempocal.formula.input_columns import read_scores
 from tempocal.inputs import Inputs, TimeKind, check_labels, encode_labels
 from tempocal.inputs.weights import LARGEST_FLOAT_ID
 from tempocal.links import Array

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from tempocal.fitted import FittedModel
+from tempocal.predictor import Predictor
 
 if TYPE_CHECKING:
     from tempocal.tables.output_names import Names
@@ -14,7 +14,7 @@ class InTables:
     """A fitted calibrator that goes where the rows are."""
 
     @abstractmethod
-    def _fitted_model(self) -> FittedModel:
+    def _predictor(self) -> Predictor:
         """Return the function that was fitted."""
 
     def apply_table(
@@ -62,7 +62,7 @@ class InTables:
         from tempocal.tables.apply import apply_table  # noqa: PLC0415
 
         return apply_table(
-            self._fitted_model(), table, logits=logits, proba=proba, time=time, prefix=prefix
+            self._predictor(), table, logits=logits, proba=proba, time=time, prefix=prefix
         )
 
     def to_sql(
@@ -108,5 +108,5 @@ class InTables:
         from tempocal.tables.sql import to_sql  # noqa: PLC0415
 
         return to_sql(
-            self._fitted_model(), dialect, logits=logits, proba=proba, time=time, prefix=prefix
+            self._predictor(), dialect, logits=logits, proba=proba, time=time, prefix=prefix
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tempocal.errors import InputError
-from tempocal.fitted import FittedModel
+from tempocal.predictor import Predictor
 
 # One column or several, by name.
 Names = str | Sequence[str]
@@ -45,7 +45,7 @@ def quoted(name: str) -> str:
 
 
 def named_columns(
-    model: FittedModel, logits: Names | None, proba: Names | None, time: Names | None
+    model: Predictor, logits: Names | None, proba: Names | None, time: Names | None
 ) -> Named:
     """Check the names of columns against what the model was fitted to."""
     given, other = (logits, proba) if model.inputs == "logits" else (proba, logits)
@@ -67,14 +67,14 @@ def named_columns(
     return Named(scores, times)
 
 
-def added_columns(model: FittedModel, prefix: str) -> dict[str, int]:
+def added_columns(model: Predictor, prefix: str) -> dict[str, int]:
     """Names of the columns that are added, and the position of the class that each is of.
 
     Examples
     --------
     >>> import numpy as np
     >>> from tempocal.maps import Scale
-    >>> model = FittedModel("Identity", np.array(["a", "b", "c"]), "logits", 3, Scale(1.0))
+    >>> model = Predictor("Identity", np.array(["a", "b", "c"]), "logits", 3, Scale(1.0))
     >>> added_columns(model, "calibrated")
     {'calibrated_a': 0, 'calibrated_b': 1, 'calibrated_c': 2}
     """

@@ -23,7 +23,7 @@ from tempocal.formula.nodes import (
     divide,
     total,
 )
-from tempocal.rows import Predictor, ScaledSoftmax, Sigmoid, Softmax
+from tempocal.rows import LinearPredictor, ScaledSoftmax, Sigmoid, Softmax
 
 LABEL = "label"
 
@@ -37,7 +37,7 @@ class Terms:
     hessian: Expressions  # of pairs (p, q) with p <= q, row by row
 
 
-def terms_of(predictor: Predictor, z: Expressions, theta: Sequence[Expression]) -> Terms:
+def terms_of(predictor: LinearPredictor, z: Expressions, theta: Sequence[Expression]) -> Terms:
     """Return what each row adds, from its logits and the coefficients of its key."""
     return _terms(predictor, z, theta)
 

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tempocal.errors import InputError
-from tempocal.fitted import FittedModel
-from tempocal.formula import Expression, formula_of
+from tempocal.formula import Expression
 from tempocal.lazy import cached
+from tempocal.predictor import Predictor
+from tempocal.predictor.formula import formula_of
 from tempocal.tables.output_names import Names, added_columns, named_columns
 from tempocal.tables.select_statement import (
     check_dialect,
@@ -73,7 +74,7 @@ class SqlExpressions:
 
 
 def to_sql(
-    model: FittedModel,
+    model: Predictor,
     dialect: str = "duckdb",
     *,
     logits: Names | None = None,
@@ -85,7 +86,7 @@ def to_sql(
 
     Parameters
     ----------
-    model : FittedModel
+    model : Predictor
         What to calibrate with.
     dialect : str
         "duckdb", "postgres", "spark", "bigquery", "snowflake", "sqlite" (which must have its math
@@ -101,7 +102,7 @@ def to_sql(
     --------
     >>> import numpy as np
     >>> from tempocal.maps import Scale
-    >>> model = FittedModel("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
+    >>> model = Predictor("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
     >>> to_sql(model, "snowflake").select("predictions")
     'SELECT *, CASE WHEN ... END AS "calibrated" FROM "predictions"'
     """

@@ -23,9 +23,9 @@ from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_needs import Needs
 from tempocal.curves import Constant, Curve, ExponentialDecay, RandomWalk, Spline
 from tempocal.errors import InputError, warn_user
-from tempocal.fitted.entries import TimeColumn
 from tempocal.inputs import Inputs, check_seed, check_whole
 from tempocal.modelfile import write_document
+from tempocal.predictor.entries import TimeColumn
 from tempocal.tables.output_names import Names
 from tempocal.temporal.auto_document import auto_to_content
 from tempocal.temporal.base import TimedCalibrator

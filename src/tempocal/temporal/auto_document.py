@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from tempocal.calibrators.document import read_out, spell_out
 from tempocal.errors import DamagedModelFileError
-from tempocal.fitted.entries import KEYS_OF_CHOICE, require_keys
 from tempocal.modelfile.labels import labels_from_dict, labels_to_dict
+from tempocal.predictor.entries import KEYS_OF_CHOICE, require_keys
 from tempocal.temporal.comparison import Candidate, Comparison
 from tempocal.temporal.document import parameters_to_dict, to_content
 from tempocal.temporal.reading import from_content, parameters_from_dict

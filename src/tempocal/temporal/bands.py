@@ -40,7 +40,7 @@ from tempocal.solve.evidence import Doubt
 from tempocal.solve.linear_systems import invert_blocks
 from tempocal.solve.penalties import as_matrix
 from tempocal.solve.profile import FASTEST, SLOWEST
-from tempocal.temporal.curve_models import FittedModel
+from tempocal.temporal.curve_models import CurveFit
 
 # Change of a log rate by which derivatives are taken.
 NUDGE = 1e-4
@@ -76,7 +76,7 @@ class Inference:
     memory: Memory
 
 
-def infer(fitted: FittedModel, groups: Groups | None, before: Memory | None = None) -> Inference:
+def infer(fitted: CurveFit, groups: Groups | None, before: Memory | None = None) -> Inference:
     """Work out how sure a fit is; ``before`` is what was known without its rows."""
     tangent = _Tangent(fitted)
     memory, doubted = _remember(tangent, groups, before)
@@ -128,7 +128,7 @@ def _remember(
     return known, doubted
 
 
-def _of_steps(fitted: FittedModel, memory: Memory, doubted: Doubt) -> Inference:
+def _of_steps(fitted: CurveFit, memory: Memory, doubted: Doubt) -> Inference:
     hessian, effect, strengths = memory.curvature, memory.effect, fitted.shrunk.strengths
     free = (memory.theta > fitted.problem.lower).reshape(hessian.shape[:2])
     pulls = _diagonal_blocks(fitted, strengths)
@@ -156,7 +156,7 @@ def _of_steps(fitted: FittedModel, memory: Memory, doubted: Doubt) -> Inference:
     )
 
 
-def _diagonal_blocks(fitted: FittedModel, strengths: Strengths) -> Array:
+def _diagonal_blocks(fitted: CurveFit, strengths: Strengths) -> Array:
     width = fitted.problem.rows.n_coefficients
     pull = fitted.problem.pull(strengths).reshape(-1, width)
     return np.asarray(pull[:, :, None] * np.eye(width), dtype=np.float64)
@@ -216,7 +216,7 @@ def _nothing_known(curvature: Array, free: NDArray[np.bool_]) -> Array:
     return np.where(free & (curvature <= 0.0), UNKNOWN, 0.0)
 
 
-def _held(fitted: FittedModel, free: NDArray[np.bool_], effect: float) -> Array:
+def _held(fitted: CurveFit, free: NDArray[np.bool_], effect: float) -> Array:
     """Variance of coefficients that a bound holds back: exponential, by their gradient."""
     gradient = fitted.shrunk.solution.gradient
     assert gradient is not None
@@ -227,7 +227,7 @@ def _held(fitted: FittedModel, free: NDArray[np.bool_], effect: float) -> Array:
     return variances.reshape(free.shape)
 
 
-def _by_number(covariance: Array, fitted: FittedModel) -> Array:
+def _by_number(covariance: Array, fitted: CurveFit) -> Array:
     """Covariance of the coefficients of each number of the map, and of the rates."""
     readout, count = _readout(fitted), len(fitted.table)
     n_numbers, width = readout.shape
@@ -240,7 +240,7 @@ def _by_number(covariance: Array, fitted: FittedModel) -> Array:
     return np.asarray(picks @ covariance @ picks.swapaxes(1, 2))
 
 
-def _readout(fitted: FittedModel) -> Array:
+def _readout(fitted: CurveFit) -> Array:
     readout = fitted.model.readout
     return np.eye(len(fitted.model.identity)) if readout is None else readout
 
@@ -248,7 +248,7 @@ def _readout(fitted: FittedModel) -> Array:
 class _Tangent:
     """A curve near its optimum, in its coefficients and its rates."""
 
-    def __init__(self, fitted: FittedModel) -> None:
+    def __init__(self, fitted: CurveFit) -> None:
         self.fitted, self.problem = fitted, fitted.problem
         theta = fitted.shrunk.solution.theta
         rates = fitted.log_rates if fitted.problem.basis.ndim == 2 else ()
@@ -317,7 +317,7 @@ class _Tangent:
         return np.asarray(basis[:, None] == np.arange(len(self.table)), dtype=np.float64)
 
 
-def _moved(fitted: FittedModel, k: int, by: float) -> Basis:
+def _moved(fitted: CurveFit, k: int, by: float) -> Basis:
     """Return the basis at another rate."""
     rates = fitted.log_rates
     return fitted.shape_at((*rates[:k], rates[k] + by, *rates[k + 1 :])).basis

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.check_rows import Checked, check_rows, with_shape
 from tempocal.errors import InputError
-from tempocal.fitted.entries import TimeColumn
 from tempocal.inputs import (
     Inputs,
     TimeKind,
@@ -31,6 +30,7 @@ from tempocal.maps import (
     numbers_by_name,
     proba_of_map,
 )
+from tempocal.predictor.entries import TimeColumn
 from tempocal.tables.column_roles import Asked
 from tempocal.tables.labelled import Labelled, read_labelled
 from tempocal.temporal.fit_along_time import FittedAlongTime

@@ -24,8 +24,8 @@ from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.calibrators.table_needs import Needs
 from tempocal.curves import Constant, Curve, ExponentialDecay
 from tempocal.errors import InputError
-from tempocal.fitted.entries import TimeColumn
 from tempocal.inputs import Times, require_same_kind
+from tempocal.predictor.entries import TimeColumn
 from tempocal.tables.output_names import Names
 from tempocal.temporal.base import TimedCalibrator
 from tempocal.temporal.blas import one_blas_thread

@@ -37,7 +37,7 @@ MOST_SEPARATE = 10_000
 
 
 @dataclass(frozen=True)
-class FittedModel:
+class CurveFit:
     """One model of a family, fitted along time."""
 
     model: LinearModel
@@ -67,12 +67,12 @@ class FittedModel:
 
 def fit_models(
     family: Family, track: Track, shrinkage: Shrinkage, data: FitData
-) -> list[FittedModel]:
+) -> list[CurveFit]:
     """Fit every model of a family along the same track."""
     return [_fit(model, family, track, shrinkage, data) for model in family.models]
 
 
-def refit_models(family: Family, track: Track, fitted: Sequence[FittedModel]) -> list[FittedModel]:
+def refit_models(family: Family, track: Track, fitted: Sequence[CurveFit]) -> list[CurveFit]:
     """Fit the same models to other rows on the same keys, with the strengths they had.
 
     Coefficients and rates are fitted anew, but start from where they were.
@@ -90,7 +90,7 @@ def update_models(
     known: Sequence[Memory],
     shrinkage: Shrinkage,
     groups: Groups | None,
-) -> list[FittedModel]:
+) -> list[CurveFit]:
     """Fit the same models to rows that came later, beside what is known of the earlier ones.
 
     Rates stay as they were; the track and the groups are those of the new rows.
@@ -101,12 +101,12 @@ def update_models(
         shrunk = go_on(problem, before, groups, separate=separate)
         report(problem, shrunk, shrinkage, track.grid.times)
         models.append(
-            FittedModel(model, track, problem, shrunk, before.log_rates, before.wanted, family.tidy)
+            CurveFit(model, track, problem, shrunk, before.log_rates, before.wanted, family.tidy)
         )
     return models
 
 
-def to_curves(family: Family, fitted: Sequence[FittedModel]) -> Curves:
+def to_curves(family: Family, fitted: Sequence[CurveFit]) -> Curves:
     """Make the map of the models together."""
     return Curves(
         family.form, tuple(one.basis for one in fitted), tuple(one.table for one in fitted)
@@ -115,7 +115,7 @@ def to_curves(family: Family, fitted: Sequence[FittedModel]) -> Curves:
 
 def _fit(
     model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, data: FitData
-) -> FittedModel:
+) -> CurveFit:
     if isinstance(track.shape((1.0,) * track.n_rates).basis, ConstantBasis):
         return _fit_constant(model, family, track, shrinkage, data)
     given: Wanted = check_shrinkage(shrinkage) or (None, None)
@@ -142,21 +142,17 @@ def _fit(
         shrunk = _fit_linear(first, track.shape(()).separate, wanted, data.groups)
         profiled, problem = Profiled((), shrunk), first
     report(problem, profiled.shrunk, shrinkage, track.grid.times)
-    return FittedModel(
-        model, track, problem, profiled.shrunk, profiled.log_rates, wanted, family.tidy
-    )
+    return CurveFit(model, track, problem, profiled.shrunk, profiled.log_rates, wanted, family.tidy)
 
 
-def _refit(model: LinearModel, track: Track, before: FittedModel) -> FittedModel:
+def _refit(model: LinearModel, track: Track, before: CurveFit) -> CurveFit:
     strengths, start = before.shrunk.strengths, before.shrunk.solution.theta
     rows = model.rows(track.grid.keys, track.grid.n_keys)
     shape = before.shape_at(before.log_rates)
     if isinstance(shape.basis, ConstantBasis):
         problem = replace(before.problem, rows=rows, basis=np.zeros(rows.n_keys, dtype=np.intp))
         shrunk = Shrunk(fit(problem, strengths, start), strengths)
-        return FittedModel(
-            model, track, problem, shrunk, before.log_rates, before.wanted, before.tidy
-        )
+        return CurveFit(model, track, problem, shrunk, before.log_rates, before.wanted, before.tidy)
 
     def at_rates(log_rates: Rates) -> Problem:
         shape = track.shape([np.exp(rate) for rate in log_rates])
@@ -167,9 +163,7 @@ def _refit(model: LinearModel, track: Track, before: FittedModel) -> FittedModel
         found = fit_profile(at_rates, track.n_rates, strengths, place)
         shrunk = Shrunk(found.solution, strengths)
         problem = at_rates(found.log_rates)
-        return FittedModel(
-            model, track, problem, shrunk, found.log_rates, before.wanted, before.tidy
-        )
+        return CurveFit(model, track, problem, shrunk, found.log_rates, before.wanted, before.tidy)
     problem = at_rates(())
     # A step without rows must not remember what it was.
     solution = fit_separately(problem, strengths) if shape.separate else None
@@ -190,10 +184,10 @@ def _problem_after(model: LinearModel, track: Track, before: Memory) -> tuple[Pr
 
 def _fit_constant(
     model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, data: FitData
-) -> FittedModel:
+) -> CurveFit:
     """Fit as the calibrator alone would."""
     problem, shrunk, wanted = fit_alone(model, family, shrinkage, data)
-    return FittedModel(model, track, problem, shrunk, (1.0,) * track.n_rates, wanted, family.tidy)
+    return CurveFit(model, track, problem, shrunk, (1.0,) * track.n_rates, wanted, family.tidy)
 
 
 def _fit_linear(problem: Problem, separate: bool, wanted: Wanted, groups: Groups | None) -> Shrunk:

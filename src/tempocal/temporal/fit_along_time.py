@@ -22,7 +22,7 @@ from tempocal.inputs import Codes
 from tempocal.maps import Band, ConstantBasis, Curves, StepBand, TemporalMap
 from tempocal.solve.profile import FASTEST, SLOWEST
 from tempocal.temporal.bands import Inference, infer
-from tempocal.temporal.curve_models import FittedModel, fit_models, refit_models, to_curves
+from tempocal.temporal.curve_models import CurveFit, fit_models, refit_models, to_curves
 from tempocal.temporal.gain_interval import score_rows
 from tempocal.temporal.per_step_maps import fit_each_step
 
@@ -41,7 +41,7 @@ class FittedAlongTime:
     summary: Summary
     n_determined: float | None
     track: Track
-    models: tuple[FittedModel, ...]
+    models: tuple[CurveFit, ...]
     learned: Learned | None = None
 
 
@@ -141,7 +141,7 @@ def _do_nothing(
 
 
 def details_along_time(
-    models: Sequence[FittedModel], inferences: Sequence[Inference]
+    models: Sequence[CurveFit], inferences: Sequence[Inference]
 ) -> dict[str, Any]:
     """Collect what a summary tells about the models; warn of rates at their ends."""
     _warn_of_ends(models)
@@ -151,7 +151,7 @@ def details_along_time(
     }
 
 
-def _warn_of_ends(models: Sequence[FittedModel]) -> None:
+def _warn_of_ends(models: Sequence[CurveFit]) -> None:
     """Say so where a rate stands at an end of its range."""
     for one in models:
         for rate in one.log_rates if one.track.n_rates else ():

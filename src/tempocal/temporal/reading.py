@@ -6,14 +6,14 @@ from typing import Any
 from tempocal.calibrators.loading import construct, restore_facts, restore_learned
 from tempocal.calibrators.shrinkage import check_shrinkage
 from tempocal.errors import DamagedModelFileError, InputError
-from tempocal.fitted.entries import (
+from tempocal.maps.document import along_time_from_dict, band_from_dict
+from tempocal.predictor.entries import (
     KEYS_ALONG_TIME,
     list_from,
     require_keys,
     time_column_from,
     time_kinds_from,
 )
-from tempocal.maps.document import along_time_from_dict, band_from_dict
 from tempocal.temporal.calibrator import TemporalCalibrator
 from tempocal.temporal.document import curve_from_dict
 from tempocal.temporal.whole import require_whole

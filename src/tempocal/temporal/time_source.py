@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from tempocal.errors import InputError
-from tempocal.fitted.entries import TimeColumn
-from tempocal.fitted.model import moderate
 from tempocal.inputs import Times, as_array, check_time
 from tempocal.kernels.extremes import extremes
+from tempocal.predictor.entries import TimeColumn
+from tempocal.predictor.predict import moderate
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from tempocal.calibrators.loading import check_map, require_same_classes
 from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.curves import Constant
 from tempocal.errors import DamagedModelFileError
-from tempocal.fitted.entries import Columns
-from tempocal.fitted.whole import columns_beside_time, maps_at_moments, require_clocks
 from tempocal.maps import MapPerStep, StepBand, to_dict
+from tempocal.predictor.entries import Columns
+from tempocal.predictor.whole import columns_beside_time, maps_at_moments, require_clocks
 from tempocal.temporal.calibrator import TemporalCalibrator
 
 

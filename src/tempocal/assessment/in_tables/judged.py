@@ -10,7 +10,6 @@ from tempocal.assessment.in_tables.examples import pick_examples
 from tempocal.assessment.method_scores import RELIABILITY_BINS, diagram_of, n_stretches
 from tempocal.assessment.methods import Fitted
 from tempocal.assessment.row_source import EXCHANGED
-from tempocal.fitted import FittedModel
 from tempocal.lazy import cached
 from tempocal.metrics import IntervalEstimate, OverTime, ReliabilityTable
 from tempocal.metrics.in_tables.reliability import reliability_tables
@@ -18,6 +17,7 @@ from tempocal.metrics.in_tables.scored import Scored, make_scored
 from tempocal.metrics.in_tables.take import take_along, take_gain, take_whole
 from tempocal.metrics.in_tables.time_bins import TableStretches, cut_table, whole
 from tempocal.metrics.jackknife import Metric
+from tempocal.predictor import Predictor
 from tempocal.tables.computed_columns import add_probabilities
 from tempocal.tables.group_ids import GroupIds
 from tempocal.tables.labelled import Labelled
@@ -32,14 +32,14 @@ class JudgedTable:
 
     rows: Labelled
     groups: GroupIds
-    models: dict[str, FittedModel]
+    models: dict[str, Predictor]
     seed: int
     known: dict[str, Scored] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: Labelled, groups: GroupIds, fitted: Fitted, seed: int) -> "JudgedTable":
         """Take the models of the methods."""
-        models = {name: one._fitted_model() for name, one in fitted.by_name().items()}
+        models = {name: one._predictor() for name, one in fitted.by_name().items()}
         return cls(rows, groups, models, seed)
 
     def whole(self, metric: Metric, name: str) -> IntervalEstimate:

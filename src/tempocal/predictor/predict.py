@@ -6,17 +6,22 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
-from tempocal.inputs import Inputs, TimeKind, Times, check_scores, check_time, require_same_kind
+from tempocal.inputs import (
+    LARGEST_TIME,
+    Inputs,
+    TimeKind,
+    Times,
+    check_scores,
+    check_time,
+    require_same_kind,
+)
 from tempocal.kernels.extremes import extremes
 from tempocal.links import Array
 from tempocal.maps import proba_at_once, proba_of_map
 
-# Half of what a double holds, so that differences are finite.
-LARGEST_TIME = 8e307
-
 
 @dataclass(frozen=True)
-class FittedModel:
+class Predictor:
     """What a model file says about predicting.
 
     Attributes

@@ -18,9 +18,9 @@ from tempocal.errors import (
     NewerModelFileError,
     NotAModelFileError,
 )
-from tempocal.fitted import read_model
-from tempocal.fitted.reading import model_from
 from tempocal.modelfile import read_document, write_document
+from tempocal.predictor import read_model
+from tempocal.predictor.reading import model_from
 
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 
@@ -133,7 +133,7 @@ def test_predicting_does_not_import_scikit_learn(path):
     z, y, time, _ = rows()
     tc.TemporalCalibrator().fit(z, y, time=time).save(path)
     code = (
-        "import sys; from tempocal.fitted import read_model;"
+        "import sys; from tempocal.predictor import read_model;"
         f"read_model({str(path)!r}).predict_proba([0.5], [1.0]);"
         "assert not {'sklearn', 'scipy'} & set(sys.modules)"
     )

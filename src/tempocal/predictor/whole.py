@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from tempocal.errors import DamagedModelFileError
-from tempocal.fitted.entries import Columns, TimeColumn
 from tempocal.maps import (
     FORMS,
     Basis,
@@ -15,6 +14,7 @@ from tempocal.maps import (
     MapPerStep,
     ProductBasis,
 )
+from tempocal.predictor.entries import Columns, TimeColumn
 
 
 def require_shape(fitted: FittedMap, columns: int, n_classes: int) -> None:

@@ -5,7 +5,12 @@ from os import PathLike
 from typing import Any
 
 from tempocal.errors import DamagedModelFileError
-from tempocal.fitted.entries import (
+from tempocal.inputs import Inputs
+from tempocal.maps import from_dict
+from tempocal.maps.document import along_time_from_dict
+from tempocal.modelfile import read_document
+from tempocal.modelfile.labels import labels_from_dict
+from tempocal.predictor.entries import (
     KEYS,
     KEYS_ALONG_TIME,
     KEYS_OF_CHOICE,
@@ -15,21 +20,16 @@ from tempocal.fitted.entries import (
     time_column_from,
     time_kinds_from,
 )
-from tempocal.fitted.model import FittedModel
-from tempocal.fitted.whole import (
+from tempocal.predictor.predict import Predictor
+from tempocal.predictor.whole import (
     columns_beside_time,
     maps_at_moments,
     require_clocks,
     require_shape,
 )
-from tempocal.inputs import Inputs
-from tempocal.maps import from_dict
-from tempocal.maps.document import along_time_from_dict
-from tempocal.modelfile import read_document
-from tempocal.modelfile.labels import labels_from_dict
 
 
-def read_model(path: str | PathLike[str]) -> FittedModel:
+def read_model(path: str | PathLike[str]) -> Predictor:
     """Read what a model file says about predicting.
 
     Parameters
@@ -58,7 +58,7 @@ def read_model(path: str | PathLike[str]) -> FittedModel:
         raise DamagedModelFileError(f"{path}: {error}") from error
 
 
-def model_from(content: Any) -> FittedModel:
+def model_from(content: Any) -> Predictor:
     """Return the model that a document describes."""
     kind = content.get("calibrator")
     if kind == "AutoTemporalCalibrator":
@@ -67,16 +67,16 @@ def model_from(content: Any) -> FittedModel:
     return _along_time(content) if kind == "TemporalCalibrator" else _of_all_times(content)
 
 
-def _of_all_times(content: Mapping[str, Any]) -> FittedModel:
+def _of_all_times(content: Mapping[str, Any]) -> Predictor:
     require_keys(content, KEYS)
     classes = labels_from_dict(content["classes"])
     fitted, columns = from_dict(content["map"]), columns_from(content).count
     require_shape(fitted, columns, len(classes))
     inputs = inputs_from(_entry(content["parameters"], "inputs"))
-    return FittedModel(_name(content), classes, inputs, columns, fitted)
+    return Predictor(_name(content), classes, inputs, columns, fitted)
 
 
-def _along_time(content: Any) -> FittedModel:
+def _along_time(content: Any) -> Predictor:
     require_keys(content, KEYS_ALONG_TIME)
     classes, kinds = labels_from_dict(content["classes"]), time_kinds_from(content["time_kinds"])
     fitted = along_time_from_dict(content["map"])
@@ -86,7 +86,7 @@ def _along_time(content: Any) -> FittedModel:
     for one in maps_at_moments(fitted):
         require_shape(one, columns, len(classes))
     inputs = _inputs_along_time(content["parameters"])
-    return FittedModel(_name(content), classes, inputs, columns, fitted, kinds)
+    return Predictor(_name(content), classes, inputs, columns, fitted, kinds)
 
 
 def _inputs_along_time(parameters: Any) -> Inputs:

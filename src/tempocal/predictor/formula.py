@@ -3,26 +3,26 @@
 from collections.abc import Sequence
 
 from tempocal.errors import InputError
-from tempocal.fitted import FittedModel
-from tempocal.fitted.model import LARGEST_TIME
 from tempocal.formula.curves import choose_step, curve_along, numbers, seen_by
+from tempocal.formula.input_columns import read_scores, within
 from tempocal.formula.links import Expressions
 from tempocal.formula.maps import logits_of, logits_of_form, of_form, probabilities
 from tempocal.formula.nodes import Column, Condition, Every, Null, Where
-from tempocal.formula.scores import read_scores, within
+from tempocal.inputs import LARGEST_TIME
 from tempocal.maps import Curves, MapPerStep
+from tempocal.predictor import Predictor
 
 
-def formula_of(model: FittedModel, scores: Sequence[str], time: Sequence[str] = ()) -> Expressions:
+def formula_of(model: Predictor, scores: Sequence[str], time: Sequence[str] = ()) -> Expressions:
     """Return the probability of each class as a formula of named columns.
 
-    Where `FittedModel.predict_proba` refuses a row, the formula has no number (`Null`): a missing
+    Where `Predictor.predict_proba` refuses a row, the formula has no number (`Null`): a missing
     or undefined prediction or time, a logit beyond 2**53, probabilities that do not sum to 1, a
     step that a ``PerStep(unseen="error")`` has not seen.
 
     Parameters
     ----------
-    model : FittedModel
+    model : Predictor
         A model of any calibrator, along any curve.
     scores : sequence of str
         Columns of the logits, or of the probabilities where the model takes those.
@@ -40,7 +40,7 @@ def formula_of(model: FittedModel, scores: Sequence[str], time: Sequence[str] = 
     >>> import numpy as np
     >>> from tempocal.formula import evaluate
     >>> from tempocal.maps import Scale
-    >>> model = FittedModel("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
+    >>> model = Predictor("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
     >>> _, positive = formula_of(model, ["z"])
     >>> evaluate(positive, {"z": np.array([2.0, np.nan])}).round(3)
     array([0.731,   nan])
@@ -48,7 +48,7 @@ def formula_of(model: FittedModel, scores: Sequence[str], time: Sequence[str] = 
     return _formula(model, scores, time, as_logits=False)
 
 
-def decision_of(model: FittedModel, scores: Sequence[str], time: Sequence[str] = ()) -> Expressions:
+def decision_of(model: Predictor, scores: Sequence[str], time: Sequence[str] = ()) -> Expressions:
     """Return calibrated logits as formulas: one for two classes, else one for each.
 
     They may be infinite where the model is certain, so that not every engine can work them out.
@@ -63,7 +63,7 @@ def decision_of(model: FittedModel, scores: Sequence[str], time: Sequence[str] =
     >>> import numpy as np
     >>> from tempocal.formula import evaluate
     >>> from tempocal.maps import Scale
-    >>> model = FittedModel("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
+    >>> model = Predictor("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
     >>> evaluate(*decision_of(model, ["z"]), {"z": np.array([2.0, np.nan])})
     array([ 1., nan])
     """
@@ -71,7 +71,7 @@ def decision_of(model: FittedModel, scores: Sequence[str], time: Sequence[str] =
 
 
 def _formula(
-    model: FittedModel, scores: Sequence[str], time: Sequence[str], *, as_logits: bool
+    model: Predictor, scores: Sequence[str], time: Sequence[str], *, as_logits: bool
 ) -> Expressions:
     _require_count(scores, model.columns, model.inputs)
     _require_count(time, len(model.time_kinds), "time")
