@@ -74,7 +74,7 @@ def test_threads_of_the_caller_that_find_nobody_free_work_alone(monkeypatch):
 
 
 class Interrupted:
-    """Interrupt the thread that enters this many lines of `cores.py` from now."""
+    """Interrupt the thread that enters this many lines of `thread_pool.py` from now."""
 
     def __init__(self, lines):
         self.left = lines
