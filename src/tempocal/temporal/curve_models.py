@@ -65,9 +65,7 @@ class CurveFit:
         return self.track.shape(np.exp(log_rates).tolist())
 
 
-def fit_models(
-    family: Family, track: Track, shrinkage: Shrinkage, data: FitData
-) -> list[CurveFit]:
+def fit_models(family: Family, track: Track, shrinkage: Shrinkage, data: FitData) -> list[CurveFit]:
     """Fit every model of a family along the same track."""
     return [_fit(model, family, track, shrinkage, data) for model in family.models]
 
