@@ -9,7 +9,7 @@ import numpy as np
 from tempocal.datasets import simulate_match
 from tempocal.links import Array, sigmoid
 from tempocal.live import Monitor
-from tempocal.live.bet_queue import Bet, Line
+from tempocal.live.bet_queue import Bet, BetQueue
 from tempocal.live.evalues import Alternatives
 
 ALPHA = 0.05
@@ -102,11 +102,11 @@ def _pairs(proba: Array, order: Any) -> tuple[Array, Array]:
 
 def _naively(proba: Array, outcome: Array) -> bool:
     """Tell whether there is an alarm if bets are settled in the order in which they are passed."""
-    line = Line(Alternatives(2), float(np.log(1.0 / ALPHA)))
+    queue = BetQueue(Alternatives(2), float(np.log(1.0 / ALPHA)))
     both = [np.stack([1.0 - values, values], axis=1) for values in (proba, outcome)]
-    line.waiting.extend(Bet(0, *pair) for pair in zip(*both, strict=True))
-    line.settle()
-    return line.crossing is not None
+    queue.waiting.extend(Bet(0, *pair) for pair in zip(*both, strict=True))
+    queue.settle()
+    return queue.crossing is not None
 
 
 def _events(ends: Array) -> Iterator[tuple[str, int]]:

@@ -13,10 +13,10 @@ from tempocal.live.evalues import (
     SHIFTS,
     SLOPES,
     Alternatives,
-    inside,
-    later,
+    clip_proba,
     log_running_after,
     log_values,
+    remaining_weight,
 )
 
 sizes = st.floats(0.0, 1.0)
@@ -24,7 +24,7 @@ forecasts = st.lists(sizes, min_size=2, max_size=4).filter(lambda p: sum(p) > 1e
 
 
 def proba_of(values):
-    return inside(np.array(values) / np.sum(values))
+    return clip_proba(np.array(values) / np.sum(values))
 
 
 @given(forecasts)
@@ -39,7 +39,7 @@ def test_the_mean_over_outcomes_is_1(values):
 @given(st.integers(2, 4), st.integers(2, 5), st.integers(0, 10**6))
 def test_the_mean_over_next_forecasts_is_1(n_classes, n_next, seed):
     random = np.random.default_rng(seed)
-    following = inside(random.dirichlet(np.full(n_classes, 0.2), n_next))
+    following = clip_proba(random.dirichlet(np.full(n_classes, 0.2), n_next))
     chance = random.dirichlet(np.ones(n_next))
     proba = np.broadcast_to(chance @ following, following.shape)
     factors = np.exp(Alternatives(n_classes).log_factors(proba, following))
@@ -51,7 +51,7 @@ def test_a_factor_is_the_likelihood_ratio_of_the_alternative(n_classes):
     proba = np.random.default_rng(0).dirichlet(np.ones(n_classes))
     alternatives = Alternatives(n_classes)
     wanted = [log_softmax(slope * np.log(proba)) for slope in SLOPES]
-    for code, shift in itertools.product(alternatives.shifted, SHIFTS):
+    for code, shift in itertools.product(alternatives.shifted_classes, SHIFTS):
         wanted.append(log_softmax(np.log(proba) + shift * np.eye(n_classes)[code]))
     assert len(wanted) == alternatives.count
     for label in range(n_classes):
@@ -77,7 +77,7 @@ def test_alternatives_know_what_they_are(n_classes):
 def test_the_value_is_a_martingale(forecast):
     """Mean over the next outcome, given each past: enumerated."""
     alternatives = Alternatives(2)
-    p = inside(np.stack([1.0 - np.array(forecast), forecast], axis=1))
+    p = clip_proba(np.stack([1.0 - np.array(forecast), forecast], axis=1))
 
     def value(labels):
         if not labels:
@@ -106,13 +106,13 @@ def test_the_value_is_the_sum_over_starts_written_out():
         for start in range(n):
             total += (share[start] - share[start + 1]) * (weights @ factors[start:n].prod(axis=0))
         assert found[n - 1] == pytest.approx(total, rel=1e-12)
-    assert later(np.arange(1))[0] == 1.0
+    assert remaining_weight(np.arange(1))[0] == 1.0
 
 
 def test_bets_may_be_settled_in_parts_and_many_runs_side_by_side():
     random = np.random.default_rng(2)
     alternatives = Alternatives(2)
-    p = inside(random.dirichlet(np.ones(2), (9, 4)))
+    p = clip_proba(random.dirichlet(np.ones(2), (9, 4)))
     factors = alternatives.log_factors(p, np.eye(2)[random.integers(2, size=(9, 4))])
     start = np.full(alternatives.count, -np.inf)
     whole = log_values(log_running_after(start, 0, factors), 0, alternatives.log_weights)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tempocal as tc
-from tempocal.live.record_log import Log
+from tempocal.live.record_log import RecordLog
 
 M = tc.datasets.simulate_match(60)
 CAL = tc.TemperatureScaling(shrinkage=1.0).fit(M.logits, M.label, groups=M.sequence)
@@ -17,8 +17,8 @@ FUNCTIONS = [
     TRACKER.abandon,
     TRACKER.save,
     TRACKER._learn,
-    TRACKER._in_step_with_the_log.__wrapped__,
-    Log.append,
+    TRACKER._close_log_on_error.__wrapped__,
+    RecordLog.append,
 ]
 
 

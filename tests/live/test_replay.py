@@ -1,25 +1,25 @@
-"""What a log says has happened, and what of it is held."""
+"""The state of sequences after the replay of a log, and the memory that it takes."""
 
 import tracemalloc
 
 import pytest
 
 from tempocal.errors import LogError
-from tempocal.live.record_log import Log
-from tempocal.live.replay import Sequence, Story
+from tempocal.live.record_log import RecordLog
+from tempocal.live.replay import LoggedSequence, LogReplay
 
 
 @pytest.fixture
 def log(tmp_path):
-    log = Log(tmp_path / "log")
+    log = RecordLog(tmp_path / "log")
     yield log
     log.close()
 
 
-def story_of(log, records, **rest):
+def replay_of(log, records, **rest):
     for record in records:
         log.append(record)
-    return Story.of(log.read(), log.path, **rest)
+    return LogReplay.of(log.read(), log.path, **rest)
 
 
 BEGUN = [["save", "1"], ["observe", "a", 1.5, None], ["observe", "b", 0.5, None]]
@@ -27,9 +27,9 @@ BEGUN = [["save", "1"], ["observe", "a", 1.5, None], ["observe", "b", 0.5, None]
 
 def test_a_sequence_ends_once(log):
     more = [["finish", "a", 1], ["finish", "a", 0], ["observe", "a", 9.9, None], ["abandon", "a"]]
-    story = story_of(log, [*BEGUN, *more, ["abandon", "b"], ["abandon", "b"]])
-    assert story.ended == {"a": (Sequence([1.5], [None]), 1)}
-    assert story.under_way == {}
+    replay = replay_of(log, [*BEGUN, *more, ["abandon", "b"], ["abandon", "b"]])
+    assert replay.not_in_model == {"a": (LoggedSequence([1.5], [None]), 1)}
+    assert replay.under_way == {}
 
 
 @pytest.mark.parametrize(
@@ -49,16 +49,16 @@ def test_a_sequence_ends_once(log):
 )
 def test_what_cannot_have_happened_is_an_error(log, record):
     with pytest.raises(LogError, match="is not the log of a tracker"):
-        story_of(log, [*BEGUN, record])
+        replay_of(log, [*BEGUN, record])
 
 
 def test_rows_that_the_model_knows_are_forgotten(log):
     more = [["finish", "a", 1], ["save", "2"], ["finish", "b", 0], ["save", "3"]]
-    story = story_of(log, [*BEGUN, *more], saves=2)
-    assert story.known == {"a"}
-    assert story.ended == {"b": (Sequence([0.5], [None]), 0)}
-    everything = Story.of(log.read(), log.path)
-    assert list(everything.ended) == ["a", "b"]
+    replay = replay_of(log, [*BEGUN, *more], saves=2)
+    assert replay.in_model == {"a"}
+    assert replay.not_in_model == {"b": (LoggedSequence([0.5], [None]), 0)}
+    everything = LogReplay.of(log.read(), log.path)
+    assert list(everything.not_in_model) == ["a", "b"]
 
 
 def test_records_of_one_kind(log):
@@ -76,8 +76,8 @@ def test_a_long_log_takes_the_memory_of_what_is_not_known_yet(log):
     peaks = []
     for saves in (0, 1):
         tracemalloc.start()
-        story = Story.of(log.read(), log.path, saves=saves)
+        replay = LogReplay.of(log.read(), log.path, saves=saves)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-        assert len(story.known) + len(story.ended) == 300
+        assert len(replay.in_model) + len(replay.not_in_model) == 300
     assert peaks[1] < peaks[0] / 5

@@ -1,13 +1,15 @@
-"""While sequences run: an alarm that can be trusted when forecasts are no longer right.
+"""Monitoring and learning while sequences run.
 
 ::
 
-    predict, finish ──checks──> book: sequences and their bets ──> lines: bets in order ──> status
-                                                                     evalues: what a bet is worth
+    predict, finish ──> monitor_input ──> open_bets ──> bet_queue ──> status
+                        validation        sequences     evalues
 
-    observe, finish ──> log: records on the disk ──> story ──> tracker: a calibrator that learns
+    observe, finish ──> record_log ──> replay ──> tracker
+                        on the disk    restart    a calibrator that learns
 
-Only a tracker's calibrator needs scikit-learn.
+`Monitor` is a sequential test of calibration with e-values; `SequenceTracker` updates a calibrator
+as sequences finish. Only the calibrator of a tracker needs scikit-learn.
 """
 
 from importlib import import_module
@@ -23,7 +25,7 @@ __all__ = ["LineStatus", "Monitor", "SequenceTracker", "Status"]
 
 
 def __getattr__(name: str) -> Any:
-    # Its calibrators take scikit-learn, which takes long to load; a monitor does without.
+    # Calibrators need scikit-learn, which is slow to import; a monitor does not.
     if name == "SequenceTracker":
         return import_module("tempocal.live.tracker").SequenceTracker
     raise AttributeError(f"module 'tempocal.live' has no attribute {name!r}")

@@ -1,4 +1,7 @@
-"""Bets in the order of prediction, each settled when it and all before it have their outcome."""
+"""A queue of bets in the order of prediction.
+
+A bet is settled once it and all bets before it have their outcome.
+"""
 
 from collections import deque
 from dataclasses import dataclass
@@ -22,21 +25,21 @@ class Bet:
 
 
 class Crossing(NamedTuple):
-    """The bet at which a value first reached its threshold."""
+    """The bet at which the e-value first reached its threshold."""
 
-    settled: int  # bets up to and with it
+    settled: int  # number of bets up to and including it
     sequence: SequenceId
 
 
-class Line:
-    """A queue of bets and what those that left it have shown.
+class BetQueue:
+    """Bets that wait for outcomes, and the e-value of those that were settled.
 
     Parameters
     ----------
     alternatives : Alternatives
-        What is bet on.
+        The alternatives to the forecasts.
     log_threshold : float
-        Logarithm of the value that raises an alarm.
+        Logarithm of the e-value that raises an alarm.
     """
 
     def __init__(self, alternatives: Alternatives, log_threshold: float) -> None:
@@ -55,14 +58,14 @@ class Line:
         while self.waiting and self.waiting[0].outcome is not None:
             ready.append(self.waiting.popleft())
         if ready:
-            self._count(ready)
+            self._update(ready)
         return ready
 
-    def leading(self) -> int:
-        """Return the alternative that speaks most against the forecasts."""
+    def strongest_alternative(self) -> int:
+        """Return the index of the alternative with the most evidence against the forecasts."""
         return int(np.argmax(self.log_running + self.alternatives.log_weights))
 
-    def _count(self, ready: list[Bet]) -> None:
+    def _update(self, ready: list[Bet]) -> None:
         proba = np.stack([bet.proba for bet in ready])
         outcome = np.stack([bet.outcome for bet in ready if bet.outcome is not None])
         factors = self.alternatives.log_factors(proba, outcome)

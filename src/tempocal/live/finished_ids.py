@@ -1,4 +1,4 @@
-"""Which sequences are over: ids that must not come again."""
+"""Ids of finished sequences, which must not be used again."""
 
 import json
 from collections.abc import Iterable
@@ -7,11 +7,11 @@ from typing import Any, Self
 
 from tempocal.live.bet_queue import SequenceId
 
-_SIZE = 8  # bytes: among a million ids the chance that any two are taken for one is 3e-8
+_DIGEST_BYTES = 8  # among a million ids the probability of any collision is 3e-8
 
 
-class Ended:
-    """A set of ids that holds a digest of each, so that long ids take no more room.
+class FinishedIds:
+    """A set of ids, stored as digests of fixed size.
 
     Parameters
     ----------
@@ -20,9 +20,9 @@ class Ended:
 
     Examples
     --------
-    >>> ended = Ended()
-    >>> ended.add("match 1")
-    >>> "match 1" in ended, "match 2" in ended
+    >>> finished = FinishedIds()
+    >>> finished.add("match 1")
+    >>> "match 1" in finished, "match 2" in finished
     (True, False)
     """
 
@@ -32,26 +32,27 @@ class Ended:
     def __contains__(self, name: SequenceId) -> bool:
         return _digest(name) in self._digests
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Ended":
-        return Ended(self._digests)
+    def __deepcopy__(self, memo: dict[int, Any]) -> "FinishedIds":
+        return FinishedIds(self._digests)
 
     def add(self, name: SequenceId) -> None:
-        """Put an id in."""
+        """Add an id."""
         self._digests.add(_digest(name))
 
     def to_text(self) -> str:
-        """Return it as text, the same for the same ids whatever their order."""
+        """Return the digests as text, sorted: the same for the same ids in any order."""
         return b"".join(sorted(self._digests)).hex()
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Return what `to_text` was called on."""
+        """Inverse of `to_text`."""
         data = bytes.fromhex(text)
-        if len(data) % _SIZE:
-            raise ValueError(f"digests of {_SIZE} bytes were expected")
-        return cls(data[start : start + _SIZE] for start in range(0, len(data), _SIZE))
+        if len(data) % _DIGEST_BYTES:
+            raise ValueError(f"digests of {_DIGEST_BYTES} bytes were expected")
+        starts = range(0, len(data), _DIGEST_BYTES)
+        return cls(data[start : start + _DIGEST_BYTES] for start in starts)
 
 
 def _digest(name: SequenceId) -> bytes:
-    """Return a few bytes for an id; 7 and "7" are two."""
-    return blake2b(json.dumps(name).encode(), digest_size=_SIZE).digest()
+    # As JSON, so that 7 and "7" differ.
+    return blake2b(json.dumps(name).encode(), digest_size=_DIGEST_BYTES).digest()

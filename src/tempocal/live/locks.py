@@ -1,4 +1,4 @@
-"""One process at a time, by a lock on a file; one thread at a time, also across a fork."""
+"""Locks: on a file against other processes, and between threads, safe across a fork."""
 
 import errno
 import os
@@ -8,8 +8,7 @@ from types import ModuleType
 from typing import Any
 from weakref import WeakSet
 
-# Windows has no such lock, nor have some file systems of networks: there nothing keeps two
-# processes from one file.
+# Windows and some network file systems have no such lock: there two processes can open one file.
 fcntl: ModuleType | None = None
 with suppress(ImportError):
     import fcntl
@@ -18,7 +17,7 @@ _NO_LOCKS = {errno.ENOSYS, errno.ENOTSUP}
 
 
 def try_to_lock(file: int) -> bool:
-    """Take an open file for oneself, until it is closed; False if somebody else has it."""
+    """Lock an open file until it is closed; return False if another process holds the lock."""
     if fcntl is None:
         return True
     try:
@@ -31,11 +30,11 @@ def try_to_lock(file: int) -> bool:
     return True
 
 
-# A fork copies one thread. What another one was changing at that moment would stay half changed in
-# the child, and locked for ever: so a fork waits until nobody has any of these locks.
+# A fork copies only the calling thread. What another thread was changing at that moment would stay
+# half changed in the child, and locked forever: so a fork first acquires all of these locks.
 _across_forks: "WeakSet[Any]" = WeakSet()
 _forking = RLock()
-_taken: list[Any] = []
+_acquired: list[Any] = []
 
 
 def lock_across_forks() -> Any:
@@ -49,12 +48,12 @@ def _before_fork() -> None:
     _forking.acquire()
     for lock in sorted(_across_forks, key=id):
         lock.acquire()
-        _taken.append(lock)
+        _acquired.append(lock)
 
 
 def _after_fork() -> None:
-    while _taken:
-        _taken.pop().release()
+    while _acquired:
+        _acquired.pop().release()
     _forking.release()
 
 

@@ -1,4 +1,4 @@
-"""Watching forecasts as they are made and their outcomes as they come in."""
+"""Sequential test of the calibration of forecasts, as forecasts and outcomes arrive."""
 
 import math
 from collections import Counter
@@ -23,11 +23,11 @@ from tempocal.inputs import (
     time_text,
 )
 from tempocal.links import Array
-from tempocal.live.bet_queue import Line, SequenceId
+from tempocal.live.bet_queue import BetQueue, SequenceId
 from tempocal.live.evalues import Alternatives
 from tempocal.live.locks import lock_across_forks
 from tempocal.live.monitor_input import (
-    Rows,
+    MonitorRows,
     check_alpha,
     check_edges,
     check_flag,
@@ -35,10 +35,10 @@ from tempocal.live.monitor_input import (
     check_id,
     check_label,
     check_rows,
-    stretches_of,
+    time_bins_of,
 )
-from tempocal.live.open_bets import Book
-from tempocal.live.state import book_to_dict, fill_book
+from tempocal.live.open_bets import OpenBets
+from tempocal.live.state import open_bets_to_dict, restore_open_bets
 from tempocal.live.status import Status, line_status
 from tempocal.modelfile import read_document, write_document
 from tempocal.modelfile.labels import labels_from_dict, labels_to_dict
@@ -50,68 +50,70 @@ _KIND = "monitor"
 class Monitor:
     """Raise an alarm when forecasts along sequences are no longer calibrated.
 
-    Each stretch of time has its own line of bets against the forecasts, in which every sequence
-    bets once, on its first forecast there; one more line bets on how forecasts move within
-    sequences, for which no labels are needed. While the forecasts are right, the chance that any
-    line ever raises an alarm is at most ``alpha``, however long one watches and whenever one looks.
+    Each time bin has its own line, a sequential test in which every sequence bets once, on its
+    first forecast there; one more line tests how forecasts move within sequences, for which no
+    labels are needed. While the forecasts are calibrated, the probability that any line ever raises
+    an alarm is at most ``alpha``, however long the monitor runs and whenever `status` is read.
 
     Parameters
     ----------
     edges : array-like of shape (S - 1,), default=()
-        Times at which one stretch ends and the next begins, each of them in the later one: numbers,
-        datetimes or timedeltas. None of them makes one stretch. Choose them before you watch.
+        Inner edges of the S time bins, each edge in the later bin: numbers, datetimes or
+        timedeltas. No edges make one bin. Choose them before the monitor runs.
     classes : array-like of shape (K,), default=(0, 1)
         The classes, in the order of the probabilities.
     alpha : float, default=0.05
-        Most that the chance of a false alarm is, in all lines together and forever.
+        Bound on the probability of a false alarm, in all lines together and at any time.
     movement : bool, default=True
-        Whether to watch how forecasts move.
+        Whether to test how forecasts move.
     movement_until : number, datetime or timedelta, optional
-        A step is watched if it begins before this time. By default the last edge, and with no edges
+        A step is tested if it begins before this time. By default the last edge, and without edges
         the end of each sequence. Movement needs the label only of sequences that end before it.
     max_waiting : int, default=100_000
-        Most bets that may wait for outcomes: a bound on memory.
+        Maximum number of bets that wait for outcomes: a bound on memory.
 
     Notes
     -----
-    *Forecasts are right* if each is calibrated given all that was known when it was made: the
-    chance of class k is p_k, whatever came before. What is bet on is fixed from the start: that
-    forecasts are too sure, too timid, too high or too low for a class, from some moment on.
+    *Forecasts are calibrated* here if each is so given all that was known when it was made: the
+    probability of class k is p_k, whatever came before. The alternatives are fixed in advance: from
+    some moment on forecasts are too sure, too timid, or too high or too low for a class.
 
     *The order of settling.* Number the bets of a line j = 1, 2, ... in the order of the calls of
-    `predict`. Let G_j be all that is known when the forecast p_j has been made, and y_j what it is
-    about. The assumptions are ::
+    `predict`. Let G_j be all that is known when the forecast p_j has been made, and y_j its
+    outcome. The assumptions are ::
 
-        E[y_j | G_j] = p_j                        the forecast is right
-        E[y_j | G_j, y_1, ..., y_{j-1}] = p_j     and outcomes that are still open say no more
+        E[y_j | G_j] = p_j                        the forecast is calibrated
+        E[y_j | G_j, y_1, ..., y_{j-1}] = p_j     and outcomes still open tell nothing more
 
     The factor f_j of a bet depends on p_j and y_j and has mean 1 given (G_j, y_1, ..., y_{j-1}). So
-    the values after bets 1, 2, ... are a nonnegative martingale that starts at 1, and by Ville's
-    inequality the chance that they ever reach c is at most 1/c. What `status` shows at any moment
-    is one of these values, for a bet is settled only when all bets before it are. Nothing is said
-    about when outcomes come: durations may depend on them. Settled as they finish, the next factor
-    is that of an outcome that comes early, whose mean is not 1: fast wins raise an alarm.
+    the e-values after bets 1, 2, ... are a nonnegative martingale that starts at 1, and by Ville's
+    inequality the probability that they ever reach c is at most 1/c. What `status` shows at any
+    moment is one of these values, for a bet is settled only when all bets before it are. Nothing is
+    assumed about when outcomes arrive: durations may depend on them. Were bets settled as sequences
+    finish, the next factor would be that of an outcome that arrives early, whose mean is not 1:
+    fast wins would raise an alarm.
 
     *The second assumption* holds if sequences are independent, or follow one another. It fails if
-    two of them under way at once have a common fate that the forecasts do not know, such as two
-    questions about one match. Then nothing is promised; watch one of them. In movement y_j is the
-    next forecast, and a model that is replaced while sequences run moves all of theirs at once.
+    two of them run at once and their outcomes are dependent in a way that the forecasts do not
+    know, such as two questions about one match. Then there is no guarantee; monitor one of them. In
+    movement y_j is the next forecast, and a model that is replaced while sequences run moves all of
+    their forecasts at once.
 
-    *Across lines* an alarm takes the evidence ``lines / alpha``, so that the promise holds for all
-    of them together, and for those whose forecasts are right whatever the others are.
+    *Across lines* an alarm needs the e-value ``lines / alpha``, so that the guarantee holds for all
+    lines together, and for those with calibrated forecasts whatever the others are.
 
-    *The evidence at a moment of the clock* need not have a mean of 1 if durations depend on the
-    outcomes: until the slow ones are in, only the fast ones count. What is promised is about its
-    highest value: the alarm and `Status.p_value`.
+    *The e-value at a given clock time* need not have mean 1 if durations depend on the outcomes:
+    until the slow sequences finish, only the fast ones count. The guarantee is about its highest
+    value: the alarm and `Status.p_value`.
 
-    *A sequence counts once.* The ids of sequences that have ended are kept, as digests of 8 bytes,
-    and whatever comes for them later is refused: rows that count twice are no new evidence. So
-    memory grows by about 100 bytes with each sequence, and the file of `save` by 16. A file may
-    have 1 GiB, some 67 million sequences; beyond that `save` refuses and `load` does not read.
+    *A sequence counts once.* The ids of finished sequences are kept, as digests of 8 bytes, and
+    later rows of them are refused: rows that count twice are no new evidence. So memory grows by
+    about 100 bytes with each sequence, and the file of `save` by 16. A file may have 1 GiB, some 67
+    million sequences; beyond that `save` refuses and `load` does not read.
 
-    *Threads.* Calls may come from several threads and are taken one at a time. Forecasts then count
-    in the order in which they get here. A fork has a copy of its own, whole, of which the monitor
-    here knows nothing: to count all forecasts, send them to one process.
+    *Threads.* A monitor may be called from several threads; calls are serialized by a lock, and
+    forecasts count in the order in which they arrive. A fork has a consistent copy of its own, of
+    which the original knows nothing: to count all forecasts, send them to one process.
 
     References
     ----------
@@ -154,7 +156,7 @@ class Monitor:
         self._codes = {value: code for code, value in enumerate(self._classes.tolist())}
         self._alpha = check_alpha(alpha)
         self._lock = lock_across_forks()
-        self._book = self._empty_book(
+        self._open_bets = self._new_open_bets(
             check_flag(movement, "movement"),
             self._check_until(movement_until),
             check_whole(max_waiting, "max_waiting"),
@@ -168,21 +170,21 @@ class Monitor:
         """Leave out the lock: copies and pickles have their own."""
         with self._lock:
             state = {name: value for name, value in vars(self).items() if name != "_lock"}
-            return {**state, "_book": deepcopy(self._book)}
+            return {**state, "_open_bets": deepcopy(self._open_bets)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _lock=lock_across_forks())
 
     @classmethod
     def for_times(cls, times: ArrayLike, stretches: int = 5, **settings: Any) -> Self:
-        """Make a monitor whose stretches hold about as many of some past times each.
+        """Make a monitor whose time bins hold about equally many of some past times.
 
         Parameters
         ----------
         times : array-like of shape (n,)
             Times of past predictions.
         stretches : int
-            How many; fewer where times are equal.
+            Number of time bins; fewer where times are equal.
         **settings
             As for `Monitor`.
 
@@ -200,11 +202,11 @@ class Monitor:
 
     @property
     def edges(self) -> Any:
-        """Times at which one stretch ends and the next begins."""
+        """Inner edges of the time bins."""
         return from_seconds(self._edges, self._time_kind or "number")
 
     def predict(self, sequence: str | int, proba: ArrayLike, time: Any) -> None:
-        """Take a forecast, in the order in which forecasts are made.
+        """Add a forecast; call it in the order in which forecasts are made.
 
         Parameters
         ----------
@@ -213,19 +215,19 @@ class Monitor:
         proba : float or array-like of shape (K,)
             Probabilities of the classes; with two classes a number is that of the second.
         time : number, datetime or timedelta
-            How far the sequence has come; it does not run backwards.
+            Time within the sequence; it must not decrease.
         """
         name = check_id(sequence)
         forecast = check_forecast(proba, len(self._classes))
         with self._lock:
             times = self._check_time([time], 1, "time")
-            stretch = int(stretches_of(times.values, self._edges)[0])
-            self._book.predict(name, forecast, float(times.values[0]), stretch)
+            time_bin = int(time_bins_of(times.values, self._edges)[0])
+            self._open_bets.predict(name, forecast, float(times.values[0]), time_bin)
             self._time_kind = times.kinds[0]
-            self._book.settle()
+            self._open_bets.settle()
 
     def finish(self, sequence: str | int, label: Any) -> None:
-        """Say how a sequence ended; it is settled when all bets before its own are.
+        """Set the label of a sequence; its bets are settled when all bets before them are.
 
         Parameters
         ----------
@@ -236,14 +238,14 @@ class Monitor:
         """
         name, code = check_id(sequence), check_label(label, self._codes)
         with self._lock:
-            self._book.finish(name, self._outcome(code))
-            self._book.settle()
+            self._open_bets.finish(name, self._outcome(code))
+            self._open_bets.settle()
 
     def abandon(self, sequence: str | int) -> None:
-        """Give up a sequence whose label will never be known, so that it holds up no other.
+        """Abandon a sequence whose label will never be known, so that it holds up no other.
 
-        Its open bets count for nothing. The promise holds if the reason has nothing to do with how
-        the sequence would have ended.
+        Its open bets are dropped. The guarantee holds if the reason does not depend on what its
+        label would have been.
 
         Parameters
         ----------
@@ -252,11 +254,11 @@ class Monitor:
         """
         name = check_id(sequence)
         with self._lock:
-            self._book.abandon(name)
-            self._book.settle()
+            self._open_bets.abandon(name)
+            self._open_bets.settle()
 
     def is_finished(self, sequence: str | int) -> bool:
-        """Tell whether a sequence has its label or was abandoned, so that it takes no more rows.
+        """Return whether a sequence has its label or was abandoned, and takes no more rows.
 
         Parameters
         ----------
@@ -265,23 +267,23 @@ class Monitor:
         """
         name = check_id(sequence)
         with self._lock:
-            return self._book.is_finished(name)
+            return self._open_bets.is_finished(name)
 
     def replay(
         self, proba: ArrayLike, y: ArrayLike | None, *, time: ArrayLike, sequence: ArrayLike
     ) -> Self:
-        """Take many forecasts at once, and the labels of their sequences.
+        """Add many forecasts at once, and the labels of their sequences.
 
-        It is the same as `predict` for each row and then `finish` for each sequence with a label.
-        If a row is refused, none is taken; rows of sequences that are finished already are refused,
-        for they would count twice. `is_finished` tells which they are.
+        The same as `predict` for each row and then `finish` for each sequence with a label. If one
+        row is refused, none is added; rows of sequences that are finished already are refused, for
+        they would count twice. `is_finished` tells which they are.
 
         Parameters
         ----------
         proba : array-like of shape (n,), (n, 1) or (n, K)
             Probabilities, rows in the order in which the forecasts were made.
         y : array-like of shape (n,) or None
-            Label of the sequence of each row; None or NaN where it is not known yet.
+            Label of the sequence of each row; None or NaN while it is unknown.
         time, sequence : array-like of shape (n,)
             Time and sequence of each row.
 
@@ -297,21 +299,21 @@ class Monitor:
         rows = check_rows(proba, y, sequence, self._codes)
         with self._lock:
             times = self._check_time(time, len(rows.proba), "time")
-            self._book, self._time_kind = self._book_after(rows, times), times.kinds[0]
+            self._open_bets, self._time_kind = self._open_bets_after(rows, times), times.kinds[0]
         return self
 
     def status(self) -> Status:
-        """Return what has been found so far."""
+        """Return the evidence so far."""
         with self._lock:
-            return self._status(self._book)
+            return self._status(self._open_bets)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write all of it to a JSON file, which is replaced in one step or not at all.
+        """Write the state to a JSON file, which is replaced in one step or not at all.
 
         Parameters
         ----------
         path : path-like
-            Where to.
+            The file to write.
 
         Raises
         ------
@@ -319,14 +321,14 @@ class Monitor:
             If it takes more than 1 GiB, as with some 67 million sequences.
         """
         with self._lock:
-            write_document(path, self._content(self._book), limit=MAX_STATE_BYTES)
+            write_document(path, self._content(self._open_bets), limit=MAX_STATE_BYTES)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a monitor that goes on where the saved one stopped, to the last bit.
+        """Load a monitor that continues exactly where the saved one stopped.
 
-        A file may have 1 GiB. One that somebody made to do harm may take some tens of times as much
-        memory to refuse, so read files of your own.
+        A file may have 1 GiB. A malicious file may take some tens of times as much memory before it
+        is refused, so load only files that you trust.
 
         Parameters
         ----------
@@ -344,34 +346,35 @@ class Monitor:
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise DamagedModelFileError(f"{path} is damaged: {error!r}") from error
 
-    def _status(self, book: Book) -> Status:
+    def _status(self, open_bets: OpenBets) -> Status:
         classes = self._classes.tolist()
-        named = zip(self._names(), book.stretches, strict=True)
-        steps = book.movement
+        named = zip(self._names(), open_bets.label_queues, strict=True)
+        steps = open_bets.movement
         return Status(
             alpha=self._alpha,
-            threshold=len(book.lines) / self._alpha,
-            stretches=tuple(line_status(*one, classes, moves=False) for one in named),
+            threshold=len(open_bets.queues) / self._alpha,
+            stretches=tuple(line_status(*pair, classes, moves=False) for pair in named),
             movement=None if steps is None else line_status("movement", steps, classes, moves=True),
-            finished=book.finished,
-            abandoned=book.abandoned,
-            under_way=book.under_way,
+            finished=open_bets.finished,
+            abandoned=open_bets.abandoned,
+            under_way=open_bets.under_way,
         )
 
-    def _content(self, book: Book) -> dict[str, Any]:
+    def _content(self, open_bets: OpenBets) -> dict[str, Any]:
+        until = open_bets.movement_until
         settings = {
             "edges": self._edges.tolist(),
             "time_kind": self._time_kind,
             "classes": labels_to_dict(self._classes),
             "alpha": self._alpha,
-            "movement": book.movement is not None,
-            "movement_until": book.movement_until if math.isfinite(book.movement_until) else None,
-            "max_waiting": book.max_waiting,
+            "movement": open_bets.movement is not None,
+            "movement_until": until if math.isfinite(until) else None,
+            "max_waiting": open_bets.max_waiting,
         }
-        return {"kind": _KIND, "settings": settings, "book": book_to_dict(book)}
+        return {"kind": _KIND, "settings": settings, "book": open_bets_to_dict(open_bets)}
 
     @classmethod
-    def _from_content(cls, settings: dict[str, Any], book: dict[str, Any]) -> Self:
+    def _from_content(cls, settings: dict[str, Any], open_bets: dict[str, Any]) -> Self:
         monitor = cls(
             np.array(settings["edges"], dtype=np.float64),
             classes=labels_from_dict(settings["classes"]),
@@ -383,29 +386,29 @@ class Monitor:
         if settings["time_kind"] not in (None, *get_args(TimeKind)):
             raise ValueError(f"time_kind is {settings['time_kind']!r:.80}")
         monitor._time_kind = settings["time_kind"]  # the times are in seconds already
-        fill_book(monitor._book, book)
+        restore_open_bets(monitor._open_bets, open_bets)
         return monitor
 
-    def _empty_book(self, movement: bool, until: float, max_waiting: int) -> Book:
+    def _new_open_bets(self, movement: bool, until: float, max_waiting: int) -> OpenBets:
         alternatives = Alternatives(len(self._classes))
-        n_stretches = len(self._edges) + 1
-        log_threshold = math.log((n_stretches + movement) / self._alpha)
-        lines = [Line(alternatives, log_threshold) for _ in range(n_stretches + movement)]
-        return Book(lines[:n_stretches], lines[-1] if movement else None, until, max_waiting)
+        n_bins = len(self._edges) + 1
+        log_threshold = math.log((n_bins + movement) / self._alpha)
+        queues = [BetQueue(alternatives, log_threshold) for _ in range(n_bins + movement)]
+        return OpenBets(queues[:n_bins], queues[-1] if movement else None, until, max_waiting)
 
-    def _book_after(self, rows: Rows, times: Times) -> Book:
-        """Return a copy of the book that has taken rows too."""
-        book, left = deepcopy(self._book), Counter(rows.sequence)
-        _refuse_finished(book, left)
-        stretches = stretches_of(times.values, self._edges).tolist()
-        columns = (rows.sequence, rows.proba, times.values.tolist(), stretches)
-        for name, forecast, seconds, stretch in zip(*columns, strict=True):
-            book.predict(name, forecast, seconds, stretch)
-            left[name] -= 1
-            if not left[name] and name in rows.outcome:
-                book.finish(name, self._outcome(rows.outcome[name]))
-        book.settle()
-        return book
+    def _open_bets_after(self, rows: MonitorRows, times: Times) -> OpenBets:
+        """Return a copy of the open bets with the rows added."""
+        open_bets, rows_left = deepcopy(self._open_bets), Counter(rows.sequence)
+        _refuse_finished(open_bets, rows_left)
+        time_bins = time_bins_of(times.values, self._edges).tolist()
+        columns = (rows.sequence, rows.proba, times.values.tolist(), time_bins)
+        for name, forecast, seconds, time_bin in zip(*columns, strict=True):
+            open_bets.predict(name, forecast, seconds, time_bin)
+            rows_left[name] -= 1
+            if not rows_left[name] and name in rows.outcome:
+                open_bets.finish(name, self._outcome(rows.outcome[name]))
+        open_bets.settle()
+        return open_bets
 
     def _check_until(self, movement_until: Any) -> float:
         if movement_until is None:
@@ -427,18 +430,17 @@ class Monitor:
         return np.asarray(np.eye(len(self._classes))[code])
 
     def _names(self) -> list[str]:
-        ends = [time_text(edge) for edge in self.edges]
-        if not ends:
+        edges = [time_text(edge) for edge in self.edges]
+        if not edges:
             return ["all times"]
-        between = [f"from {one} to {other}" for one, other in pairwise(ends)]
-        return [f"before {ends[0]}", *between, f"from {ends[-1]} on"]
+        between = [f"from {start} to {stop}" for start, stop in pairwise(edges)]
+        return [f"before {edges[0]}", *between, f"from {edges[-1]} on"]
 
 
-def _refuse_finished(book: Book, rows: Counter[SequenceId]) -> None:
-    """Refuse rows, so many of each sequence, if a sequence among them has ended."""
-    finished = [name for name in rows if book.is_finished(name)]
+def _refuse_finished(open_bets: OpenBets, row_counts: Counter[SequenceId]) -> None:
+    finished = [name for name in row_counts if open_bets.is_finished(name)]
     if finished:
-        n_rows = sum(rows[name] for name in finished)
+        n_rows = sum(row_counts[name] for name in finished)
         raise InputError(
             f"{n_rows:,} of the rows are of sequences that are finished already "
             f"({len(finished):,}, the first of them {finished[0]!r}) and would count twice: leave "

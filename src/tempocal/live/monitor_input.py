@@ -1,4 +1,4 @@
-"""What a monitor is given, checked: one prediction, or many rows of them."""
+"""Validation of a monitor's input: one prediction, or rows of predictions."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from tempocal.inputs import Codes, TimeKind, as_array, check_proba, check_time
 from tempocal.inputs.arrays import require_same_length
 from tempocal.links import Array
 from tempocal.live.bet_queue import SequenceId
-from tempocal.live.evalues import inside
+from tempocal.live.evalues import clip_proba
 from tempocal.modelfile.limits import MAX_DIGITS
 
 _LONGEST = 1_000
@@ -22,16 +22,16 @@ _HINT = "a monitor takes probabilities, not logits"
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Predictions in the order in which they were made."""
+class MonitorRows:
+    """Validated predictions, in the order in which they were made."""
 
     proba: Array  # (n, K)
     sequence: list[SequenceId]
-    outcome: dict[SequenceId, int]  # code of the label, of the sequences that have one
+    outcome: dict[SequenceId, int]  # code of the label, for sequences that have one
 
 
 def check_id(sequence: Any) -> SequenceId:
-    """Return an id that a file can hold."""
+    """Return an id that can be saved to a file."""
     if isinstance(sequence, np.generic):
         sequence = sequence.item()
     if not isinstance(sequence, str | int) or isinstance(sequence, bool):
@@ -65,7 +65,7 @@ def check_forecasts(proba: Any, n_classes: int) -> Array:
             f"proba has {checked.shape[1]} classes and the monitor {n_classes}: it must be one "
             "probability for each of its classes, or with two of them that of the second"
         )
-    return inside(checked)
+    return clip_proba(checked)
 
 
 def check_label(label: Any, codes: dict[Any, int]) -> int:
@@ -80,13 +80,13 @@ def check_label(label: Any, codes: dict[Any, int]) -> int:
         ) from error
 
 
-def check_rows(proba: Any, y: Any, sequence: Any, codes: dict[Any, int]) -> Rows:
-    """Return rows of predictions; a label may be None or NaN where it is not known yet."""
+def check_rows(proba: Any, y: Any, sequence: Any, codes: dict[Any, int]) -> MonitorRows:
+    """Return rows of predictions; a label is None or NaN while it is unknown."""
     checked = check_forecasts(proba, len(codes))
     ids = as_array(sequence, "sequence")
     require_same_length(ids, "sequence", len(checked), "the predictions")
     names = [check_id(name) for name in ids.tolist()]
-    return Rows(checked, names, _outcomes(y, names, codes))
+    return MonitorRows(checked, names, _outcomes(y, names, codes))
 
 
 def _outcomes(y: Any, names: list[SequenceId], codes: dict[Any, int]) -> dict[SequenceId, int]:
@@ -105,7 +105,7 @@ def _outcomes(y: Any, names: list[SequenceId], codes: dict[Any, int]) -> dict[Se
 
 
 def check_edges(edges: Any) -> tuple[Array, TimeKind | None]:
-    """Return inner edges of stretches in seconds, and what kind of time they are."""
+    """Return the inner edges of time bins in seconds, and their kind of time."""
     count = as_array(edges, "edges").size
     if count == 0:
         return np.empty(0), None
@@ -116,19 +116,19 @@ def check_edges(edges: Any) -> tuple[Array, TimeKind | None]:
 
 
 def check_alpha(alpha: Any) -> float:
-    """Return the level of the alarm."""
+    """Return the level of the test."""
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0.0 < alpha < 1.0:
         raise InputError(f"alpha must be a number between 0 and 1, but it is {alpha!r}")
     return float(alpha)
 
 
 def check_flag(value: Any, name: str) -> bool:
-    """Return True or False."""
+    """Return a boolean."""
     if not isinstance(value, bool):
         raise InputError(f"{name} must be True or False, but it is {value!r}")
     return value
 
 
-def stretches_of(times: NDArray[np.float64], edges: Array) -> Codes:
-    """Return the stretch of each time; an edge belongs to the stretch that it opens."""
+def time_bins_of(times: NDArray[np.float64], edges: Array) -> Codes:
+    """Return the time bin of each time; an edge belongs to the bin that it starts."""
     return np.searchsorted(edges, times, side="right")

@@ -1,12 +1,12 @@
-"""An append-only file of records that a killed process leaves readable.
+"""An append-only file of records that stays readable after a crash.
 
-A record is a line: the checksum of a JSON list, a mark, and the list. Records marked ``*`` were on
-the disk, with all before them, when whoever wrote them was told so. A process that is killed while
-it writes leaves at most one line without its end; when the power fails several may be incomplete
-(blocks that were never written read as zeros), but none before the last ``*``. So an incomplete
-line, and all after it, is cut off with a `LogCutWarning` when the file is opened again, unless
-there is a ``*`` among what follows. That is an error, and so is a complete line whose checksum is
-wrong: no interrupted write leaves one, so the file was altered later.
+A record is a line: the checksum of a JSON list, a mark, and the list. Records marked ``*`` were
+synced: they and all before them were on the disk when `append` returned. A process that is killed
+while it writes leaves at most one incomplete line; after a power failure several lines may be
+incomplete (blocks that were never written read as zeros), but none before the last ``*``. So when
+the file is opened again an incomplete line and all after it are truncated with a `LogCutWarning`,
+unless a ``*`` follows. That is an error, and so is a complete line with a wrong checksum: no
+interrupted write leaves one, so the file was altered later.
 
 A file belongs to the process that opened it. A fork closes its copy, which would keep the lock.
 """
@@ -25,14 +25,14 @@ from tempocal.live.locks import try_to_lock
 
 Record = list[Any]
 
-_HEAD = 9  # bytes before the list: eight of the checksum, and the mark
-# Bytes of the first record, which says what the first model was. Where the first line is longer and
-# damaged, the file is somebody else's and is left as it is.
-_LONGEST_FIRST = 64
+_HEADER_BYTES = 9  # before the list: eight bytes of checksum, and the mark
+# The first record, of the first model's checksum, is shorter. If a damaged first line is longer
+# than this, the file is not a log and is left as it is.
+_MAX_FIRST_LINE = 64
 
 
-class Log:
-    """The records of a file, and a place to add more; one process at a time."""
+class RecordLog:
+    """A file of records, open for appending in one process at a time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -44,29 +44,29 @@ class Log:
         except BaseException:
             os.close(self._file)
             raise
-        _OPEN.add(self)
+        _OPEN_LOGS.add(self)
 
     def read(self, kind: str = "") -> Iterator[Record]:
-        """Yield all records, or those whose first word is ``kind``, one after another.
+        """Yield all records in order, or those of one ``kind``, their first element.
 
-        Incomplete ones at the end are cut off, with a warning, once all others have been read.
+        Incomplete ones at the end are truncated, with a warning, after all others have been read.
         """
         start = f'["{kind}"'.encode() if kind else b""
         number = size = 0
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
-                if not _is_whole(line):
+                if not _is_valid(line):
                     self._require_interrupted(line, file, number, size)
-                    self._cut_off(number, size)
+                    self._truncate_tail(number, size)
                     break
                 size += len(line)
-                if line.startswith(start, _HEAD):
+                if line.startswith(start, _HEADER_BYTES):
                     yield self._record(line, number)
         self._size = size
 
     def _record(self, line: bytes, number: int) -> Record:
         try:
-            record: Record = json.loads(line[_HEAD:])
+            record: Record = json.loads(line[_HEADER_BYTES:])
         except (ValueError, RecursionError) as error:
             raise LogError(f"{self.path} is not the log of a tracker: line {number}") from error
         return record
@@ -74,25 +74,25 @@ class Log:
     def _require_interrupted(
         self, line: bytes, rest: Iterable[bytes], number: int, size: int
     ) -> None:
-        """Refuse damage that an interrupted write does not explain."""
-        if number == 1 and len(line) > _LONGEST_FIRST:
+        """Raise `LogError` for damage that an interrupted write cannot have caused."""
+        if number == 1 and len(line) > _MAX_FIRST_LINE:
             raise LogError(f"{self.path} is not the log of a tracker: {_excerpt(line)}")
-        way_out = (
+        remedy = (
             f"Put it back from a copy of the folder; or, to go on without line {number:,} and all "
             f"after it, cut the file to its first {size:,} bytes"
         )
         if line.endswith(b"\n") and b"\0" not in line:
             raise LogError(
                 f"{self.path} is damaged in line {number}: it is complete, but its checksum is "
-                f"wrong, so it was altered after it was written ({_excerpt(line)}). {way_out}"
+                f"wrong, so it was altered after it was written ({_excerpt(line)}). {remedy}"
             )
-        if any(_is_whole(other) and _is_synced(other) for other in rest):
+        if any(_is_valid(other) and _is_synced(other) for other in rest):
             raise LogError(
                 f"{self.path} is damaged in line {number}: records after it were on the disk "
-                f"({_excerpt(line)}). {way_out}"
+                f"({_excerpt(line)}). {remedy}"
             )
 
-    def _cut_off(self, number: int, size: int) -> None:
+    def _truncate_tail(self, number: int, size: int) -> None:
         lost = os.fstat(self._file).st_size - size
         with self.path.open("rb") as file:
             file.seek(size)
@@ -113,17 +113,17 @@ class Log:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a file to add to."""
+        """Whether the file is open for appending."""
         return self._file >= 0
 
     def require_open(self) -> None:
-        """Refuse to go on once the file is closed, or in another process than opened it."""
+        """Refuse if the file is closed, or was opened by another process."""
         self.require_own_process()
         if not self.is_open:
             raise InputError(f"the tracker of {self.path.parent} is closed")
 
     def require_own_process(self) -> None:
-        """Refuse a fork, whose records the model of its parent would never learn."""
+        """Refuse in a fork: the model of the parent would never learn from its records."""
         if self._process != os.getpid():
             raise InputError(
                 f"the tracker of {self.path.parent} was opened by process {self._process}, and "
@@ -132,7 +132,7 @@ class Log:
             )
 
     def append(self, record: Record, *, sync: bool = False) -> None:
-        """Add a record, which a killed process no longer loses; ``sync`` brings it to the disk."""
+        """Append a record, which survives a kill; ``sync`` flushes it to the disk."""
         self.require_open()
         text = json.dumps(record, separators=(",", ":")).encode()
         line = b"%08x%s%s\n" % (zlib.crc32(text), b"*" if sync else b" ", text)
@@ -142,15 +142,15 @@ class Log:
                 os.fsync(self._file)
             self._size += len(line)
         except OSError:
-            # Nobody was told that it was written, so that it must not be there.
-            self._cut()
+            # The caller sees an error, so the record must not be in the file.
+            self._undo_write()
             raise
         except BaseException:
-            # Interrupted: whether it is there, whoever opens the file again will see.
+            # Interrupted: the record may be there or not, which the next reading decides.
             self.close()
             raise
 
-    def _cut(self) -> None:
+    def _undo_write(self) -> None:
         try:
             os.truncate(self._file, self._size)
         except OSError:
@@ -165,20 +165,20 @@ class Log:
             raise InputError(f"{self.path.parent} is in use by another tracker")
 
     def close(self) -> None:
-        """Let another process have the file."""
+        """Close the file, which releases the lock."""
         file, self._file = self._file, -1
         if file >= 0:
             os.close(file)
 
 
-# Those of this process.
-_OPEN: "WeakSet[Log]" = WeakSet()
+# Logs opened by this process.
+_OPEN_LOGS: "WeakSet[RecordLog]" = WeakSet()
 
 
 def _close_in_fork() -> None:
-    for log in list(_OPEN):
+    for log in list(_OPEN_LOGS):
         log.close()
-    _OPEN.clear()
+    _OPEN_LOGS.clear()
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no forks
@@ -186,16 +186,16 @@ if hasattr(os, "register_at_fork"):  # Windows has no forks
 
 
 def _excerpt(data: bytes) -> str:
-    """Say what a damaged part of the file seems to hold."""
+    """Describe a damaged part of the file."""
     text = data.strip(b"\0\n")[:80].decode("ascii", "replace")
     return f"it reads {text!r}" if text else "it holds nothing but zeros"
 
 
-def _is_whole(line: bytes) -> bool:
-    """Tell whether a line is as it was written, to its end."""
-    marked = line[8:_HEAD] in (b" ", b"*") and line.endswith(b"\n")
-    return marked and line[:8] == b"%08x" % zlib.crc32(line[_HEAD:-1])
+def _is_valid(line: bytes) -> bool:
+    """Return whether a line is complete and has the right checksum."""
+    marked = line[8:_HEADER_BYTES] in (b" ", b"*") and line.endswith(b"\n")
+    return marked and line[:8] == b"%08x" % zlib.crc32(line[_HEADER_BYTES:-1])
 
 
 def _is_synced(line: bytes) -> bool:
-    return line[8:_HEAD] == b"*"
+    return line[8:_HEADER_BYTES] == b"*"

@@ -1,4 +1,4 @@
-"""What the records of a log say has happened."""
+"""Replay of the log of a tracker: the state of all sequences from its records."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,69 +9,69 @@ from tempocal.errors import LogError
 from tempocal.live.bet_queue import SequenceId
 from tempocal.live.record_log import Record
 
-# The first word of a record.
+# Kinds of records: the first element of each.
 OBSERVE, FINISH, ABANDON, FAIL, SAVE = "observe", "finish", "abandon", "fail", "save"
 
 
 @dataclass
-class Sequence:
+class LoggedSequence:
     """The predictions of a sequence, in order."""
 
     logits: list[Any] = field(default_factory=list)
     times: list[Any] = field(default_factory=list)  # numbers, or seconds
 
     def add(self, logit: Any, time: Any) -> None:
-        """Take one more."""
+        """Append a prediction."""
         self.logits.append(logit)
         self.times.append(time)
 
 
 @dataclass
-class Story:
-    """All sequences.
+class LogReplay:
+    """All sequences of a log.
 
     Attributes
     ----------
     saves : int
-        How many times a model is still to be saved until it is the one that is there.
+        Saves in the rest of the log up to the one that wrote the model file.
     under_way : dict
-        Sequences that have not ended.
-    known : set
-        Those that ended before the model was saved, which has learned from them. Their rows are
-        forgotten.
-    ended : dict
-        Those that ended after it, in the order in which they did, and the code of their label.
+        Sequences that are not finished.
+    in_model : set
+        Those that finished before that save: the model has learned from them, and their rows are
+        dropped.
+    not_in_model : dict
+        Those that finished after it, in order, and the code of their label.
     failed : set
         Those that the model could not learn from.
     """
 
     saves: int = 0
-    under_way: dict[SequenceId, Sequence] = field(default_factory=dict)
-    known: set[SequenceId] = field(default_factory=set)
-    ended: dict[SequenceId, tuple[Sequence, int]] = field(default_factory=dict)
+    under_way: dict[SequenceId, LoggedSequence] = field(default_factory=dict)
+    in_model: set[SequenceId] = field(default_factory=set)
+    not_in_model: dict[SequenceId, tuple[LoggedSequence, int]] = field(default_factory=dict)
     failed: set[SequenceId] = field(default_factory=set)
 
     @classmethod
     def of(cls, records: Iterable[Record], path: Path, *, saves: int = 0) -> Self:
-        """Follow the records from the first to the last, the model being that of so many saves."""
-        story = cls(saves)
+        """Replay records; the model file is the one that the save of this number wrote."""
+        replay = cls(saves)
         try:
             for record in records:
-                story._follow(*record)
+                replay._apply(*record)
         except LogError:
             raise
         except (LookupError, TypeError, ValueError) as error:
             raise LogError(f"{path} is not the log of a tracker ({error!r:.80})") from error
-        return story
+        return replay
 
-    def _follow(self, kind: str, name: SequenceId, *values: Any) -> None:
+    def _apply(self, kind: str, name: SequenceId, *values: Any) -> None:
         match kind:
-            case "observe" | "finish" | "abandon" if name in self.known or name in self.ended:
+            case "observe" | "finish" | "abandon" if self._is_finished(name):
                 pass  # it counts once
             case "observe":
-                self.under_way.setdefault(name, Sequence()).add(*map(_numbers, values))
+                self.under_way.setdefault(name, LoggedSequence()).add(*map(_check_numbers, values))
             case "finish":
-                self._end(name, _code(values[0]))
+                self._finish(name, _check_code(values[0]))
             case "abandon":
                 self.under_way.pop(name, None)
             case "fail":
@@ -81,23 +81,26 @@ class Story:
             case _:
                 raise ValueError(kind)
 
-    def _end(self, name: SequenceId, code: int) -> None:
+    def _is_finished(self, name: SequenceId) -> bool:
+        return name in self.in_model or name in self.not_in_model
+
+    def _finish(self, name: SequenceId, code: int) -> None:
         sequence = self.under_way.pop(name)
         if self.saves > 0:
-            self.known.add(name)
+            self.in_model.add(name)
         else:
-            self.ended[name] = sequence, code
+            self.not_in_model[name] = sequence, code
 
 
-def _numbers(value: Any) -> Any:
-    """Return a number, a list of numbers, or nothing, and no other value."""
+def _check_numbers(value: Any) -> Any:
+    """Return the value if it is None, a number or a list of numbers."""
     values = value if type(value) is list else [value]
     if value is not None and not all(type(one) in (int, float) for one in values):
         raise TypeError(f"{value!r:.40} is no number")
     return value
 
 
-def _code(value: Any) -> int:
+def _check_code(value: Any) -> int:
     if type(value) is not int or value < 0:
         raise ValueError(f"{value!r:.40} is no class")
     return value

@@ -1,7 +1,7 @@
-"""A monitor's book as content of a file, and back.
+"""The open bets of a monitor as the content of a file, and back.
 
-Every number is checked on the way back, so that a file that was altered, checksum and all, is
-refused: what is loaded gives evidence that is a number, now and after more bets.
+Every number is validated on reading, so that an altered file is refused even if its checksum is
+right: evidence stays finite, now and after more bets.
 """
 
 from collections import deque
@@ -11,95 +11,97 @@ from typing import Any
 import numpy as np
 
 from tempocal.links import Array
-from tempocal.live.bet_queue import Bet, Crossing, Line
-from tempocal.live.finished_ids import Ended
-from tempocal.live.open_bets import Book, Sequence
+from tempocal.live.bet_queue import Bet, BetQueue, Crossing
+from tempocal.live.finished_ids import FinishedIds
+from tempocal.live.open_bets import OpenBets, OpenSequence
 
-# Far beyond any: a bet changes the logarithm of evidence by some tens at most.
+# Out of reach: a bet changes the logarithm of evidence by some tens at most.
 _LARGEST_LOG = 1e15
 _LARGEST_COUNT = 2**62
-_SMALLEST_SHARE, _SUM_TOLERANCE = 1e-17, 1e-9
+_SMALLEST_PROBABILITY, _SUM_TOLERANCE = 1e-17, 1e-9
 
 
-def book_to_dict(book: Book) -> dict[str, Any]:
-    """All that changes while a monitor runs."""
-    sequences = book.sequences
+def open_bets_to_dict(open_bets: OpenBets) -> dict[str, Any]:
+    """Return all that changes while a monitor runs."""
+    sequences = open_bets.sequences
     return {
-        "finished": book.finished,
-        "abandoned": book.abandoned,
-        "ended": book.ended.to_text(),
-        "lines": [_line_to_dict(line) for line in book.lines],
+        "finished": open_bets.finished,
+        "abandoned": open_bets.abandoned,
+        "ended": open_bets.finished_ids.to_text(),
+        "lines": [_queue_to_dict(queue) for queue in open_bets.queues],
         "sequences": {
             "name": list(sequences),
-            "time": [one.time for one in sequences.values()],
-            "stretch": [one.stretch for one in sequences.values()],
-            "is_over": [one.is_over for one in sequences.values()],
+            "time": [sequence.time for sequence in sequences.values()],
+            "stretch": [sequence.time_bin for sequence in sequences.values()],
+            "is_over": [sequence.is_over for sequence in sequences.values()],
         },
     }
 
 
-def fill_book(book: Book, content: dict[str, Any]) -> None:
-    """Bring a new book to where another one was."""
-    book.finished, book.abandoned = _count(content["finished"]), _count(content["abandoned"])
-    book.ended = Ended.from_text(content["ended"])
-    columns = content["sequences"]
+def restore_open_bets(open_bets: OpenBets, content: dict[str, Any]) -> None:
+    """Fill new, empty open bets with what `open_bets_to_dict` returned."""
+    open_bets.finished = _count(content["finished"])
+    open_bets.abandoned = _count(content["abandoned"])
+    open_bets.finished_ids = FinishedIds.from_text(content["ended"])
+    columns, n_bins = content["sequences"], len(open_bets.label_queues)
     keys = ("name", "time", "stretch", "is_over")
-    for name, time, stretch, is_over in zip(*(columns[key] for key in keys), strict=True):
+    for name, time, time_bin, is_over in zip(*(columns[key] for key in keys), strict=True):
         _require(type(name) in (str, int) and type(is_over) is bool, "sequences")
-        _require(type(stretch) is int and -1 <= stretch < len(book.stretches), "stretches")
-        book.sequences[name] = Sequence(_number(time, float_info.max), stretch, is_over=is_over)
-    for line, stored in zip(book.lines, content["lines"], strict=True):
-        _fill_line(line, stored)
-        for bet in line.waiting:
-            _link(book, line, bet)
+        _require(type(time_bin) is int and -1 <= time_bin < n_bins, "stretches")
+        seconds = _number(time, float_info.max)
+        open_bets.sequences[name] = OpenSequence(seconds, time_bin, is_over=is_over)
+    for queue, stored in zip(open_bets.queues, content["lines"], strict=True):
+        _restore_queue(queue, stored)
+        for bet in queue.waiting:
+            _link_to_sequence(open_bets, queue, bet)
 
 
-def _link(book: Book, line: Line, bet: Bet) -> None:
-    """Let a sequence know its bet again."""
-    one = book.sequences[bet.sequence]
-    one.queued += 1
+def _link_to_sequence(open_bets: OpenBets, queue: BetQueue, bet: Bet) -> None:
+    sequence = open_bets.sequences[bet.sequence]
+    sequence.queued += 1
     if bet.outcome is not None:
         return
-    if line is book.movement:
-        one.step = bet
+    if queue is open_bets.movement:
+        sequence.step = bet
     else:
-        one.bets.append(bet)
+        sequence.bets.append(bet)
 
 
-def _line_to_dict(line: Line) -> dict[str, Any]:
+def _queue_to_dict(queue: BetQueue) -> dict[str, Any]:
     return {
-        "settled": line.settled,
-        "log_running": line.log_running.tolist() if line.settled else None,
-        "log_value": line.log_value,
-        "log_highest": line.log_highest,
-        "crossing": list(line.crossing) if line.crossing else None,
+        "settled": queue.settled,
+        "log_running": queue.log_running.tolist() if queue.settled else None,
+        "log_value": queue.log_value,
+        "log_highest": queue.log_highest,
+        "crossing": list(queue.crossing) if queue.crossing else None,
         "waiting": {
-            "sequence": [bet.sequence for bet in line.waiting],
-            "proba": [bet.proba.tolist() for bet in line.waiting],
+            "sequence": [bet.sequence for bet in queue.waiting],
+            "proba": [bet.proba.tolist() for bet in queue.waiting],
             "outcome": [
-                None if bet.outcome is None else bet.outcome.tolist() for bet in line.waiting
+                None if bet.outcome is None else bet.outcome.tolist() for bet in queue.waiting
             ],
         },
     }
 
 
-def _fill_line(line: Line, stored: dict[str, Any]) -> None:
-    line.settled = _count(stored["settled"])
-    _require((stored["log_running"] is None) == (line.settled == 0), "bets that were settled")
+def _restore_queue(queue: BetQueue, stored: dict[str, Any]) -> None:
+    queue.settled = _count(stored["settled"])
+    _require((stored["log_running"] is None) == (queue.settled == 0), "bets that were settled")
     if stored["log_running"] is not None:
-        line.log_running = _numbers(stored["log_running"], line.log_running.size)
-    line.log_value, line.log_highest = _number(stored["log_value"]), _number(stored["log_highest"])
-    _require(line.log_highest >= max(line.log_value, 0.0), "highest evidence")
-    line.crossing = None if stored["crossing"] is None else _crossing(*stored["crossing"])
-    n_classes, queue = line.alternatives.n_classes, stored["waiting"]
-    columns = (queue["sequence"], queue["proba"], queue["outcome"])
-    line.waiting = deque(
+        queue.log_running = _numbers(stored["log_running"], queue.log_running.size)
+    queue.log_value = _number(stored["log_value"])
+    queue.log_highest = _number(stored["log_highest"])
+    _require(queue.log_highest >= max(queue.log_value, 0.0), "highest evidence")
+    queue.crossing = None if stored["crossing"] is None else _crossing(*stored["crossing"])
+    n_classes, waiting = queue.alternatives.n_classes, stored["waiting"]
+    columns = (waiting["sequence"], waiting["proba"], waiting["outcome"])
+    queue.waiting = deque(
         Bet(
             name,
-            _shares(proba, n_classes, _SMALLEST_SHARE),
-            None if end is None else _shares(end, n_classes, 0.0),
+            _probabilities(proba, n_classes, _SMALLEST_PROBABILITY),
+            None if outcome is None else _probabilities(outcome, n_classes, 0.0),
         )
-        for name, proba, end in zip(*columns, strict=True)
+        for name, proba, outcome in zip(*columns, strict=True)
     )
 
 
@@ -108,12 +110,12 @@ def _crossing(settled: Any, sequence: Any) -> Crossing:
     return Crossing(_count(settled), sequence)
 
 
-def _shares(values: Any, count: int, least: float) -> Array:
-    """Return probabilities of a forecast or an outcome, none of them under the least."""
-    shares = _numbers(values, count)
-    in_range = bool(((shares >= least) & (shares <= 1.0)).all())
-    _require(in_range and abs(shares.sum() - 1.0) <= _SUM_TOLERANCE, "probabilities")
-    return shares
+def _probabilities(values: Any, count: int, least: float) -> Array:
+    """Return the probabilities of a forecast or an outcome, each at least ``least``."""
+    proba = _numbers(values, count)
+    in_range = bool(((proba >= least) & (proba <= 1.0)).all())
+    _require(in_range and abs(proba.sum() - 1.0) <= _SUM_TOLERANCE, "probabilities")
+    return proba
 
 
 def _numbers(values: Any, count: int) -> Array:

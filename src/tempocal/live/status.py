@@ -1,42 +1,42 @@
-"""What a monitor has found so far, in numbers and in words."""
+"""The results of a monitor so far: e-values, p-value, alarms, and their text."""
 
 import math
 from dataclasses import dataclass
 from typing import Any
 
-from tempocal.live.bet_queue import Line
+from tempocal.live.bet_queue import BetQueue
 
-# Above this a double is infinite.
+# Above this exp overflows a double.
 _LARGEST_LOG = 709.0
-# Evidence below this points at nothing yet.
-_WORTH_A_WORD = 10.0
+_MIN_EVIDENCE_FOR_SUSPICION = 10.0
 
 
 @dataclass(frozen=True)
 class LineStatus:
-    """The evidence against the forecasts in one stretch of time, or in their movement.
+    """The evidence against the forecasts in one time bin, or in their movement.
 
     Attributes
     ----------
     name : str
-        Which stretch, or "movement".
+        The time bin, such as "before 10", or "movement".
     e_value : float
-        The evidence now: 1 at the start, near 0 after a long good time, large if something is
-        wrong, and infinite beyond what a double can hold.
+        The evidence now: 1 at the start, near 0 after a long calibrated period, large if the
+        forecasts are not calibrated, and infinite beyond the range of a double.
     highest : float
-        The largest it ever was.
+        The largest e-value so far.
     log_e_value, log_highest : float
         Their natural logarithms, which are always finite.
     settled : int
-        Bets counted: sequences in a stretch, steps between forecasts in movement.
+        Number of bets settled: sequences in a time bin, steps between forecasts in movement.
     waiting : int
-        Bets that wait, for their own outcome or for those of earlier ones.
+        Number of bets that wait, for their own outcome or for those of earlier ones.
     suspicion : str
-        The fault that the evidence points at most; empty while it is below 10 and no alarm.
+        The fault with the most evidence; empty while the evidence is below 10 and there was no
+        alarm.
     alarm : bool
-        Whether it ever reached the threshold.
+        Whether the e-value ever reached the threshold.
     since_settled : int or None
-        How many bets it took.
+        Number of settled bets at the alarm.
     since_sequence : str, int or None
         The sequence of the last of them.
     """
@@ -54,7 +54,7 @@ class LineStatus:
     since_sequence: str | int | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it, ready for JSON: infinite evidence is None, with its logarithm."""
+        """Return the attributes, ready for JSON: an infinite e-value is None."""
         return {name: None if value == math.inf else value for name, value in vars(self).items()}
 
     def __str__(self) -> str:
@@ -69,20 +69,20 @@ class LineStatus:
 
 @dataclass(frozen=True)
 class Status:
-    """All that a monitor has found; printing it says it.
+    """The results of a monitor so far; print it to read them.
 
     Attributes
     ----------
     alpha : float
-        Most that the chance of any alarm is, ever, while nothing is wrong.
+        Bound on the probability that calibrated forecasts ever raise an alarm.
     threshold : float
-        The evidence that raises an alarm in a line: the number of lines divided by ``alpha``.
+        The e-value that raises an alarm in a line: the number of lines divided by ``alpha``.
     stretches : tuple of LineStatus
-        Calibration in each stretch of time.
+        Calibration in each time bin.
     movement : LineStatus or None
-        Movement of the forecasts within sequences; None if it is not watched.
+        Movement of the forecasts within sequences; None if it is not tested.
     finished, abandoned, under_way : int
-        Sequences with a label, given up, and without a label so far.
+        Number of sequences with a label, abandoned, and without a label so far.
     """
 
     alpha: float
@@ -107,15 +107,15 @@ class Status:
     def p_value(self) -> float:
         """Anytime-valid p-value over all lines: at most ``alpha`` once there is an alarm.
 
-        While nothing is wrong the chance that it ever falls to x is at most x.
+        While the forecasts are calibrated the probability that it ever falls to x is at most x.
         """
         return min(1.0, len(self.lines) / max(line.highest for line in self.lines))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it, ready for strict JSON.
+        """Return all results, ready for strict JSON.
 
-        Evidence beyond what a double can hold is None there; its logarithm is beside it. A
-        ``p_value`` below what a double can hold is 0.
+        An e-value beyond the range of a double is None; its logarithm is given as well. A
+        ``p_value`` below that range is 0.
         """
         return {
             "alarm": self.alarm,
@@ -131,43 +131,44 @@ class Status:
 
     def __str__(self) -> str:
         verdict = "ALARM" if self.alarm else "no alarm"
-        gone = f", {self.abandoned:,} abandoned" if self.abandoned else ""
+        abandoned = f", {self.abandoned:,} abandoned" if self.abandoned else ""
         return "\n".join(
             [
                 f"{verdict}: anytime-valid p = {self.p_value:.3g}, alarm at {self.alpha:g} "
                 f"(evidence of {self.threshold:.4g} in a line)",
-                f"{self.finished:,} sequences finished, {self.under_way:,} under way{gone}",
+                f"{self.finished:,} sequences finished, {self.under_way:,} under way{abandoned}",
                 *map(str, self.lines),
             ]
         )
 
 
-def line_status(name: str, line: Line, classes: list[Any], *, moves: bool) -> LineStatus:
-    """Say how a line stands."""
-    settled, sequence = line.crossing or (None, None)
-    tells = line.crossing is not None or line.log_value >= math.log(_WORTH_A_WORD)
+def line_status(name: str, queue: BetQueue, classes: list[Any], *, moves: bool) -> LineStatus:
+    """Return the evidence of the settled bets of a queue."""
+    settled, sequence = queue.crossing or (None, None)
+    has_alarm = queue.crossing is not None
+    is_suspect = has_alarm or queue.log_value >= math.log(_MIN_EVIDENCE_FOR_SUSPICION)
     return LineStatus(
         name,
-        _exp(line.log_value),
-        _exp(line.log_highest),
-        line.log_value,
-        line.log_highest,
-        line.settled,
-        len(line.waiting),
-        _suspicion(line, classes, moves=moves) if tells else "",
-        line.crossing is not None,
+        _exp(queue.log_value),
+        _exp(queue.log_highest),
+        queue.log_value,
+        queue.log_highest,
+        queue.settled,
+        len(queue.waiting),
+        _suspicion(queue, classes, moves=moves) if is_suspect else "",
+        has_alarm,
         settled,
         sequence,
     )
 
 
-def _suspicion(line: Line, classes: list[Any], *, moves: bool) -> str:
-    which = line.leading()
-    slope = line.alternatives.slope_of(which)
+def _suspicion(queue: BetQueue, classes: list[Any], *, moves: bool) -> str:
+    which = queue.strongest_alternative()
+    slope = queue.alternatives.slope_of(which)
     if slope is not None:
         words = ("move too much", "move too little") if moves else ("are too sure", "are too timid")
         return f"forecasts {words[slope > 1.0]}"
-    code, size = line.alternatives.shift_of(which)
+    code, size = queue.alternatives.shift_of(which)
     words = ("drift down", "drift up") if moves else ("are too high", "are too low")
     return f"forecasts of class {classes[code]} {words[size > 0.0]}"
 

@@ -1,4 +1,8 @@
-"""Sequences under way: predictions as they come, learning when they end."""
+"""A calibrator that learns from each sequence as it finishes, with a crash-safe log.
+
+Predictions and labels are appended to a log before they take effect. On a restart the log is
+replayed on top of the last saved model.
+"""
 
 import hashlib
 import os
@@ -27,8 +31,8 @@ from tempocal.inputs import check_time, from_seconds, require_same_kind
 from tempocal.links import Array
 from tempocal.live.bet_queue import SequenceId
 from tempocal.live.monitor_input import check_id, check_label
-from tempocal.live.record_log import Log
-from tempocal.live.replay import ABANDON, FAIL, FINISH, OBSERVE, SAVE, Sequence, Story
+from tempocal.live.record_log import RecordLog
+from tempocal.live.replay import ABANDON, FAIL, FINISH, OBSERVE, SAVE, LoggedSequence, LogReplay
 from tempocal.modelfile.paths import path_name
 from tempocal.temporal.loading import load
 
@@ -36,45 +40,44 @@ _MODEL, _NEW, _LOG = "model.json", ".model.json.new", "sequences.log"
 
 
 class SequenceTracker:
-    """Hold the predictions of sequences under way, and learn from each sequence when it ends.
+    """Store the predictions of running sequences, and learn from each sequence when it ends.
 
-    Everything goes into an append-only log before it counts. A process that is killed at any moment
-    can be started again: no finished sequence is lost, and none is learned twice.
+    Everything is written to an append-only log before it takes effect. A process that is killed at
+    any moment can be started again: no finished sequence is lost, and none is learned twice.
 
     Parameters
     ----------
     folder : path-like
-        Where the log and the model are; it is made if it is not there.
+        Folder of the log and the model; created if it does not exist.
     calibrator : calibrator, default=None
-        A fitted one that has a ``partial_fit``, to begin with. Leave it out to go on where the
-        tracker of this folder was.
+        A fitted calibrator with a ``partial_fit``, for a new folder. Leave it out to resume the
+        tracker of an existing one.
     save_every : int, default=100
-        After so many finished sequences the model file is replaced, which `tempocal serve` can
-        watch. To be said again when the folder is opened again.
+        The model file is replaced after so many finished sequences; `tempocal serve` can watch it.
+        It is not stored: pass it again when you open the folder again.
 
     Notes
     -----
-    ``tracker.calibrator`` is what has been learned so far.
+    ``tracker.calibrator`` is the calibrator with all updates so far.
 
-    `observe` hands its record to the system, which a killed process does not take back; `finish`
-    waits until it is on the disk, and with it all records before it. If a call of `finish` does not
-    return, it may have counted or not: call it again after the restart, and an `InputError` says
-    that the sequence is finished.
+    `observe` hands its record to the operating system, so that it survives a kill of the process;
+    `finish` waits until its record and all before it are on the disk. If a call of `finish` does
+    not return, it may have counted or not: call it again after the restart, and an `InputError`
+    says that the sequence is finished.
 
-    A tracker belongs to the process that opened it. In a fork of that process its calls are an
-    `InputError`: what is logged there the model here would never learn. If the log ends within a
-    record, as a kill can leave it, that is cut off with a `LogCutWarning`; a record that was
-    altered after it was written is a `LogError`.
+    A tracker belongs to the process that opened it. In a fork of that process its calls raise an
+    `InputError`: the model of the parent would never learn what the fork logs. If the log ends
+    within a record, as a kill can leave it, that record is truncated with a `LogCutWarning`; a
+    record that was altered after it was written raises a `LogError`.
 
-    An interruption, such as Ctrl-C, may close the tracker, and so does an error that is not one of
-    the package while it learns: open the folder again, and it goes on from the log. A sequence that
-    cannot be learned from then either is left out, with a `NotLearnedWarning` that names it.
+    An interruption, such as Ctrl-C, may close the tracker, and so does an error from outside the
+    package while it learns: open the folder again, and it resumes from the log. A sequence that
+    still cannot be learned from is left out, with a `NotLearnedWarning` that names it.
 
     The rate of an exponential stays as the calibrator had it; see ``partial_fit``. To choose it
-    anew, fit a calibrator to your data and `history`, and begin another folder. The log grows
-    without limit, and so do the ids of finished sequences in memory. Their rows do not stay there,
-    nor come back at a start: of the log it keeps the rows that the model file does not know yet.
-    `history` reads all of them.
+    anew, fit a calibrator to your data and `history`, and use another folder. The log grows without
+    limit, and so do the ids of finished sequences in memory. Their rows are not kept in memory; at
+    a start only those that the model file has not learned from are read. `history` reads all.
 
     Examples
     --------
@@ -107,7 +110,7 @@ class SequenceTracker:
         self._save_every = save_every
         self._lock = RLock()
         self.calibrator: Any = None
-        self._sequences: dict[SequenceId, Sequence] = {}
+        self._sequences: dict[SequenceId, LoggedSequence] = {}
         self._finished: set[SequenceId] = set()
         if self.folder.exists() and not self.folder.is_dir():
             raise InputError(f"folder is {self.folder}, which is a file: name a folder")
@@ -115,7 +118,7 @@ class SequenceTracker:
             self.folder.mkdir(parents=True, exist_ok=True)
         elif not (self.folder / _LOG).exists():
             raise InputError(f"{self.folder} has no tracker: pass a fitted calibrator to begin one")
-        self._log = Log(self.folder / _LOG)
+        self._log = RecordLog(self.folder / _LOG)
         try:
             self._start(calibrator)
         except BaseException:
@@ -123,24 +126,24 @@ class SequenceTracker:
             raise
 
     def observe(self, sequence_id: Any, logit: Any, time: Any = None) -> Array:
-        """Take a prediction as it is made.
+        """Add a prediction and calibrate it.
 
         Parameters
         ----------
         sequence_id : str or int
             The sequence; a new one begins with its first prediction.
         logit : float, or sequence of K floats
-            What the classifier gave, of the kind that the calibrator takes.
+            Output of the classifier, in the form that the calibrator takes.
         time : number, datetime or timedelta, or a pair of them
-            How far the sequence has come; not before its last prediction. None for a calibrator
-            that does not change along time.
+            Time within the sequence; not before its last prediction. None for a calibrator that
+            does not depend on time.
 
         Returns
         -------
         ndarray of shape (K,)
-            Calibrated probability of each class, by what has been learned so far.
+            Calibrated probability of each class, by the calibrator as learned so far.
         """
-        with self._own_lock():
+        with self._locked():
             name = check_id(sequence_id)
             self._refuse_finished(name)
             proba = self._predict(logit, time)
@@ -151,16 +154,16 @@ class SequenceTracker:
                     f"time of the sequence {name!r} runs backwards, to {time!r}: a prediction must "
                     "not come before the one before it"
                 )
-            # One column may come as a number, or as a list of one.
-            numbers = np.asarray(logit, dtype=np.float64).reshape(-1).tolist()
-            plain = numbers[0] if len(numbers) == 1 else numbers
-            with self._in_step_with_the_log():
-                self._log.append([OBSERVE, name, plain, seconds])
-                self._sequences.setdefault(name, Sequence()).add(plain, seconds)
+            # A single logit may be given as a number, or as a list of one.
+            values = np.asarray(logit, dtype=np.float64).reshape(-1).tolist()
+            logged = values[0] if len(values) == 1 else values
+            with self._close_log_on_error():
+                self._log.append([OBSERVE, name, logged, seconds])
+                self._sequences.setdefault(name, LoggedSequence()).add(logged, seconds)
             return proba
 
     def finish(self, sequence_id: Any, label: Any) -> None:
-        """Learn from a sequence whose outcome is known.
+        """Set the label of a sequence, and learn from it.
 
         Parameters
         ----------
@@ -169,10 +172,10 @@ class SequenceTracker:
         label : object
             Its class.
         """
-        with self._own_lock():
+        with self._locked():
             name, code = check_id(sequence_id), check_label(label, self._codes)
             self._require_under_way(name)
-            with self._in_step_with_the_log():
+            with self._close_log_on_error():
                 self._log.append([FINISH, name, code], sync=True)
                 self._finished.add(name)
                 self._learn(name, self._sequences.pop(name), code)
@@ -180,14 +183,14 @@ class SequenceTracker:
                 self._try_to_save()
 
     def abandon(self, sequence_id: Any) -> None:
-        """Forget a sequence that will have no outcome; nothing is learned from it.
+        """Drop a sequence that will have no label; nothing is learned from it.
 
-        Whether a sequence is abandoned must not depend on what its outcome would have been.
+        Whether a sequence is abandoned must not depend on what its label would have been.
         """
-        with self._own_lock():
+        with self._locked():
             name = check_id(sequence_id)
             self._require_under_way(name)
-            with self._in_step_with_the_log():
+            with self._close_log_on_error():
                 self._log.append([ABANDON, name])
                 del self._sequences[name]
 
@@ -198,38 +201,39 @@ class SequenceTracker:
         return list(self._sequences)
 
     def n_observed(self, sequence_id: Any) -> int:
-        """How many predictions of a sequence under way were taken; 0 for one that is not."""
+        """Return the number of predictions of a sequence under way; 0 for one that is not."""
         self._log.require_own_process()
         sequence = self._sequences.get(check_id(sequence_id))
         return 0 if sequence is None else len(sequence.logits)
 
     @property
     def n_finished(self) -> int:
-        """How many sequences have ended."""
+        """Number of finished sequences."""
         self._log.require_own_process()
         return len(self._finished)
 
     def history(self) -> dict[str, Any]:
         """Return the rows of all finished sequences, as the arguments of a ``fit``."""
-        with self._own_lock():
+        with self._locked():
             if not self._finished:
                 raise InputError("no sequence has ended: there is no history yet")
-            return self._rows(list(Story.of(self._log.read(), self._log.path).ended.values()))
+            replay = LogReplay.of(self._log.read(), self._log.path)
+            return self._rows(list(replay.not_in_model.values()))
 
     def save(self) -> None:
-        """Replace the model file by what has been learned so far."""
-        with self._own_lock():
+        """Replace the model file by the calibrator as learned so far."""
+        with self._locked():
             self._log.require_open()
             new = self.folder / _NEW
             self.calibrator.save(new)
-            # The log says what a model file knows before there is one.
+            # Logged first: a model file must never be newer than the log.
             self._log.append([SAVE, _checksum(new)], sync=True)
             os.replace(new, self.folder / _MODEL)
 
     def close(self) -> None:
-        """Save the model and let go of the folder.
+        """Save the model and release the folder.
 
-        In a fork of the process that opened it there is nothing to save, nor to let go of.
+        Does nothing in a fork of the process that opened it.
         """
         if not self._log.is_open:
             return
@@ -262,10 +266,10 @@ class SequenceTracker:
         )
 
     @contextmanager
-    def _own_lock(self) -> Iterator[None]:
-        """Take turns with other threads, and refuse other processes.
+    def _locked(self) -> Iterator[None]:
+        """Hold the lock between threads; refuse in a fork.
 
-        In a fork the lock may be held by a thread that is not there: so the process comes first.
+        The process is checked first: in a fork the lock may be held by a thread that is not there.
         """
         self._log.require_own_process()
         with self._lock:
@@ -283,22 +287,23 @@ class SequenceTracker:
         if self._log.is_empty:
             self._begin(calibrator)
         else:
-            known = self._saves_until_model(saves)
-            self._go_on(Story.of(self._log.read(), self._log.path, saves=known))
+            n_saves = self._saves_until_model(saves)
+            self._resume(LogReplay.of(self._log.read(), self._log.path, saves=n_saves))
 
     def _begin(self, calibrator: Any) -> None:
-        self._take(_able_to_learn(calibrator))
+        self._set_calibrator(_updatable_copy(calibrator))
         self.save()
 
-    def _go_on(self, story: Story) -> None:
-        """Learn what the model file does not have yet."""
+    def _resume(self, replay: LogReplay) -> None:
+        """Load the model file and learn from the sequences that finished after it was saved."""
         calibrator = load(self.folder / _MODEL)
         require_learned(calibrator._learned)
-        self._take(calibrator)
-        self._sequences, self._finished = story.under_way, story.known.union(story.ended)
-        rest = [name for name in story.ended if name not in story.failed]
-        failed = [name for name in rest if not self._learn_late(name, *story.ended[name])]
-        if rest:
+        self._set_calibrator(calibrator)
+        to_learn = {n: one for n, one in replay.not_in_model.items() if n not in replay.failed}
+        self._sequences = replay.under_way
+        self._finished = replay.in_model.union(replay.not_in_model)
+        failed = [name for name, one in to_learn.items() if not self._learn_from_log(name, *one)]
+        if to_learn:
             self.save()
         if failed:
             warn_user(
@@ -307,16 +312,16 @@ class SequenceTracker:
                 NotLearnedWarning,
             )
 
-    def _learn_late(self, name: SequenceId, sequence: Sequence, code: int) -> bool:
-        """Learn from a sequence of the log; tell whether that was possible.
+    def _learn_from_log(self, name: SequenceId, sequence: LoggedSequence, code: int) -> bool:
+        """Learn from a sequence of the log; return whether that succeeded.
 
-        What fails here would fail at every start, so that it is marked whatever it is.
+        What fails here would fail at every start, so it is marked as failed whatever the error.
         """
         before = copy(self.calibrator)
         try:
             self.calibrator.partial_fit(**self._rows([(sequence, code)]))
         except MemoryError:
-            raise  # the machine's fault, not the sequence's
+            raise  # not caused by the sequence
         except Exception:
             self.calibrator = before
             self._log.append([FAIL, name], sync=True)
@@ -324,9 +329,9 @@ class SequenceTracker:
         return True
 
     def _saves_until_model(self, saves: list[str]) -> int:
-        """How many times a model was saved until it was the model file."""
+        """Return the number of the save that wrote the model file."""
         model, new = self.folder / _MODEL, self.folder / _NEW
-        # Killed before the new file took the place of the old one.
+        # Killed before the new file replaced the old one.
         if new.exists() and saves and _checksum(new) == saves[-1]:
             os.replace(new, model)
         if not model.exists():
@@ -340,25 +345,25 @@ class SequenceTracker:
                 f"{model} is not a model that this tracker saved: put its own back, or begin with "
                 "this one in another folder"
             )
-        # It may have been saved twice without a change: the last time is the one.
+        # The same model may have been saved twice: the last save counts.
         return len(saves) - saves[::-1].index(checksum)
 
-    def _take(self, calibrator: Any) -> None:
-        # What is observed has no names of columns, which scikit-learn would warn of.
+    def _set_calibrator(self, calibrator: Any) -> None:
+        # Observed logits have no column names, which scikit-learn would warn about.
         vars(calibrator).pop("feature_names_in_", None)
         self.calibrator = calibrator
         self._kinds = tuple(getattr(calibrator, "time_kinds_", ()))
         self._codes = {label: code for code, label in enumerate(calibrator.classes_.tolist())}
 
-    def _learn(self, name: SequenceId, sequence: Sequence, code: int) -> None:
-        """Learn from a finished sequence; one that cannot be learned from is marked as such."""
+    def _learn(self, name: SequenceId, sequence: LoggedSequence, code: int) -> None:
+        """Learn from a finished sequence; if that fails, log the failure."""
         try:
             self.calibrator.partial_fit(**self._rows([(sequence, code)]))
         except (TempocalError, TempocalWarning):
             self._mark_failed(name)
             raise
         except OSError:
-            # Not the log's: whoever opens the folder again learns it, in its turn.
+            # Not caused by the log: the sequence is learned when the folder is opened again.
             self._log.close()
             raise
 
@@ -370,11 +375,11 @@ class SequenceTracker:
             raise
 
     @contextmanager
-    def _in_step_with_the_log(self) -> Iterator[None]:
-        """Close the log where it may say more than is known here: opened again, it is the truth.
+    def _close_log_on_error(self) -> Iterator[None]:
+        """Close the log after an error that may leave it ahead of the state in memory.
 
-        An error of the package has changed nothing or is in the log, and a record that could not be
-        written is not.
+        Opened again, the log decides. Errors of the package leave both in step (nothing changed, or
+        the failure is in the log), and so does a record that could not be written.
         """
         try:
             yield
@@ -385,34 +390,34 @@ class SequenceTracker:
             raise
 
     def _try_to_save(self) -> None:
-        """Save, but go on if it fails: everything is in the log."""
+        """Save, and only warn if it fails: everything is in the log."""
         try:
             self.save()
         except OSError as error:
             warn_user(f"{error}: it will be tried again", NotSavedWarning)
 
-    def _rows(self, ended: list[tuple[Sequence, int]]) -> dict[str, Any]:
+    def _rows(self, finished: list[tuple[LoggedSequence, int]]) -> dict[str, Any]:
         """Return finished sequences as the arguments of a fit."""
-        lengths = [len(sequence.logits) for sequence, _ in ended]
-        codes = np.repeat([code for _, code in ended], lengths)
+        sequences = [sequence for sequence, _ in finished]
+        lengths = [len(sequence.logits) for sequence in sequences]
+        codes = np.repeat([code for _, code in finished], lengths)
         rows = {
-            "logits": np.array([row for one, _ in ended for row in one.logits], dtype=np.float64),
+            "logits": np.array([row for one in sequences for row in one.logits], dtype=np.float64),
             "y": self.calibrator.classes_[codes],
-            "groups": np.repeat(np.arange(len(ended)), lengths),
+            "groups": np.repeat(np.arange(len(finished)), lengths),
         }
         if self._kinds:
-            rows["time"] = self._times([time for one, _ in ended for time in one.times])
+            rows["time"] = self._times([time for one in sequences for time in one.times])
         return rows
 
     def _predict(self, logit: Any, time: Any) -> Array:
-        """Check a prediction, and calibrate it."""
         if not self._kinds and time is not None:
             raise InputError("the calibrator does not change along time: leave time out")
         given = {"time": [time]} if self._kinds else {}
         return np.asarray(self.calibrator.predict_proba([logit], **given)[0])
 
     def _seconds(self, time: Any) -> Any:
-        """Return a time that has been checked as what the log can hold."""
+        """Return a time as the log stores it: a number, a list of two, or None."""
         if not self._kinds:
             return None
         times = check_time([time], 1, clocks=len(self._kinds))
@@ -436,8 +441,8 @@ class SequenceTracker:
             raise InputError(f"the sequence {name!r} is not known: no prediction of it was taken")
 
 
-def _able_to_learn(calibrator: Any) -> Any:
-    """Return a copy of a fitted calibrator that remembers what it needs to learn on."""
+def _updatable_copy(calibrator: Any) -> Any:
+    """Return a copy of a fitted calibrator with the state that ``partial_fit`` needs."""
     if not hasattr(calibrator, "partial_fit") or not hasattr(calibrator, "classes_"):
         raise InputError(
             "calibrator must be fitted and have a partial_fit (that of an AutoTemporalCalibrator "
@@ -462,5 +467,5 @@ def _checksum(path: Path) -> str:
 
 
 def _is_before(time: Any, other: Any) -> bool:
-    """Tell whether a time, on any of its clocks, is before another."""
+    """Return whether a time is before another on any clock."""
     return bool(np.any(np.less(time, other)))
