@@ -317,11 +317,11 @@ class TestTablesThatChange:
             if doing == "summing over all rows":
                 writer.execute("INSERT INTO rows SELECT * FROM rows")
 
-        from tempocal.tables.passes import Told  # noqa: PLC0415
+        from tempocal.tables.passes import TableWithProgress  # noqa: PLC0415
 
         writer.register("given", arrow(GOOD))
         with pytest.raises(TableError, match="other rows at each pass"):
-            fit_table(Told(connection.table("rows"), grow))
+            fit_table(TableWithProgress(connection.table("rows"), grow))
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_three_classes():
 
 def test_ids_of_very_many_groups_are_not_brought_here(monkeypatch):
     """By modular arithmetic about as many are fitted to, and none on both sides."""
-    monkeypatch.setattr(group_ids, "MOST_DEALT", 10)
+    monkeypatch.setattr(group_ids, "MAX_LISTED", 10)
     facts = tc.assess_table(pl.DataFrame(COLUMNS), **NAMED).facts
     assert facts.fitted_groups + facts.judged_groups == facts.groups == 80
     assert 25 < facts.fitted_groups < 55

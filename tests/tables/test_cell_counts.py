@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import tempocal as tc
 from tempocal.rows import LINE, Scores, Sigmoid
-from tempocal.tables.cell_counts import Bins, Cells, bins_for, count_cells
-from tempocal.tables.column_roles import Asked
-from tempocal.tables.labelled import read_labelled
+from tempocal.tables.cell_counts import Bins, CellCounts, bins_for, count_cells
+from tempocal.tables.column_roles import ColumnRoles
+from tempocal.tables.labeled_table import read_labeled_table
 
 
 @given(
@@ -23,7 +23,7 @@ def test_points_have_the_moments_of_the_cell(places, seed):
     found = {f"m{k}": np.array([(w * u**k).sum()]) for k in range(4)}
     found |= {"bin": np.array([3]), "label": np.array([0])}
     bins = Bins(reach=4.0, count=16)
-    odds, weights = Cells(found, bins).pairs()
+    odds, weights = CellCounts(found, bins).pairs()
     at = (odds + 4.0) * bins.scale - 3.5
     for k in range(4):
         tolerance = 1e-6 if k == 3 else 1e-12
@@ -33,12 +33,12 @@ def test_points_have_the_moments_of_the_cell(places, seed):
 
 def test_sums_over_points_are_nearly_those_over_rows():
     m = tc.datasets.simulate_match(300)
-    asked = Asked.of(
+    roles = ColumnRoles.of(
         "logits", logits="z", proba=None, label="y", time=None, groups=None, sample_weight=None
     )
-    labelled = read_labelled(pl.DataFrame({"z": m.logits, "y": m.label}), asked, None)
-    frame = labelled.frame.rename({"z0": "odds"})
-    cells = count_cells(labelled, frame, (), bins_for(labelled, 1), moments=4)
+    labeled = read_labeled_table(pl.DataFrame({"z": m.logits, "y": m.label}), roles, None)
+    frame = labeled.frame.rename({"z0": "odds"})
+    cells = count_cells(labeled, frame, (), bins_for(labeled, 1), moments=4)
     odds, weights = cells.pairs()
     theta = np.array([[0.7, 0.2]])
     many = Sigmoid(LINE).stored(Scores(m.logits, m.label, 2)).sums(theta)

@@ -123,7 +123,7 @@ class TestCalibratorsAndCurves:
         assert abs(one.summary_.nll_after - other.summary_.nll_after) < 1e-10
 
     def test_bins_stand_for_values_that_are_too_many(self, monkeypatch):
-        monkeypatch.setattr(surrogate, "MOST_VALUES", 100)
+        monkeypatch.setattr(surrogate, "MAX_VALUES", 100)
         one = from_arrays(tc.IsotonicCalibration(), ROWS).predict_proba(ROWS["z"])
         other = from_table(tc.IsotonicCalibration(), self.TABLE).predict_proba(ROWS["z"])
         assert np.abs(one - other).mean() < 1e-3
@@ -247,7 +247,7 @@ class TestPasses:
         assert quick.summary_.details["passes"] < exact.summary_.details["passes"]
 
     def test_of_a_coarse_count_are_put_right(self, monkeypatch):
-        monkeypatch.setattr(cell_counts, "MOST_BINS", 16)
+        monkeypatch.setattr(cell_counts, "MAX_BINS", 16)
         cal = tc.TemporalCalibrator(tc.BetaCalibration(), tc.Spline())
         assert_same(cal, ROWS, self.TABLE, time="t")
 
@@ -260,7 +260,7 @@ class TestPasses:
     def test_of_many_groups_go_in_buckets(self, monkeypatch):
         cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline())
         one = from_table(cal, self.TABLE, time="t").interval_at([5.0])["inverse_temperature"]
-        monkeypatch.setattr(exact_sums, "MOST_PAIRS", 25 * 100)
+        monkeypatch.setattr(exact_sums, "MAX_PAIRS", 25 * 100)
         for ids in (ROWS["id"], np.array([f"m{k}" for k in ROWS["id"]])):
             table = pl.DataFrame({**ROWS, "id": ids})
             other = from_table(cal, table, time="t").interval_at([5.0])["inverse_temperature"]
@@ -268,7 +268,7 @@ class TestPasses:
             assert 0.7 < float(ratio[0]) < 1.4
 
     def test_of_many_groups_are_dealt_to_folds_by_their_ids(self, monkeypatch):
-        monkeypatch.setattr(group_ids, "MOST_DEALT", 10)
+        monkeypatch.setattr(group_ids, "MAX_LISTED", 10)
         pairs = [(tc.TemperatureScaling(), tc.Constant())]
         auto = tc.AutoTemporalCalibrator(pairs, progress=False)
         exact = from_arrays(auto, ROWS, time="t").comparison_[0].nll

@@ -22,9 +22,9 @@ from tempocal.metrics import (
     with_interval,
     with_interval_table,
 )
-from tempocal.metrics.in_tables import scored, time_bins
+from tempocal.metrics.in_tables import scored_frame, time_bins
 from tempocal.tables import group_ids
-from tempocal.tables.passes import Told
+from tempocal.tables.passes import TableWithProgress
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*:FutureWarning"),
@@ -167,7 +167,7 @@ def test_truth_and_falsehood_as_labels(table_of):
 
 def test_many_groups_get_numbers_of_their_own(table_of, monkeypatch):
     """By modular arithmetic: another draw, and on every engine the same."""
-    monkeypatch.setattr(group_ids, "FEW", 10)
+    monkeypatch.setattr(group_ids, "MAX_FEW", 10)
     ids = 1_000_003 * COLUMNS["g"] - 60 * 1_000_003
     found = from_table(ece, table_of({**COLUMNS, "g": ids}))
     wanted = from_arrays(ece)
@@ -249,7 +249,7 @@ def test_confidences_on_the_edges_of_bins():
 def test_floors_of_many_groups_are_those_of_arrays(monkeypatch):
     """On average over seeds, for a draw is a draw; ids follow each other."""
     few = from_arrays(ece)
-    monkeypatch.setattr(group_ids, "FEW", 10)
+    monkeypatch.setattr(group_ids, "MAX_FEW", 10)
     table = pl.DataFrame(COLUMNS)
     many = [from_table(ece, table, seed=seed) for seed in range(20)]
     np.testing.assert_allclose(np.mean([one.floor for one in many], axis=0), few.floor, rtol=0.06)
@@ -277,7 +277,7 @@ def test_equal_mass_is_close_where_confidences_are_not_round():
 
 
 def test_more_times_than_can_be_told_apart(monkeypatch):
-    monkeypatch.setattr(time_bins, "MOST_TIMES", 1000)
+    monkeypatch.setattr(time_bins, "MAX_TIMES", 1000)
     columns = {**COLUMNS, "t": COLUMNS["t"] + np.random.default_rng(0).random(len(PROBA))}
     found = from_table(nll, pl.DataFrame(columns), bins=4)
     wanted = from_arrays(nll, columns, bins=4)
@@ -300,15 +300,15 @@ def test_too_many_steps_are_refused():
 
 
 def test_too_many_ids_that_are_no_numbers(monkeypatch):
-    monkeypatch.setattr(group_ids, "MANY", 50)
+    monkeypatch.setattr(group_ids, "MAX_OTHER_IDS", 50)
     names = np.array([f"match {k}" for k in COLUMNS["g"]])
     with pytest.raises(InputError, match="make a column of whole numbers"):
         from_table(ece, pl.DataFrame({**COLUMNS, "g": names}))
 
 
 def test_many_cells_are_summed_in_fewer_buckets(monkeypatch):
-    monkeypatch.setattr(scored, "MOST_SUMS", 3000)
-    monkeypatch.setattr("tempocal.metrics.in_tables.gaps_by_group.MOST_SUMS", 3000)
+    monkeypatch.setattr(scored_frame, "MAX_SUMS", 3000)
+    monkeypatch.setattr("tempocal.metrics.in_tables.gaps_by_group.MAX_SUMS", 3000)
     found, wanted = from_table(ece, pl.DataFrame(COLUMNS)), from_arrays(ece)
     assert_same(found, wanted, ("value", "floor", "sequences"))
     np.testing.assert_allclose(found.upper, wanted.upper, rtol=0.2)
@@ -338,11 +338,13 @@ def test_files_are_opened(tmp_path):
 
 def test_few_passes():
     told = []
-    asked = scored.Asked.of(
+    asked = scored_frame.ColumnRoles.of(
         "proba", logits=None, proba="p", label="y", time="t", groups="g", sample_weight=None
     )
-    table = scored.read_scored(Told(pl.DataFrame(COLUMNS), told.append), asked, None)
-    tc.metrics.in_tables.take.take_over_time(table, ece, bins=3, level=0.95, seed=0)
+    table = scored_frame.read_scored_frame(
+        TableWithProgress(pl.DataFrame(COLUMNS), told.append), asked, None
+    )
+    tc.metrics.in_tables.estimate.estimate_over_time(table, ece, bins=3, level=0.95, seed=0)
     # Few rows have labels drawn a hundred times, in two passes.
     adding = ["adding up", "adding up"]
     looking = ["looking at all rows", "counting the groups", "looking for times"]

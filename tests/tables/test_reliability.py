@@ -7,10 +7,10 @@ import pytest
 import tempocal as tc
 from tempocal.metrics.in_tables import bins
 from tempocal.metrics.in_tables.reliability import reliability_tables
-from tempocal.metrics.in_tables.scored import read_scored
+from tempocal.metrics.in_tables.scored_frame import read_scored_frame
 from tempocal.metrics.in_tables.time_bins import cut_table, whole
 from tempocal.tables import group_ids
-from tempocal.tables.column_roles import Asked
+from tempocal.tables.column_roles import ColumnRoles
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*:FutureWarning"),
@@ -31,7 +31,7 @@ COLUMNS = {
 
 def scored(table, *, groups="g", weight=None):
     named = {"label": "y", "time": "t", "groups": groups, "sample_weight": weight}
-    return read_scored(table, Asked.of("proba", logits=None, proba="p", **named), None)
+    return read_scored_frame(table, ColumnRoles.of("proba", logits=None, proba="p", **named), None)
 
 
 def assert_same(one, other, rtol=1e-9):
@@ -70,8 +70,8 @@ def test_buckets_of_many_groups_are_about_as_sure(monkeypatch):
     many = tc.datasets.simulate_match(8000, seed=1)
     p = 1 / (1 + np.exp(-many.logits))
     rows = pl.DataFrame({"y": many.label, "p": p, "t": many.time, "g": many.sequence})
-    monkeypatch.setattr(group_ids, "FEW", 1000)
-    monkeypatch.setattr(bins, "MOST_VALUES", 1000)
+    monkeypatch.setattr(group_ids, "MAX_FEW", 1000)
+    monkeypatch.setattr(bins, "MAX_VALUES", 1000)
     found = reliability_tables(scored(rows), whole(), bins=10, of="top_label")[0]
     expected = tc.metrics.reliability_curve(many.label, p, groups=many.sequence)
     np.testing.assert_allclose(found.frequency, expected.frequency, atol=1e-3)

@@ -3,15 +3,15 @@
 from typing import TYPE_CHECKING, Any
 
 from tempocal.assessment.in_memory import RowsInMemory, RowsToFit
-from tempocal.assessment.in_tables import read_evidence
+from tempocal.assessment.in_tables import read_row_source
 from tempocal.assessment.pipeline import Assessment, conclude
 from tempocal.assessment.split_predictions import check_past, find_classes, split
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs, check_seed
-from tempocal.tables.column_roles import Asked
+from tempocal.tables.column_roles import ColumnRoles
 
 if TYPE_CHECKING:
-    from tempocal.tables.output_names import Names
+    from tempocal.tables.column_names import Names
 
 
 def assess(
@@ -142,7 +142,7 @@ def assess_table(
             "sequence is missing: rows of a table are split by the sequence that they belong to; "
             "name the column of its ids with sequence="
         )
-    asked = Asked.of(
+    asked = ColumnRoles.of(
         "proba" if logits is None else "logits",
         logits=logits,
         proba=proba,
@@ -153,4 +153,4 @@ def assess_table(
         sequence=sequence,
     )
     seed = check_seed(seed)
-    return conclude(read_evidence(table, asked, classes, seed), seed, False)
+    return conclude(read_row_source(table, asked, classes, seed), seed, False)

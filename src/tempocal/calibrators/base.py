@@ -13,7 +13,7 @@ from tempocal.calibrators.document import save
 from tempocal.calibrators.fit_data import FitData, FitResult
 from tempocal.calibrators.online_state import Learned, PartialFit
 from tempocal.calibrators.summary import Summary
-from tempocal.calibrators.table_needs import Needs
+from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.errors import InputError
 from tempocal.export import Exports
 from tempocal.inputs import Inputs, check_scores
@@ -21,8 +21,8 @@ from tempocal.links import Array, log_proba_from_logits, one_column
 from tempocal.maps import FittedMap, proba_at_once, proba_of_map
 from tempocal.predictor import Predictor
 from tempocal.tables import InTables
-from tempocal.tables.column_roles import Asked
-from tempocal.tables.output_names import Names
+from tempocal.tables.column_names import Names
+from tempocal.tables.column_roles import ColumnRoles
 
 
 class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
@@ -109,10 +109,10 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         >>> round(cal.temperature_, 2)
         1.4
         """
-        from tempocal.calibrators.from_table import of_table, table_training  # noqa: PLC0415
-        from tempocal.tables.labelled import read_labelled  # noqa: PLC0415
+        from tempocal.calibrators.from_table import prepare_table_fit, with_table_details  # noqa: PLC0415
+        from tempocal.tables.labeled_table import read_labeled_table  # noqa: PLC0415
 
-        asked = Asked.of(
+        asked = ColumnRoles.of(
             self.inputs,
             logits=logits,
             proba=proba,
@@ -121,15 +121,15 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
             groups=groups,
             sample_weight=sample_weight,
         )
-        labelled = read_labelled(table, asked, self.classes)
-        data = table_training(labelled, self._needs(), exact=exact)
+        labelled = read_labeled_table(table, asked, self.classes)
+        data = prepare_table_fit(labelled, self._needs(), exact=exact)
         fitted = self._fit_map(data)
         self._remember_count(labelled.n_columns)
         self.classes_ = labelled.classes
         self.map_ = fitted.map
         self._learned = fitted.learned
-        rough = None if exact else self._fit_map(data.rougher()).map
-        self.summary_ = of_table(self._summarize(data, fitted), data, fitted.map, rough)
+        rough = None if exact else self._fit_map(data.coarser()).map
+        self.summary_ = with_table_details(self._summarize(data, fitted), data, fitted.map, rough)
         return self
 
     def decision_function(self, logits: Any) -> Array:
@@ -204,9 +204,9 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         name, columns = self.summary_.calibrator, self.n_features_in_ - among
         return Predictor(name, self.classes_, self.inputs, columns, self.map_, kinds)
 
-    def _needs(self) -> Needs:
+    def _needs(self) -> TableNeeds:
         """Say what a fit to a table has to know of it."""
-        return Needs()
+        return TableNeeds()
 
     def _fit_map(self, data: FitData) -> FitResult:
         raise TypeError(f"{type(self).__name__} does not say how it is fitted")

@@ -8,7 +8,7 @@ from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.parametric import Family, ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.calibrators.softmax_family import Regularization, folds_for, full_family
-from tempocal.calibrators.table_needs import Needs
+from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.inputs import Inputs
 from tempocal.links import Array
 from tempocal.maps import Affine
@@ -76,7 +76,7 @@ class DirichletCalibration(ParametricCalibrator):
         """Bias of each class."""
         return self.map_.bias
 
-    def _needs(self) -> Needs:
+    def _needs(self) -> TableNeeds:
         return replace(folds_for(self.shrinkage), of_one_column=True)
 
     def _family(self, data: FitData) -> Family:

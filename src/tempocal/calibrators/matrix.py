@@ -13,7 +13,7 @@ from tempocal.calibrators.softmax_family import (
     one_column_family,
     weights_of,
 )
-from tempocal.calibrators.table_needs import Needs
+from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.inputs import Inputs
 from tempocal.links import Array
 from tempocal.maps import Affine, OneVsRest
@@ -86,7 +86,7 @@ class MatrixScaling(ParametricCalibrator):
         """Bias of each class."""
         return bias_of(self.map_)
 
-    def _needs(self) -> Needs:
+    def _needs(self) -> TableNeeds:
         return folds_for(self.shrinkage)
 
     def _family(self, data: FitData) -> Family:

@@ -10,7 +10,7 @@ from tempocal.calibrators.shrinkage import check_shrinkage
 from tempocal.calibrators.slope_bias import biases_of, line_model, slopes_of
 from tempocal.calibrators.standardization import Standard
 from tempocal.calibrators.standardized_features import softmax_in_standard
-from tempocal.calibrators.table_needs import Needs
+from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.inputs import check_choice
 from tempocal.links import Array
 from tempocal.maps import Affine, OneVsRest
@@ -59,9 +59,9 @@ def _with_centered_biases(theta: Array, plain: bool) -> Array:
     return table.reshape(theta.shape)
 
 
-def folds_for(shrinkage: Any) -> Needs:
+def folds_for(shrinkage: Any) -> TableNeeds:
     """Strengths from the data are chosen by cross-validation."""
-    return Needs(folds=(N_FOLDS, 0) if check_shrinkage(shrinkage) is None else None)
+    return TableNeeds(folds=(N_FOLDS, 0) if check_shrinkage(shrinkage) is None else None)
 
 
 def full_family(

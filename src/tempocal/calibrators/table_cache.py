@@ -6,52 +6,56 @@ from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.rows import LinearPredictor, Scores
 from tempocal.rows.surrogate import Stand, StandingRows
-from tempocal.tables.cell_counts import Cells
-from tempocal.tables.exact_sums import TableModel
+from tempocal.tables.cell_counts import CellCounts
+from tempocal.tables.exact_sums import TableExactSums
 from tempocal.tables.gain_sums import GainSums, gains_of_map
 from tempocal.tables.group_ids import GroupIds
-from tempocal.tables.labelled import Labelled
-from tempocal.tables.surrogate import StandIns, find_cells
+from tempocal.tables.labeled_table import LabeledTable
+from tempocal.tables.surrogate import TableSurrogate, count_fine_cells
 
 
-class Looks:
+class TableCache:
     """What was seen of the table so far, for all fits to it."""
 
     def __init__(
         self,
-        labelled: Labelled,
+        labeled: LabeledTable,
         clusters: GroupIds | None,
         *,
         exact: bool,
-        like: "Looks | None" = None,
+        like: "TableCache | None" = None,
     ) -> None:
-        self._labelled, self._clusters, self._exact, self._like = labelled, clusters, exact, like
+        self._labeled, self._clusters, self._exact, self._like = labeled, clusters, exact, like
         self._stands: dict[LinearPredictor, Stand] = {}
-        self._cells: dict[int, tuple[Cells, Codes]] = {}
+        self._cells: dict[int, tuple[CellCounts, Codes]] = {}
 
-    def stand(self, predictor: LinearPredictor, few: StandIns) -> Stand:
-        """Return the few rows of a model."""
+    def stand(self, predictor: LinearPredictor, surrogate: TableSurrogate) -> Stand:
+        """Return the surrogate rows of a model."""
         if predictor not in self._stands:
-            model = TableModel(self._labelled, few.atoms, predictor, self._clusters)
-            scores = Scores(few.logits, few.labels, len(self._labelled.classes))
-            common = {"weights": few.weights, "keys": few.atom_of, "n_keys": few.atoms.count}
+            model = TableExactSums(self._labeled, surrogate.finest_keys, predictor, self._clusters)
+            scores = Scores(surrogate.logits, surrogate.labels, len(self._labeled.classes))
+            common = {
+                "weights": surrogate.weights,
+                "keys": surrogate.finest_key_of,
+                "n_keys": surrogate.finest_keys.count,
+            }
             self._stands[predictor] = Stand(
                 predictor.stored(scores, **common),
                 model,
                 exact=self._exact,
-                sampled=few.sampled,
-                groups_of=None if self._like is None else self._like.stand(predictor, few),
+                sampled=surrogate.sampled,
+                groups_of=None if self._like is None else self._like.stand(predictor, surrogate),
             )
         return self._stands[predictor]
 
-    def known_cells(self, of_class: int) -> tuple[Cells, Codes] | None:
+    def known_cells(self, of_class: int) -> tuple[CellCounts, Codes] | None:
         """Return counts in fine bins, if there are any yet."""
         return self._cells.get(of_class)
 
-    def cells(self, of_class: int, few: StandIns) -> tuple[Cells, Codes]:
+    def cells(self, of_class: int, surrogate: TableSurrogate) -> tuple[CellCounts, Codes]:
         """Return counts of the log-odds of a class in fine bins, and the atom of each cell."""
         if of_class not in self._cells:
-            self._cells[of_class] = find_cells(self._labelled, few.atoms, of_class)
+            self._cells[of_class] = count_fine_cells(self._labeled, surrogate.finest_keys, of_class)
         return self._cells[of_class]
 
     def groups_by_key(self, places: Codes, n_keys: int) -> Array | None:
@@ -59,6 +63,6 @@ class Looks:
         known = [stand for stand in self._stands.values() if stand.knows_groups]
         return StandingRows(known[0], places, n_keys).groups_by_key(places, 0) if known else None
 
-    def compare(self, fitted: Any, few: StandIns) -> GainSums:
+    def compare(self, fitted: Any, surrogate: TableSurrogate) -> GainSums:
         """Compare what a map that does not change along time says with what rows came with."""
-        return gains_of_map(self._labelled, few.atoms, fitted)
+        return gains_of_map(self._labeled, surrogate.finest_keys, fitted)

@@ -6,7 +6,7 @@ from tempocal.curves import Curve
 
 
 @dataclass(frozen=True)
-class Needs:
+class TableNeeds:
     """What a calibrator wants to know of a table.
 
     Attributes

@@ -25,9 +25,9 @@ from tempocal.errors import InputError, TableError
 from tempocal.files import Source
 from tempocal.files.column_problems import reading
 from tempocal.inputs import Inputs
-from tempocal.tables.column_roles import Asked
-from tempocal.tables.labelled import Labelled, read_labelled
-from tempocal.tables.passes import Told
+from tempocal.tables.column_roles import ColumnRoles
+from tempocal.tables.labeled_table import LabeledTable, read_labeled_table
+from tempocal.tables.passes import TableWithProgress
 
 if TYPE_CHECKING:
     from tempocal.assessment import Assessment
@@ -45,9 +45,9 @@ class Large:
     facts: Facts
     labels: NDArray[Any]  # each once
     classes: list[Any] | None  # as given
-    table: Told
-    asked: Asked
-    labelled: Labelled
+    table: TableWithProgress
+    asked: ColumnRoles
+    labelled: LabeledTable
 
     @property
     def name(self) -> str:
@@ -81,13 +81,15 @@ class Large:
 
     def fit(self, calibrator: Any) -> Any:
         """Fit a calibrator, one along time if there are times."""
-        return calibrator.fit_table(self.table, **self.asked.arguments(along_time=self.has_time))
+        return calibrator.fit_table(
+            self.table, **self.asked.fit_arguments(along_time=self.has_time)
+        )
 
     def assess(self, seed: int) -> "Assessment":
         """Fit to one half and judge on the other."""
         from tempocal.assessment import assess_table
 
-        named = self.asked.arguments(along_time=True)
+        named = self.asked.fit_arguments(along_time=True)
         ids = {"sequence": self.named.sequence, "groups": self.named.group}
         return assess_table(self.table, **{**named, **ids}, classes=self.classes, seed=seed)
 
@@ -131,9 +133,9 @@ def _look(named: Named, rows: LargeRows, tell: Callable[[str], None]) -> Large:
     classes = check_classes(named.classes, labels, len(rows.scores))
     n_classes = max(len(rows.scores), 2)
     check_label(labels, classes, str(named.label), n_classes, len(rows.scores))
-    table, asked = Told(rows.table, tell), _asked(named, rows.scores)
-    labelled = read_labelled(table, asked, classes)
-    is_inside = labelled.lowest.min() >= 0.0 and labelled.highest.max() <= 1.0
+    table, asked = TableWithProgress(rows.table, tell), _asked(named, rows.scores)
+    labelled = read_labeled_table(table, asked, classes)
+    is_inside = labelled.min_logits.min() >= 0.0 and labelled.max_logits.max() <= 1.0
     if named.logits and not named.really_logits and is_inside:
         raise InputError(scale_text(",".join(rows.scores)))
     n_sequences = check_sequences(named, rows, tell)
@@ -145,9 +147,9 @@ def _look(named: Named, rows: LargeRows, tell: Callable[[str], None]) -> Large:
     return Large(named, facts, labels, classes, table, asked, labelled)
 
 
-def _asked(named: Named, scores: list[str]) -> Asked:
+def _asked(named: Named, scores: list[str]) -> ColumnRoles:
     inputs = inputs_of(named)
-    return Asked.of(
+    return ColumnRoles.of(
         inputs,
         logits=scores if inputs == "logits" else None,
         proba=scores if inputs == "proba" else None,

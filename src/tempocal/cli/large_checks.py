@@ -20,7 +20,7 @@ def check_sequences(named: Named, rows: LargeRows, tell: Callable[[str], None]) 
     """Refuse sequences in which something changes that must not; return how many there are."""
     if named.sequence is None:
         return None
-    passes = Passes(tell=tell)
+    passes = Passes(progress=tell)
     sequences = _sequences(named, rows)
     found = passes.collect(_summary(sequences), "looking at sequences")
     if named.time is not None and "short" in found:

@@ -58,7 +58,7 @@ class LargeRows:
         """Return the distinct labels, and the number of rows."""
         frame = self.frame.select(label=nw.col(self.label), one=nw.lit(1))
         counted = frame.group_by("label").agg(nw.col("one").sum()).head(MOST_LABELS)
-        found = Passes(tell=tell).collect(counted, "looking for labels")
+        found = Passes(progress=tell).collect(counted, "looking for labels")
         if len(found["one"]) == 0:
             raise InputError(f"{self.name} has no rows: there is nothing to do")
         labels = found["label"]
@@ -70,7 +70,7 @@ class LargeRows:
     def distinct(self, name: str, tell: Callable[[str], None]) -> int:
         """Count the values of a column."""
         counted = self.frame.select(count=nw.col(name).n_unique())
-        return int(Passes(tell=tell).collect(counted, "counting groups")["count"][0])
+        return int(Passes(progress=tell).collect(counted, "counting groups")["count"][0])
 
 
 def open_rows(named: Named, source: Source, folder: str, far: Callable[[str], None]) -> LargeRows:

@@ -11,7 +11,7 @@ from tempocal.cli.measures import Measures, measure_table
 from tempocal.errors import InputError
 from tempocal.inputs import Times, require_same_kind
 from tempocal.maps import Scale
-from tempocal.metrics.in_tables.scored import flag, make_scored
+from tempocal.metrics.in_tables.scored_frame import flag, make_scored_frame
 from tempocal.predictor import Predictor
 from tempocal.tables.computed_columns import add_probabilities
 from tempocal.tables.group_ids import find_groups
@@ -30,7 +30,7 @@ def evaluate_large(large: Large, model: str | None, *, bins: int, seed: int) -> 
     groups = find_groups(rows) if rows.has_groups else None
 
     def measured(name: str, one: Predictor) -> Measures:
-        return measure_table(name, make_scored(rows, _with(large, one), groups), **settings)
+        return measure_table(name, make_scored_frame(rows, _with(large, one), groups), **settings)
 
     return Evaluated(large.facts, [measured(name, one) for name, one in models.items()])
 

@@ -8,8 +8,8 @@ import numpy as np
 from tempocal.cli.read_predictions import Predictions
 from tempocal.links import Array
 from tempocal.metrics import OverTime, brier, ece, nll, over_time, with_interval
-from tempocal.metrics.in_tables.scored import Scored
-from tempocal.metrics.in_tables.take import take_over_time, take_whole
+from tempocal.metrics.in_tables.estimate import estimate_over_time, estimate_overall
+from tempocal.metrics.in_tables.scored_frame import ScoredFrame
 
 LEVEL = 0.95
 TIME_COLUMNS = ("time_from", "time_to", "time_middle")
@@ -64,18 +64,18 @@ def measure(
     )
 
 
-def measure_table(name: str, rows: Scored, *, bins: int, classes: Any, seed: int) -> Measures:
+def measure_table(name: str, rows: ScoredFrame, *, bins: int, classes: Any, seed: int) -> Measures:
     """Measure predictions where they are."""
     given: Any = {"level": LEVEL, "seed": seed}
-    score = take_whole(rows, nll, **given)
+    score = estimate_overall(rows, nll, **given)
     return Measures(
         name,
         score,
-        take_whole(rows, brier, **given),
-        take_whole(rows, ece, **given) if rows.rows.time_kind else None,
-        take_over_time(rows, ece, bins=bins, **given) if rows.rows.time_kind else None,
+        estimate_overall(rows, brier, **given),
+        estimate_overall(rows, ece, **given) if rows.rows.time_kind else None,
+        estimate_over_time(rows, ece, bins=bins, **given) if rows.rows.time_kind else None,
         tuple(str(one) for one in classes),
-        rows.n_classes == 2 and take_whole(rows.exchanged(), nll, **given) < score,
+        rows.n_classes == 2 and estimate_overall(rows.exchanged(), nll, **given) < score,
     )
 
 

@@ -12,8 +12,8 @@ from tempocal.metrics.over_time import OverTime
 from tempocal.metrics.time_bins import Bins
 
 if TYPE_CHECKING:
-    from tempocal.metrics.in_tables.scored import Scored
-    from tempocal.tables.output_names import Names
+    from tempocal.metrics.in_tables.scored_frame import ScoredFrame
+    from tempocal.tables.column_names import Names
 
 
 def over_time_table(
@@ -90,14 +90,14 @@ def over_time_table(
     top-label ECE, 15 equal-width bins, 95% intervals over 1000 groups
     ...
     """
-    from tempocal.metrics.in_tables.take import require_sums, take_over_time  # noqa: PLC0415
+    from tempocal.metrics.in_tables.estimate import estimate_over_time, require_summable  # noqa: PLC0415
 
     check_level(level)
     seed = check_seed(seed)
-    require_sums(metric)
+    require_summable(metric)
     named = {"label": label, "proba": proba, "time": time, "groups": groups}
     rows = _read(table, named, sample_weight, classes)
-    return take_over_time(rows, metric, bins=bins, level=level, seed=seed)
+    return estimate_over_time(rows, metric, bins=bins, level=level, seed=seed)
 
 
 def with_interval_table(
@@ -136,19 +136,21 @@ def with_interval_table(
     >>> print(f"{score:.2f} [{score.lower:.2f}, {score.upper:.2f}], expected {score.floor:.2f}")
     0.45 [0.42, 0.47], expected 0.45
     """
-    from tempocal.metrics.in_tables.take import require_sums, take_whole  # noqa: PLC0415
+    from tempocal.metrics.in_tables.estimate import estimate_overall, require_summable  # noqa: PLC0415
 
     check_level(level)
     seed = check_seed(seed)
-    require_sums(metric)
+    require_summable(metric)
     named = {"label": label, "proba": proba, "time": None, "groups": groups}
     rows = _read(table, named, sample_weight, classes)
-    return take_whole(rows, metric, level=level, seed=seed)
+    return estimate_overall(rows, metric, level=level, seed=seed)
 
 
-def _read(table: Any, named: dict[str, Any], sample_weight: str | None, classes: Any) -> "Scored":
-    from tempocal.metrics.in_tables.scored import read_scored  # noqa: PLC0415
-    from tempocal.tables.column_roles import Asked  # noqa: PLC0415
+def _read(
+    table: Any, named: dict[str, Any], sample_weight: str | None, classes: Any
+) -> "ScoredFrame":
+    from tempocal.metrics.in_tables.scored_frame import read_scored_frame  # noqa: PLC0415
+    from tempocal.tables.column_roles import ColumnRoles  # noqa: PLC0415
 
-    asked = Asked.of("proba", logits=None, sample_weight=sample_weight, **named)
-    return read_scored(table, asked, classes)
+    asked = ColumnRoles.of("proba", logits=None, sample_weight=sample_weight, **named)
+    return read_scored_frame(table, asked, classes)

@@ -8,17 +8,17 @@ import narwhals as nw
 from tempocal.errors import InputError
 from tempocal.predictor import Predictor
 from tempocal.predictor.formula import formula_of
-from tempocal.tables.computed_columns import with_formulas
-from tempocal.tables.normalize_columns import with_utc
-from tempocal.tables.open_table import Frame, open_table
-from tempocal.tables.output_names import (
+from tempocal.tables.column_names import (
     FileColumns,
-    Named,
+    InputColumns,
     Names,
     added_columns,
     free_prefix,
-    named_columns,
+    input_columns,
 )
+from tempocal.tables.computed_columns import with_formulas
+from tempocal.tables.normalize_columns import with_utc
+from tempocal.tables.open_table import Frame, open_table
 from tempocal.tables.parquet_nan import trusts_bounds, without_bounds
 from tempocal.tables.seconds import as_number, as_seconds
 
@@ -65,9 +65,9 @@ def apply_table(
     >>> apply_table(model, pl.DataFrame({"z": [2.0, None]}), logits="z")["calibrated"].to_list()
     [0.7310585786300049, None]
     """
-    named = named_columns(model, logits, proba, time)
+    named = input_columns(model, logits, proba, time)
     added = added_columns(model, prefix)
-    frame = open_table(table, columns=FileColumns(named.scores, named.times))
+    frame = open_table(table, columns=FileColumns(named.predictions, named.times))
     schema = frame.collect_schema()
     _require_columns(named, added, schema)
     free = free_prefix([*schema, *added])
@@ -82,10 +82,10 @@ def apply_table(
         raise InputError(_cannot(named, error)) from error
 
 
-def _inputs(model: Predictor, named: Named, frame: Frame, free: str) -> dict[str, nw.Expr]:
+def _inputs(model: Predictor, named: InputColumns, frame: Frame, free: str) -> dict[str, nw.Expr]:
     """Return what the formula starts from: predictions, then times, as double."""
     schema = frame.collect_schema()
-    scores = [as_number(name, schema[name], model.inputs) for name in named.scores]
+    scores = [as_number(name, schema[name], model.inputs) for name in named.predictions]
     clocks = [f"{free}_t{k}" if f"{free}_t{k}" in schema else t for k, t in enumerate(named.times)]
     pairs = zip(clocks, model.time_kinds, strict=True)
     times = [as_seconds(name, schema[name], kind) for name, kind in pairs]
@@ -95,9 +95,9 @@ def _inputs(model: Predictor, named: Named, frame: Frame, free: str) -> dict[str
     return {f"{free}_x{k}": column for k, column in enumerate(columns)}
 
 
-def _require_columns(named: Named, added: Iterable[str], schema: Any) -> None:
+def _require_columns(named: InputColumns, added: Iterable[str], schema: Any) -> None:
     columns = list(schema)
-    missing = [name for name in (*named.scores, *named.times) if name not in columns]
+    missing = [name for name in (*named.predictions, *named.times) if name not in columns]
     if missing:
         raise InputError(f"the table has no column {missing[0]!r}: its columns are {columns}")
     there = [name for name in added if name in columns]
@@ -107,7 +107,7 @@ def _require_columns(named: Named, added: Iterable[str], schema: Any) -> None:
         )
 
 
-def _cannot(named: Named, error: Exception) -> str:
+def _cannot(named: InputColumns, error: Exception) -> str:
     clocks = ", ".join(map(repr, named.times))
     return (
         f"this engine cannot count time in {clocks or 'the table'}: make a column of seconds "

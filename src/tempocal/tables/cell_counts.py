@@ -12,15 +12,15 @@ import numpy as np
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.tables.labelled import Labelled
+from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.open_table import Frame
 from tempocal.tables.transfer import Columns
 
 # Cells in all, and bins of a key.
-MOST_CELLS = 2**19
-LEAST_BINS, MOST_BINS = 16, 1024
+MAX_CELLS = 2**19
+MIN_BINS, MAX_BINS = 16, 1024
 # Bins of what is told apart by its log-odds alone.
-FINE_BINS, MOST_FINE_CELLS = 2**16, 2**21
+FINE_BINS, MAX_FINE_CELLS = 2**16, 2**21
 # Bins end at this many times the mean size; of fine ones not before these log-odds.
 REACH, FINE_REACH = 8.0, 50.0
 # Standard deviations below this share of a bin are rounding errors.
@@ -56,8 +56,8 @@ class Bins:
 
 
 @dataclass(frozen=True)
-class Cells:
-    """Cells that have rows: sums over them."""
+class CellCounts:
+    """Sums over the rows of each non-empty cell."""
 
     found: Columns
     bins: Bins
@@ -94,48 +94,50 @@ class Cells:
         return odds, share * w[:, None]
 
 
-def bins_for(labelled: Labelled, n_keys: int) -> Bins:
+def bins_for(labeled: LabeledTable, n_keys: int) -> Bins:
     """Choose bins for models of the log-odds, as many as the number of keys allows."""
-    count = int(np.clip(MOST_CELLS // (2 * max(n_keys, 1)), LEAST_BINS, MOST_BINS))
-    return Bins(_reach(labelled, REACH * labelled.mean_size), count)
+    count = int(np.clip(MAX_CELLS // (2 * max(n_keys, 1)), MIN_BINS, MAX_BINS))
+    return Bins(_reach(labeled, REACH * labeled.mean_abs_log_odds), count)
 
 
-def fine_bins_for(labelled: Labelled, n_keys: int) -> Bins:
+def fine_bins_for(labeled: LabeledTable, n_keys: int) -> Bins:
     """Choose bins for what is told apart by its log-odds alone."""
-    count = int(np.clip(MOST_FINE_CELLS // max(n_keys, 1), MOST_BINS, FINE_BINS))
-    return Bins(_reach(labelled, max(FINE_REACH, REACH * labelled.mean_size)), count)
+    count = int(np.clip(MAX_FINE_CELLS // max(n_keys, 1), MAX_BINS, FINE_BINS))
+    return Bins(_reach(labeled, max(FINE_REACH, REACH * labeled.mean_abs_log_odds)), count)
 
 
-def count_values(labelled: Labelled, frame: Frame, on: tuple[str, ...], bins: Bins) -> Cells:
+def count_values(
+    labeled: LabeledTable, frame: Frame, on: tuple[str, ...], bins: Bins
+) -> CellCounts:
     """Count the column ``odds`` value by value, for each label and key."""
-    weighed = frame.with_columns(m0=labelled.weight)
+    weighed = frame.with_columns(m0=labeled.weight)
     counted = weighed.group_by(*on, "label", "odds").agg(nw.col("m0").sum())
-    return Cells(labelled.passes.collect(counted, "counting values"), bins)
+    return CellCounts(labeled.passes.collect(counted, "counting values"), bins)
 
 
 def count_cells(
-    labelled: Labelled, frame: Frame, on: tuple[str, ...], bins: Bins, moments: int
-) -> Cells:
+    labeled: LabeledTable, frame: Frame, on: tuple[str, ...], bins: Bins, moments: int
+) -> CellCounts:
     """Count the column ``odds`` in bins, for each label and key."""
-    binned = bins.add(frame).with_columns(m0=labelled.weight)
+    binned = bins.add(frame).with_columns(m0=labeled.weight)
     for k in range(1, moments):
         binned = binned.with_columns(**{f"m{k}": nw.col(f"m{k - 1}") * nw.col("place")})
     sums = [nw.col(f"m{k}").sum() for k in range(moments)]
-    if labelled.has_weights:
+    if labeled.has_weights:
         binned = binned.with_columns(one=nw.lit(1.0))
         sums.append(nw.col("one").sum())
     if "since" in binned.columns:
         binned = binned.with_columns(late=nw.col("since") * nw.col("m0"))
         sums.append(nw.col("late").sum())
     counted = binned.group_by(*on, "label", "bin").agg(*sums)
-    return Cells(labelled.passes.collect(counted, "counting in bins"), bins)
+    return CellCounts(labeled.passes.collect(counted, "counting in bins"), bins)
 
 
-def _reach(labelled: Labelled, wanted: float) -> float:
-    low, high = labelled.lowest, labelled.highest
-    if labelled.n_columns == 1:
-        largest = labelled.largest_logit
+def _reach(labeled: LabeledTable, wanted: float) -> float:
+    low, high = labeled.min_logits, labeled.max_logits
+    if labeled.n_columns == 1:
+        largest = labeled.largest_logit
     else:
-        largest = float(high.max() - low.min() + np.log(labelled.n_columns))
+        largest = float(high.max() - low.min() + np.log(labeled.n_columns))
     reach = min(wanted, largest)
     return reach if reach > 0.0 else 1.0

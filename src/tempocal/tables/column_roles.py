@@ -5,14 +5,14 @@ from typing import Any, Self
 
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs
-from tempocal.tables.output_names import Names, as_names
+from tempocal.tables.column_names import Names, as_names
 
 
 @dataclass(frozen=True)
-class Asked:
+class ColumnRoles:
     """The columns that were named."""
 
-    scores: tuple[str, ...]
+    predictions: tuple[str, ...]
     label: str
     time: str | None
     groups: str | None
@@ -50,19 +50,19 @@ class Asked:
             None if sequence is None else _name(sequence, "sequence"),
         )
 
-    def arguments(self, *, along_time: bool) -> dict[str, Any]:
+    def fit_arguments(self, *, along_time: bool) -> dict[str, Any]:
         """Return the names as the arguments of a fit to a table."""
         common: dict[str, Any] = {
-            self.inputs: list(self.scores),
+            self.inputs: list(self.predictions),
             "label": self.label,
             "groups": self.groups,
             "sample_weight": self.weight,
         }
         return {**common, "time": self.time} if along_time else common
 
-    def roles(self) -> list[tuple[str, str]]:
+    def pairs(self) -> list[tuple[str, str]]:
         """Every column and what it is."""
-        pairs = [(self.inputs, name) for name in self.scores] + [("label", self.label)]
+        pairs = [(self.inputs, name) for name in self.predictions] + [("label", self.label)]
         rest = (
             ("time", self.time),
             ("groups", self.groups),

@@ -12,7 +12,7 @@ from typing import Any
 
 from tempocal.errors import InputError
 from tempocal.inputs.spelling import SIGNED_WHOLE, TRUTH, WHOLE_WITH_POINT
-from tempocal.tables.output_names import FileColumns, quoted
+from tempocal.tables.column_names import FileColumns, quoted
 
 TypeOf = Callable[[str, dict[str, Any]], str]
 

@@ -9,28 +9,28 @@ from tempocal.formula.nodes import Column, Expression, Number
 from tempocal.links import Array
 from tempocal.rows import LinearPredictor, Sums
 from tempocal.rows.surrogate import GroupSums
-from tempocal.tables.finest_keys import Atoms
+from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.group_ids import GroupIds, codes_of
-from tempocal.tables.labelled import Labelled
+from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.row_loss import Terms, pairs, terms_of
 from tempocal.tables.sum_by import sums_by
 from tempocal.tables.unchanged import require_same
 
 # Pairs of a group and an atom whose sums are brought here, at most: beyond, groups go in buckets.
-MOST_PAIRS = 2**20
-LEAST_BUCKETS = 64
+MAX_PAIRS = 2**20
+MIN_BUCKETS = 64
 # With more coefficients the products of pairs are too many to ask an engine for.
-MOST_COEFFICIENTS = 42
+MAX_COEFFICIENTS = 42
 
 
-class TableModel:
+class TableExactSums:
     """The rows of a table under one model.
 
     Parameters
     ----------
-    labelled : Labelled
+    labeled : LabeledTable
         The rows.
-    atoms : Atoms
+    finest_keys : FinestKeys
         Their keys.
     predictor : LinearPredictor
         The model.
@@ -40,23 +40,23 @@ class TableModel:
 
     def __init__(
         self,
-        labelled: Labelled,
-        atoms: Atoms,
+        labeled: LabeledTable,
+        finest_keys: FinestKeys,
         predictor: LinearPredictor,
         clusters: GroupIds | None,
     ) -> None:
-        if predictor.n_coefficients > MOST_COEFFICIENTS:
+        if predictor.n_coefficients > MAX_COEFFICIENTS:
             raise InputError(
                 f"the calibrator has {predictor.n_coefficients} coefficients, but from a table at "
-                f"most {MOST_COEFFICIENTS} can be fitted (six classes for a matrix): take "
+                f"most {MAX_COEFFICIENTS} can be fitted (six classes for a matrix): take "
                 "VectorScaling(), or fit a sample of the rows as arrays"
             )
-        self._labelled, self._atoms = labelled, atoms
+        self._labeled, self._finest_keys = labeled, finest_keys
         self._predictor, self._clusters = predictor, clusters
-        self.weights = atoms.weights
+        self.weights = finest_keys.weights
 
     def look(self, theta: Array) -> Sums:
-        """Return the sums over the rows of each atom, at coefficients (atoms, coefficients)."""
+        """Return the sums over the rows of each atom, at coefficients (keys, coefficients)."""
         terms, width = self._terms(), self._predictor.n_coefficients
         named = {
             "mass": Number(1.0),
@@ -64,12 +64,12 @@ class TableModel:
             **_numbered("g", terms.gradient),
             **_numbered("h", terms.hessian),
         }
-        frame = self._atoms.beside(_theta_columns(theta))
-        summed = sums_by(frame, self._atoms.on, named, weighted=self._labelled.has_weights)
-        found = self._labelled.passes.collect(summed, "summing over all rows")
-        sums = Sums.zeros(self._atoms.count, width, hessian=True)
+        frame = self._finest_keys.join_columns(_theta_columns(theta))
+        summed = sums_by(frame, self._finest_keys.on, named, weighted=self._labeled.has_weights)
+        found = self._labeled.passes.collect(summed, "summing over all rows")
+        sums = Sums.zeros(self._finest_keys.count, width, hessian=True)
         assert sums.hessian is not None
-        places = self._atoms.places(found)
+        places = self._finest_keys.indices(found)
         require_same(self.weights, np.bincount(places, found["mass"], minlength=len(self.weights)))
         np.add.at(sums.loss, places, found["loss"])
         for p in range(width):
@@ -82,21 +82,21 @@ class TableModel:
     def look_by_group(self, theta: Array) -> GroupSums:
         """Return gradients summed over the rows of each group and atom."""
         assert self._clusters is not None
-        frame = self._atoms.beside(_theta_columns(theta))
-        pairs_at_most = min(self._clusters.count * self._atoms.count, self._labelled.n_rows)
-        if pairs_at_most > MOST_PAIRS:
-            buckets = max(LEAST_BUCKETS, MOST_PAIRS // self._atoms.count)
-            frame = self._clusters.buckets(frame, buckets)
+        frame = self._finest_keys.join_columns(_theta_columns(theta))
+        pairs_at_most = min(self._clusters.count * self._finest_keys.count, self._labeled.n_rows)
+        if pairs_at_most > MAX_PAIRS:
+            buckets = max(MIN_BUCKETS, MAX_PAIRS // self._finest_keys.count)
+            frame = self._clusters.replace_by_bucket(frame, buckets)
         named = _numbered("g", self._terms().gradient)
-        by = ("group", *self._atoms.on)
-        summed = sums_by(frame, by, named, weighted=self._labelled.has_weights)
-        found = self._labelled.passes.collect(summed, "summing over the rows of each group")
+        by = ("group", *self._finest_keys.on)
+        summed = sums_by(frame, by, named, weighted=self._labeled.has_weights)
+        found = self._labeled.passes.collect(summed, "summing over the rows of each group")
         codes, count = codes_of(found["group"])
         gradients = np.stack([found[name].astype(np.float64) for name in named])
-        return GroupSums(codes, self._atoms.places(found), gradients, count)
+        return GroupSums(codes, self._finest_keys.indices(found), gradients, count)
 
     def _terms(self) -> Terms:
-        z = tuple(Column(f"z{k}") for k in range(self._labelled.n_columns))
+        z = tuple(Column(f"z{k}") for k in range(self._labeled.n_columns))
         width = self._predictor.n_coefficients
         return terms_of(self._predictor, z, [Column(f"theta{p}") for p in range(width)])
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.tables.open_table import Frame
-from tempocal.tables.time_keys import Clock
+from tempocal.tables.time_keys import TimeKeys
 from tempocal.tables.transfer import Columns, join
 
 
 @dataclass(frozen=True)
-class Atoms:
+class FinestKeys:
     """Keys that have rows, in order.
 
     Attributes
@@ -24,13 +24,13 @@ class Atoms:
         Rows with the columns ``on``.
     on : tuple of str
         Columns that make the key: "key", of time, and "fold", as far as they are there.
-    values : dict of ndarray of shape (atoms,)
+    values : dict of ndarray of shape (keys,)
         Their values.
-    weights, rows : ndarray of shape (atoms,)
+    weights, rows : ndarray of shape (keys,)
         Weight of the rows, and their number.
-    times : ndarray of shape (atoms,)
+    times : ndarray of shape (keys,)
         Time of each: that of its rows, or their mean; 0 where time does not count.
-    clock : Clock or None
+    time_keys : TimeKeys or None
         How rows are keyed by time.
     """
 
@@ -40,15 +40,15 @@ class Atoms:
     weights: Array
     rows: Array
     times: Array
-    clock: Clock | None
+    time_keys: TimeKeys | None
 
     @property
     def count(self) -> int:
         """How many there are."""
         return len(self.weights)
 
-    def only(self, kept: Codes) -> Self:
-        """Leave out the rows of the other atoms."""
+    def subset(self, kept: Codes) -> Self:
+        """Leave out the rows of the other finest_keys."""
         if len(kept) == self.count:
             return self
         return replace(
@@ -59,7 +59,7 @@ class Atoms:
             times=self.times[kept],
         )
 
-    def places(self, found: Columns) -> Codes:
+    def indices(self, found: Columns) -> Codes:
         """Atom of each row of a result."""
         if not self.on:
             return np.zeros(_length(found), dtype=np.intp)
@@ -68,7 +68,7 @@ class Atoms:
         asked = _joint([found[name] for name in self.on], like=[self.values[n] for n in self.on])
         return order[np.searchsorted(known[order], asked)].astype(np.intp)
 
-    def beside(self, columns: Columns) -> Frame:
+    def join_columns(self, columns: Columns) -> Frame:
         """Put numbers of each atom beside its rows."""
         if not self.on:
             return self.frame.with_columns(

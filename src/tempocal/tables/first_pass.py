@@ -19,23 +19,23 @@ from tempocal.inputs.weights import (
     LARGEST_WEIGHT,
     LEAST_WEIGHT,
 )
-from tempocal.tables.column_roles import Asked
+from tempocal.tables.column_roles import ColumnRoles
 from tempocal.tables.narwhals_engine import NarwhalsEngine
 from tempocal.tables.open_table import Frame
 from tempocal.tables.transfer import Columns
 
 # Whole numbers beyond this are no longer told apart by double.
-LARGEST_WHOLE = 2.0**53
+LARGEST_INTEGER = 2.0**53
 
 
-def census(raw: Frame, asked: Asked, largest_float: dict[str, float]) -> Frame:
+def census(raw: Frame, roles: ColumnRoles, largest_float: dict[str, float]) -> Frame:
     """Count and measure the rows of each label.
 
     ``largest_float`` is the bound of ids that are floats, by role.
     """
     engine = NarwhalsEngine()
-    names = [f"x{k}" for k in range(len(asked.scores))]
-    read = read_scores(names, asked.inputs)
+    names = [f"x{k}" for k in range(len(roles.predictions))]
+    read = read_scores(names, roles.inputs)
     values = {f"z{k}": interpret(each, engine, {}) for k, each in enumerate(read.values)}
     valid = interpret(read.valid, engine, {})
     empty = nw.any_horizontal(*(nw.col(name).is_null() for name in names), ignore_nulls=False)
@@ -45,14 +45,14 @@ def census(raw: Frame, asked: Asked, largest_float: dict[str, float]) -> Frame:
         "odd": _flag(nw.any_horizontal(*(_is_odd(name) for name in names), ignore_nulls=True)),
     }
     sums = ["empty", "wrong", "odd"]
-    if asked.time is not None:
+    if roles.time is not None:
         time = nw.col("time")
         flags["lost"] = 1 - _flag(time.is_between(-LARGEST_TIME, LARGEST_TIME))
         # Doubles beyond 2**53 are whole, and too large for those engines whose floor is an integer.
-        is_small = time.is_between(-LARGEST_WHOLE, LARGEST_WHOLE)
+        is_small = time.is_between(-LARGEST_INTEGER, LARGEST_INTEGER)
         flags["broken"] = nw.when(is_small).then(_flag(time != time.floor())).otherwise(nw.lit(0))
         sums += ["lost", "broken"]
-    for flag, role in _ids_of(asked):
+    for flag, role in _ids_of(roles):
         ids, dtype = nw.col(role), raw.collect_schema()[role]
         flags[flag] = _flag(_is_missing(ids, dtype))
         sums.append(flag)
@@ -60,7 +60,7 @@ def census(raw: Frame, asked: Asked, largest_float: dict[str, float]) -> Frame:
             bound = largest_float["groups" if role == "group" else role]
             flags[f"{flag}_far"] = 1 - _flag(ids.is_between(-bound, bound))
             sums.append(f"{flag}_far")
-    if asked.weight is not None:
+    if roles.weight is not None:
         weight = nw.col("weight")
         flags["heavy"] = 1 - _flag(weight.is_between(0.0, LARGEST_WEIGHT))
         flags["light"] = _flag((weight > 0.0) & (weight < LEAST_WEIGHT))
@@ -73,16 +73,16 @@ def census(raw: Frame, asked: Asked, largest_float: dict[str, float]) -> Frame:
             nw.col(name).min().alias(f"{name}_low"),
             nw.col(name).max().alias(f"{name}_high"),
         ]
-    if asked.time is not None:
+    if roles.time is not None:
         measures += [nw.col("time").min().alias("first"), nw.col("time").max().alias("last")]
-    if asked.weight is not None:
+    if roles.weight is not None:
         measures.append(nw.col("weight").sum())
     return frame.group_by("label").agg(*measures)
 
 
-def _ids_of(asked: Asked) -> list[tuple[str, str]]:
+def _ids_of(roles: ColumnRoles) -> list[tuple[str, str]]:
     """Flag and column of each kind of ids."""
-    found = [("astray", "group", asked.groups), ("adrift", "sequence", asked.sequence)]
+    found = [("astray", "group", roles.groups), ("adrift", "sequence", roles.sequence)]
     return [(flag, role) for flag, role, name in found if name is not None]
 
 
@@ -99,40 +99,40 @@ def _is_missing(column: nw.Expr, dtype: Any) -> nw.Expr:
     return column.is_null() | column.is_nan() if dtype.is_float() else column.is_null()
 
 
-def require_usable(found: Columns, asked: Asked) -> None:
+def require_usable(found: Columns, roles: ColumnRoles) -> None:
     """Refuse rows that cannot be used, naming their column and how many there are."""
     if len(found["one"]) == 0:
         raise InputError("the table is empty: at least one row is needed")
-    predictions = ", ".join(map(repr, asked.scores))
+    predictions = ", ".join(map(repr, roles.predictions))
     missing = _number_of_missing(found)
     if missing:
-        raise InputError(f"label {asked.label!r} is missing in {missing}: no label may be missing")
+        raise InputError(f"label {roles.label!r} is missing in {missing}: no label may be missing")
     hint = (
         "a logit must be a number within 2**53 of zero, or inf for one certain class"
-        if asked.inputs == "logits"
+        if roles.inputs == "logits"
         else "probabilities must lie in [0, 1] and sum to 1 in every row"
     )
     troubles = [
-        ("empty", f"{asked.inputs} in {predictions} must not be missing, but they are"),
-        ("wrong", f"{asked.inputs} in {predictions}: {hint}, which they are not"),
-        ("lost", f"time in {asked.time!r} must be finite and not missing, which it is not"),
-        ("astray", f"groups in {asked.groups!r} must not be missing, but they are"),
-        ("adrift", f"sequence in {asked.sequence!r} must not be missing, but it is"),
-        ("heavy", f"sample_weight in {asked.weight!r} must be from 0 to 1e20, which it is not"),
-        ("astray_far", f"groups in {asked.groups!r}: {FLOAT_ID_HINT}, which they are"),
-        ("adrift_far", f"sequence in {asked.sequence!r}: {FLOAT_ID_HINT}, which they are"),
+        ("empty", f"{roles.inputs} in {predictions} must not be missing, but they are"),
+        ("wrong", f"{roles.inputs} in {predictions}: {hint}, which they are not"),
+        ("lost", f"time in {roles.time!r} must be finite and not missing, which it is not"),
+        ("astray", f"groups in {roles.groups!r} must not be missing, but they are"),
+        ("adrift", f"sequence in {roles.sequence!r} must not be missing, but it is"),
+        ("heavy", f"sample_weight in {roles.weight!r} must be from 0 to 1e20, which it is not"),
+        ("astray_far", f"groups in {roles.groups!r}: {FLOAT_ID_HINT}, which they are"),
+        ("adrift_far", f"sequence in {roles.sequence!r}: {FLOAT_ID_HINT}, which they are"),
         (
             "light",
-            f"sample_weight in {asked.weight!r} must be 0 or at least 1e-100, which it is not",
+            f"sample_weight in {roles.weight!r} must be 0 or at least 1e-100, which it is not",
         ),
     ]
     for flag, trouble in troubles:
         count = int(found[flag].sum()) if flag in found else 0
         if count:
             raise InputError(f"{trouble} in {_rows(count)}")
-    if asked.weight is not None and found["weight"].sum() == 0:
+    if roles.weight is not None and found["weight"].sum() == 0:
         raise InputError(
-            f"sample_weight in {asked.weight!r} is zero everywhere: some row must count"
+            f"sample_weight in {roles.weight!r} is zero everywhere: some row must count"
         )
 
 

@@ -11,8 +11,8 @@ from tempocal.formula.nodes import Column, Expression, Number, clamp, total
 from tempocal.links import Array
 from tempocal.maps import FittedMap
 from tempocal.tables.computed_columns import with_formulas
-from tempocal.tables.finest_keys import Atoms
-from tempocal.tables.labelled import Labelled
+from tempocal.tables.finest_keys import FinestKeys
+from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.open_table import Frame
 from tempocal.tables.row_loss import is_class
 from tempocal.tables.transfer import Columns
@@ -45,15 +45,17 @@ class GainSums:
         return max(self.squares - 2.0 * mean * self.products + mean**2 * self.weights, 0.0)
 
 
-def gains_of_map(labelled: Labelled, atoms: Atoms, fitted: FittedMap) -> GainSums:
+def gains_of_map(labeled: LabeledTable, finest_keys: FinestKeys, fitted: FittedMap) -> GainSums:
     """Compare the logits with those of a map that does not change along time."""
-    return _sum_gains(labelled, atoms.frame, probabilities(fitted, _logits(labelled)))
+    return _sum_gains(labeled, finest_keys.frame, probabilities(fitted, _logits(labeled)))
 
 
-def gains_of_form(labelled: Labelled, atoms: Atoms, form: str, numbers: list[Array]) -> GainSums:
-    """Compare the logits with those of a map; ``numbers`` of each model are (atoms, numbers)."""
-    mapped = mapped_by(form, numbers, labelled)
-    return _sum_gains(labelled, atoms.beside(columns_of(numbers)), mapped)
+def gains_of_form(
+    labeled: LabeledTable, finest_keys: FinestKeys, form: str, numbers: list[Array]
+) -> GainSums:
+    """Compare the logits with those of a map; ``numbers`` of each model are (keys, numbers)."""
+    mapped = mapped_by(form, numbers, labeled)
+    return _sum_gains(labeled, finest_keys.join_columns(columns_of(numbers)), mapped)
 
 
 def columns_of(numbers: list[Array]) -> Columns:
@@ -65,25 +67,25 @@ def columns_of(numbers: list[Array]) -> Columns:
     }
 
 
-def mapped_by(form: str, numbers: list[Array], labelled: Labelled) -> Expressions:
+def mapped_by(form: str, numbers: list[Array], labeled: LabeledTable) -> Expressions:
     """Probability of each class, by the numbers beside a row."""
     models = [[Column(name) for name in own] for own in _names(numbers)]
-    return of_form(form, models, _logits(labelled))
+    return of_form(form, models, _logits(labeled))
 
 
 def _names(numbers: list[Array]) -> list[list[str]]:
     return [[f"theta{m}_{p}" for p in range(each.shape[1])] for m, each in enumerate(numbers)]
 
 
-def _logits(labelled: Labelled) -> Expressions:
-    return tuple(Column(f"z{k}") for k in range(labelled.n_columns))
+def _logits(labeled: LabeledTable) -> Expressions:
+    return tuple(Column(f"z{k}") for k in range(labeled.n_columns))
 
 
-def _sum_gains(labelled: Labelled, frame: Frame, mapped: Expressions) -> GainSums:
-    before, after = loss_of(from_logits(_logits(labelled))), loss_of(mapped)
+def _sum_gains(labeled: LabeledTable, frame: Frame, mapped: Expressions) -> GainSums:
+    before, after = loss_of(from_logits(_logits(labeled))), loss_of(mapped)
     frame = with_formulas(frame, {"before": before, "gain": before - after})
-    frame = frame.with_columns(mass=labelled.weight)
-    if labelled.has_groups:
+    frame = frame.with_columns(mass=labeled.weight)
+    if labeled.has_groups:
         frame = frame.with_columns(
             before=nw.col("before") * nw.col("mass"), gain=nw.col("gain") * nw.col("mass")
         )
@@ -101,9 +103,9 @@ def _sum_gains(labelled: Labelled, frame: Frame, mapped: Expressions) -> GainSum
     }
     frame = frame.with_columns(**squares)
     named = ["before", "gain", "squares", "products", "weights"]
-    if not labelled.has_groups:
+    if not labeled.has_groups:
         frame = frame.with_columns(**{name: nw.col(name) * nw.col("mass") for name in named})
-    found = labelled.passes.collect(frame.select(*(nw.col(n).sum() for n in named)), "scoring")
+    found = labeled.passes.collect(frame.select(*(nw.col(n).sum() for n in named)), "scoring")
     return GainSums(**{name: float(found[name][0]) for name in named})
 
 

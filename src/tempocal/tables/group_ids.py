@@ -17,19 +17,19 @@ from tempocal.errors import InputError
 from tempocal.inputs import Codes
 from tempocal.lazy import cached
 from tempocal.solve import fold_codes
-from tempocal.tables.labelled import Labelled
+from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.open_table import Frame
 from tempocal.tables.transfer import Columns, join
 
 # A prime, and a number that spreads well: products of two numbers below it, and a third one added,
 # are whole numbers of 63 bits.
-PRIME, SPREAD = 2**31 - 1, 1_327_217_885
+PRIME, MULTIPLIER = 2**31 - 1, 1_327_217_885
 # Up to so many groups each is looked up in a small table of all of them.
-FEW = 10_000
+MAX_FEW = 10_000
 # Up to so many are dealt as those of arrays are.
-MOST_DEALT = 2**20
+MAX_LISTED = 2**20
 # More ids than this that are not whole numbers are not brought here.
-MANY = 2_000_000
+MAX_OTHER_IDS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -38,40 +38,40 @@ class GroupIds:
 
     Attributes
     ----------
-    rows : Labelled
+    rows : LabeledTable
         The rows.
     count : int
         How many groups there are.
-    mixed : int
+    n_mixed : int
         How many of them have rows with different labels.
-    are_whole : bool
+    are_integers : bool
         Whether ids are whole numbers.
     """
 
-    rows: Labelled
+    rows: LabeledTable
     count: int
-    mixed: int
-    are_whole: bool
+    n_mixed: int
+    are_integers: bool
 
     @property
     def are_few(self) -> bool:
         """Whether something can be said of each of them."""
-        return self.count <= FEW
+        return self.count <= MAX_FEW
 
     @property
-    def are_dealt(self) -> bool:
+    def are_listed(self) -> bool:
         """Whether they are dealt to parts as those of arrays are; else by their ids alone."""
-        return self.count <= MOST_DEALT
+        return self.count <= MAX_LISTED
 
     @cached
     def ids(self) -> NDArray[Any]:
-        """Each once, in order; a pass over the rows, when first asked for."""
-        if self.count > MANY and not self.are_whole:
+        """Each once, in order; a pass over the rows, when first roles for."""
+        if self.count > MAX_OTHER_IDS and not self.are_integers:
             raise InputError(
-                f"groups has more than {MANY:,} ids that are not whole numbers: make a column of "
-                "whole numbers of them, such as a hash of 63 bits"
+                f"groups has more than {MAX_OTHER_IDS:,} ids that are not whole numbers: make a "
+                "column of whole numbers of them, such as a hash of 63 bits"
             )
-        distinct = with_keys(self.rows.frame).select("group").unique()
+        distinct = with_joinable_ids(self.rows.frame).select("group").unique()
         found = self.rows.passes.collect(distinct, "collecting the groups")["group"]
         try:
             if self.rows.frame.collect_schema()["group"] == nw.UInt64:
@@ -81,37 +81,37 @@ class GroupIds:
         except TypeError as error:
             raise InputError(f"groups mixes ids that cannot be ordered: {error}") from error
 
-    def beside(self, frame: Frame, columns: Columns) -> Frame:
+    def join_columns(self, frame: Frame, columns: Columns) -> Frame:
         """Put beside each row what goes with its group; ``columns`` are in the order of ids."""
-        return join(with_keys(frame), {"group": self.ids, **columns}, on=["group"])
+        return join(with_joinable_ids(frame), {"group": self.ids, **columns}, on=["group"])
 
-    def numbered(self, frame: Frame) -> Frame:
+    def add_hash(self, frame: Frame) -> Frame:
         """Add ``number``, a whole number from 0 to `PRIME`, that two groups hardly ever share."""
-        if self.are_whole:
-            return with_keys(frame).with_columns(number=_rest(nw.col("group")))
-        return self.beside(frame, {"number": self._digests(0) % PRIME})
+        if self.are_integers:
+            return with_joinable_ids(frame).with_columns(number=_residue(nw.col("group")))
+        return self.join_columns(frame, {"number": self._digests(0) % PRIME})
 
-    def folds(self, frame: Frame, count: int, seed: int) -> Frame:
+    def add_fold(self, frame: Frame, count: int, seed: int) -> Frame:
         """Add the ``fold`` of each row, from its group alone."""
-        if self.are_dealt:
+        if self.are_listed:
             dealt = fold_codes(self.count, None, count, seed).astype(np.int64)
-            return self.beside(frame, {"fold": dealt})
-        if self.are_whole:
-            return frame.with_columns(fold=spread(nw.col("group"), count, seed))
-        return self.beside(frame, {"fold": self._digests(seed) % count})
+            return self.join_columns(frame, {"fold": dealt})
+        if self.are_integers:
+            return frame.with_columns(fold=modular_hash(nw.col("group"), count, seed))
+        return self.join_columns(frame, {"fold": self._digests(seed) % count})
 
-    def buckets(self, frame: Frame, count: int) -> Frame:
+    def replace_by_bucket(self, frame: Frame, count: int) -> Frame:
         """Replace groups by one of ``count`` buckets."""
-        if self.are_whole:
-            return frame.with_columns(group=spread(nw.col("group"), count, seed=0))
-        joined = self.beside(frame, {"bucket": self._digests(0) % count})
+        if self.are_integers:
+            return frame.with_columns(group=modular_hash(nw.col("group"), count, seed=0))
+        joined = self.join_columns(frame, {"bucket": self._digests(0) % count})
         return joined.drop("group").rename({"bucket": "group"})
 
     def _digests(self, seed: int) -> Codes:
         return np.array([_digest(one, seed) for one in self.ids.tolist()], dtype=np.int64)
 
 
-def find_groups(rows: Labelled) -> GroupIds:
+def find_groups(rows: LabeledTable) -> GroupIds:
     """Count the groups of a table, in one pass."""
     ends = (nw.col("label").min().alias("low"), nw.col("label").max().alias("high"))
     by_group = rows.frame.group_by("group").agg(*ends)
@@ -120,7 +120,7 @@ def find_groups(rows: Labelled) -> GroupIds:
         nw.col("one").sum(), nw.col("mixed").sum()
     )
     found = rows.passes.collect(sums, "counting the groups")
-    kind = with_keys(rows.frame).collect_schema()["group"]
+    kind = with_joinable_ids(rows.frame).collect_schema()["group"]
     return GroupIds(rows, int(found["one"][0]), int(found["mixed"][0]), kind.is_integer())
 
 
@@ -130,7 +130,7 @@ def codes_of(ids: NDArray[Any]) -> tuple[Codes, int]:
     return codes.astype(np.intp), len(found)
 
 
-def with_keys(frame: Frame, name: str = "group") -> Frame:
+def with_joinable_ids(frame: Frame, name: str = "group") -> Frame:
     """Make a column of ids of one of three types, so that a small table can be joined."""
     kind = frame.collect_schema()[name]
     if kind == nw.UInt64 or not (kind.is_integer() or kind.is_float()):
@@ -139,13 +139,13 @@ def with_keys(frame: Frame, name: str = "group") -> Frame:
     return frame.with_columns(**{name: nw.col(name).cast(wide)})
 
 
-def spread(ids: nw.Expr, count: int, seed: int) -> nw.Expr:
+def modular_hash(ids: nw.Expr, count: int, seed: int) -> nw.Expr:
     """Spread whole numbers over ``count`` places."""
-    shifted = (_rest(ids) + (7919 * seed) % PRIME) % PRIME
-    return (shifted * SPREAD) % PRIME % count
+    shifted = (_residue(ids) + (7919 * seed) % PRIME) % PRIME
+    return (shifted * MULTIPLIER) % PRIME % count
 
 
-def _rest(ids: nw.Expr) -> nw.Expr:
+def _residue(ids: nw.Expr) -> nw.Expr:
     # Of a negative number engines take the remainder to either side of zero.
     return (ids.cast(nw.Int64) % PRIME + PRIME) % PRIME
 

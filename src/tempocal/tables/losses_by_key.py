@@ -8,34 +8,34 @@ import numpy as np
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.tables.computed_columns import with_formulas
-from tempocal.tables.exact_sums import MOST_PAIRS
-from tempocal.tables.finest_keys import Atoms
+from tempocal.tables.exact_sums import MAX_PAIRS
+from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.gain_sums import columns_of, loss_of, mapped_by
 from tempocal.tables.group_ids import GroupIds
-from tempocal.tables.labelled import Labelled
+from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.transfer import Columns
 
 
 @dataclass(frozen=True)
-class ScoredRows:
-    """Rows and the map of each: ``numbers`` of each model are (atoms, numbers)."""
+class MappedRows:
+    """Rows and the map of each: ``numbers`` of each model are (keys, numbers)."""
 
-    labelled: Labelled
-    atoms: Atoms
+    labeled: LabeledTable
+    finest_keys: FinestKeys
     clusters: GroupIds
     form: str
     numbers: list[Array]
 
     def losses(self) -> tuple[Array, Array]:
         """Sum of the losses of each group, in the order of their ids, and its weight."""
-        frame = self.atoms.beside(columns_of(self.numbers))
-        if self.clusters.count > MOST_PAIRS:
-            frame = self.clusters.buckets(frame, MOST_PAIRS)
-        loss = loss_of(mapped_by(self.form, self.numbers, self.labelled))
-        frame = with_formulas(frame, {"loss": loss}).with_columns(mass=self.labelled.weight)
+        frame = self.finest_keys.join_columns(columns_of(self.numbers))
+        if self.clusters.count > MAX_PAIRS:
+            frame = self.clusters.replace_by_bucket(frame, MAX_PAIRS)
+        loss = loss_of(mapped_by(self.form, self.numbers, self.labeled))
+        frame = with_formulas(frame, {"loss": loss}).with_columns(mass=self.labeled.weight)
         frame = frame.with_columns(loss=nw.col("loss") * nw.col("mass"))
         summed = frame.group_by("group").agg(nw.col("loss").sum(), nw.col("mass").sum())
-        found = self.labelled.passes.collect(summed, "scoring what was left out")
+        found = self.labeled.passes.collect(summed, "scoring what was left out")
         order = np.argsort(found["group"], kind="stable")
         return found["loss"][order], found["mass"][order].astype(np.float64)
 
@@ -43,11 +43,11 @@ class ScoredRows:
         """Sum of outcome minus confidence, and the weight, of each stretch and bin."""
         columns = columns_of(self.numbers)
         stretches = {"stretch": stretch_of.astype(np.int64)}
-        frame = self.atoms.beside({**columns, **stretches})
-        proba = mapped_by(self.form, self.numbers, self.labelled)
+        frame = self.finest_keys.join_columns({**columns, **stretches})
+        proba = mapped_by(self.form, self.numbers, self.labeled)
         named = {f"p{k}": each for k, each in enumerate(proba)}
         frame = with_formulas(frame, named).with_columns(
-            sure=nw.max_horizontal(*(nw.col(name) for name in named)), mass=self.labelled.weight
+            sure=nw.max_horizontal(*(nw.col(name) for name in named)), mass=self.labeled.weight
         )
         # Of classes that are as probable, the first is the predicted one.
         predicted: nw.Expr = nw.lit(len(named) - 1)
@@ -62,4 +62,4 @@ class ScoredRows:
         frame = frame.with_columns(hit=hit, bin=inside.cast(nw.Int64))
         frame = frame.with_columns(gap=(nw.col("hit") - nw.col("sure")) * nw.col("mass"))
         summed = frame.group_by("stretch", "bin").agg(nw.col("gap").sum(), nw.col("mass").sum())
-        return self.labelled.passes.collect(summed, "measuring calibration over time")
+        return self.labeled.passes.collect(summed, "measuring calibration over time")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from tempocal.predictor import Predictor
 
 if TYPE_CHECKING:
-    from tempocal.tables.output_names import Names
+    from tempocal.tables.column_names import Names
     from tempocal.tables.sql import SqlExpressions
 
 

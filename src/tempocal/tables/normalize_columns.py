@@ -13,10 +13,10 @@ import numpy as np
 
 from tempocal.errors import InputError
 from tempocal.inputs import as_float64, check_groups, check_labels, check_time, from_seconds
-from tempocal.tables.column_roles import Asked
-from tempocal.tables.first_pass import LARGEST_WHOLE
+from tempocal.tables.column_names import quoted
+from tempocal.tables.column_roles import ColumnRoles
+from tempocal.tables.first_pass import LARGEST_INTEGER
 from tempocal.tables.open_table import Frame, wrap
-from tempocal.tables.output_names import quoted
 from tempocal.tables.passes import Passes
 
 # Decimals of so many digits are integers of 64 bits.
@@ -26,16 +26,16 @@ LARGEST_INT64 = 2**63 - 1
 _NUMBERS = ("logits", "proba", "sample_weight")
 
 
-def prepare(frame: Frame, asked: Asked, passes: Passes) -> Frame:
+def prepare(frame: Frame, roles: ColumnRoles, passes: Passes) -> Frame:
     """Return the table with labels, ids and times that can be compared without loss."""
-    ids = {name: role for role, name in asked.roles() if role in ("groups", "sequence")}
+    ids = {name: role for role, name in roles.pairs() if role in ("groups", "sequence")}
     if frame.implementation.is_pandas_like():
-        frame = _from_objects(frame, asked)
+        frame = _from_objects(frame, roles)
     if frame.implementation.is_pyarrow():
-        _require_exact_integers(frame, asked)
-        frame = _from_views(frame, [asked.label, *ids])
-    if asked.time is not None:
-        frame = with_utc(frame, {asked.time: asked.time})
+        _require_exact_integers(frame, roles)
+        frame = _from_views(frame, [roles.label, *ids])
+    if roles.time is not None:
+        frame = with_utc(frame, {roles.time: roles.time})
     return _from_wide_numbers(frame, ids, passes)
 
 
@@ -59,11 +59,11 @@ def _is_elsewhere(dtype: Any) -> bool:
     return dtype == nw.Datetime and dtype.time_zone not in (None, "UTC")
 
 
-def _from_objects(frame: Frame, asked: Asked) -> Frame:
+def _from_objects(frame: Frame, roles: ColumnRoles) -> Frame:
     """Let pandas columns be what they hold; ids of other kinds become their codes, as in arrays."""
     native = frame.to_native()
     made = {}
-    for role, name in asked.roles():
+    for role, name in roles.pairs():
         column = native[name]
         if hasattr(column.dtype, "categories") and role not in _NUMBERS:
             missing = int(column.isna().sum())
@@ -109,13 +109,13 @@ def _codes_of(column: Any, role: str) -> Any:
     return found.codes.astype(np.int64)
 
 
-def _require_exact_integers(frame: Frame, asked: Asked) -> None:
+def _require_exact_integers(frame: Frame, roles: ColumnRoles) -> None:
     """Refuse whole numbers that a double does not tell apart, at which Arrow fails."""
-    for role, name in asked.roles():
+    for role, name in roles.pairs():
         column = frame.get_column(name)  # type: ignore[union-attr]
         if role in (*_NUMBERS, "time") and column.dtype.is_integer():
             ends = [end for end in (column.min(), column.max()) if end is not None]
-            beyond = next((end for end in ends if abs(end) > LARGEST_WHOLE), None)
+            beyond = next((end for end in ends if abs(end) > LARGEST_INTEGER), None)
             if beyond is not None:
                 raise InputError(
                     f"{role} in {name!r} has {beyond}, but whole numbers beyond 2**53 lose digits"

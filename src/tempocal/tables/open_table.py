@@ -9,8 +9,8 @@ from typing import Any
 import narwhals as nw
 
 from tempocal.errors import InputError, TableError
+from tempocal.tables.column_names import FileColumns
 from tempocal.tables.engine_errors import in_short
-from tempocal.tables.output_names import FileColumns
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 

@@ -10,11 +10,11 @@ from tempocal.tables.transfer import Columns, collect
 
 
 @dataclass(frozen=True)
-class Told:
+class TableWithProgress:
     """A table and a progress callback."""
 
     table: Any
-    tell: Callable[[str], None]
+    progress: Callable[[str], None]
 
 
 @dataclass
@@ -22,11 +22,11 @@ class Passes:
     """The number of passes so far, and a progress callback."""
 
     count: int = 0
-    tell: Callable[[str], None] = field(default=lambda doing: None)
+    progress: Callable[[str], None] = field(default=lambda doing: None)
 
     def collect(self, frame: Frame, doing: str) -> Columns:
         """Make a pass over the rows and bring the result here."""
-        self.tell(doing)
+        self.progress(doing)
         with naming_failures(doing):
             found = collect(frame)
         self.count += 1

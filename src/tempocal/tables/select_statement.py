@@ -15,7 +15,7 @@ except ImportError as error:
         'SQL is written with sqlglot, which is not installed: pip install "tempocal[tables]"'
     ) from error
 
-from tempocal.tables.output_names import free_prefix
+from tempocal.tables.column_names import free_prefix
 from tempocal.tables.parquet_nan import LARGEST_DOUBLE
 from tempocal.tables.sql_engine import SqlEngine, as_double
 

@@ -8,7 +8,7 @@ from tempocal.formula import Expression
 from tempocal.lazy import cached
 from tempocal.predictor import Predictor
 from tempocal.predictor.formula import formula_of
-from tempocal.tables.output_names import Names, added_columns, named_columns
+from tempocal.tables.column_names import Names, added_columns, input_columns
 from tempocal.tables.select_statement import (
     check_dialect,
     check_identifier,
@@ -112,11 +112,11 @@ def to_sql(
         logits, proba = (usual, None) if model.inputs == "logits" else (None, usual)
     if time is None and model.time_kinds:
         time = _usual("t", len(model.time_kinds))
-    named = named_columns(model, logits, proba, time)
+    named = input_columns(model, logits, proba, time)
     added = added_columns(model, prefix)
-    for name in (*named.scores, *named.times, *added):
+    for name in (*named.predictions, *named.times, *added):
         check_identifier(name, dialect)
-    proba_of = formula_of(model, named.scores, named.times)
+    proba_of = formula_of(model, named.predictions, named.times)
     return SqlExpressions(dialect, {name: proba_of[k] for name, k in added.items()})
 
 

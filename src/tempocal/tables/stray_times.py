@@ -5,47 +5,47 @@ import narwhals as nw
 from tempocal.curves.bulk import STRAY_GAP, inner_range, most_stray
 from tempocal.curves.curve import Bulk
 from tempocal.links import Array
-from tempocal.tables.labelled import Labelled
+from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.transfer import Columns
 
 # The range grows by STRAY_GAP in each pass, if at all.
-MOST_PASSES = 8
+MAX_PASSES = 8
 
 
-def bulk_of_table(labelled: Labelled, some: Array) -> Bulk | None:
+def bulk_of_table(labeled: LabeledTable, some: Array) -> Bulk | None:
     """Return the range without stray times, from the times of some rows; None if none is stray.
 
     The range of nearly all of some rows takes in what is near to it, pass after pass, until
     nothing is. There is no pass where the range of all rows is not many times as large.
     """
-    assert labelled.time_ends is not None
-    first, last = labelled.time_ends
+    assert labeled.time_range is not None
+    first, last = labeled.time_range
     low, high = inner_range(some)
-    for _ in range(MOST_PASSES):
+    for _ in range(MAX_PASSES):
         reach = STRAY_GAP * (high - low)
         if not high > low or (first >= low - reach and last <= high + reach):
             return None
-        found = _look(labelled, low, high, reach)
+        found = _look(labeled, low, high, reach)
         low, high = float(found["low"][0]), float(found["high"][0])
         reach = STRAY_GAP * (high - low)
         if found["before"][0] < low - reach and found["after"][0] > high + reach:
             break
     below, above = float(found["below"][0]), float(found["above"][0])
-    most = most_stray(labelled.total_weight, float(labelled.n_rows))
+    most = most_stray(labeled.total_weight, float(labeled.n_rows))
     if max(below, above) > most or below + above == 0.0:
         return None
     return Bulk(low, high, below + above, last if above > 0.0 else first)
 
 
-def _look(labelled: Labelled, low: float, high: float, reach: float) -> Columns:
+def _look(labeled: LabeledTable, low: float, high: float, reach: float) -> Columns:
     """First and last time near a range, the nearest ones beyond, and the weight of these."""
     time, weight = nw.col("time"), nw.col("mass")
-    assert labelled.time_ends is not None
-    first, last = labelled.time_ends
+    assert labeled.time_range is not None
+    first, last = labeled.time_range
     is_below, is_above = time < low - reach, time > high + reach
     # A value far beyond both ends where there is no row.
     nowhere = 2.0 * (last - first) + abs(first) + abs(last)
-    frame = labelled.frame.with_columns(mass=labelled.weight).select(
+    frame = labeled.frame.with_columns(mass=labeled.weight).select(
         low=nw.when(is_below | is_above).then(nw.lit(high)).otherwise(time),
         high=nw.when(is_below | is_above).then(nw.lit(low)).otherwise(time),
         before=nw.when(is_below).then(time).otherwise(nw.lit(-nowhere)),
@@ -61,4 +61,4 @@ def _look(labelled: Labelled, low: float, high: float, reach: float) -> Columns:
         nw.col("below").sum(),
         nw.col("above").sum(),
     )
-    return labelled.passes.collect(summed, "looking at times far away")
+    return labeled.passes.collect(summed, "looking at times far away")

@@ -1,4 +1,4 @@
-"""Sums of formulas over the rows of a table, by key: the one thing that engines are asked for."""
+"""Sums of formulas over the rows of a table, by key: the one thing that engines are roles for."""
 
 from collections.abc import Sequence
 

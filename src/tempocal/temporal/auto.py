@@ -18,15 +18,15 @@ from tempocal.calibrators import (
 )
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.fit_data import FitData
-from tempocal.calibrators.from_table import of_table, table_training
+from tempocal.calibrators.from_table import prepare_table_fit, with_table_details
 from tempocal.calibrators.summary import Summary
-from tempocal.calibrators.table_needs import Needs
+from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.curves import Constant, Curve, ExponentialDecay, RandomWalk, Spline
 from tempocal.errors import InputError, warn_user
 from tempocal.inputs import Inputs, check_seed, check_whole
 from tempocal.modelfile import write_document
 from tempocal.predictor.entries import TimeColumn
-from tempocal.tables.output_names import Names
+from tempocal.tables.column_names import Names
 from tempocal.temporal.auto_document import auto_to_content
 from tempocal.temporal.base import TimedCalibrator
 from tempocal.temporal.blas import one_blas_thread
@@ -198,11 +198,11 @@ class AutoTemporalCalibrator(TimedCalibrator):
         )
         pairs = given or default_candidates(len(labelled.classes))
         # The calibration error over time asks for times even if no candidate does.
-        needs = Needs((Spline(), *(curve for _, curve in pairs)), (folds, seed))
-        data = table_training(labelled, needs, exact=exact)
+        needs = TableNeeds((Spline(), *(curve for _, curve in pairs)), (folds, seed))
+        data = prepare_table_fit(labelled, needs, exact=exact)
         with one_blas_thread():
             fitted = self._choose(pairs, data)
-        summary = of_table(self._with_choice(fitted.summary), data, fitted.map, None)
+        summary = with_table_details(self._with_choice(fitted.summary), data, fitted.map, None)
         for each in (self.best_, self):
             each._keep_of_table(replace(fitted, summary=summary), labelled)
         return self

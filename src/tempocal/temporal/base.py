@@ -31,8 +31,8 @@ from tempocal.maps import (
     proba_of_map,
 )
 from tempocal.predictor.entries import TimeColumn
-from tempocal.tables.column_roles import Asked
-from tempocal.tables.labelled import Labelled, read_labelled
+from tempocal.tables.column_roles import ColumnRoles
+from tempocal.tables.labeled_table import LabeledTable, read_labeled_table
 from tempocal.temporal.fit_along_time import FittedAlongTime
 from tempocal.temporal.time_source import length_of, take_time
 
@@ -187,16 +187,16 @@ class TimedCalibrator(Calibrator):
         )
         return checked, timed.times
 
-    def _read(self, table: Any, classes: Any, **named: Any) -> Labelled:
+    def _read(self, table: Any, classes: Any, **named: Any) -> LabeledTable:
         """Open a table and look at all of it."""
         if self.time_column is not None:
             raise InputError(
                 f"time_column is {self.time_column!r}, but in a table time= names the column: "
                 "leave time_column out"
             )
-        return read_labelled(table, Asked.of(self.inputs, **named), classes)
+        return read_labeled_table(table, ColumnRoles.of(self.inputs, **named), classes)
 
-    def _keep_of_table(self, fitted: FittedAlongTime, labelled: Labelled) -> None:
+    def _keep_of_table(self, fitted: FittedAlongTime, labelled: LabeledTable) -> None:
         """Store what was fitted to a table."""
         assert labelled.time_kind is not None
         self._remember_count(labelled.n_columns)

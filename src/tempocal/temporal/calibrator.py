@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from tempocal.calibrators import TemperatureScaling
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.check_rows import Checked, with_shape
-from tempocal.calibrators.from_table import of_table, table_training
+from tempocal.calibrators.from_table import prepare_table_fit, with_table_details
 from tempocal.calibrators.online_state import (
     PartialFit,
     check_first_classes,
@@ -21,12 +21,12 @@ from tempocal.calibrators.online_state import (
 )
 from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
-from tempocal.calibrators.table_needs import Needs
+from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.curves import Constant, Curve, ExponentialDecay
 from tempocal.errors import InputError
 from tempocal.inputs import Times, require_same_kind
 from tempocal.predictor.entries import TimeColumn
-from tempocal.tables.output_names import Names
+from tempocal.tables.column_names import Names
 from tempocal.temporal.base import TimedCalibrator
 from tempocal.temporal.blas import one_blas_thread
 from tempocal.temporal.document import save
@@ -259,13 +259,13 @@ class TemporalCalibrator(TimedCalibrator):
             groups=groups,
             sample_weight=sample_weight,
         )
-        data = table_training(labelled, self._needs(), exact=exact)
+        data = prepare_table_fit(labelled, self._needs(), exact=exact)
         with one_blas_thread():
             fitted = fit_along_time(calibrator, curve, self.shrinkage, data)
             rough = None
             if not exact:
-                rough = fit_along_time(calibrator, curve, self.shrinkage, data.rougher()).map
-        summary = of_table(fitted.summary, data, fitted.map, rough)
+                rough = fit_along_time(calibrator, curve, self.shrinkage, data.coarser()).map
+        summary = with_table_details(fitted.summary, data, fitted.map, rough)
         self._keep_of_table(replace(fitted, summary=summary), labelled)
         return self
 
@@ -288,10 +288,10 @@ class TemporalCalibrator(TimedCalibrator):
         """What the predictions are, as the calibrator says."""
         return self._parts()[0].inputs
 
-    def _needs(self) -> Needs:
+    def _needs(self) -> TableNeeds:
         calibrator, curve = self._parts()
         inner = with_shrinkage(calibrator, self.shrinkage)._needs()
-        return Needs((curve,), inner.folds if isinstance(curve, Constant) else None)
+        return TableNeeds((curve,), inner.folds if isinstance(curve, Constant) else None)
 
     def _parts(self) -> tuple[Calibrator, Curve]:
         calibrator = TemperatureScaling() if self.calibrator is None else self.calibrator

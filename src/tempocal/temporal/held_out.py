@@ -101,6 +101,6 @@ def _judge_table(data: TableFitData, maps: list[TemporalMap]) -> tuple[GroupLoss
             "candidates without coefficients (binning, isotonic regression) cannot be compared on "
             "a table: leave them out"
         )
-    scored = data.left_out(curves)
+    scored = data.held_out(curves)
     losses = GroupLosses(*scored.losses())
     return losses, error_over_time_of_table(data, scored)

@@ -7,7 +7,7 @@ from tempocal.calibrators.table_fit_data import TableFitData
 from tempocal.curves import PerStep
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.tables.losses_by_key import ScoredRows
+from tempocal.tables.losses_by_key import MappedRows
 
 # Stretches of about as many rows each, as in the paper's figures; where there are two clocks, of
 # the first one. Within each, bins of equal width as in `tempocal.metrics.ece`.
@@ -32,10 +32,10 @@ def error_over_time(proba: Array, data: FitData) -> float:
     return float(errors.mean())
 
 
-def error_over_time_of_table(data: TableFitData, scored: ScoredRows) -> float:
+def error_over_time_of_table(data: TableFitData, scored: MappedRows) -> float:
     """Return the same of the rows of a table, in two sums by stretch and bin."""
-    atoms = data.atoms
-    ends = None if atoms.clock is None else atoms.clock.ends
+    atoms = data.finest_keys
+    ends = None if atoms.time_keys is None else atoms.time_keys.time_range
     stretch_of = PerStep(bins=STRETCHES).track(atoms.times, atoms.weights, ends).grid.keys
     found = scored.gaps(stretch_of, BINS)
     gaps = np.bincount(found["stretch"], np.abs(found["gap"]), minlength=STRETCHES)

@@ -8,20 +8,20 @@ import numpy as np
 from tempocal.assessment.examples import Example, choose, make_example
 from tempocal.assessment.split_predictions import PastPredictions
 from tempocal.inputs import from_seconds
-from tempocal.tables.group_ids import MOST_DEALT, spread, with_keys
-from tempocal.tables.labelled import Labelled
+from tempocal.tables.group_ids import MAX_LISTED, modular_hash, with_joinable_ids
+from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.open_table import Frame
 from tempocal.tables.transfer import Columns, join
 
 
 def pick_examples(
-    rows: Labelled, frame: Frame, prefixes: dict[str, str], seed: int
+    rows: LabeledTable, frame: Frame, prefixes: dict[str, str], seed: int
 ) -> tuple[Example, ...]:
     """Pick sequences at random, each label in turn.
 
     Parameters
     ----------
-    rows : Labelled
+    rows : LabeledTable
         What is known of the rows.
     frame : Frame
         The rows, with a ``sequence`` and the probabilities of each method.
@@ -37,7 +37,7 @@ def pick_examples(
         return ()
     ids = found["sequence"][chosen]
     names = [f"{prefix}{k}" for prefix in prefixes.values() for k in range(len(rows.classes))]
-    few = join(with_keys(frame, "sequence"), {"sequence": ids}, on=["sequence"]).select(
+    few = join(with_joinable_ids(frame, "sequence"), {"sequence": ids}, on=["sequence"]).select(
         "sequence", "label", "time", *names
     )
     own = rows.passes.collect(few, "fetching examples")
@@ -54,13 +54,13 @@ def pick_examples(
     return tuple(make_example(part, past, proba, rows.classes) for part in ordered)
 
 
-def _sequences(rows: Labelled) -> Columns:
+def _sequences(rows: LabeledTable) -> Columns:
     """Length and label of each sequence, in order of their ids; of very many, of some of them."""
-    frame = with_keys(rows.frame.select("sequence", "label", one=nw.lit(1)), "sequence")
-    parts = ceil(rows.n_rows / (4 * MOST_DEALT))
+    frame = with_joinable_ids(rows.frame.select("sequence", "label", one=nw.lit(1)), "sequence")
+    parts = ceil(rows.n_rows / (4 * MAX_LISTED))
     if parts > 1 and frame.collect_schema()["sequence"].is_integer():
-        frame = frame.filter(spread(nw.col("sequence"), parts, seed=1) == 0)
+        frame = frame.filter(modular_hash(nw.col("sequence"), parts, seed=1) == 0)
     summed = frame.group_by("sequence").agg(nw.col("one").sum(), nw.col("label").max())
-    found = rows.passes.collect(summed.head(MOST_DEALT), "looking for examples")
+    found = rows.passes.collect(summed.head(MAX_LISTED), "looking for examples")
     order = np.argsort(found["sequence"], kind="stable")
     return {name: column[order] for name, column in found.items()}

@@ -12,15 +12,15 @@ from tempocal.assessment.methods import Fitted
 from tempocal.assessment.row_source import EXCHANGED
 from tempocal.lazy import cached
 from tempocal.metrics import IntervalEstimate, OverTime, ReliabilityTable
+from tempocal.metrics.in_tables.estimate import estimate_gain, estimate_in_bins, estimate_overall
 from tempocal.metrics.in_tables.reliability import reliability_tables
-from tempocal.metrics.in_tables.scored import Scored, make_scored
-from tempocal.metrics.in_tables.take import take_along, take_gain, take_whole
-from tempocal.metrics.in_tables.time_bins import TableStretches, cut_table, whole
+from tempocal.metrics.in_tables.scored_frame import ScoredFrame, make_scored_frame
+from tempocal.metrics.in_tables.time_bins import TableTimeBins, cut_table, whole
 from tempocal.metrics.jackknife import Metric
 from tempocal.predictor import Predictor
 from tempocal.tables.computed_columns import add_probabilities
 from tempocal.tables.group_ids import GroupIds
-from tempocal.tables.labelled import Labelled
+from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.open_table import Frame
 
 LEVEL = 0.95
@@ -30,26 +30,26 @@ LEVEL = 0.95
 class JudgedTable:
     """Rows, and the model of each method."""
 
-    rows: Labelled
+    rows: LabeledTable
     groups: GroupIds
     models: dict[str, Predictor]
     seed: int
-    known: dict[str, Scored] = field(default_factory=dict)
+    known: dict[str, ScoredFrame] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, rows: Labelled, groups: GroupIds, fitted: Fitted, seed: int) -> "JudgedTable":
+    def of(cls, rows: LabeledTable, groups: GroupIds, fitted: Fitted, seed: int) -> "JudgedTable":
         """Take the models of the methods."""
         models = {name: one._predictor() for name, one in fitted.by_name().items()}
         return cls(rows, groups, models, seed)
 
     def whole(self, metric: Metric, name: str) -> IntervalEstimate:
         """Take a metric of all rows."""
-        return take_whole(self._scored(name), metric, level=LEVEL, seed=self.seed)
+        return estimate_overall(self._scored(name), metric, level=LEVEL, seed=self.seed)
 
     def along(self, metric: Metric, name: str) -> OverTime:
         """Take a metric along time."""
         given: Any = {"level": LEVEL, "seed": self.seed}
-        return take_along(self._scored(name), metric, self._stretches, **given)
+        return estimate_in_bins(self._scored(name), metric, self._stretches, **given)
 
     def gain(self, metric: Metric, before: str, after: str) -> IntervalEstimate:
         """Take what one method gains over another."""
@@ -59,8 +59,8 @@ class JudgedTable:
             frame = frame.with_columns(after0=nw.col("p1"), after1=nw.col("p0"))
         else:
             frame = self._with(frame, after, "after")
-        scored = make_scored(self.rows, frame, self.groups, also=names)
-        return take_gain(scored, metric, names, level=LEVEL)
+        scored = make_scored_frame(self.rows, frame, self.groups, also=names)
+        return estimate_gain(scored, metric, names, level=LEVEL)
 
     def reliability(self, name: str) -> ReliabilityTable:
         """Take the reliability curve of all rows."""
@@ -80,14 +80,14 @@ class JudgedTable:
             frame = self._with(frame, name, prefix)
         return pick_examples(self.rows, frame, prefixes, self.seed)
 
-    def _reliability(self, name: str, stretches: TableStretches) -> tuple[ReliabilityTable, ...]:
+    def _reliability(self, name: str, stretches: TableTimeBins) -> tuple[ReliabilityTable, ...]:
         of = diagram_of(len(self.rows.classes))
         return reliability_tables(self._scored(name), stretches, bins=RELIABILITY_BINS, of=of)
 
-    def _scored(self, name: str) -> Scored:
+    def _scored(self, name: str) -> ScoredFrame:
         if name not in self.known:
             frame = self._with(self.rows.frame, name, "p")
-            self.known[name] = make_scored(self.rows, frame, self.groups)
+            self.known[name] = make_scored_frame(self.rows, frame, self.groups)
         return self.known[name]
 
     def _with(self, frame: Frame, name: str, prefix: str) -> Frame:
@@ -97,5 +97,5 @@ class JudgedTable:
         return add_probabilities(frame, model, scores, ["time"] * len(model.time_kinds), prefix)
 
     @cached
-    def _stretches(self) -> TableStretches:
+    def _stretches(self) -> TableTimeBins:
         return cut_table(self._scored("raw"), n_stretches(self.groups.count))

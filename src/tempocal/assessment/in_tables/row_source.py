@@ -7,26 +7,26 @@ import narwhals as nw
 import numpy as np
 
 from tempocal.assessment.facts import Facts
-from tempocal.assessment.in_tables.halves import Halves, split_table
 from tempocal.assessment.in_tables.judged import JudgedTable
+from tempocal.assessment.in_tables.table_split import TableSplit, split_table
 from tempocal.assessment.in_tables.to_fit import TableToFit
 from tempocal.assessment.methods import Fitted
 from tempocal.assessment.wording import printable
 from tempocal.errors import InputError
 from tempocal.inputs import from_seconds
-from tempocal.tables.column_roles import Asked
+from tempocal.tables.column_roles import ColumnRoles
 from tempocal.tables.group_ids import find_groups
-from tempocal.tables.labelled import Labelled, read_labelled
-from tempocal.tables.passes import Told
+from tempocal.tables.labeled_table import LabeledTable, read_labeled_table
+from tempocal.tables.passes import TableWithProgress
 
 
 @dataclass
 class RowsInTable:
     """What is known of the rows, and their two parts."""
 
-    asked: Asked
-    rows: Labelled
-    halves: Halves
+    roles: ColumnRoles
+    rows: LabeledTable
+    halves: TableSplit
     n_sequences: int | None
     seed: int
     judged_rows: int = field(default=0, init=False)
@@ -35,31 +35,31 @@ class RowsInTable:
     @property
     def to_fit(self) -> TableToFit:
         """The part to fit to."""
-        tell, native = self.rows.passes.tell, self.halves.to_fit.to_native()
-        return TableToFit(native, self.asked, self.rows.classes, tell)
+        progress, native = self.rows.passes.progress, self.halves.to_fit.to_native()
+        return TableToFit(native, self.roles, self.rows.classes, progress)
 
     def judged(self, fitted: Fitted) -> JudgedTable:
         """Let the methods predict the other part."""
-        table = Told(self.halves.to_judge.to_native(), self.rows.passes.tell)
-        part = read_labelled(table, self.asked, self.rows.classes)
+        table = TableWithProgress(self.halves.to_judge.to_native(), self.rows.passes.progress)
+        part = read_labeled_table(table, self.roles, self.rows.classes)
         groups = find_groups(part)
-        self.judged_rows, self.judged_groups = int(part.counts.sum()), groups.count
+        self.judged_rows, self.judged_groups = int(part.class_counts.sum()), groups.count
         return JudgedTable.of(part, groups, fitted, self.seed)
 
     def facts(self) -> Facts:
         """Count rows, groups and times."""
         rows = self.rows
-        assert rows.time_ends is not None
+        assert rows.time_range is not None
         assert rows.time_kind is not None
-        first, last = from_seconds(np.array(rows.time_ends), rows.time_kind)
+        first, last = from_seconds(np.array(rows.time_range), rows.time_kind)
         counted = rows.frame.select(count=nw.col("time").n_unique())
-        n_rows, n_groups = int(rows.counts.sum()), self.halves.n_groups
+        n_rows, n_groups = int(rows.class_counts.sum()), self.halves.n_groups
         return Facts(
             rows=n_rows,
             sequences=self.n_sequences,
             groups=n_groups,
             classes=tuple(printable(one) for one in rows.classes),
-            shares=tuple((rows.counts / n_rows).tolist()),
+            shares=tuple((rows.class_counts / n_rows).tolist()),
             time_from=first,
             time_to=last,
             distinct_times=int(rows.passes.collect(counted, "counting the times")["count"][0]),
@@ -70,18 +70,18 @@ class RowsInTable:
         )
 
 
-def read_evidence(table: Any, asked: Asked, classes: Any, seed: int) -> RowsInTable:
+def read_row_source(table: Any, roles: ColumnRoles, classes: Any, seed: int) -> RowsInTable:
     """Look at a table, and split it."""
-    rows = read_labelled(table, asked, classes)
-    halves = split_table(asked, rows, seed)
-    if asked.sequence is None or asked.sequence == asked.groups:
-        n_sequences = None if asked.sequence is None else halves.n_groups
+    rows = read_labeled_table(table, roles, classes)
+    halves = split_table(roles, rows, seed)
+    if roles.sequence is None or roles.sequence == roles.groups:
+        n_sequences = None if roles.sequence is None else halves.n_groups
     else:
         n_sequences = _count_sequences(rows)
-    return RowsInTable(asked, rows, halves, n_sequences, seed)
+    return RowsInTable(roles, rows, halves, n_sequences, seed)
 
 
-def _count_sequences(rows: Labelled) -> int:
+def _count_sequences(rows: LabeledTable) -> int:
     """Count them, and refuse those whose rows are of several groups."""
     ends = (nw.col("group").min().alias("low"), nw.col("group").max().alias("high"))
     parted = nw.when(nw.col("low") != nw.col("high")).then(nw.lit(1)).otherwise(nw.lit(0))

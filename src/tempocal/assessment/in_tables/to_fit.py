@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from tempocal.assessment.methods import is_along_time
 from tempocal.inputs import Inputs, from_seconds
 from tempocal.lazy import cached
-from tempocal.metrics.in_tables.scored import Scored
+from tempocal.metrics.in_tables.scored_frame import ScoredFrame
 from tempocal.metrics.in_tables.time_bins import cut_moments, find_moments
-from tempocal.tables.column_roles import Asked
-from tempocal.tables.labelled import read_labelled
-from tempocal.tables.passes import Told
+from tempocal.tables.column_roles import ColumnRoles
+from tempocal.tables.labeled_table import read_labeled_table
+from tempocal.tables.passes import TableWithProgress
 from tempocal.tables.transfer import Columns
 
 
@@ -23,19 +23,19 @@ class TableToFit:
     """A part of a table."""
 
     table: Any
-    asked: Asked
+    roles: ColumnRoles
     classes: NDArray[Any]
-    tell: Callable[[str], None]
+    progress: Callable[[str], None]
 
     @property
     def inputs(self) -> Inputs:
         """What the predictions are."""
-        return self.asked.inputs
+        return self.roles.inputs
 
     def fit(self, calibrator: Any) -> Any:
         """Fit a calibrator, along time if it is one of those."""
-        named = self.asked.arguments(along_time=is_along_time(calibrator))
-        return calibrator.fit_table(self._told, **named)
+        named = self.roles.fit_arguments(along_time=is_along_time(calibrator))
+        return calibrator.fit_table(self._reporting, **named)
 
     def times(self) -> NDArray[Any]:
         """Return the distinct times; of more than a million, the first and the last."""
@@ -49,13 +49,13 @@ class TableToFit:
         return cut_moments(self._rows, self._moments, stretches).ends.middle
 
     @property
-    def _told(self) -> Told:
-        return Told(self.table, self.tell)
+    def _reporting(self) -> TableWithProgress:
+        return TableWithProgress(self.table, self.progress)
 
     @cached
-    def _rows(self) -> Scored:
-        rows = read_labelled(self._told, self.asked, self.classes)
-        return Scored(rows.frame.select("time", weight=rows.weight), rows, None)
+    def _rows(self) -> ScoredFrame:
+        rows = read_labeled_table(self._reporting, self.roles, self.classes)
+        return ScoredFrame(rows.frame.select("time", weight=rows.weight), rows, None)
 
     @cached
     def _moments(self) -> tuple[Columns, bool]:

@@ -7,11 +7,11 @@ from tempocal.formula import choose
 from tempocal.metrics.cells import GapMetric
 from tempocal.metrics.edges import Edges, equal_mass, equal_width
 from tempocal.metrics.events import Events
-from tempocal.metrics.in_tables.scored import MOST_SUMS, Scored, added, flag
-from tempocal.metrics.in_tables.time_bins import TableStretches
+from tempocal.metrics.in_tables.scored_frame import MAX_SUMS, ScoredFrame, added, flag
+from tempocal.metrics.in_tables.time_bins import TableTimeBins
 from tempocal.tables.narwhals_engine import NarwhalsEngine
 from tempocal.tables.open_table import Frame
-from tempocal.tables.surrogate import MOST_VALUES
+from tempocal.tables.surrogate import MAX_VALUES
 from tempocal.tables.transfer import join
 
 # Of many rows, equal-mass bins end at the ends of cells of confidence, at most so many.
@@ -21,7 +21,7 @@ NEVER = 2.0
 
 
 def add_bin(
-    table: Scored, frame: Frame, metric: GapMetric, stretches: TableStretches, event: int
+    table: ScoredFrame, frame: Frame, metric: GapMetric, stretches: TableTimeBins, event: int
 ) -> Frame:
     """Add the ``bin`` of one event, followed by its number; ``frame`` has its ``sure``."""
     if metric.binning == "equal_width":
@@ -52,12 +52,12 @@ def _equal_width(frame: Frame, bins: int, event: int) -> Frame:
 
 
 def equal_mass_edges(
-    table: Scored, frame: Frame, bins: int, n_stretches: int, event: int
+    table: ScoredFrame, frame: Frame, bins: int, n_stretches: int, event: int
 ) -> list[Edges]:
     """Edges of each stretch, from the weight of each confidence, or in each of many cells."""
-    cells = min(FINEST, MOST_SUMS // n_stretches)
+    cells = min(FINEST, MAX_SUMS // n_stretches)
     sure = nw.col(f"sure{event}")
-    cell = sure if table.rows.n_rows <= MOST_VALUES else (sure * float(cells)).ceil()
+    cell = sure if table.rows.n_rows <= MAX_VALUES else (sure * float(cells)).ceil()
     frame = frame.select("stretch", "weight", top=sure, cell=cell)
     sums = (nw.col("weight").sum(), nw.col("top").max())
     counted = frame.group_by("stretch", "cell").agg(*sums)

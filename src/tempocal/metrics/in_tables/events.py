@@ -7,19 +7,19 @@ import narwhals as nw
 from tempocal.errors import InputError
 from tempocal.metrics.arguments import check_choice, check_two_classes
 from tempocal.metrics.cells import GapMetric
-from tempocal.metrics.in_tables.scored import added, flag
+from tempocal.metrics.in_tables.scored_frame import added, flag
 from tempocal.tables.open_table import Frame
 
 # Engines compare a confidence with the edges of bins one by one.
-MOST_BINS = 1000
+MAX_BINS = 1000
 
 
 def number_of_events(metric: GapMetric, n_classes: int) -> int:
     """Check what is to be judged, and return how many events each row has."""
     check_choice(metric.binning, "binning", ("equal_width", "equal_mass"))
-    if metric.bins > MOST_BINS:
+    if metric.bins > MAX_BINS:
         raise InputError(
-            f"metric has {metric.bins} bins, but from a table at most {MOST_BINS} can be had"
+            f"metric has {metric.bins} bins, but from a table at most {MAX_BINS} can be had"
         )
     if metric.of is None:
         return n_classes

@@ -18,14 +18,14 @@ from tempocal.metrics.gap_sums import (
 )
 from tempocal.metrics.in_tables.bins import add_bin
 from tempocal.metrics.in_tables.events import add_event, number_of_events
-from tempocal.metrics.in_tables.scored import MOST_SUMS, Scored, added
-from tempocal.metrics.in_tables.time_bins import TableStretches
-from tempocal.metrics.in_tables.units import draw_units, groups_of_stretches
+from tempocal.metrics.in_tables.group_draws import draw_by_group, groups_of_stretches
+from tempocal.metrics.in_tables.scored_frame import MAX_SUMS, ScoredFrame, added
+from tempocal.metrics.in_tables.time_bins import TableTimeBins
 from tempocal.metrics.sample import BUCKETS
 from tempocal.tables.open_table import Frame
 
 # Fewer buckets than this do not tell the spread of their sums.
-LEAST_BUCKETS = 20
+MIN_BUCKETS = 20
 # Labels are drawn so many times in one pass: pandas dislikes tables of a hundred columns.
 DRAWS_AT_ONCE = 50
 
@@ -40,7 +40,7 @@ class EventSums:
 
 
 def gap_sums_by_group(
-    table: Scored, metric: GapMetric, stretches: TableStretches, seed: int
+    table: ScoredFrame, metric: GapMetric, stretches: TableTimeBins, seed: int
 ) -> GapSums:
     """Sum the gaps of each event by bucket of groups, stretch and bin; a pass for each event."""
     assert table.groups is not None
@@ -71,9 +71,9 @@ def gap_sums_by_group(
 class _Adding:
     """What is added up, for each event in the same way."""
 
-    table: Scored
+    table: ScoredFrame
     metric: GapMetric
-    stretches: TableStretches
+    stretches: TableTimeBins
     n_events: int
     seed: int
 
@@ -91,7 +91,7 @@ class _Adding:
         """Go over the rows once, with some of the draws."""
         assert self.table.groups is not None
         inner = (self.stretches.count, self.metric.bins)
-        units = draw_units(frame, self.table.groups, _buckets(*inner), draws, self.seed)
+        units = draw_by_group(frame, self.table.groups, _buckets(*inner), draws, self.seed)
         keys = ["bucket", "stretch", f"bin{event}"]
         summed = _columns(units.frame, keys, event, self.table.n_classes, draws)
         names = [name for name in summed.collect_schema() if name not in keys]
@@ -136,10 +136,10 @@ def _columns(frame: Frame, keys: list[str], event: int, n_classes: int, draws: r
 
 def _buckets(n_stretches: int, bins: int) -> int:
     """How many buckets groups are summed in, so that no more than can be held comes here."""
-    most = MOST_SUMS // (bins * n_stretches)
-    if most < LEAST_BUCKETS:
+    most = MAX_SUMS // (bins * n_stretches)
+    if most < MIN_BUCKETS:
         raise InputError(
             f"metric has {bins} bins in each of {n_stretches} stretches of time, which is too many "
-            f"to sum a table by: at most {MOST_SUMS // LEAST_BUCKETS:,} together"
+            f"to sum a table by: at most {MAX_SUMS // MIN_BUCKETS:,} together"
         )
     return min(BUCKETS, most)

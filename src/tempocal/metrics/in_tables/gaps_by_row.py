@@ -19,8 +19,8 @@ from tempocal.metrics.cells import GapMetric
 from tempocal.metrics.gap_sums import DRAWS, MOST_DRAWS, GapSums, floor_random, noise_random
 from tempocal.metrics.in_tables.bins import add_bin
 from tempocal.metrics.in_tables.events import add_event, number_of_events
-from tempocal.metrics.in_tables.scored import MOST_SUMS, Scored, added
-from tempocal.metrics.in_tables.time_bins import TableStretches
+from tempocal.metrics.in_tables.scored_frame import MAX_SUMS, ScoredFrame, added
+from tempocal.metrics.in_tables.time_bins import TableTimeBins
 from tempocal.tables.open_table import Frame
 
 
@@ -43,7 +43,7 @@ class JointCells:
 
 
 def gap_sums_by_row(
-    table: Scored, metric: GapMetric, stretches: TableStretches, seed: int
+    table: ScoredFrame, metric: GapMetric, stretches: TableTimeBins, seed: int
 ) -> GapSums:
     """Sum the gaps of all events by stretch and bins, in one pass."""
     n_events = number_of_events(metric, table.n_classes)
@@ -58,7 +58,7 @@ def gap_sums_by_row(
 
 
 def _joint_cells(
-    table: Scored, metric: GapMetric, stretches: TableStretches, n_events: int
+    table: ScoredFrame, metric: GapMetric, stretches: TableTimeBins, n_events: int
 ) -> JointCells:
     frame = stretches.locate(table.frame)
     for event in range(n_events):
@@ -148,7 +148,7 @@ def _require_few(bins: int, n_events: int, n_stretches: int) -> None:
     """Refuse more joint cells than can be held: bins of probabilities that can sum to 1."""
     sums = range(max(bins - n_events, 0), bins + 1)
     joint = bins if n_events == 1 else sum(comb(k + n_events - 1, n_events - 1) for k in sums)
-    if joint * n_stretches > MOST_SUMS:
+    if joint * n_stretches > MAX_SUMS:
         raise InputError(
             f"metric has {bins} bins of each of {n_events} classes in {n_stretches} stretches of "
             "time, which is too many for rows that are taken as independent: name the groups of "

@@ -11,9 +11,9 @@ from tempocal.links import Array
 from tempocal.metrics.arguments import check_two_classes
 from tempocal.metrics.dispatch import unwrap
 from tempocal.metrics.in_tables.events import confidence, top_class
-from tempocal.metrics.in_tables.scored import MOST_SUMS, Scored, added, flag
-from tempocal.metrics.in_tables.time_bins import TableStretches, whole
-from tempocal.metrics.in_tables.units import draw_units
+from tempocal.metrics.in_tables.group_draws import draw_by_group
+from tempocal.metrics.in_tables.scored_frame import MAX_SUMS, ScoredFrame, added, flag
+from tempocal.metrics.in_tables.time_bins import TableTimeBins, whole
 from tempocal.metrics.jackknife import Metric
 from tempocal.metrics.likelihood import nll
 from tempocal.metrics.mean_losses import MeanSums
@@ -40,7 +40,7 @@ class Loss:
         return frame.with_columns(**self.first).with_columns(**columns)
 
 
-def mean_sums(table: Scored, metric: Metric, stretches: TableStretches) -> MeanSums:
+def mean_sums(table: ScoredFrame, metric: Metric, stretches: TableTimeBins) -> MeanSums:
     """Sum the losses of each stretch, by group or by row."""
     function, settings = unwrap(metric)
     check_two_classes(settings.get("of", ""), table.n_classes, "another of=")
@@ -49,7 +49,7 @@ def mean_sums(table: Scored, metric: Metric, stretches: TableStretches) -> MeanS
     return by_unit(table, frame, stretches)
 
 
-def gain_sums(table: Scored, metric: Metric, after: Sequence[str]) -> MeanSums:
+def gain_sums(table: ScoredFrame, metric: Metric, after: Sequence[str]) -> MeanSums:
     """Sum what the losses of all rows are less with the probabilities ``after``, also columns."""
     function, settings = unwrap(metric)
     loss = _loss(function, settings, table.n_classes)
@@ -66,11 +66,11 @@ def gain_sums(table: Scored, metric: Metric, after: Sequence[str]) -> MeanSums:
     return by_unit(table, stretches.locate(frame), stretches)
 
 
-def _by_group(table: Scored, frame: Frame, stretches: TableStretches) -> MeanSums:
+def _by_group(table: ScoredFrame, frame: Frame, stretches: TableTimeBins) -> MeanSums:
     """Sum groups in buckets, whose deviations are those of independent parts."""
     assert table.groups is not None
-    most = max(min(BUCKETS, MOST_SUMS // stretches.count), 1)
-    drawn = draw_units(frame, table.groups, most, range(0), 0)
+    most = max(min(BUCKETS, MAX_SUMS // stretches.count), 1)
+    drawn = draw_by_group(frame, table.groups, most, range(0), 0)
     weighed = _weighed(drawn.frame)
     sums = [nw.col(name).sum() for name in _SUMS] + [nw.col("group").n_unique()]
     found = table.passes.collect(weighed.group_by("bucket", "stretch").agg(*sums), "adding up")
@@ -91,7 +91,7 @@ def _by_group(table: Scored, frame: Frame, stretches: TableStretches) -> MeanSum
     )
 
 
-def _by_row(table: Scored, frame: Frame, stretches: TableStretches) -> MeanSums:
+def _by_row(table: ScoredFrame, frame: Frame, stretches: TableTimeBins) -> MeanSums:
     """Rows of one stretch are independent of those of the others: each is a part of its own."""
     weighed = _weighed(
         frame.with_columns(square=nw.col("loss") * nw.col("loss") * nw.col("weight"))

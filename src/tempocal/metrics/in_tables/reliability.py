@@ -12,9 +12,9 @@ from tempocal.metrics.events import Of
 from tempocal.metrics.frequency import FrequencySpread, independent_rows, spread_of_groups
 from tempocal.metrics.in_tables.bins import equal_mass_edges, place_in_bins
 from tempocal.metrics.in_tables.events import add_event, number_of_events
-from tempocal.metrics.in_tables.scored import Scored
-from tempocal.metrics.in_tables.time_bins import TableStretches
-from tempocal.metrics.in_tables.units import draw_units
+from tempocal.metrics.in_tables.group_draws import draw_by_group
+from tempocal.metrics.in_tables.scored_frame import ScoredFrame
+from tempocal.metrics.in_tables.time_bins import TableTimeBins
 from tempocal.metrics.sample import BUCKETS
 from tempocal.tables.open_table import Frame
 from tempocal.tables.transfer import Columns
@@ -25,15 +25,15 @@ _DOING = "summing for diagrams"
 
 
 def reliability_tables(
-    table: Scored, stretches: TableStretches, *, bins: int, of: Of, level: float = 0.95
+    table: ScoredFrame, stretches: TableTimeBins, *, bins: int, of: Of, level: float = 0.95
 ) -> tuple[ReliabilityTable, ...]:
     """Take the reliability curve of each stretch, in bins of equal mass; two passes.
 
     Parameters
     ----------
-    table : Scored
+    table : ScoredFrame
         The rows.
-    stretches : TableStretches
+    stretches : TableTimeBins
         Stretches of time.
     bins, of, level
         As in `reliability_curve`.
@@ -54,7 +54,7 @@ def reliability_tables(
         n_units = 0
     else:
         most = table.groups.count if table.groups.are_few else BUCKETS
-        drawn = draw_units(frame, table.groups, most, range(0), 0)
+        drawn = draw_by_group(frame, table.groups, most, range(0), 0)
         found = table.passes.collect(_squared(_summed(drawn.frame, ["bucket"])), _DOING)
         n_units = 0 if drawn.buckets == table.groups.count else drawn.buckets
     return tuple(_table(found, k, each, n_units, level) for k, each in enumerate(edges))

@@ -7,8 +7,8 @@ import numpy as np
 
 from tempocal.links import Array
 from tempocal.metrics.gap_sums import floor_random
-from tempocal.metrics.in_tables.scored import Scored
-from tempocal.metrics.in_tables.time_bins import TableStretches
+from tempocal.metrics.in_tables.scored_frame import ScoredFrame
+from tempocal.metrics.in_tables.time_bins import TableTimeBins
 from tempocal.metrics.sample import bucket_of_groups
 from tempocal.tables.group_ids import PRIME, GroupIds
 from tempocal.tables.open_table import Frame
@@ -19,7 +19,7 @@ FACTORS = (2**10, 2**21)
 
 
 @dataclass(frozen=True)
-class Drawn:
+class GroupDraws:
     """What goes with each row by its group.
 
     Attributes
@@ -34,7 +34,7 @@ class Drawn:
     buckets: int
 
 
-def draw_units(frame: Frame, groups: GroupIds, most: int, draws: range, seed: int) -> Drawn:
+def draw_by_group(frame: Frame, groups: GroupIds, most: int, draws: range, seed: int) -> GroupDraws:
     """Give each group a bucket out of ``most``, and some of its numbers, from 0 to 1.
 
     Few groups get those that they have in arrays. Many get pseudo-random ones by modular
@@ -46,17 +46,17 @@ def draw_units(frame: Frame, groups: GroupIds, most: int, draws: range, seed: in
         places, count = bucket_of_groups(groups.count, most)
         numbers = random.random((draws.stop, groups.count))
         columns = {f"u{d}": numbers[d] for d in draws}
-        return Drawn(groups.beside(frame, {"bucket": places, **columns}), count)
+        return GroupDraws(groups.join_columns(frame, {"bucket": places, **columns}), count)
     count = min(most, groups.count)
-    mixed = _mixed(groups.numbered(frame)).with_columns(
+    mixed = _mixed(groups.add_hash(frame)).with_columns(
         bucket=nw.col("number") % count, u=nw.col("number").cast(nw.Float64) * 2.0**-31
     )
     factors = random.integers(*FACTORS, size=draws.stop).tolist()
     mixed = mixed.with_columns("u", **{f"u{d}": nw.col("u") * float(factors[d]) for d in draws})
-    return Drawn(mixed.with_columns("u", **{f"u{d}": _part(f"u{d}") for d in draws}), count)
+    return GroupDraws(mixed.with_columns("u", **{f"u{d}": _part(f"u{d}") for d in draws}), count)
 
 
-def groups_of_stretches(table: Scored, groups: GroupIds, stretches: TableStretches) -> Array:
+def groups_of_stretches(table: ScoredFrame, groups: GroupIds, stretches: TableTimeBins) -> Array:
     """Count the groups that have rows in each stretch."""
     if stretches.count == 1:
         return np.array([float(groups.count)])

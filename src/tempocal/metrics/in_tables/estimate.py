@@ -14,26 +14,26 @@ from tempocal.metrics.gap_sums import profile_of_gap_sums
 from tempocal.metrics.in_tables.gaps_by_group import gap_sums_by_group
 from tempocal.metrics.in_tables.gaps_by_row import gap_sums_by_row
 from tempocal.metrics.in_tables.losses import gain_sums, mean_sums
-from tempocal.metrics.in_tables.scored import Scored
-from tempocal.metrics.in_tables.time_bins import TableStretches, cut_table, whole
+from tempocal.metrics.in_tables.scored_frame import ScoredFrame
+from tempocal.metrics.in_tables.time_bins import TableTimeBins, cut_table, whole
 from tempocal.metrics.jackknife import Metric
 from tempocal.metrics.mean_losses import profile_of_mean_sums
 from tempocal.metrics.over_time import OverTime, make_estimate, make_over_time
 from tempocal.metrics.time_bins import Bins
 
 
-def take_over_time(
-    table: Scored, metric: Metric, *, bins: Bins, level: float, seed: int
+def estimate_over_time(
+    table: ScoredFrame, metric: Metric, *, bins: Bins, level: float, seed: int
 ) -> OverTime:
     """Take a metric on each stretch of time."""
-    return take_along(table, metric, cut_table(table, bins), level=level, seed=seed)
+    return estimate_in_bins(table, metric, cut_table(table, bins), level=level, seed=seed)
 
 
-def take_along(
-    table: Scored, metric: Metric, stretches: TableStretches, *, level: float, seed: int
+def estimate_in_bins(
+    table: ScoredFrame, metric: Metric, stretches: TableTimeBins, *, level: float, seed: int
 ) -> OverTime:
     """Take a metric on stretches that were cut before."""
-    require_sums(metric)
+    require_summable(metric)
     assert stretches.rows is not None
     profile, units = _profile(table, metric, stretches, level, seed)
     sequences = stretches.rows if table.groups is None else units.astype(np.intp)
@@ -43,15 +43,17 @@ def take_along(
     )
 
 
-def take_whole(table: Scored, metric: Metric, *, level: float, seed: int) -> IntervalEstimate:
+def estimate_overall(
+    table: ScoredFrame, metric: Metric, *, level: float, seed: int
+) -> IntervalEstimate:
     """Take a metric on all rows at once."""
-    require_sums(metric)
+    require_summable(metric)
     profile, _ = _profile(table, metric, whole(), level, seed)
     return make_estimate(profile.by_stretch[0], profile.estimator, level)
 
 
-def take_gain(
-    table: Scored, metric: Metric, after: Sequence[str], *, level: float
+def estimate_gain(
+    table: ScoredFrame, metric: Metric, after: Sequence[str], *, level: float
 ) -> IntervalEstimate:
     """Take what the probabilities in the columns ``after`` gain over those of a table."""
     _, name = mean_loss(metric)
@@ -59,7 +61,7 @@ def take_gain(
     return make_gain(profile.by_stretch[0], name, level)
 
 
-def require_sums(metric: Metric) -> None:
+def require_summable(metric: Metric) -> None:
     """Refuse a metric that needs the rows."""
     if row_loss(metric) is None and gap_metric(metric) is None:
         name = getattr(metric, "__name__", repr(metric))
@@ -70,7 +72,7 @@ def require_sums(metric: Metric) -> None:
 
 
 def _profile(
-    table: Scored, metric: Metric, stretches: TableStretches, level: float, seed: int
+    table: ScoredFrame, metric: Metric, stretches: TableTimeBins, level: float, seed: int
 ) -> tuple[Profile, Any]:
     """Return the profile, and the independent units of each stretch."""
     loss = row_loss(metric)

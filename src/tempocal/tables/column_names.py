@@ -12,10 +12,10 @@ Names = str | Sequence[str]
 
 
 @dataclass(frozen=True)
-class Named:
+class InputColumns:
     """The columns that a model is given, by name."""
 
-    scores: tuple[str, ...]
+    predictions: tuple[str, ...]
     times: tuple[str, ...]
 
 
@@ -44,9 +44,9 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def named_columns(
+def input_columns(
     model: Predictor, logits: Names | None, proba: Names | None, time: Names | None
-) -> Named:
+) -> InputColumns:
     """Check the names of columns against what the model was fitted to."""
     given, other = (logits, proba) if model.inputs == "logits" else (proba, logits)
     if given is None or other is not None:
@@ -54,9 +54,9 @@ def named_columns(
             f"the model was fitted to {model.inputs}: name the columns that hold them, and only "
             f"them, with {model.inputs}="
         )
-    scores = as_names(given, model.inputs)
+    predictions = as_names(given, model.inputs)
     times = () if time is None else as_names(time, "time")
-    _require_count(scores, model.columns, model.inputs)
+    _require_count(predictions, model.columns, model.inputs)
     if time is None and model.time_kinds:
         raise InputError(
             "time is missing: the model changes along time, name the column with time="
@@ -64,7 +64,7 @@ def named_columns(
     if time is not None and not model.time_kinds:
         raise InputError("the model does not change along time: leave time out")
     _require_count(times, len(model.time_kinds), "time")
-    return Named(scores, times)
+    return InputColumns(predictions, times)
 
 
 def added_columns(model: Predictor, prefix: str) -> dict[str, int]:

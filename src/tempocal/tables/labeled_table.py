@@ -1,4 +1,4 @@
-"""Labelled predictions in a table, under names of our own, and what one look at them tells."""
+"""Labeled predictions in a table, under names of our own, and what one look at them tells."""
 
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -14,21 +14,21 @@ from tempocal.formula.input_columns import read_scores
 from tempocal.inputs import Inputs, TimeKind, check_labels, encode_labels
 from tempocal.inputs.weights import LARGEST_FLOAT_ID
 from tempocal.links import Array
-from tempocal.tables.column_roles import Asked
-from tempocal.tables.first_pass import LARGEST_WHOLE, census, require_usable, with_size
+from tempocal.tables.column_names import FileColumns
+from tempocal.tables.column_roles import ColumnRoles
+from tempocal.tables.first_pass import LARGEST_INTEGER, census, require_usable, with_size
 from tempocal.tables.narwhals_engine import NarwhalsEngine
 from tempocal.tables.normalize_columns import prepare, require_comparable
 from tempocal.tables.open_table import Frame, open_table
-from tempocal.tables.output_names import FileColumns
 from tempocal.tables.parquet_nan import trusts_bounds, without_bounds
-from tempocal.tables.passes import Passes, Told
+from tempocal.tables.passes import Passes, TableWithProgress
 from tempocal.tables.seconds import as_number, as_seconds, kind_of
 from tempocal.tables.transfer import Columns
 from tempocal.tables.unchanged import require_same_rows
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabeledTable:
     """Rows of a table that can be used, and what is known of them.
 
     Attributes
@@ -46,13 +46,13 @@ class Labelled:
         Rows, and the weight of those of each class.
     counts : ndarray of shape (K,)
         Rows of each class, also those that weigh nothing and are left out of ``frame``.
-    lowest, highest : ndarray of shape (columns,)
+    min_logits, highest : ndarray of shape (columns,)
         Least and greatest logit of each column.
     mean_size : float
         Mean absolute log-odds, of two classes.
-    time_ends : tuple of float or None
+    time_range : tuple of float or None
         First and last time.
-    whole_times : bool
+    integer_times : bool
         Whether all times are whole numbers.
     time_kind : str or None
         What times are.
@@ -63,13 +63,13 @@ class Labelled:
     classes: NDArray[Any]
     passes: Passes
     n_rows: int
-    weights: Array
-    counts: Array
-    lowest: Array
-    highest: Array
-    mean_size: float
-    time_ends: tuple[float, float] | None
-    whole_times: bool
+    class_weights: Array
+    class_counts: Array
+    min_logits: Array
+    max_logits: Array
+    mean_abs_log_odds: float
+    time_range: tuple[float, float] | None
+    integer_times: bool
     time_kind: TimeKind | None
     inputs: Inputs
     has_groups: bool
@@ -78,17 +78,17 @@ class Labelled:
     @property
     def total_weight(self) -> float:
         """Weight of all rows together."""
-        return float(self.weights.sum())
+        return float(self.class_weights.sum())
 
     @property
     def n_columns(self) -> int:
         """How many columns of logits there are."""
-        return len(self.lowest)
+        return len(self.min_logits)
 
     @property
     def largest_logit(self) -> float:
         """Largest absolute logit."""
-        return float(max(self.highest.max(), -self.lowest.min()))
+        return float(max(self.max_logits.max(), -self.min_logits.min()))
 
     @property
     def weight(self) -> nw.Expr:
@@ -96,48 +96,48 @@ class Labelled:
         return nw.col("weight") if self.has_weights else nw.lit(1.0)
 
 
-def read_labelled(table: Any, asked: Asked, classes: Any) -> Labelled:
-    """Open a table, which may be a `Told` one, and look at all of it once."""
-    told = table if isinstance(table, Told) else None
-    passes = Passes() if told is None else Passes(tell=told.tell)
-    frame = _opened(table if told is None else told.table, asked, passes)
+def read_labeled_table(table: Any, roles: ColumnRoles, classes: Any) -> LabeledTable:
+    """Open a table, which may be a `TableWithProgress` one, and look at all of it once."""
+    reporting = table if isinstance(table, TableWithProgress) else None
+    passes = Passes() if reporting is None else Passes(progress=reporting.progress)
+    frame = _opened(table if reporting is None else reporting.table, roles, passes)
     schema = frame.collect_schema()
-    kind = None if asked.time is None else _time_kind(asked.time, schema[asked.time])
-    raw = frame.select(**_raw(asked, schema, kind))
-    widest = {role: _largest_float(schema[name]) for role, name in asked.roles()}
-    found = passes.collect(census(_without_bounds(raw), asked, widest), "looking at all rows")
-    require_usable(found, asked)
-    if asked.time is not None and schema[asked.time].is_integer():
-        _require_digits(asked.time, found)
-    is_truth = schema[asked.label] == nw.Boolean
+    kind = None if roles.time is None else _time_kind(roles.time, schema[roles.time])
+    raw = frame.select(**_raw(roles, schema, kind))
+    widest = {role: _largest_float(schema[name]) for role, name in roles.pairs()}
+    found = passes.collect(census(_without_bounds(raw), roles, widest), "looking at all rows")
+    require_usable(found, roles)
+    if roles.time is not None and schema[roles.time].is_integer():
+        _require_digits(roles.time, found)
+    is_truth = schema[roles.label] == nw.Boolean
     # Truth values are counted as 0 and 1.
     numbers = classes if classes is None or not is_truth else np.asarray(classes).astype(np.int64)
     # Files that were opened here do not draw anything.
-    may_change = not isinstance(table if told is None else told.table, str | PathLike)
-    labelled = _labelled(
-        raw, asked, found, classes=numbers, kind=kind, passes=passes, may_change=may_change
+    may_change = not isinstance(table if reporting is None else reporting.table, str | PathLike)
+    labeled = _labeled(
+        raw, roles, found, classes=numbers, kind=kind, passes=passes, may_change=may_change
     )
     if is_truth:
-        labelled = replace(labelled, classes=labelled.classes.astype(np.bool_))
-    return replace(labelled, table=frame)
+        labeled = replace(labeled, classes=labeled.classes.astype(np.bool_))
+    return replace(labeled, table=frame)
 
 
-def _opened(table: Any, asked: Asked, passes: Passes) -> Frame:
+def _opened(table: Any, roles: ColumnRoles, passes: Passes) -> Frame:
     """Open a table whose labels, ids and times can be compared."""
-    deep = len(asked.scores) > 1 or asked.inputs == "proba"
+    deep = len(roles.predictions) > 1 or roles.inputs == "proba"
     columns = FileColumns(
-        numbers=(*asked.scores, *filter(None, [asked.weight])),
-        times=tuple(filter(None, [asked.time])),
-        label=asked.label,
-        only=tuple(dict.fromkeys(name for _, name in asked.roles())),
+        numbers=(*roles.predictions, *filter(None, [roles.weight])),
+        times=tuple(filter(None, [roles.time])),
+        label=roles.label,
+        only=tuple(dict.fromkeys(name for _, name in roles.pairs())),
     )
     frame = open_table(table, deep=deep, columns=columns)
-    _require_columns(asked, list(frame.collect_schema()))
-    return prepare(frame, asked, passes)
+    _require_columns(roles, list(frame.collect_schema()))
+    return prepare(frame, roles, passes)
 
 
 def _largest_float(dtype: Any) -> float:
-    """Return the float up to which whole numbers are told apart."""
+    """Return the float up to which whole numbers are reporting apart."""
     return 2.0**24 if dtype == nw.Float32 else LARGEST_FLOAT_ID
 
 
@@ -149,20 +149,20 @@ def _without_bounds(raw: Frame) -> Frame:
     return raw.with_columns(**{name: without_bounds(nw.col(name)) for name in floats})
 
 
-def _raw(asked: Asked, schema: Any, kind: TimeKind | None) -> dict[str, nw.Expr]:
+def _raw(roles: ColumnRoles, schema: Any, kind: TimeKind | None) -> dict[str, nw.Expr]:
     """Columns under our own names, numbers as double."""
-    scores = [as_number(name, schema[name], asked.inputs) for name in asked.scores]
+    scores = [as_number(name, schema[name], roles.inputs) for name in roles.predictions]
     raw = {f"x{k}": column for k, column in enumerate(scores)}
-    raw["label"] = as_label(asked.label, schema[asked.label], "label")
-    if asked.time is not None and kind is not None:
-        # Some engines tell minus zero from zero.
-        raw["time"] = as_seconds(asked.time, schema[asked.time], kind) + 0.0
-    if asked.groups is not None:
-        raw["group"] = as_label(asked.groups, schema[asked.groups], "groups")
-    if asked.sequence is not None:
-        raw["sequence"] = as_label(asked.sequence, schema[asked.sequence], "sequence")
-    if asked.weight is not None:
-        raw["weight"] = as_number(asked.weight, schema[asked.weight], "sample_weight")
+    raw["label"] = as_label(roles.label, schema[roles.label], "label")
+    if roles.time is not None and kind is not None:
+        # Some engines progress minus zero from zero.
+        raw["time"] = as_seconds(roles.time, schema[roles.time], kind) + 0.0
+    if roles.groups is not None:
+        raw["group"] = as_label(roles.groups, schema[roles.groups], "groups")
+    if roles.sequence is not None:
+        raw["sequence"] = as_label(roles.sequence, schema[roles.sequence], "sequence")
+    if roles.weight is not None:
+        raw["weight"] = as_number(roles.weight, schema[roles.weight], "sample_weight")
     return raw
 
 
@@ -173,22 +173,22 @@ def as_label(name: str, dtype: Any, role: str) -> nw.Expr:
     if dtype == nw.Boolean:
         return column.cast(nw.Int64)
     if dtype.is_float() or dtype.is_decimal() or dtype in (nw.Int128, nw.UInt128):
-        # Some engines tell minus zero from zero.
+        # Some engines progress minus zero from zero.
         return column.cast(nw.Float64) + 0.0
     is_plain = dtype.is_numeric() or dtype == nw.String
     return column if is_plain else column.cast(nw.String)
 
 
-def _require_columns(asked: Asked, columns: list[str]) -> None:
-    for role, name in asked.roles():
+def _require_columns(roles: ColumnRoles, columns: list[str]) -> None:
+    for role, name in roles.pairs():
         if name not in columns:
             raise InputError(f"{role} names {name!r}, but the table's columns are {columns}")
 
 
 def _require_digits(name: str, found: Columns) -> None:
-    """Refuse whole numbers that a double does not tell apart."""
+    """Refuse whole numbers that a double does not progress apart."""
     largest = max(-float(found["first"].min()), float(found["last"].max()))
-    if largest > LARGEST_WHOLE:
+    if largest > LARGEST_INTEGER:
         raise InputError(
             f"time in {name!r} goes up to {largest:.6g}, where whole numbers lose digits: subtract "
             "the first one"
@@ -205,58 +205,58 @@ def _time_kind(name: str, dtype: Any) -> TimeKind:
     return kind
 
 
-def _labelled(
+def _labeled(
     raw: Frame,
-    asked: Asked,
+    roles: ColumnRoles,
     found: Columns,
     *,
     classes: Any,
     kind: Any,
     passes: Passes,
     may_change: bool,
-) -> Labelled:
+) -> LabeledTable:
     labels = check_labels(found["label"], len(found["label"]), "label")
-    codes, ordered, _ = encode_labels(labels, classes, len(asked.scores), "label")
-    counted = "weight" if asked.weight is not None else "one"
+    codes, ordered, _ = encode_labels(labels, classes, len(roles.predictions), "label")
+    counted = "weight" if roles.weight is not None else "one"
     weights = np.bincount(codes, found[counted], minlength=len(ordered))
     rows = float(found["one"].sum())
     mean_size = float(found["size"].sum()) / rows
-    names = [f"z{k}" for k in range(len(asked.scores))]
+    names = [f"z{k}" for k in range(len(roles.predictions))]
     if "none" in found:
         rows -= float(found["none"].sum())
-    frame = _coded(raw, asked, ordered, is_plain=not found["odd"].any())
+    frame = _coded(raw, roles, ordered, is_plain=not found["odd"].any())
     if may_change:
         require_same_rows(with_size(frame, len(names)), found, passes)
     if "none" in found and found["none"].any():
         frame = frame.filter(nw.col("weight") > 0.0)
     ends = (float(found["first"].min()), float(found["last"].max())) if kind is not None else None
-    return Labelled(
+    return LabeledTable(
         frame=frame,
         table=raw,
         classes=ordered,
         passes=passes,
         n_rows=int(rows),
-        weights=weights.astype(np.float64),
-        counts=np.bincount(codes, found["one"], minlength=len(ordered)).astype(np.float64),
-        lowest=np.array([found[f"{name}_low"].min() for name in names]),
-        highest=np.array([found[f"{name}_high"].max() for name in names]),
-        mean_size=mean_size,
-        time_ends=ends,
-        whole_times=kind is not None and not found["broken"].any(),
+        class_weights=weights.astype(np.float64),
+        class_counts=np.bincount(codes, found["one"], minlength=len(ordered)).astype(np.float64),
+        min_logits=np.array([found[f"{name}_low"].min() for name in names]),
+        max_logits=np.array([found[f"{name}_high"].max() for name in names]),
+        mean_abs_log_odds=mean_size,
+        time_range=ends,
+        integer_times=kind is not None and not found["broken"].any(),
         time_kind=kind,
-        inputs=asked.inputs,
-        has_groups=asked.groups is not None,
-        has_weights=asked.weight is not None,
+        inputs=roles.inputs,
+        has_groups=roles.groups is not None,
+        has_weights=roles.weight is not None,
     )
 
 
-def _coded(raw: Frame, asked: Asked, classes: NDArray[Any], *, is_plain: bool) -> Frame:
+def _coded(raw: Frame, roles: ColumnRoles, classes: NDArray[Any], *, is_plain: bool) -> Frame:
     """Read the predictions as logits, and the labels as codes."""
-    names = [f"x{k}" for k in range(len(asked.scores))]
-    if is_plain and asked.inputs == "logits":
+    names = [f"x{k}" for k in range(len(roles.predictions))]
+    if is_plain and roles.inputs == "logits":
         logits = {f"z{k}": nw.col(name) for k, name in enumerate(names)}
     else:
-        read, engine = read_scores(names, asked.inputs), NarwhalsEngine()
+        read, engine = read_scores(names, roles.inputs), NarwhalsEngine()
         logits = {f"z{k}": interpret(each, engine, {}) for k, each in enumerate(read.values)}
     code: Any = nw.lit(len(classes) - 1)
     for k, value in reversed(list(enumerate(classes.tolist()[:-1]))):

@@ -8,33 +8,33 @@ import narwhals as nw
 import numpy as np
 
 from tempocal.inputs import warn_of_light_weights
-from tempocal.tables.column_roles import Asked
+from tempocal.tables.column_roles import ColumnRoles
 from tempocal.tables.group_ids import GroupIds, find_groups
-from tempocal.tables.labelled import Labelled, read_labelled
+from tempocal.tables.labeled_table import LabeledTable, read_labeled_table
 from tempocal.tables.open_table import Frame
 from tempocal.tables.passes import Passes
 
 # Rows of sums that are brought here, at most.
-MOST_SUMS = 2_000_000
+MAX_SUMS = 2_000_000
 
 
 @dataclass(frozen=True)
-class Scored:
-    """Labelled probabilities in a table.
+class ScoredFrame:
+    """Labeled probabilities in a table.
 
     Attributes
     ----------
     frame : Frame
         With columns ``p0``, ``p1``, ... of the classes; ``label``, a code; ``weight``; and as far
         as they were named ``time`` and ``group``.
-    rows : Labelled
+    rows : LabeledTable
         What is known of the rows.
     groups : GroupIds or None
         Their groups; None where rows are taken as independent.
     """
 
     frame: Frame
-    rows: Labelled
+    rows: LabeledTable
     groups: GroupIds | None
 
     @property
@@ -47,32 +47,32 @@ class Scored:
         """Passes over the rows so far."""
         return self.rows.passes
 
-    def exchanged(self) -> "Scored":
+    def exchanged(self) -> "ScoredFrame":
         """Return the same probabilities, of two classes, as if each were the other's."""
         return replace(self, frame=self.frame.with_columns(label=1 - nw.col("label")))
 
 
-def read_scored(table: Any, asked: Asked, classes: Any) -> Scored:
+def read_scored_frame(table: Any, roles: ColumnRoles, classes: Any) -> ScoredFrame:
     """Look at a table, and find its groups."""
-    rows = read_labelled(table, asked, classes)
+    rows = read_labeled_table(table, roles, classes)
     if rows.n_columns == 1:
         proba = {"p0": 1.0 - nw.col("x0"), "p1": nw.col("x0")}
     else:
         proba = {f"p{k}": nw.col(f"x{k}") for k in range(rows.n_columns)}
     groups = find_groups(rows) if rows.has_groups else None
-    return make_scored(rows, rows.frame.with_columns(**proba), groups)
+    return make_scored_frame(rows, rows.frame.with_columns(**proba), groups)
 
 
-def make_scored(
-    rows: Labelled, frame: Frame, groups: GroupIds | None, also: Sequence[str] = ()
-) -> Scored:
+def make_scored_frame(
+    rows: LabeledTable, frame: Frame, groups: GroupIds | None, also: Sequence[str] = ()
+) -> ScoredFrame:
     """Take what is needed of a frame that has the probability of each class, and some columns."""
     if rows.has_weights:
         mean = np.float64(rows.total_weight / rows.n_rows)
         warn_of_light_weights(np.broadcast_to(mean, rows.n_rows))
     names = ["label", *(f"p{k}" for k in range(len(rows.classes)))]
-    names += ["time"] * (rows.time_ends is not None) + ["group"] * rows.has_groups
-    return Scored(frame.select(*names, *also, weight=rows.weight), rows, groups)
+    names += ["time"] * (rows.time_range is not None) + ["group"] * rows.has_groups
+    return ScoredFrame(frame.select(*names, *also, weight=rows.weight), rows, groups)
 
 
 def flag(condition: nw.Expr) -> nw.Expr:
