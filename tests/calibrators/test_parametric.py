@@ -257,7 +257,7 @@ class TestMatrix:
         make = LinearModel.problem
         monkeypatch.setattr(
             "tempocal.calibrators.parametric.LinearModel.problem",
-            lambda *args: replace(make(*args), most_newton=3),
+            lambda *args: replace(make(*args), max_newton=3),
         )
         lbfgs = tc.MatrixScaling(shrinkage=shrinkage).fit(z, y)
         objective = matrix_objective(z, y, shrinkage, "odir")

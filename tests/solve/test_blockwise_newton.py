@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tempocal.rows import BinaryRows
-from tempocal.solve import Penalty, Problem, fit, fit_separately
+from tempocal.solve import Penalty, Problem, fit, fit_blockwise
 
 MODELS = {
     "temperature": (np.array([1.0]), np.array([1e-6])),
@@ -36,7 +36,7 @@ def problem_of(z, y, keys, n_keys, *, model, weights=None):
             Penalty("biases", np.tile(1.0 * is_bias, n_keys)),
         ),
         lower=np.tile(lower, n_keys),
-        steady=np.zeros(n_keys * len(identity)),
+        baseline_penalty=np.zeros(n_keys * len(identity)),
         moment=np.ones((1, 1)),
     )
 
@@ -66,7 +66,7 @@ def test_equals_a_fit_for_each_key(model, strengths, weighted):
     z, y, keys = simulate()
     weights = np.random.default_rng(1).random(len(y)) + 0.5 if weighted else None
     problem = problem_of(z, y, keys, 12, model=model, weights=weights)
-    together = fit_separately(problem, strengths)
+    together = fit_blockwise(problem, strengths)
     fits = [
         alone(z, y, keys, key, model=model, strengths=strengths, weights=weights)
         for key in range(12)
@@ -93,7 +93,7 @@ def test_bounds_hold_and_push_back(model):
     """At a bound the gradient is not negative; elsewhere it is zero."""
     z, y, keys = simulate()
     problem = problem_of(-z, y, keys, 12, model=model)
-    solution = fit_separately(problem, (0.0, 0.0))
+    solution = fit_blockwise(problem, (0.0, 0.0))
     at_bound = solution.theta <= problem.lower
     assert at_bound.any()
     assert (solution.theta >= problem.lower).all()
@@ -107,11 +107,11 @@ def test_the_start_does_not_matter(model):
     z, y, keys = simulate()
     problem = problem_of(z, y, keys, 12, model=model)
     far = 3.0 * np.ones_like(problem.identity)
-    a, b = fit_separately(problem, (1.0, 1.0)), fit_separately(problem, (1.0, 1.0), far)
+    a, b = fit_blockwise(problem, (1.0, 1.0)), fit_blockwise(problem, (1.0, 1.0), far)
     np.testing.assert_allclose(a.theta, b.theta, atol=1e-5)
 
 
-@pytest.mark.parametrize("method", [fit, fit_separately])
+@pytest.mark.parametrize("method", [fit, fit_blockwise])
 @pytest.mark.parametrize("start", [[1, 1, 0], [0, 0, 0], [0, 41, -28], [41, 0, 28], [0, 5, -3]])
 def test_the_start_does_not_matter_where_slopes_are_nearly_alike(start, method):
     """Of logits near zero, a and b of beta calibration do the same, and one bound must hold."""
@@ -138,7 +138,7 @@ class TestHardKeys:
     @every_model
     def test_say_which_of_them_ran_away(self, model):
         z, y, keys = hard()
-        solution = fit_separately(problem_of(z, y, keys, 5, model=model), (0.0, 0.0))
+        solution = fit_blockwise(problem_of(z, y, keys, 5, model=model), (0.0, 0.0))
         assert solution.unbounded
         expected = [True, True, False, False, True]
         if model == "temperature":
@@ -151,7 +151,7 @@ class TestHardKeys:
     @every_model
     def test_do_not_disturb_the_others(self, model):
         z, y, keys = hard()
-        table = fit_separately(problem_of(z, y, keys, 5, model=model), (0.0, 0.0)).theta.reshape(
+        table = fit_blockwise(problem_of(z, y, keys, 5, model=model), (0.0, 0.0)).theta.reshape(
             5, -1
         )
         expected = alone(z, y, keys, 2, model=model, strengths=(0.0, 0.0)).theta
@@ -162,7 +162,7 @@ class TestHardKeys:
     def test_are_finite_with_a_pull(self, model, strength):
         z, y, keys = hard()
         strengths = (strength, strength)
-        solution = fit_separately(problem_of(z, y, keys, 5, model=model), strengths)
+        solution = fit_blockwise(problem_of(z, y, keys, 5, model=model), strengths)
         assert solution.converged
         assert not solution.unbounded
         table = solution.theta.reshape(5, -1)
@@ -174,15 +174,15 @@ class TestHardKeys:
     def test_without_rows_are_the_identity_where_there_is_a_pull(self, model):
         z, y, keys = hard()
         problem = problem_of(z, y, keys, 5, model=model)
-        pulled = fit_separately(problem, (1.0, 1.0)).theta.reshape(5, -1)[3]
-        np.testing.assert_allclose(pulled, MODELS[model][0], atol=1e-12)
-        assert np.isfinite(fit_separately(problem, (0.0, 0.0)).theta).all()
+        penalty_gradient = fit_blockwise(problem, (1.0, 1.0)).theta.reshape(5, -1)[3]
+        np.testing.assert_allclose(penalty_gradient, MODELS[model][0], atol=1e-12)
+        assert np.isfinite(fit_blockwise(problem, (0.0, 0.0)).theta).all()
 
     @every_model
     def test_of_logits_that_say_nothing(self, model):
         keys = np.repeat([0, 1], 20)
         z, y = np.zeros(40), np.tile([0.0, 1.0], 20)
-        solution = fit_separately(problem_of(z, y, keys, 2, model=model), (1.0, 1.0))
+        solution = fit_blockwise(problem_of(z, y, keys, 2, model=model), (1.0, 1.0))
         assert solution.converged
         table = solution.theta.reshape(2, -1)
         if model != "beta":
@@ -194,7 +194,7 @@ class TestHardKeys:
         if model == "beta":
             scale = max(scale, 1e-2) if scale < 1 else 1e2
         z, y, keys = simulate(n_keys=4)
-        table = fit_separately(problem_of(scale * z, y, keys, 4, model=model), (0.0, 0.0))
+        table = fit_blockwise(problem_of(scale * z, y, keys, 4, model=model), (0.0, 0.0))
         for key, found in enumerate(table.theta.reshape(4, -1)):
             own = alone(scale * z, y, keys, key, model=model, strengths=(0.0, 0.0))
             value = problem_of(

@@ -10,7 +10,7 @@ import tempocal as tc
 from tempocal.inputs import Groups
 from tempocal.rows import BinaryRows
 from tempocal.solve import Penalty, Problem, fit, fit_by_evidence
-from tempocal.solve.evidence import log_evidence, weakest_prior
+from tempocal.solve.evidence import log_evidence, min_strengths_of
 
 STEPS = 15
 CURVES = {"spline": tc.Spline(intervals=5), "random walk": tc.RandomWalk()}
@@ -53,7 +53,7 @@ def problem_of(curve, truth, *, platt, n=600, seed=0, repeat=1):
         identity=np.tile(identity, count),
         penalties=tuple(Penalty(name, np.kron(pull, which)) for name, pull, which in pairs),
         lower=np.tile(np.where(identity == 0, -np.inf, 1e-6), count),
-        steady=np.zeros(count * len(identity)),
+        baseline_penalty=np.zeros(count * len(identity)),
         moment=np.ones((1, 1)),
     )
 
@@ -66,7 +66,7 @@ def evidence_at(problem, strengths):
 def best_by_scipy(problem, start):
     """Climb over the logarithms of the strengths that pull on anything, from several places."""
     used = [k for k, one in enumerate(problem.penalties) if one.is_used]
-    weakest = np.log(weakest_prior(problem))[used]
+    weakest = np.log(min_strengths_of(problem))[used]
 
     def down(logs):
         strengths = [1.0] * len(problem.penalties)
@@ -125,7 +125,7 @@ def test_given_strengths_stay_as_given(curve):
         for j in range(4):
             for factor in (0.3, 3.0) if j != k else ():
                 other = [s * factor if i == j else s for i, s in enumerate(chosen.strengths)]
-                if other[j] >= weakest_prior(problem)[j]:
+                if other[j] >= min_strengths_of(problem)[j]:
                     found = evidence_at(problem, chosen.strengths)
                     assert found >= evidence_at(problem, tuple(other)) - 0.05
 

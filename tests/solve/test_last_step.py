@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from support.problems import problem_of
 from tempocal.rows import BinaryRows
 from tempocal.solve import Problem, fit, minimize_newton, newton
-from tempocal.solve.newton import MAX_PASSES, _judged, _last_step, descend_newton
-from tempocal.solve.quadratic_loss import Past
+from tempocal.solve.newton import MAX_PASSES, _check_unbounded, _scalar_last_step, run_newton
+from tempocal.solve.quadratic_loss import QuadraticLoss
 
 NONE = (0.0, 0.0)
 
@@ -41,9 +41,9 @@ def test_it_is_the_step_of_newtons_method(*, seed, n, scale, strength, off, weig
     problem, strengths = a_slope(seed, n, scale, weighted=weighted), (strength, 0.0)
     start = np.maximum((1.0 + off) * fit(problem, strengths).theta, problem.lower)
     sums = sums_at(problem, start)
-    quick = _last_step(problem, strengths, start, sums, passes=1)
+    quick = _scalar_last_step(problem, strengths, start, sums, passes=1)
     assume(quick is not None)
-    slow = _judged(problem, strengths, descend_newton(problem, strengths, start))
+    slow = _check_unbounded(problem, strengths, run_newton(problem, strengths, start))
     assert (quick.passes, quick.converged, quick.unbounded) == (1, True, slow.unbounded)
     assert slow.passes == 1
     assert slow.converged
@@ -61,8 +61,10 @@ def test_it_is_the_step_of_newtons_method(*, seed, n, scale, strength, off, weig
 @pytest.mark.parametrize("weighted", [False, True])
 def test_next_to_the_optimum_it_is_taken(strength, weighted):
     problem, strengths = a_slope(weighted=weighted), (strength, 0.0)
-    start = (1.0 + 1e-8) * descend_newton(problem, strengths, problem.identity).theta
-    assert _last_step(problem, strengths, start, sums_at(problem, start), passes=1) is not None
+    start = (1.0 + 1e-8) * run_newton(problem, strengths, problem.identity).theta
+    assert (
+        _scalar_last_step(problem, strengths, start, sums_at(problem, start), passes=1) is not None
+    )
 
 
 def from_rows(z, y, weights=None, lower=1e-6) -> Problem:
@@ -89,7 +91,7 @@ def heavy() -> Problem:
 
 
 def next_to(problem) -> float:
-    return float(descend_newton(problem, NONE, problem.identity).theta[0])
+    return float(run_newton(problem, NONE, problem.identity).theta[0])
 
 
 BEST = next_to(a_slope(seed=3))
@@ -111,19 +113,19 @@ DOUBTFUL = {
 @pytest.mark.parametrize(("problem", "start"), DOUBTFUL.values(), ids=DOUBTFUL)
 def test_what_is_in_doubt_is_left_to_newtons_method(problem, start):
     theta = np.array([start])
-    assert _last_step(problem, NONE, theta, sums_at(problem, theta), passes=1) is None
+    assert _scalar_last_step(problem, NONE, theta, sums_at(problem, theta), passes=1) is None
 
 
 def test_it_takes_the_place_of_newtons_method(monkeypatch):
     problem = a_slope()
-    best = descend_newton(problem, NONE, problem.identity).theta
-    monkeypatch.setattr(newton, "descend_newton", None)
+    best = run_newton(problem, NONE, problem.identity).theta
+    monkeypatch.setattr(newton, "run_newton", None)
     assert minimize_newton(problem, NONE, best).converged
 
 
 def test_its_pass_is_counted_whoever_goes_on():
     problem = a_slope()
-    far, first = np.array([0.4]), descend_newton(problem, NONE, np.array([0.4]))
+    far, first = np.array([0.4]), run_newton(problem, NONE, np.array([0.4]))
     assert minimize_newton(problem, NONE, far).passes == first.passes > 1
     assert minimize_newton(problem, NONE, first.theta).passes == 1
     known = sums_at(problem, first.theta)
@@ -137,13 +139,15 @@ def test_there_are_no_more_passes_than_the_most():
 
 def test_it_is_for_one_number_alone():
     problem = a_slope()
-    assert problem.is_one_number
+    assert problem.is_scalar
     keys = np.array([0, 0, 1, 1])
     two = BinaryRows(np.ones((1, 4)), np.array([0, 1, 0, 1]), keys=keys, n_keys=2)
     curve = replace(problem, basis=np.array([[2.0]]))
-    later = replace(problem, past=Past(np.ones(1), np.zeros(1), np.ones((1, 1, 1))))
-    for other in (problem_of(two, [1.0]), curve, later, replace(problem, left_out=0)):
-        assert not other.is_one_number
+    later = replace(
+        problem, earlier_loss=QuadraticLoss(np.ones(1), np.zeros(1), np.ones((1, 1, 1)))
+    )
+    for other in (problem_of(two, [1.0]), curve, later, replace(problem, held_out_fold=0)):
+        assert not other.is_scalar
 
 
 def test_a_start_below_the_bound_is_put_on_it():

@@ -10,10 +10,10 @@ from scipy.special import expit
 from support.problems import line, problem_of, softmax
 from tempocal.rows import BinaryRows, PerClassRows, SharedRows
 from tempocal.solve import Problem, fit
-from tempocal.solve.blockwise_newton import fit_separately
+from tempocal.solve.blockwise_newton import fit_blockwise
 from tempocal.solve.lbfgs import minimize_lbfgs
 
-NO_PULL = (0.0, 0.0)
+NO_PENALTY = (0.0, 0.0)
 
 
 def scipy_optimum(problem: Problem, strength: tuple) -> float:
@@ -44,7 +44,7 @@ def objective_at(problem: Problem, strength: tuple, theta: np.ndarray) -> float:
     return value / problem.rows.total_weight
 
 
-@pytest.mark.parametrize("strength", [NO_PULL, (5.0, 0.5), (0.0, 100.0)])
+@pytest.mark.parametrize("strength", [NO_PENALTY, (5.0, 0.5), (0.0, 100.0)])
 @pytest.mark.parametrize(
     "problem",
     [line(), line(n=40, seed=3), line(scale=1e-3), line(scale=1e4), softmax(True), softmax(False)],
@@ -92,7 +92,7 @@ def of_two_kinds(every: int, n=40_000) -> Problem:
     return problem_of(BinaryRows(np.stack([3 * u, np.ones(n)]), t), [1.0, 0.0])
 
 
-@pytest.mark.parametrize("strength", [NO_PULL, (5.0, 0.5)])
+@pytest.mark.parametrize("strength", [NO_PENALTY, (5.0, 0.5)])
 @pytest.mark.parametrize("size", [20, 500, 5000])
 @pytest.mark.parametrize(
     "problem",
@@ -101,9 +101,9 @@ def of_two_kinds(every: int, n=40_000) -> Problem:
 )
 def test_a_sample_start_ends_in_the_same_place(monkeypatch, problem, size, strength):
     """Even where the sample is of another kind than the rest, or too small."""
-    monkeypatch.setattr("tempocal.solve.minimize.FEW_ROWS", size)
+    monkeypatch.setattr("tempocal.solve.minimize.SMALL_SAMPLE_ROWS", size)
     from_sample = fit(problem, strength)
-    monkeypatch.setattr("tempocal.solve.minimize.FEW_ROWS", 10**9)
+    monkeypatch.setattr("tempocal.solve.minimize.SMALL_SAMPLE_ROWS", 10**9)
     from_identity = fit(problem, strength)
     ends = [objective_at(problem, strength, one.theta) for one in (from_sample, from_identity)]
     assert abs(ends[0] - ends[1]) <= 1e-13
@@ -113,9 +113,9 @@ def test_a_sample_start_ends_in_the_same_place(monkeypatch, problem, size, stren
 
 def test_from_a_sample_one_pass_is_left(monkeypatch):
     """Beside those that put it right."""
-    monkeypatch.setattr("tempocal.solve.minimize.FEW_ROWS", 4000)
-    assert fit(shared(), NO_PULL).passes == 1
-    assert fit(line(n=40_000), NO_PULL).passes == 1
+    monkeypatch.setattr("tempocal.solve.minimize.SMALL_SAMPLE_ROWS", 4000)
+    assert fit(shared(), NO_PENALTY).passes == 1
+    assert fit(line(n=40_000), NO_PENALTY).passes == 1
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -125,17 +125,17 @@ def test_bounds_hold_and_the_rest_is_optimal(seed):
     x = rng.normal(size=(3, 300))
     t = (rng.random(300) < 1 / (1 + np.exp(x[0] - x[1] + 0.2 * x[2]))).astype(float)
     problem = problem_of(BinaryRows(x, t), np.ones(3), lower=[0.0, 0.0, 0.0])
-    solution = fit(problem, NO_PULL)
+    solution = fit(problem, NO_PENALTY)
     assert (solution.theta >= 0).all()
     assert (solution.theta == 0).any()
-    reached = objective_at(problem, NO_PULL, solution.theta)
-    assert reached <= scipy_optimum(problem, NO_PULL) + 1e-9
+    reached = objective_at(problem, NO_PENALTY, solution.theta)
+    assert reached <= scipy_optimum(problem, NO_PENALTY) + 1e-9
 
 
 def test_separable_rows_have_no_finite_optimum():
     z = np.array([-3.0, -2.0, -1.0, 0.5, 1.0, 2.0])
     rows = BinaryRows(z[None], (z > 0).astype(float))
-    assert fit(problem_of(rows, [1.0]), NO_PULL).unbounded
+    assert fit(problem_of(rows, [1.0]), NO_PENALTY).unbounded
     assert not fit(problem_of(rows, [1.0]), (0.01, 0.0)).unbounded
 
 
@@ -143,12 +143,12 @@ def test_separable_rows_have_no_finite_optimum():
 @pytest.mark.parametrize("seed", range(5))
 def test_separable_rows_of_any_number_have_none(n, seed):
     z = 3.0 * np.random.default_rng(seed).normal(size=n)
-    assert fit(problem_of(BinaryRows(z[None], z > 0), [1.0]), NO_PULL).unbounded
+    assert fit(problem_of(BinaryRows(z[None], z > 0), [1.0]), NO_PENALTY).unbounded
 
 
 @pytest.mark.parametrize("n", [500, 5000, 50_000, 200_000])
 @pytest.mark.parametrize("size", [1e3, 1e6, 1e9, 1e12])
-@pytest.mark.parametrize("strength", [NO_PULL, (1.0, 1.0)])
+@pytest.mark.parametrize("strength", [NO_PENALTY, (1.0, 1.0)])
 def test_one_huge_logit_on_the_right_side_changes_nothing(n, size, strength):
     rng = np.random.default_rng(1)
     z = 2.0 * rng.normal(size=n)
@@ -164,7 +164,7 @@ def test_one_huge_logit_on_the_right_side_changes_nothing(n, size, strength):
     assert not found.unbounded
     np.testing.assert_allclose(found.theta, wanted, rtol=rounding)
     keys = np.zeros(n, dtype=np.intp)
-    apart = fit_separately(problem_of(BinaryRows(z[None], t, keys=keys), [1.0]), strength)
+    apart = fit_blockwise(problem_of(BinaryRows(z[None], t, keys=keys), [1.0]), strength)
     np.testing.assert_allclose(apart.theta, wanted, rtol=rounding)
 
 
@@ -172,7 +172,9 @@ def test_quasi_separable_rows_have_no_finite_optimum():
     """Both classes at zero, and beyond it only one on each side."""
     z = np.array([-2.0, -1.0, 0.0, 0.0, 1.0, 2.0])
     t = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])
-    assert fit(problem_of(BinaryRows(np.stack([z, np.ones(6)]), t), [1.0, 0.0]), NO_PULL).unbounded
+    assert fit(
+        problem_of(BinaryRows(np.stack([z, np.ones(6)]), t), [1.0, 0.0]), NO_PENALTY
+    ).unbounded
 
 
 def test_separable_rows_of_several_classes_have_no_finite_optimum():
@@ -180,8 +182,8 @@ def test_separable_rows_of_several_classes_have_no_finite_optimum():
     for diagonal in (True, False):
         identity = np.tile([1.0, 0.0], 3) if diagonal else np.eye(3, 4).ravel()
         rows = PerClassRows(z, z.argmax(axis=0), 3, diagonal=diagonal)
-        assert fit(problem_of(rows, identity), NO_PULL).unbounded
-        assert minimize_lbfgs(problem_of(rows, identity), NO_PULL, identity).unbounded
+        assert fit(problem_of(rows, identity), NO_PENALTY).unbounded
+        assert minimize_lbfgs(problem_of(rows, identity), NO_PENALTY, identity).unbounded
 
 
 def test_nearly_separable_rows_still_have_one():
@@ -189,31 +191,31 @@ def test_nearly_separable_rows_still_have_one():
     z = np.linspace(-4, 4, 10_000)
     t = (z > 0).astype(float)
     t[2000] = 1.0
-    solution = fit(problem_of(BinaryRows(z[None], t), [1.0]), NO_PULL)
+    solution = fit(problem_of(BinaryRows(z[None], t), [1.0]), NO_PENALTY)
     assert solution.converged
     assert not solution.unbounded
 
 
 def test_logits_that_say_nothing_leave_the_identity():
     rows = BinaryRows(np.zeros((1, 10)), np.arange(10) % 2.0)
-    assert fit(problem_of(rows, [1.0]), NO_PULL).theta == 1.0
+    assert fit(problem_of(rows, [1.0]), NO_PENALTY).theta == 1.0
     rows = SharedRows(np.ones((3, 10)), np.arange(10) % 3)
-    assert fit(problem_of(rows, [1.0]), NO_PULL).theta == 1.0
+    assert fit(problem_of(rows, [1.0]), NO_PENALTY).theta == 1.0
 
 
 def test_an_optimum_at_zero_is_not_taken_for_none():
     """Every logit comes with both labels, so that it says nothing."""
     z = np.random.default_rng(0).normal(size=50)
     rows = BinaryRows(np.stack([np.tile(z, 2), np.ones(100)]), np.repeat([0.0, 1.0], 50))
-    solution = fit(problem_of(rows, [1.0, 0.0]), NO_PULL)
+    solution = fit(problem_of(rows, [1.0, 0.0]), NO_PENALTY)
     assert solution.converged
     assert not solution.unbounded
     np.testing.assert_allclose(solution.theta, 0.0, atol=1e-6)
     z3 = np.random.default_rng(0).normal(size=(3, 50))
     rows = PerClassRows(np.tile(z3, 3), np.repeat([0, 1, 2], 50), 3, diagonal=False)
     problem = problem_of(rows, np.eye(3, 4).ravel())
-    assert not fit(problem, NO_PULL).unbounded
-    assert not minimize_lbfgs(problem, NO_PULL, problem.identity).unbounded
+    assert not fit(problem, NO_PENALTY).unbounded
+    assert not minimize_lbfgs(problem, NO_PENALTY, problem.identity).unbounded
 
 
 @pytest.mark.parametrize("n", [100, 5000, 40_000, 200_000])
@@ -224,11 +226,11 @@ def test_separated_rows_beside_such_as_say_nothing_have_no_finite_optimum(n, sha
     rng = np.random.default_rng(0)
     x = scale * rng.choice([-1.0, 1.0], n) * (rng.random(n) > share)
     labels = np.where(x == 0.0, rng.integers(0, 2, n), x > 0).astype(np.int64)
-    assert fit(problem_of(BinaryRows(x[None], labels), [1.0]), NO_PULL).unbounded
+    assert fit(problem_of(BinaryRows(x[None], labels), [1.0]), NO_PENALTY).unbounded
     keys = np.arange(n) % 5
     labels[keys == 2] = rng.integers(0, 2, (keys == 2).sum())
     rows = BinaryRows(x[None], labels, keys=keys, n_keys=5)
-    found = fit_separately(each_alone(rows), NO_PULL)
+    found = fit_blockwise(each_alone(rows), NO_PENALTY)
     assert found.where_unbounded is not None
     np.testing.assert_array_equal(found.where_unbounded, np.arange(5) != 2)
 
@@ -240,7 +242,7 @@ def each_alone(rows: BinaryRows) -> Problem:
         basis=np.arange(rows.n_keys),
         identity=np.ones(rows.n_keys),
         lower=np.full(rows.n_keys, -np.inf),
-        steady=np.zeros(rows.n_keys),
+        baseline_penalty=np.zeros(rows.n_keys),
         penalties=tuple(
             replace(one, matrix=np.repeat(one.matrix, rows.n_keys)) for one in together.penalties
         ),
@@ -254,7 +256,7 @@ def test_rows_with_long_tails_have_one(n):
     x = np.sinh(3.0 * rng.normal(size=n))
     labels = (rng.logistic(size=n) < 0.3 * x).astype(np.int64)
     keys = np.arange(n) % 10
-    found = fit_separately(each_alone(BinaryRows(x[None], labels, keys=keys, n_keys=10)), NO_PULL)
+    found = fit_blockwise(each_alone(BinaryRows(x[None], labels, keys=keys, n_keys=10)), NO_PENALTY)
     assert not found.unbounded
     assert found.converged
 
@@ -279,7 +281,7 @@ def test_saturated_logits_of_which_few_are_wrong(size, wrong, n_classes, n):
     z = size * np.eye(n_classes)[:, y]
     z[:, :wrong] = np.roll(z[:, :wrong], 1, axis=0)
     rows = BinaryRows(2.0 * (z[1:] - 0.5 * size), y) if n_classes == 2 else SharedRows(z, y)
-    found = fit(problem_of(rows, [1.0], lower=1e-20), NO_PULL)
+    found = fit(problem_of(rows, [1.0], lower=1e-20), NO_PENALTY)
     # Each row is right, or wrong, by the same.
     best = np.log((n_classes - 1) * (n - wrong) / wrong) / size
     assert found.converged
@@ -301,12 +303,12 @@ def test_saturated_lines(size, n_steps):
         basis=np.arange(n_steps),
         identity=np.tile(problem.identity, n_steps),
         lower=np.tile(problem.lower, n_steps),
-        steady=np.zeros(2 * n_steps),
+        baseline_penalty=np.zeros(2 * n_steps),
         penalties=tuple(
             replace(one, matrix=np.tile(one.matrix, n_steps)) for one in problem.penalties
         ),
     )
-    for found in (fit(problem, NO_PULL), fit_separately(separate, NO_PULL)):
+    for found in (fit(problem, NO_PENALTY), fit_blockwise(separate, NO_PENALTY)):
         assert found.converged
         best = np.log(5988 / 12) / size
         np.testing.assert_allclose(found.theta[::2], best, rtol=1e-6)
@@ -330,7 +332,7 @@ def test_few_wrong_rows_next_to_zero_leave_a_steep_slope_that_ends(n, seed):
         slope = brentq(lambda theta: (right * expit(-theta * right)).sum(), 1.0, 1e7, rtol=1e-13)
         return pytest.approx(slope, rel=1e-5)
 
-    found = fit(problem_of(BinaryRows(z[None], y), [1.0], lower=1e-6), NO_PULL)
+    found = fit(problem_of(BinaryRows(z[None], y), [1.0], lower=1e-6), NO_PENALTY)
     assert (found.unbounded, found.converged) == (False, True)
     assert found.theta[0] == best(slice(None))
     problem = problem_of(BinaryRows(z[None], y, keys=keys, n_keys=2), [1.0], lower=1e-6)
@@ -340,9 +342,9 @@ def test_few_wrong_rows_next_to_zero_leave_a_steep_slope_that_ends(n, seed):
         basis=np.arange(2),
         identity=np.ones(2),
         lower=np.full(2, 1e-6),
-        steady=np.zeros(2),
+        baseline_penalty=np.zeros(2),
         penalties=penalties,
     )
-    each = fit_separately(apart, NO_PULL)
+    each = fit_blockwise(apart, NO_PENALTY)
     assert (each.unbounded, each.converged) == (False, True)
     assert each.theta.tolist() == [best(keys == 0), best(keys == 1)]

@@ -57,7 +57,7 @@ def make_exponential(z, t, y, *, platt, weights=None):
                 Penalty("biases", kron_each(level, np.diag(1.0 * is_bias))),
             ),
             lower=np.tile(np.where(is_bias, -np.inf, 1e-6), 2),
-            steady=np.zeros(2 * len(identity)),
+            baseline_penalty=np.zeros(2 * len(identity)),
             moment=np.ones((1, 1)),
         )
 
@@ -173,7 +173,7 @@ def make_two(z, t, u, y):
             identity=np.ones(4),
             penalties=(Penalty("slopes", np.ones(4)),),
             lower=np.full(4, 1e-6),
-            steady=np.zeros(4),
+            baseline_penalty=np.zeros(4),
             moment=np.ones((1, 1)),
         )
 
@@ -247,7 +247,7 @@ class TestStrengthsFromTheData:
         z, t, y = simulate(truth)
         make = make_exponential(z, t, y, platt=True)
         fitted = fit_profile_by_evidence(make, 1, None, (None, None))
-        strengths, theta = fitted.shrunk.strengths, fitted.shrunk.solution.theta
+        strengths, theta = fitted.result.strengths, fitted.result.solution.theta
         assert all(np.isfinite(s) and s > 0 for s in strengths)
         found = objective(make, fitted.log_rates, theta, strengths)
         assert found <= brute_force(make, strengths, RATES[::8]) + 1e-6 * len(y)
@@ -255,7 +255,7 @@ class TestStrengthsFromTheData:
     def test_given_strengths_stay_as_given(self):
         z, t, y = simulate("rising")
         make = make_exponential(z, t, y, platt=True)
-        assert fit_profile_by_evidence(make, 1, None, (3.0, 0.5)).shrunk.strengths == (3.0, 0.5)
-        mixed = fit_profile_by_evidence(make, 1, None, (3.0, None)).shrunk.strengths
+        assert fit_profile_by_evidence(make, 1, None, (3.0, 0.5)).result.strengths == (3.0, 0.5)
+        mixed = fit_profile_by_evidence(make, 1, None, (3.0, None)).result.strengths
         assert mixed[0] == 3.0
         assert mixed[1] != 1.0

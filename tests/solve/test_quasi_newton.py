@@ -7,18 +7,18 @@ from sklearn.linear_model import LogisticRegression
 from support.problems import problem_of, softmax
 from tempocal.rows import PerClassRows
 from tempocal.solve import fit
-from tempocal.solve.minimize import MANY, SAMPLE_ROWS
+from tempocal.solve.minimize import COSTLY_HESSIAN, SAMPLE_ROWS
 from tempocal.solve.newton import minimize_newton
-from tempocal.solve.quasi_newton import approach
+from tempocal.solve.quasi_newton import quasi_newton_steps
 
 N = 5 * SAMPLE_ROWS
-NO_PULL = (0.0, 0.0)
+NO_PENALTY = (0.0, 0.0)
 
 
-@pytest.mark.parametrize("strengths", [NO_PULL, (100.0, 1.0)])
+@pytest.mark.parametrize("strengths", [NO_PENALTY, (100.0, 1.0)])
 def test_a_fit_from_a_sample_has_the_optimum_of_all_rows(strengths):
     problem = softmax(diagonal=False, n=N, n_classes=6)
-    assert problem.n_coefficients >= MANY
+    assert problem.n_coefficients >= COSTLY_HESSIAN
     found, wanted = fit(problem, strengths), minimize_newton(problem, strengths, problem.identity)
     assert found.converged
     assert found.loss == pytest.approx(wanted.loss, rel=1e-13)
@@ -26,7 +26,7 @@ def test_a_fit_from_a_sample_has_the_optimum_of_all_rows(strengths):
     assert np.abs(at_optimum.gradient).max() < 1e-8 * N
     # Of plain likelihood, what all classes have in common is free.
     centered = [
-        (one - one.mean(axis=0)) if strengths == NO_PULL else one
+        (one - one.mean(axis=0)) if strengths == NO_PENALTY else one
         for one in (theta.reshape(6, 7) for theta in (found.theta, wanted.theta))
     ]
     np.testing.assert_allclose(*centered, atol=1e-8)
@@ -40,35 +40,37 @@ def test_it_is_the_optimum_of_scikit_learn():
     x, y = problem.rows._features.T, problem.rows._targets
     other = LogisticRegression(C=np.inf, tol=1e-9, max_iter=1000).fit(x, y)
     theta = np.concatenate([other.coef_, other.intercept_[:, None]], axis=1)
-    found = fit(problem, NO_PULL)
-    assert found.loss <= problem.evaluate(theta.ravel(), NO_PULL).value * (1 + 1e-14)
+    found = fit(problem, NO_PENALTY)
+    assert found.loss <= problem.evaluate(theta.ravel(), NO_PENALTY).value * (1 + 1e-14)
     table = found.theta.reshape(6, 7)
     np.testing.assert_allclose(table - table.mean(axis=0), theta - theta.mean(axis=0), atol=1e-5)
 
 
 def test_few_gradients_are_enough():
     problem = softmax(diagonal=False, n=N, n_classes=6)
-    small, share = problem.thinned(SAMPLE_ROWS)
-    sample = minimize_newton(small, NO_PULL, small.identity)
-    theta, passes = approach(problem, NO_PULL, sample.theta, sample.hessian / share)
+    small, share = problem.subsampled(SAMPLE_ROWS)
+    sample = minimize_newton(small, NO_PENALTY, small.identity)
+    theta, passes = quasi_newton_steps(problem, NO_PENALTY, sample.theta, sample.hessian / share)
     assert passes <= 7
-    assert minimize_newton(problem, NO_PULL, theta).passes == 1
+    assert minimize_newton(problem, NO_PENALTY, theta).passes == 1
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
 def test_a_wrong_curvature_does_no_harm(factor):
     problem = softmax(diagonal=False, n=3000, n_classes=6)
-    start = problem.evaluate(problem.identity, NO_PULL)
-    theta, _ = approach(problem, NO_PULL, problem.identity, factor * start.hessian)
-    assert problem.evaluate(theta, NO_PULL).value <= start.value
-    theta, _ = approach(problem, NO_PULL, problem.identity, np.zeros_like(start.hessian))
-    assert problem.evaluate(theta, NO_PULL).value <= start.value
+    start = problem.evaluate(problem.identity, NO_PENALTY)
+    theta, _ = quasi_newton_steps(problem, NO_PENALTY, problem.identity, factor * start.hessian)
+    assert problem.evaluate(theta, NO_PENALTY).value <= start.value
+    theta, _ = quasi_newton_steps(
+        problem, NO_PENALTY, problem.identity, np.zeros_like(start.hessian)
+    )
+    assert problem.evaluate(theta, NO_PENALTY).value <= start.value
 
 
 def test_separable_rows_still_have_no_finite_optimum():
     z = np.random.default_rng(0).normal(size=(6, N))
     rows = PerClassRows(z, z.argmax(axis=0), 6, diagonal=False)
-    assert fit(problem_of(rows, np.eye(6, 7).ravel()), NO_PULL).unbounded
+    assert fit(problem_of(rows, np.eye(6, 7).ravel()), NO_PENALTY).unbounded
 
 
 def test_a_class_that_the_sample_has_not_is_fitted():
@@ -77,8 +79,8 @@ def test_a_class_that_the_sample_has_not_is_fitted():
     y = (z[:5] + rng.gumbel(size=(5, N))).argmax(axis=0)
     y[1::4005] = 5
     problem = problem_of(PerClassRows(z, y, 6, diagonal=False), np.eye(6, 7).ravel())
-    small, _ = problem.thinned(SAMPLE_ROWS)
-    found, wanted = fit(problem, NO_PULL), minimize_newton(problem, NO_PULL, problem.identity)
+    small, _ = problem.subsampled(SAMPLE_ROWS)
+    found, wanted = fit(problem, NO_PENALTY), minimize_newton(problem, NO_PENALTY, problem.identity)
     assert not (small.rows._targets == 5).any()
     assert found.converged
     assert not found.unbounded
@@ -99,10 +101,10 @@ def test_a_sample_whose_classes_are_separated_leads_nobody_astray(noise, are_ali
     labels[wrong] = (labels[wrong] + 1) % 6
     rows = PerClassRows(x, labels, 6, diagonal=False)
     problem = problem_of(rows, np.eye(6, 7).ravel())
-    small, _ = problem.thinned(SAMPLE_ROWS)
-    alone = minimize_newton(small, NO_PULL, small.identity)
+    small, _ = problem.subsampled(SAMPLE_ROWS)
+    alone = minimize_newton(small, NO_PENALTY, small.identity)
     # Where two features are all but alike, rounding may hold it up, but only far away.
     assert alone.unbounded or (are_alike and np.abs(alone.theta).max() > 1e5)
-    found, wanted = fit(problem, NO_PULL), minimize_newton(problem, NO_PULL, problem.identity)
+    found, wanted = fit(problem, NO_PENALTY), minimize_newton(problem, NO_PENALTY, problem.identity)
     assert found.converged
     assert found.loss == pytest.approx(wanted.loss, rel=1e-9)

@@ -5,8 +5,8 @@ import pytest
 
 from tempocal.rows import BinaryRows, Sums
 from tempocal.solve.blockwise_newton import bounded_steps
-from tempocal.solve.profile import _lows
-from tempocal.solve.rate_search import Bracket, KeyQuadratic, moved
+from tempocal.solve.profile import _local_minima
+from tempocal.solve.rate_search import Bracket, KeyQuadratic, shifted_sums
 
 KEYS, RATES = 20, 9
 WIDTHS = pytest.mark.parametrize("width", [1, 2, 3])
@@ -32,17 +32,17 @@ def make_bases(count):
     return np.random.default_rng(count).dirichlet(np.ones(count), size=(RATES, KEYS))
 
 
-def written_out(quadratic, basis, pull, theta):
+def written_out(quadratic, basis, penalty_matrix, theta):
     """Return the value, the gradient and the Hessian in the coefficients, key by key."""
     width = quadratic.center.shape[1]
     offset = theta - quadratic.identity
-    value = quadratic.loss + 0.5 * offset @ pull @ offset
-    gradient, hessian = pull @ offset, pull.copy()
+    value = quadratic.loss + 0.5 * offset @ penalty_matrix @ offset
+    gradient, hessian = penalty_matrix @ offset, penalty_matrix.copy()
     for t in range(KEYS):
         spread = np.kron(basis[t], np.eye(width))
-        away = spread @ theta - quadratic.center[t]
-        slope = quadratic.sums.gradient[t] + quadratic.sums.hessian[t] @ away
-        value += 0.5 * away @ (quadratic.sums.gradient[t] + slope)
+        displacement = spread @ theta - quadratic.center[t]
+        slope = quadratic.sums.gradient[t] + quadratic.sums.hessian[t] @ displacement
+        value += 0.5 * displacement @ (quadratic.sums.gradient[t] + slope)
         gradient = gradient + spread.T @ slope
         hessian = hessian + spread.T @ quadratic.sums.hessian[t] @ spread
     return value, gradient, hessian
@@ -55,11 +55,11 @@ def written_out(quadratic, basis, pull, theta):
 def test_best_is_where_the_gradient_vanishes_or_a_bound_holds(width, count, lower, shared):
     quadratic, bases = make_quadratic(width, count, lower), make_bases(count)
     n = count * width
-    pulls = np.eye(n) if shared else np.arange(1.0, RATES + 1)[:, None, None] * np.eye(n)
-    thetas, values = quadratic.best(bases, pulls, np.full(n, 0.5))
+    penalty_matrices = np.eye(n) if shared else np.arange(1.0, RATES + 1)[:, None, None] * np.eye(n)
+    thetas, values = quadratic.minimize(bases, penalty_matrices, np.full(n, 0.5))
     for r in range(RATES):
-        pull = pulls if shared else pulls[r]
-        value, gradient, hessian = written_out(quadratic, bases[r], pull, thetas[r])
+        penalty_matrix = penalty_matrices if shared else penalty_matrices[r]
+        value, gradient, hessian = written_out(quadratic, bases[r], penalty_matrix, thetas[r])
         assert values[r] == pytest.approx(value, rel=1e-12)
         again = bounded_steps(
             thetas[r][None], gradient[None], hessian[None], quadratic.lower, np.zeros(1)
@@ -80,7 +80,7 @@ def test_sums_a_tiny_step_away_are_those_of_a_pass(width):
         n_keys=5,
     )
     here, step = rng.normal(size=(5, width)), 1e-7 * rng.normal(size=(5, width))
-    found, expected = moved(rows.sums(here), step), rows.sums(here + step)
+    found, expected = shifted_sums(rows.sums(here), step), rows.sums(here + step)
     np.testing.assert_allclose(found.loss, expected.loss, rtol=1e-14)
     np.testing.assert_allclose(found.gradient, expected.gradient, atol=1e-11)
     np.testing.assert_allclose(found.hessian, expected.hessian, rtol=1e-5)
@@ -97,7 +97,7 @@ def test_sums_a_tiny_step_away_are_those_of_a_pass(width):
     ],
 )
 def test_level_rates_are_one_dip(values, wanted):
-    assert _lows(np.array(values), 1e-12).tolist() == wanted
+    assert _local_minima(np.array(values), 1e-12).tolist() == wanted
 
 
 @pytest.mark.parametrize("size", [1e-300, 1.0, 1e160, 1e293])
@@ -107,13 +107,13 @@ def test_a_parabola_of_any_height_has_its_vertex(size):
     found = Bracket.around(1, points, size * np.array([-0.5, -0.75, 0.25]))
     # Through these goes (x - 2)^2 / 4 - 3 / 4, but for its height.
     assert found.vertex == pytest.approx(2.0, abs=1e-9)
-    assert found.promised == pytest.approx(0.0, abs=1e-12 * size)
+    assert found.predicted == pytest.approx(0.0, abs=1e-12 * size)
     off = Bracket.around(1, points, size * np.array([-0.5, -0.75, -0.5]))
     assert 2.0 < off.vertex < 4.0
-    assert 0.0 < off.promised < size
+    assert 0.0 < off.predicted < size
 
 
 def test_heights_beyond_all_numbers_have_no_vertex():
     with np.errstate(over="ignore"):
         found = Bracket.around(1, np.array([1.0, 2.0, 4.0]), np.array([1e308, -1e308, 1e308]))
-    assert (found.vertex, found.promised) == (2.0, 0.0)
+    assert (found.vertex, found.predicted) == (2.0, 0.0)

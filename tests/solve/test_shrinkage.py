@@ -119,7 +119,7 @@ def test_fold_fits_agree_with_full_refits(value):
     problem, strength = keyed_softmax(n=3000), (value, value)
     stepped = fold_coefficients(problem, fit(problem, strength), strength)
     refitted = np.array(
-        [fit(replace(problem, left_out=fold), strength).theta for fold in range(N_FOLDS)]
+        [fit(replace(problem, held_out_fold=fold), strength).theta for fold in range(N_FOLDS)]
     )
     weight = problem.rows.total_weight
     difference = problem.rows.sums(stepped).loss.sum() - problem.rows.sums(refitted).loss.sum()
@@ -132,7 +132,9 @@ def test_folds_choose_what_predicts_rows_left_out():
 
     def held_out(value):
         strength = (value, value)
-        fits = [fit(replace(problem, left_out=fold), strength).theta for fold in range(N_FOLDS)]
+        fits = [
+            fit(replace(problem, held_out_fold=fold), strength).theta for fold in range(N_FOLDS)
+        ]
         return problem.rows.sums(np.array(fits)).loss.sum() / problem.rows.total_weight
 
     best = min(held_out(10.0**power) for power in range(6))
@@ -140,7 +142,7 @@ def test_folds_choose_what_predicts_rows_left_out():
 
 
 def test_one_fold_left_out_is_enough_for_large_models():
-    shrunk = fit_by_folds(replace(keyed_softmax(), most_newton=3))
+    shrunk = fit_by_folds(replace(keyed_softmax(), max_newton=3))
     assert shrunk.solution.converged
     assert shrunk.solution.hessian is None
     # The rows' structure is diagonal, so strong regularization wins.
@@ -159,7 +161,9 @@ def test_left_out_rows_do_not_count():
     whole = softmax(diagonal=False)
     theta = problem.identity * 0.7
     no_pull = (0.0, 0.0)
-    parts = [replace(problem, left_out=f).evaluate(theta, no_pull).value for f in range(N_FOLDS)]
+    parts = [
+        replace(problem, held_out_fold=f).evaluate(theta, no_pull).value for f in range(N_FOLDS)
+    ]
     total = whole.evaluate(theta, no_pull).value
     assert sum(parts) == pytest.approx((N_FOLDS - 1) * total, rel=1e-12)
 

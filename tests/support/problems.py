@@ -16,7 +16,7 @@ def problem_of(rows, identity, lower=-np.inf) -> Problem:
         identity=identity,
         penalties=(Penalty("slopes", slopes), Penalty("biases", 1.0 - slopes)),
         lower=np.full(identity.shape, lower, dtype=float),
-        steady=np.zeros_like(identity),
+        baseline_penalty=np.zeros_like(identity),
         moment=np.ones((1, 1)),
     )
 

@@ -13,7 +13,7 @@ from tempocal.calibrators.standardization import Standard
 from tempocal.errors import InputError, NoPartialFitError
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.solve import Memory
+from tempocal.solve import Posterior
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Learned:
         Whether it belongs in the model file: where rows come in parts.
     """
 
-    models: tuple[Memory, ...]
+    models: tuple[Posterior, ...]
     class_weights: Array
     times: Array = field(default_factory=lambda: np.zeros(0))
     weights: Array = field(default_factory=lambda: np.zeros(0))
@@ -46,11 +46,11 @@ class Learned:
         """Coordinates of each model."""
         return self.standards or (None,) * len(self.models)
 
-    def faded(self, keep: float) -> Self:
+    def discounted(self, keep: float) -> Self:
         """Let all rows so far count less."""
         return replace(
             self,
-            models=tuple(one.faded(keep) for one in self.models),
+            models=tuple(one.discounted(keep) for one in self.models),
             class_weights=keep * self.class_weights,
         )
 

@@ -10,11 +10,17 @@ from tempocal.calibrators.standardization import Standard
 from tempocal.errors import DamagedModelFileError
 from tempocal.links import Array
 from tempocal.predictor.entries import list_from, require_keys
-from tempocal.solve import Memory, Scatter
+from tempocal.solve import Posterior, Scatter
 
 _KEYS = {"class_weights", "times", "weights", "models"}
 _ARRAYS = ("theta", "gradient", "curvature")
-_NUMBERS = ("strengths", "wanted", "weakest", "log_rates")
+# Entries of the file, and the fields of a posterior that they hold.
+_NUMBERS = {
+    "strengths": "strengths",
+    "wanted": "fixed_strengths",
+    "weakest": "min_strengths",
+    "log_rates": "log_rates",
+}
 _STANDARDS = "standards"
 _KEYS_OF_A_MODEL = {*_ARRAYS, *_NUMBERS, "scatter", "effect", "noise"}
 
@@ -28,7 +34,7 @@ def learned_to_dict(learned: Learned) -> dict[str, Any]:
         "class_weights": learned.class_weights.tolist(),
         "times": learned.times.tolist(),
         "weights": learned.weights.tolist(),
-        "models": [_memory_to_dict(one) for one in learned.models],
+        "models": [_posterior_to_dict(one) for one in learned.models],
     }
 
 
@@ -38,7 +44,7 @@ def learned_from_dict(content: Any, n_models: int, n_classes: int) -> Learned:
         {_STANDARDS} if isinstance(content, Mapping) and _STANDARDS in content else set()
     )
     require_keys(content, known)
-    models = [_memory_from_dict(one) for one in list_from(content["models"], "models")]
+    models = [_posterior_from_dict(one) for one in list_from(content["models"], "models")]
     learned = Learned(
         tuple(models),
         class_weights=_array(content["class_weights"], "class_weights"),
@@ -53,34 +59,34 @@ def learned_from_dict(content: Any, n_models: int, n_classes: int) -> Learned:
     return learned
 
 
-def _memory_to_dict(memory: Memory) -> dict[str, Any]:
-    scatter = memory.scatter
+def _posterior_to_dict(posterior: Posterior) -> dict[str, Any]:
+    scatter = posterior.scatter
     return {
-        **{name: getattr(memory, name).tolist() for name in _ARRAYS},
-        **{name: list(getattr(memory, name)) for name in _NUMBERS},
+        **{name: getattr(posterior, name).tolist() for name in _ARRAYS},
+        **{name: list(getattr(posterior, field)) for name, field in _NUMBERS.items()},
         "scatter": scatter and [scatter.squares.tolist(), scatter.counts.tolist()],
-        "effect": memory.effect,
-        "noise": None if memory.noise is None else memory.noise.tolist(),
+        "effect": posterior.effect,
+        "noise": None if posterior.noise is None else posterior.noise.tolist(),
     }
 
 
-def _memory_from_dict(content: Any) -> Memory:
+def _posterior_from_dict(content: Any) -> Posterior:
     require_keys(content, _KEYS_OF_A_MODEL)
     values: dict[str, Any] = {name: _array(content[name], name) for name in _ARRAYS}
-    values.update({name: _numbers(content[name], name) for name in _NUMBERS})
+    values.update({field: _numbers(content[name], name) for name, field in _NUMBERS.items()})
     scatter = None
     if content["scatter"] is not None:
         parts = list_from(content["scatter"], "scatter")
         scatter = Scatter(*(_array(part, "scatter") for part in parts[:2]))
     noise = content["noise"]
-    memory = Memory(
+    posterior = Posterior(
         **values,
         scatter=scatter,
         effect=float(_array(content["effect"], "effect")),
         noise=None if noise is None else _array(noise, "noise"),
     )
-    _require_shapes(memory)
-    return memory
+    _require_shapes(posterior)
+    return posterior
 
 
 def _standard_to_list(standard: Standard | None) -> list[float] | None:
@@ -104,8 +110,8 @@ def _standards_from(value: Any, n_models: int) -> tuple[Standard | None, ...]:
     )
 
 
-def _require_shapes(memory: Memory) -> None:
-    theta, curvature, rates = memory.theta, memory.curvature, len(memory.log_rates)
+def _require_shapes(posterior: Posterior) -> None:
+    theta, curvature, rates = posterior.theta, posterior.curvature, len(posterior.log_rates)
     square = curvature.ndim == 3 and curvature.shape[1] == curvature.shape[2]
     fits = (
         square
@@ -116,13 +122,13 @@ def _require_shapes(memory: Memory) -> None:
             curvature.shape[1] - rates if len(curvature) == 1 else -1,
         )
     )
-    scatter = memory.scatter
+    scatter = posterior.scatter
     if scatter is not None:
         fits = fits and scatter.squares.shape == curvature.shape
         fits = fits and scatter.counts.shape == curvature.shape[:1]
-    if memory.noise is not None:
-        fits = fits and memory.noise.shape == curvature.shape
-    if not fits or memory.gradient.shape != theta.shape or not memory.effect > 0:
+    if posterior.noise is not None:
+        fits = fits and posterior.noise.shape == curvature.shape
+    if not fits or posterior.gradient.shape != theta.shape or not posterior.effect > 0:
         raise DamagedModelFileError("the parts of what was learned do not go together")
 
 

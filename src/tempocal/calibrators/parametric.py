@@ -31,14 +31,14 @@ from tempocal.links import Array
 from tempocal.maps import FORMS, numbers_by_name
 from tempocal.rows import Rows
 from tempocal.solve import (
-    MOST_NEWTON_COEFFICIENTS,
+    MAX_NEWTON_COEFFICIENTS,
     N_FOLDS,
+    FixedStrengths,
     Penalty,
     Problem,
-    Shrunk,
-    Wanted,
-    go_on,
-    remember,
+    RegularizedFit,
+    posterior_of,
+    update_fit,
 )
 
 # Of a model that L-BFGS is not for.
@@ -77,10 +77,10 @@ class LinearModel:
     slopes: Array
     biases: Array
     lower: Array
-    steady: Array
+    baseline_penalty: Array
     readout: Array | None = None
     moment: Array = field(default_factory=lambda: NO_MOMENT)
-    most_newton: int = MOST_NEWTON_COEFFICIENTS
+    max_newton: int = MAX_NEWTON_COEFFICIENTS
     standard: Standard | None = None
 
     @property
@@ -117,9 +117,9 @@ class LinearModel:
                 Penalty("biases", self.biases, unit=self.units[1]),
             ),
             lower=self.lower,
-            steady=self.steady,
+            baseline_penalty=self.baseline_penalty,
             moment=self.moment,
-            most_newton=self.most_newton,
+            max_newton=self.max_newton,
         )
 
     def numbers(self, theta: Array) -> Array:
@@ -213,7 +213,7 @@ class ParametricCalibrator(Calibrator):
             self._fit_rows(logits, y, sample_weight, groups, first)
             self._learned = saved(self._learned)
             return self
-        known = require_learned(self._learned).faded(share)
+        known = require_learned(self._learned).discounted(share)
         check_later_classes(classes, self.classes_)
         checked = self._check_rows(logits, y, sample_weight, groups, self.classes_)
         self._compare_columns(checked.logits)
@@ -238,7 +238,7 @@ def linear_model(
     *,
     free: Any = False,
     lower: Any = -np.inf,
-    steady: Any = 0.0,
+    baseline_penalty: Any = 0.0,
     **rest: Any,
 ) -> LinearModel:
     """Make a model whose settings are numbers for all its coefficients or one for each.
@@ -252,60 +252,62 @@ def linear_model(
         slopes=np.full(start.shape, np.logical_not(np.logical_or(biases, free)), dtype=np.float64),
         biases=np.full(start.shape, biases, dtype=np.float64),
         lower=np.full(start.shape, lower, dtype=np.float64),
-        steady=np.full(start.shape, steady, dtype=np.float64),
+        baseline_penalty=np.full(start.shape, baseline_penalty, dtype=np.float64),
         **rest,
     )
 
 
 def fit_alone(
     model: LinearModel, family: Family, shrinkage: Any, data: FitData
-) -> tuple[Problem, Shrunk, Wanted]:
+) -> tuple[Problem, RegularizedFit, FixedStrengths]:
     """Fit coefficients that are the same for all rows; tell also which strengths are given."""
     strengths = check_shrinkage(shrinkage)
     by_folds = family.choose == "folds" and strengths is None
     keys = data.folds(N_FOLDS) if by_folds else None
     problem = model.problem(keys, N_FOLDS if by_folds else 1)
-    shrunk = shrink(problem, strengths, data.groups, family.choose)
-    report(problem, shrunk, shrinkage)
+    result = shrink(problem, strengths, data.groups, family.choose)
+    report(problem, result, shrinkage)
     # Strengths that were chosen by folds are as good as given.
-    return problem, shrunk, shrunk.strengths if by_folds else strengths or (None, None)
+    return problem, result, result.strengths if by_folds else strengths or (None, None)
 
 
 def fit_family(family: Family, shrinkage: Any, data: FitData) -> FitResult:
     """Fit the models of a family, and make their map."""
-    problems, fits, wanted = zip(
+    problems, fits, fixed_strengths = zip(
         *(fit_alone(model, family, shrinkage, data) for model in family.models), strict=True
     )
     losses: tuple[float | None, float | None] = (None, None)
     if family.loss_is_nll:
         total = problems[0].rows.total_weight
-        before = float(problems[0].losses_before.sum())
+        before = float(problems[0].losses_at_identity.sum())
         losses = (before / total, fits[0].solution.loss / total)
-    return _made(family, problems, fits, data, wanted=wanted[0], losses=losses)
+    return _made(family, problems, fits, data, fixed_strengths=fixed_strengths[0], losses=losses)
 
 
 def update_family(family: Family, shrinkage: Any, known: Learned, data: FitData) -> FitResult:
     """Fit the same coefficients to rows that came later, beside what is known of earlier ones."""
     problems = [
-        replace(model.problem(), past=before.past)
+        replace(model.problem(), earlier_loss=before.quadratic_loss)
         for model, before in zip(family.models, known.models, strict=True)
     ]
     fits = [
-        go_on(problem, before, data.groups)
+        update_fit(problem, before, data.groups)
         for problem, before in zip(problems, known.models, strict=True)
     ]
-    for problem, shrunk in zip(problems, fits, strict=True):
-        report(problem, shrunk, shrinkage)
-    return _made(family, problems, fits, data, wanted=known.models[0].wanted, before=known)
+    for problem, result in zip(problems, fits, strict=True):
+        report(problem, result, shrinkage)
+    return _made(
+        family, problems, fits, data, fixed_strengths=known.models[0].fixed_strengths, before=known
+    )
 
 
 def _made(
     family: Family,
     problems: Sequence[Problem],
-    fits: Sequence[Shrunk],
+    fits: Sequence[RegularizedFit],
     data: FitData,
     *,
-    wanted: Wanted,
+    fixed_strengths: FixedStrengths,
     before: Learned | None = None,
     losses: tuple[float | None, float | None] = (None, None),
 ) -> FitResult:
@@ -323,7 +325,7 @@ def _made(
     if all(one.solution.hessian is not None for one in fits):
         known = [None] * len(fits) if before is None else before.models
         models = [
-            remember(problem, fit, wanted, fit.design_effect or 1.0, one)
+            posterior_of(problem, fit, fixed_strengths, fit.design_effect or 1.0, one)
             for problem, fit, one in zip(problems, fits, known, strict=True)
         ]
         standards = tuple(model.standard for model in family.models)

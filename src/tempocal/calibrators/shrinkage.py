@@ -14,7 +14,15 @@ from tempocal.errors import (
 )
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.solve import Penalty, Problem, Shrunk, Strengths, fit, fit_by_evidence, fit_by_folds
+from tempocal.solve import (
+    Penalty,
+    Problem,
+    RegularizedFit,
+    Strengths,
+    fit,
+    fit_by_evidence,
+    fit_by_folds,
+)
 
 Shrinkage = Literal["auto"] | float | tuple[float, float]
 
@@ -45,28 +53,30 @@ def shrink(
     strengths: Strengths | None,
     groups: Groups | None,
     choose: Literal["evidence", "folds"],
-) -> Shrunk:
+) -> RegularizedFit:
     """Fit a problem at strengths that were asked for, or that are to be chosen."""
     if strengths is not None:
-        return Shrunk(fit(problem, strengths), strengths)
+        return RegularizedFit(fit(problem, strengths), strengths)
     return fit_by_folds(problem) if choose == "folds" else fit_by_evidence(problem, groups)
 
 
-def report(problem: Problem, shrunk: Shrunk, shrinkage: Any, times: Array | None = None) -> None:
+def report(
+    problem: Problem, result: RegularizedFit, shrinkage: Any, times: Array | None = None
+) -> None:
     """Refuse a fit that ran away; warn of one that did not end or stands at its bounds."""
-    if shrunk.solution.unbounded:
+    if result.solution.unbounded:
         raise NoFiniteOptimumError(
             f"at shrinkage={shrinkage!r} the best coefficients are infinite"
-            f"{_where(shrunk, times)}: the logits separate the classes, or a class never occurs. "
+            f"{_where(result, times)}: the logits separate the classes, or a class never occurs. "
             'shrinkage="auto" keeps them finite'
         )
-    if not shrunk.solution.converged:
+    if not result.solution.converged:
         warn_user(
-            f"the fit stopped after {shrunk.solution.passes} passes short of its optimum: "
+            f"the fit stopped after {result.solution.passes} passes short of its optimum: "
             "look at the scale of the logits",
             NotConvergedWarning,
         )
-    at_bound = shrunk.solution.theta <= problem.lower
+    at_bound = result.solution.theta <= problem.lower
     if np.count_nonzero(at_bound) and at_bound[np.isfinite(problem.lower)].all():
         warn_user(
             "all slopes stand at their lower bound, so that the logits hardly count: they tell "
@@ -75,9 +85,9 @@ def report(problem: Problem, shrunk: Shrunk, shrinkage: Any, times: Array | None
         )
 
 
-def _where(shrunk: Shrunk, times: Array | None) -> str:
+def _where(result: RegularizedFit, times: Array | None) -> str:
     """Name the first times at which coefficients ran away."""
-    where = shrunk.solution.where_unbounded
+    where = result.solution.where_unbounded
     if where is None or times is None:
         return ""
     found = times[where]
@@ -85,7 +95,7 @@ def _where(shrunk: Shrunk, times: Array | None) -> str:
     return f" at time {shown}" + (f" and {len(found) - 3} more" if len(found) > 3 else "")
 
 
-def details_of(problems: Sequence[Problem], fits: Sequence[Shrunk]) -> dict[str, Any]:
+def details_of(problems: Sequence[Problem], fits: Sequence[RegularizedFit]) -> dict[str, Any]:
     """Collect what a summary tells about one fit or one for each class."""
     strengths = {
         _strength_of(penalty): one_or_list(
@@ -105,7 +115,7 @@ def details_of(problems: Sequence[Problem], fits: Sequence[Shrunk]) -> dict[str,
 
 
 def _strength_of(penalty: Penalty) -> str:
-    return penalty.name if penalty.is_tie else f"shrinkage_of_{penalty.name}"
+    return penalty.name if penalty.is_smoothing else f"shrinkage_of_{penalty.name}"
 
 
 def one_or_list(values: list[Any]) -> Any:

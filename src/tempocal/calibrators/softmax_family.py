@@ -43,7 +43,7 @@ def diagonal_family(data: FitData, shrinkage: Any) -> Family:
     rows = data.rows_of(predictor)
     biases = np.tile([False, True], data.n_classes)
     # Two coefficients a class are few enough for Newton's method, whatever the number of classes.
-    model = linear_model(rows, identity=~biases, biases=biases, most_newton=MOST_DIAGONAL)
+    model = linear_model(rows, identity=~biases, biases=biases, max_newton=MOST_DIAGONAL)
     return Family(
         (model.standardized(standard),),
         form="diagonal",
@@ -80,7 +80,7 @@ def full_family(
         biases=np.tile(np.arange(n_classes + 1) == n_classes, n_classes),
         free=free,
         # Without it separable data would send a free diagonal to infinity.
-        steady=free & isinstance(shrinkage, str),
+        baseline_penalty=free & isinstance(shrinkage, str),
         moment=data.moment(of_log_proba=of_log_proba),
     )
     form = "full_of_log_proba" if of_log_proba else "full"

@@ -92,6 +92,11 @@ class TemperatureScaling(ParametricCalibrator):
             predictor, standard = scaled_softmax_in_standard(data)
         rows = data.rows_of(predictor)
         model = LinearModel(
-            rows, identity=ONE, slopes=ONE, biases=NONE, lower=np.array([smallest]), steady=NONE
+            rows,
+            identity=ONE,
+            slopes=ONE,
+            biases=NONE,
+            lower=np.array([smallest]),
+            baseline_penalty=NONE,
         )
         return Family((model.standardized(standard),), form="scale", loss_is_nll=True)

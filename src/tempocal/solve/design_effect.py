@@ -4,8 +4,8 @@ import numpy as np
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.solve.group_gradients import score_variance
-from tempocal.solve.linear_systems import as_blocks, invert_blocks, like_blocks
+from tempocal.solve.group_gradients import gradient_variance
+from tempocal.solve.linear_systems import as_blocks, blocks_like, invert_blocks
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 
@@ -35,10 +35,10 @@ def design_effect(
     if groups.count == 1:
         return max(1.0, at_most)
     blocks = as_blocks(solution.hessian)
-    pull = like_blocks(problem.pull(strengths), blocks)
-    inverse = invert_blocks(blocks + pull, np.ones(blocks.shape[:2], dtype=bool))
+    penalty_matrix = blocks_like(problem.penalty_matrix(strengths), blocks)
+    inverse = invert_blocks(blocks + penalty_matrix, np.ones(blocks.shape[:2], dtype=bool))
     if variance is None:
-        variance = score_variance(problem, solution, groups)
+        variance = gradient_variance(problem, solution, groups)
     alone = float(np.einsum("tpq,tqp->", inverse, blocks))
     inflation = float(np.einsum("tpq,tqp->", inverse, variance)) / max(alone, SMALLEST)
     # In logarithms, or four groups of a thousand rows would outweigh twenty-five that are there.

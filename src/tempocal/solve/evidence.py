@@ -30,29 +30,29 @@ import numpy as np
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.solve.design_effect import design_effect
-from tempocal.solve.linear_systems import like_blocks
+from tempocal.solve.laplace import (
+    MAX_UPDATES,
+    SMALLEST,
+    STRENGTH_TOLERANCE,
+    FixedStrengths,
+    LaplaceApproximation,
+    hessian_and_gradient,
+    max_log_change,
+)
+from tempocal.solve.linear_systems import blocks_like
 from tempocal.solve.minimize import fit
 from tempocal.solve.penalties import Penalty, Strengths, log_determinant
 from tempocal.solve.problem import Problem, Solution
-from tempocal.solve.quadratic import (
-    MAX_UPDATES,
-    SETTLED,
-    SMALLEST,
-    Quadratic,
-    Wanted,
-    derivatives_of,
-    largest_change,
-)
 
 Fit = Callable[[Problem, Strengths, Array | None], Solution]
 
 MAX_ROUNDS = 30
 # Change of the logarithm of the design effect that is too small to matter.
-SETTLED_EFFECT = 0.05
+EFFECT_TOLERANCE = 0.05
 
 
 @dataclass(frozen=True)
-class Shrunk:
+class RegularizedFit:
     """A fit, and the strengths that the data chose for it."""
 
     solution: Solution
@@ -63,12 +63,12 @@ class Shrunk:
 def fit_by_evidence(
     problem: Problem,
     groups: Groups | None,
-    wanted: Wanted | None = None,
+    fixed_strengths: FixedStrengths | None = None,
     *,
     fit: Fit = fit,
-    first: Strengths | None = None,
+    start_strengths: Strengths | None = None,
     start: Array | None = None,
-) -> Shrunk:
+) -> RegularizedFit:
     """Fit with the strengths under which the data are most likely, but for those ``wanted``.
 
     Each round fits exactly at the current strengths and then updates them on the quadratic
@@ -76,77 +76,83 @@ def fit_by_evidence(
     settle where a bound comes and goes, so that of all rounds the one of most evidence is kept.
     The ``first`` strengths and the coefficients to ``start`` from save rounds and passes.
     """
-    if wanted is None:
-        wanted = (None,) * len(problem.penalties)
-    strengths = first or tuple(1.0 if one is None else one for one in wanted)
+    if fixed_strengths is None:
+        fixed_strengths = (None,) * len(problem.penalties)
+    strengths = start_strengths or tuple(1.0 if one is None else one for one in fixed_strengths)
     solution = fit(problem, strengths, start)
     if solution.unbounded:
-        return Shrunk(solution, strengths)
+        return RegularizedFit(solution, strengths)
     if start is None:
         # Once more from there: what follows rests on the curvature at the optimum itself, whatever
         # way led to it.
         polished = fit(problem, strengths, solution.theta)
         solution = replace(polished, passes=solution.passes + polished.passes)
     effect = design_effect(problem, solution, groups, strengths)
-    weakest = weakest_prior(problem)
-    settled = settle(
-        problem, Shrunk(solution, strengths, effect), wanted=wanted, weakest=weakest, fit=fit
+    min_strengths = min_strengths_of(problem)
+    converged = converge_strengths(
+        problem,
+        RegularizedFit(solution, strengths, effect),
+        fixed_strengths=fixed_strengths,
+        min_strengths=min_strengths,
+        fit=fit,
     )
     # The design effect depends a little on the strengths that it has chosen.
-    again = design_effect(problem, settled.solution, groups, settled.strengths)
-    if abs(np.log(again / effect)) < SETTLED_EFFECT:
-        return settled
-    settled = replace(settled, design_effect=again)
-    return settle(problem, settled, wanted=wanted, weakest=weakest, fit=fit)
+    again = design_effect(problem, converged.solution, groups, converged.strengths)
+    if abs(np.log(again / effect)) < EFFECT_TOLERANCE:
+        return converged
+    converged = replace(converged, design_effect=again)
+    return converge_strengths(
+        problem, converged, fixed_strengths=fixed_strengths, min_strengths=min_strengths, fit=fit
+    )
 
 
-def settle(
+def converge_strengths(
     problem: Problem,
-    start: Shrunk,
+    start: RegularizedFit,
     *,
-    wanted: Wanted,
-    weakest: Strengths,
+    fixed_strengths: FixedStrengths,
+    min_strengths: Strengths,
     fit: Fit,
     max_rounds: int = MAX_ROUNDS,
     max_updates: int = MAX_UPDATES,
-) -> Shrunk:
+) -> RegularizedFit:
     """Go on from a fit at some strengths until they no longer change."""
     solution, strengths, effect = start.solution, start.strengths, start.design_effect or 1.0
     rounds = [start]
     before = np.inf
     for _ in range(max_rounds):
-        quadratic = Quadratic.around(problem, solution, strengths, effect)
-        chosen = quadratic.settle(weakest, wanted, max_updates)
+        quadratic = LaplaceApproximation.at(problem, solution, strengths, effect)
+        chosen = quadratic.converge(min_strengths, fixed_strengths, max_updates)
         # Twice in a row, for the curvature may be that of the round before.
-        last, before = before, largest_change(chosen, strengths)
+        last, before = before, max_log_change(chosen, strengths)
         change = max(last, before)
         strengths = chosen
         solution = fit(problem, strengths, solution.theta)
         if solution.unbounded:
             # From here on every start would be far out, where nothing shows it any more.
-            return Shrunk(solution, strengths, effect)
-        rounds.append(Shrunk(solution, strengths, effect))
-        if change < SETTLED:
+            return RegularizedFit(solution, strengths, effect)
+        rounds.append(RegularizedFit(solution, strengths, effect))
+        if change < STRENGTH_TOLERANCE:
             break
     best = rounds[-1]
-    if change >= SETTLED:
+    if change >= STRENGTH_TOLERANCE:
         best = max(
             rounds, key=lambda one: log_evidence(problem, one.solution, one.strengths, effect)
         )
     passes = sum(one.solution.passes for one in rounds)
-    return Shrunk(replace(best.solution, passes=passes), best.strengths, effect)
+    return RegularizedFit(replace(best.solution, passes=passes), best.strengths, effect)
 
 
-def weakest_prior(problem: Problem) -> Strengths:
+def min_strengths_of(problem: Problem) -> Strengths:
     """Mean square of the features that each penalty pulls on, but at most 1.
 
     It is read off the curvature where p is 1/2.
     """
     squares = problem.rows.squares
     # All functions of a basis see the same features.
-    everywhere = np.tile(squares, problem.n_coefficients // len(squares))
+    all_squares = np.tile(squares, problem.n_coefficients // len(squares))
     means = [
-        float(everywhere @ _diagonal(one) / _diagonal(one).sum()) if one.is_used else 1.0
+        float(all_squares @ _diagonal_of(one) / _diagonal_of(one).sum()) if one.is_used else 1.0
         for one in problem.penalties
     ]
     return tuple(min(1.0, max(mean, SMALLEST)) for mean in means)
@@ -160,12 +166,12 @@ def log_evidence(
     A free coefficient is integrated as a normal one, by its curvature; one that a bound holds back
     as an exponential one, by its gradient.
     """
-    hessian, gradient = derivatives_of(solution)
+    hessian, gradient = hessian_and_gradient(solution)
     free = solution.theta > problem.lower
     prior = tuple(s / effect for s in strengths)
-    pull = problem.pull(strengths) / effect
-    fit_of_both = -(solution.loss + problem.cost(strengths, solution.theta)) / effect
-    curvature = hessian / effect + like_blocks(pull, hessian)
+    penalty_matrix = problem.penalty_matrix(strengths) / effect
+    log_posterior = -(solution.loss + problem.penalty_value(strengths, solution.theta)) / effect
+    curvature = hessian / effect + blocks_like(penalty_matrix, hessian)
     # What is not free is left out: ones on the diagonal have no logarithm.
     held = ~free.reshape(curvature.shape[:2])
     curvature[held] = 0.0
@@ -175,18 +181,18 @@ def log_evidence(
     volume = -0.5 * float(np.log(np.maximum(eigenvalues, SMALLEST)).sum())
     volume -= float(np.log(np.maximum(gradient[~free] / effect, SMALLEST)).sum())
     volume -= 0.5 * np.log(2.0 * np.pi) * float((~free).sum())
-    width = 0.5 * log_determinant(pull)
+    width = 0.5 * log_determinant(penalty_matrix)
     used = [
-        (s, one.is_tie)
+        (s, one.is_smoothing)
         for s, one in zip(prior, problem.penalties, strict=True)
         if one.is_used and s > 0
     ]
-    hyperprior = sum(np.log1p(1.0 / s) + 0.5 * np.log(s) * is_tie for s, is_tie in used)
-    return float(fit_of_both + volume + width - hyperprior)
+    hyperprior = sum(np.log1p(1.0 / s) + 0.5 * np.log(s) * is_smoothing for s, is_smoothing in used)
+    return float(log_posterior + volume + width - hyperprior)
 
 
 @dataclass(frozen=True)
-class Doubt:
+class AlternativeFit:
     """Strengths that could be, and the coefficients at them.
 
     Where the data leave nothing but the identity, they do so for want of evidence, not because
@@ -198,21 +204,21 @@ class Doubt:
     theta: Array
 
 
-def doubt(
+def alternative_fit(
     problem: Problem,
     solution: Solution,
     strengths: Strengths,
     effect: float,
     *,
-    wanted: Wanted,
-    weakest: Strengths,
-) -> Doubt:
+    fixed_strengths: FixedStrengths,
+    min_strengths: Strengths,
+) -> AlternativeFit:
     """Return the weaker strengths that the data would allow, where they were not given."""
-    quadratic = Quadratic.around(problem, solution, strengths, effect, doubtful=True)
-    weaker = quadratic.settle(weakest, wanted)
+    quadratic = LaplaceApproximation.at(problem, solution, strengths, effect, mode_in_log=True)
+    weaker = quadratic.converge(min_strengths, fixed_strengths)
     prior = tuple(s / effect for s in weaker)
-    return Doubt(weaker, problem.identity + quadratic.optimum(prior)[1])
+    return AlternativeFit(weaker, problem.identity + quadratic.optimum(prior)[1])
 
 
-def _diagonal(penalty: Penalty) -> Array:
+def _diagonal_of(penalty: Penalty) -> Array:
     return penalty.matrix if penalty.matrix.ndim == 1 else np.diag(penalty.matrix)

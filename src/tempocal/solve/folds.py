@@ -11,8 +11,8 @@ import numpy as np
 
 from tempocal.inputs import Codes, Groups
 from tempocal.links import Array
-from tempocal.solve.evidence import Shrunk
-from tempocal.solve.linear_systems import solve_flat
+from tempocal.solve.evidence import RegularizedFit
+from tempocal.solve.linear_systems import solve_semidefinite
 from tempocal.solve.minimize import fit
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
@@ -32,25 +32,27 @@ def fold_codes(n_rows: int, groups: Groups | None, n_folds: int = N_FOLDS, seed:
     return dealt if groups is None else dealt[groups.codes]
 
 
-def fit_by_folds(problem: Problem) -> Shrunk:
+def fit_by_folds(problem: Problem) -> RegularizedFit:
     """Fit with the strength that does best on rows left out; ``problem.rows`` is keyed by fold."""
-    score = _one_fold if problem.n_coefficients > problem.most_newton else _all_folds
-    tried: list[_Tried] = []
+    score = (
+        _hold_out_one_fold if problem.n_coefficients > problem.max_newton else _hold_out_each_fold
+    )
+    candidates: list[_Candidate] = []
     start: Array | None = None
     for value in STRENGTHS:
-        tried.append(score(problem, (value,) * len(problem.penalties), start))
-        start = tried[-1].solution.theta
-        losses = [one.loss for one in tried]
+        candidates.append(score(problem, (value,) * len(problem.penalties), start))
+        start = candidates[-1].solution.theta
+        losses = [one.loss for one in candidates]
         if len(losses) - 1 - int(np.argmin(losses)) >= PATIENCE:
             break
-    best = tried[int(np.argmin(losses))]
+    best = candidates[int(np.argmin(losses))]
     solution = fit(problem, best.strengths, start=best.solution.theta)
-    passes = solution.passes + sum(one.passes for one in tried)
-    return Shrunk(replace(solution, passes=passes), best.strengths)
+    passes = solution.passes + sum(one.passes for one in candidates)
+    return RegularizedFit(replace(solution, passes=passes), best.strengths)
 
 
 @dataclass(frozen=True)
-class _Tried:
+class _Candidate:
     """A strength, a fit at it and the loss on rows left out."""
 
     strengths: Strengths
@@ -59,31 +61,31 @@ class _Tried:
     passes: int
 
 
-def _one_fold(problem: Problem, strengths: Strengths, start: Array | None) -> _Tried:
+def _hold_out_one_fold(problem: Problem, strengths: Strengths, start: Array | None) -> _Candidate:
     """Fit without the first fold and score it."""
-    solution = fit(replace(problem, left_out=0), strengths, start)
+    solution = fit(replace(problem, held_out_fold=0), strengths, start)
     theta = np.tile(solution.theta, (problem.rows.n_keys, 1))
     loss = float(problem.rows.losses(theta)[0])
-    return _Tried(strengths, solution, loss, solution.passes + 1)
+    return _Candidate(strengths, solution, loss, solution.passes + 1)
 
 
-def _all_folds(problem: Problem, strengths: Strengths, start: Array | None) -> _Tried:
+def _hold_out_each_fold(problem: Problem, strengths: Strengths, start: Array | None) -> _Candidate:
     """Fit all rows, step to the fit of each fold and score the rows it left out."""
     solution = fit(problem, strengths, start)
     theta = fold_coefficients(problem, solution, strengths)
     loss = float(problem.rows.losses(theta).sum())
-    return _Tried(strengths, solution, loss, solution.passes + 2)
+    return _Candidate(strengths, solution, loss, solution.passes + 2)
 
 
 def fold_coefficients(problem: Problem, solution: Solution, strengths: Strengths) -> Array:
     """Coefficients fitted without each fold, of shape (folds, coefficients), by a Newton step."""
     sums = problem.rows.sums(np.tile(solution.theta, (problem.rows.n_keys, 1)))
     assert sums.hessian is not None
-    curvature = sums.hessian.sum(axis=0) + as_matrix(problem.pull(strengths))
+    curvature = sums.hessian.sum(axis=0) + as_matrix(problem.penalty_matrix(strengths))
     # At the optimum the gradients of all folds and the pull cancel: without a fold, minus its own
     # gradient is left.
     steps = [
-        solve_flat(curvature - own, gradient)
+        solve_semidefinite(curvature - own, gradient)
         for own, gradient in zip(sums.hessian, sums.gradient, strict=True)
     ]
     return np.maximum(solution.theta + np.array(steps), problem.lower)

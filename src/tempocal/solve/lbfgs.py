@@ -20,10 +20,10 @@ RIDGE = 1e-9
 
 def minimize_lbfgs(problem: Problem, strengths: Strengths, start: Array) -> Solution:
     """Minimize the penalized loss of a problem from its gradients alone."""
-    pull = problem.pull(strengths)
+    penalty_matrix = problem.penalty_matrix(strengths)
     weight = problem.rows.total_weight
 
-    basis = _round_basis(problem, pull)
+    basis = _round_basis(problem, penalty_matrix)
     width = len(basis)
 
     # Coefficients are measured from the identity, and in a basis in which the objective is round.
@@ -56,7 +56,7 @@ def minimize_lbfgs(problem: Problem, strengths: Strengths, start: Array) -> Solu
     further = problem.evaluate((1.0 + FURTHER) * theta, strengths, hessian=False).value / weight
     return Solution(
         theta=theta,
-        loss=float(result.fun) * weight - problem.cost(strengths, theta),
+        loss=float(result.fun) * weight - problem.penalty_value(strengths, theta),
         hessian=None,
         gradient=None,
         passes=int(result.nfev) + 1,
@@ -65,10 +65,10 @@ def minimize_lbfgs(problem: Problem, strengths: Strengths, start: Array) -> Solu
     )
 
 
-def _round_basis(problem: Problem, pull: Array) -> Array:
+def _round_basis(problem: Problem, penalty_matrix: Array) -> Array:
     """Rows of coefficients are inner ones times this: the inverse root of their curvature."""
     width = len(problem.moment)
-    diagonal = pull if pull.ndim == 1 else np.diag(pull)
+    diagonal = penalty_matrix if penalty_matrix.ndim == 1 else np.diag(penalty_matrix)
     curvature = problem.moment + np.diag(diagonal.reshape(-1, width).mean(axis=0))
     scale = np.sqrt(np.diag(curvature) / problem.rows.total_weight)
     scale[scale == 0.0] = 1.0

@@ -38,7 +38,7 @@ class Penalty:
 
     name: str
     matrix: Array
-    ties: int = 0
+    stride: int = 0
     unit: float = 1.0
 
     @property
@@ -47,65 +47,71 @@ class Penalty:
         return bool(np.count_nonzero(self.matrix))
 
     @property
-    def is_tie(self) -> bool:
+    def is_smoothing(self) -> bool:
         """Whether it ties coefficients to each other, rather than to the identity."""
-        return self.ties > 0
+        return self.stride > 0
 
-    def times(self, offset: Array) -> Array:
+    def dot(self, offset: Array) -> Array:
         """S times a vector.
 
         What tied coefficients have in common is taken out first. S makes nothing of it, but its
         rounding errors, times a large strength, would drown the loss.
         """
-        if not self.is_tie:
-            return times(self.matrix, offset)
-        table = offset.reshape(-1, self.ties)
-        return times(self.matrix, (table - table.mean(axis=0)).ravel())
+        if not self.is_smoothing:
+            return dot(self.matrix, offset)
+        table = offset.reshape(-1, self.stride)
+        return dot(self.matrix, (table - table.mean(axis=0)).ravel())
 
-    def cost(self, offset: Array) -> float:
+    def quadratic_form(self, offset: Array) -> float:
         """``offset' S offset``."""
-        return float(offset @ self.times(offset))
+        return float(offset @ self.dot(offset))
 
 
-def total_pull(penalties: tuple[Penalty, ...], strengths: Strengths, steady: Array) -> Array:
+def total_penalty_matrix(
+    penalties: tuple[Penalty, ...], strengths: Strengths, baseline_penalty: Array
+) -> Array:
     """Add up all pulls: a diagonal where every one of them is."""
-    total = steady
+    total = baseline_penalty
     for penalty, strength in zip(penalties, strengths, strict=True):
         if strength != 0.0:
             total = _add(total, strength * penalty.matrix)
     return total
 
 
-def times(pull: Array, offset: Array) -> Array:
+def dot(penalty_matrix: Array, offset: Array) -> Array:
     """Product with a vector; ``pull`` is a matrix or its diagonal."""
-    return pull * offset if pull.ndim == 1 else np.asarray(pull @ offset, dtype=np.float64)
+    return (
+        penalty_matrix * offset
+        if penalty_matrix.ndim == 1
+        else np.asarray(penalty_matrix @ offset, dtype=np.float64)
+    )
 
 
-def as_matrix(pull: Array) -> Array:
+def as_matrix(penalty_matrix: Array) -> Array:
     """Return the whole matrix."""
-    return np.diag(pull) if pull.ndim == 1 else pull
+    return np.diag(penalty_matrix) if penalty_matrix.ndim == 1 else penalty_matrix
 
 
-def plus_pull(matrix: Array, pull: Array) -> Array:
+def add_penalty(matrix: Array, penalty_matrix: Array) -> Array:
     """Add a pull, a matrix or its diagonal, to another matrix."""
-    if pull.ndim == 2:
-        return np.asarray(matrix + pull)
+    if penalty_matrix.ndim == 2:
+        return np.asarray(matrix + penalty_matrix)
     total = matrix.copy()
-    total.reshape(-1)[:: len(pull) + 1] += pull
+    total.reshape(-1)[:: len(penalty_matrix) + 1] += penalty_matrix
     return total
 
 
-def log_determinant(pull: Array) -> float:
+def log_determinant(penalty_matrix: Array) -> float:
     """Log of the product of the eigenvalues that are not zero."""
-    values = pull if pull.ndim == 1 else np.linalg.eigvalsh(pull)
+    values = penalty_matrix if penalty_matrix.ndim == 1 else np.linalg.eigvalsh(penalty_matrix)
     return float(np.log(values[values > RANK_TOLERANCE * max(values.max(), 0.0)]).sum())
 
 
-def loose_part(pull: Array) -> Callable[[Array], Array]:
+def unpenalized_projection(penalty_matrix: Array) -> Callable[[Array], Array]:
     """Return the projection of a vector onto the directions that nothing pulls back."""
-    if pull.ndim == 1:
-        return lambda vector: np.where(pull == 0.0, vector, 0.0)
-    values, vectors = np.linalg.eigh(pull)
+    if penalty_matrix.ndim == 1:
+        return lambda vector: np.where(penalty_matrix == 0.0, vector, 0.0)
+    values, vectors = np.linalg.eigh(penalty_matrix)
     loose = vectors[:, values <= RANK_TOLERANCE * max(values[-1], 0.0)]
     return lambda vector: np.asarray(loose @ (loose.T @ vector), dtype=np.float64)
 

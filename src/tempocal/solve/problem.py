@@ -11,11 +11,17 @@ from tempocal.inputs import Codes
 from tempocal.lazy import cached
 from tempocal.links import Array
 from tempocal.rows import Rows, Sums
-from tempocal.solve.penalties import Penalty, Strengths, loose_part, plus_pull, total_pull
-from tempocal.solve.quadratic_loss import Past
+from tempocal.solve.penalties import (
+    Penalty,
+    Strengths,
+    add_penalty,
+    total_penalty_matrix,
+    unpenalized_projection,
+)
+from tempocal.solve.quadratic_loss import QuadraticLoss
 
 # A matrix of weights for 16 classes.
-MOST_NEWTON_COEFFICIENTS = 300
+MAX_NEWTON_COEFFICIENTS = 300
 
 
 @dataclass(frozen=True)
@@ -66,11 +72,11 @@ class Problem:
     identity: Array
     penalties: tuple[Penalty, ...]
     lower: Array
-    steady: Array
+    baseline_penalty: Array
     moment: Array
-    most_newton: int = MOST_NEWTON_COEFFICIENTS
-    left_out: int | None = None
-    past: Past | None = None
+    max_newton: int = MAX_NEWTON_COEFFICIENTS
+    held_out_fold: int | None = None
+    earlier_loss: QuadraticLoss | None = None
 
     @property
     def n_coefficients(self) -> int:
@@ -78,30 +84,30 @@ class Problem:
         return len(self.identity)
 
     @property
-    def is_one_number(self) -> bool:
+    def is_scalar(self) -> bool:
         """Whether one coefficient of one key, and rows that are here, are all there is."""
-        alone = self.past is None and self.left_out is None
+        alone = self.earlier_loss is None and self.held_out_fold is None
         return alone and self.n_coefficients == len(self.basis) == self.basis.ndim == 1
 
     @cached
-    def counted(self) -> NDArray[np.bool_]:
+    def is_counted(self) -> NDArray[np.bool_]:
         """Which keys count."""
-        return np.asarray(np.arange(self.rows.n_keys) != self.left_out)
+        return np.asarray(np.arange(self.rows.n_keys) != self.held_out_fold)
 
     @cached
-    def at_identity(self) -> Sums:
+    def sums_at_identity(self) -> Sums:
         """Sums over the rows of each key where nothing is changed, before any closer look."""
         return self.rows.sums(self.at_keys(self.identity))
 
     @property
-    def losses_before(self) -> Array:
+    def losses_at_identity(self) -> Array:
         """Loss of each key where nothing is changed, whether or not more is known there."""
-        known = vars(self).get("at_identity")
+        known = vars(self).get("sums_at_identity")
         return self.rows.losses(self.at_keys(self.identity)) if known is None else known.loss
 
-    def pull(self, strengths: Strengths) -> Array:
+    def penalty_matrix(self, strengths: Strengths) -> Array:
         """All pulls together: a matrix, or its diagonal."""
-        return total_pull(self.penalties, strengths, self.steady)
+        return total_penalty_matrix(self.penalties, strengths, self.baseline_penalty)
 
     def unpenalized_part(self, strengths: Strengths) -> Callable[[Array], Array]:
         """Return the projection of a vector onto the directions that no penalty acts on.
@@ -114,32 +120,40 @@ class Problem:
             1.0 / float(np.abs(penalty.matrix).max()) if strength and penalty.is_used else 0.0
             for penalty, strength in zip(self.penalties, strengths, strict=True)
         )
-        return loose_part(total_pull(self.penalties, units, np.sign(self.steady)))
+        return unpenalized_projection(
+            total_penalty_matrix(self.penalties, units, np.sign(self.baseline_penalty))
+        )
 
-    def thinned(self, size: int) -> tuple[Self, float]:
+    def subsampled(self, size: int) -> tuple[Self, float]:
         """Return the same problem with about ``size`` of its rows, and their share of the weight.
 
         The steady pull is that share of what it was.
         """
         rows = self.rows.thin(size)
         share = rows.total_weight / self.rows.total_weight
-        return replace(self, rows=rows, steady=share * self.steady), share
+        return replace(self, rows=rows, baseline_penalty=share * self.baseline_penalty), share
 
     def condensed(self) -> Self | None:
         """Return about the same problem with far fewer rows, as heavy in all; None if none is."""
         rows = self.rows.condensed()
         return None if rows is None else replace(self, rows=rows)
 
-    def descend(self, strengths: Strengths) -> Array | None:
+    def approximate_optimum(self, strengths: Strengths) -> Array | None:
         """Coefficients close to the optimum, if every key has its own and rows know a quick way.
 
         The first key has the first row of the table then, and so on.
         """
-        shape, pull = (self.rows.n_keys, self.rows.n_coefficients), self.pull(strengths)
-        apart = self.n_coefficients == shape[0] * shape[1] and self.basis.ndim == pull.ndim == 1
-        if not apart or self.past is not None or self.left_out is not None:
+        shape, penalty_matrix = (
+            (self.rows.n_keys, self.rows.n_coefficients),
+            self.penalty_matrix(strengths),
+        )
+        apart = (
+            self.n_coefficients == shape[0] * shape[1]
+            and self.basis.ndim == penalty_matrix.ndim == 1
+        )
+        if not apart or self.earlier_loss is not None or self.held_out_fold is not None:
             return None
-        given = (each.reshape(shape) for each in (self.identity, pull, self.lower))
+        given = (each.reshape(shape) for each in (self.identity, penalty_matrix, self.lower))
         found = self.rows.descend(*given)
         return None if found is None else found.ravel()
 
@@ -150,56 +164,58 @@ class Problem:
             return table
         return np.asarray(table[self.basis] if self.basis.ndim == 1 else self.basis @ table)
 
-    def pulled(self, strengths: Strengths, offset: Array) -> Array:
+    def penalty_gradient(self, strengths: Strengths, offset: Array) -> Array:
         """All pulls together, times a vector."""
-        total = self.steady * offset
+        total = self.baseline_penalty * offset
         for strength, penalty in zip(strengths, self.penalties, strict=True):
             if strength != 0.0:
-                total = total + strength * penalty.times(offset)
+                total = total + strength * penalty.dot(offset)
         return np.asarray(total, dtype=np.float64)
 
-    def cost(self, strengths: Strengths, theta: Array) -> float:
+    def penalty_value(self, strengths: Strengths, theta: Array) -> float:
         """Return what the pulls add to the loss."""
         offset = theta - self.identity
-        return 0.5 * float(offset @ self.pulled(strengths, offset))
+        return 0.5 * float(offset @ self.penalty_gradient(strengths, offset))
 
     def evaluate(self, theta: Array, strengths: Strengths, *, hessian: bool = True) -> Point:
         """Sum the loss over rows, add the pull towards the identity, with derivatives."""
-        return self.point(theta, strengths, self.rows.sums(self.at_keys(theta), hessian=hessian))
+        return self.point_from_sums(
+            theta, strengths, self.rows.sums(self.at_keys(theta), hessian=hessian)
+        )
 
-    def point(self, theta: Array, strengths: Strengths, sums: Sums) -> Point:
+    def point_from_sums(self, theta: Array, strengths: Strengths, sums: Sums) -> Point:
         """Add the pull to sums over rows, with derivatives."""
         offset = theta - self.identity
-        pulled = self.pulled(strengths, offset)
-        sums = sums if self.left_out is None else _without(sums, self.left_out)
-        value = float(sums.loss.sum()) + 0.5 * float(offset @ pulled)
-        gradient = self._gather(sums.gradient) + pulled
-        if self.past is not None:
-            before, slope = self.past.at(theta)
+        penalty_gradient = self.penalty_gradient(strengths, offset)
+        sums = sums if self.held_out_fold is None else _without(sums, self.held_out_fold)
+        value = float(sums.loss.sum()) + 0.5 * float(offset @ penalty_gradient)
+        gradient = self._gather_gradient(sums.gradient) + penalty_gradient
+        if self.earlier_loss is not None:
+            before, slope = self.earlier_loss.at(theta)
             value, gradient = value + float(before[0]), gradient + slope[0]
         if sums.hessian is None:
             return Point(theta, value, gradient, None, sums)
-        hessian = plus_pull(self._gather_square(sums.hessian), self.pull(strengths))
-        if self.past is not None:
-            hessian += self.past.curvature[0]
+        hessian = add_penalty(self._gather_hessian(sums.hessian), self.penalty_matrix(strengths))
+        if self.earlier_loss is not None:
+            hessian += self.earlier_loss.curvature[0]
         return Point(theta, value, gradient, hessian, sums)
 
     @property
-    def _places(self) -> Codes:
+    def _table_rows(self) -> Codes:
         """Row of the table that each key has."""
         return np.asarray(self.basis, dtype=np.intp)
 
-    def _gather(self, gradients: Array) -> Array:
+    def _gather_gradient(self, gradients: Array) -> Array:
         """From the gradient at every key to that in the coefficients."""
         if self.basis.ndim == 2:
             return np.asarray(self.basis.T @ gradients).ravel()
         if self.n_coefficients == gradients.shape[1]:
             return np.asarray(gradients.sum(axis=0))
         total = np.zeros((self.n_coefficients // gradients.shape[1], gradients.shape[1]))
-        np.add.at(total, self._places, gradients)
+        np.add.at(total, self._table_rows, gradients)
         return total.ravel()
 
-    def _gather_square(self, hessians: Array) -> Array:
+    def _gather_hessian(self, hessians: Array) -> Array:
         """From the Hessian at every key to that in the coefficients."""
         n, width = self.n_coefficients, hessians.shape[1]
         count = n // width
@@ -208,7 +224,7 @@ class Problem:
         if self.basis.ndim == 1:
             total = np.zeros((count, width, count, width))
             blocks = total.transpose(0, 2, 1, 3)
-            np.add.at(blocks, (self._places, self._places), hessians)
+            np.add.at(blocks, (self._table_rows, self._table_rows), hessians)
             return total.reshape(n, n)
         total = np.empty((count, width, count, width))
         for p in range(width):

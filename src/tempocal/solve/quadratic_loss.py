@@ -8,7 +8,7 @@ from tempocal.links import Array
 
 
 @dataclass(frozen=True)
-class Past:
+class QuadraticLoss:
     """The summed loss of earlier rows around some coefficients, to second order.
 
     Attributes

@@ -11,7 +11,7 @@ from tempocal.solve.blockwise_newton import bounded_steps
 from tempocal.solve.linear_systems import solve_blocks
 
 # Points all over a bracket.
-EVENLY = 25
+N_EVEN = 25
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class KeyQuadratic:
     lower: Array  # (coefficients,)
     weight: float  # of all rows
 
-    def best(self, bases: Array, pulls: Array, theta: Array) -> tuple[Array, Array]:
+    def minimize(self, bases: Array, penalty_matrices: Array, theta: Array) -> tuple[Array, Array]:
         """Coefficients of least objective for several bases, from ``theta``, and its value.
 
         ``bases`` are (bases, keys, functions); a pull may be the same for all.
@@ -33,20 +33,23 @@ class KeyQuadratic:
         slope, bend = self.sums.gradient, self.sums.hessian
         assert bend is not None
         offset = theta - self.identity
-        away = bases @ theta.reshape(bases.shape[2], -1) - self.center
-        curved = np.einsum("tpq,rtq->rtp", bend, away)
-        pulled = pulls @ offset
-        value = np.einsum("rtp,rtp->r", away, slope + 0.5 * curved) + 0.5 * pulled @ offset
+        displacement = bases @ theta.reshape(bases.shape[2], -1) - self.center
+        curved = np.einsum("tpq,rtq->rtp", bend, displacement)
+        penalty_gradient = penalty_matrices @ offset
+        value = (
+            np.einsum("rtp,rtp->r", displacement, slope + 0.5 * curved)
+            + 0.5 * penalty_gradient @ offset
+        )
         gradient = bases.swapaxes(1, 2) @ (slope + curved)
-        gradient = gradient.reshape(len(bases), -1) + pulled
-        hessian = _gather(bases, bend) + pulls
+        gradient = gradient.reshape(len(bases), -1) + penalty_gradient
+        hessian = _gather(bases, bend) + penalty_matrices
         step = _steps(theta, gradient, hessian, self.lower)
         ahead = gradient + 0.5 * np.einsum("rnk,rk->rn", hessian, step)
         return theta + step, self.loss + (value + np.einsum("rn,rn->r", ahead, step))
 
     def sums_at(self, at_keys: Array) -> Sums:
         """Return the sums at coefficients that are a tiny step away at every key."""
-        return moved(self.sums, at_keys - self.center)
+        return shifted_sums(self.sums, at_keys - self.center)
 
 
 def _steps(theta: Array, gradient: Array, hessian: Array, lower: Array) -> Array:
@@ -74,7 +77,7 @@ def _gather(bases: Array, hessian: Array) -> Array:
     return blocks.reshape(n_bases, count * width, count * width)
 
 
-def moved(sums: Sums, step: Array) -> Sums:
+def shifted_sums(sums: Sums, step: Array) -> Sums:
     """Return the sums at coefficients that are a tiny step away at every key."""
     assert sums.hessian is not None
     curved = np.einsum("tpq,tq->tp", sums.hessian, step)
@@ -93,27 +96,29 @@ class Bracket:
     center: float
     right: float
     vertex: float
-    promised: float
+    predicted: float
 
     @classmethod
     def around(cls, lowest: int, points: Array, values: Array) -> Self:
         """Find the neighbors; the lowest is its own where it is the first or the last."""
-        places = [max(lowest - 1, 0), lowest, min(lowest + 1, len(points) - 1)]
-        left, center, right = points[places].tolist()
+        neighbors = [max(lowest - 1, 0), lowest, min(lowest + 1, len(points) - 1)]
+        left, center, right = points[neighbors].tolist()
         # Neighbors may be lower by rounding errors.
-        rise, _, fall = np.maximum(values[places] - values[lowest], 0.0).tolist()
+        rise, _, fall = np.maximum(values[neighbors] - values[lowest], 0.0).tolist()
         bend = rise * (right - center) + fall * (center - left)
         lean = rise * (right - center) ** 2 - fall * (center - left) ** 2
         if not (0.0 < bend < np.inf and left < center < right):
             return cls(left, center, right, center, 0.0)
         # Values may be so far apart that their squares overflow.
-        away = 0.5 * lean / bend
-        promised = 0.5 * away * lean / ((right - center) * (center - left) * (right - left))
-        return cls(left, center, right, center + away, promised)
+        displacement = 0.5 * lean / bend
+        predicted = (
+            0.5 * displacement * lean / ((right - center) * (center - left) * (right - left))
+        )
+        return cls(left, center, right, center + displacement, predicted)
 
-    def closer(self) -> Array:
+    def refined_grid(self) -> Array:
         """Points all over the bracket, and close to the vertex."""
         near = self.vertex + np.array([-0.01, 0.0, 0.01]) * (self.right - self.left)
-        evenly = np.linspace(self.left, self.right, EVENLY)
+        evenly = np.linspace(self.left, self.right, N_EVEN)
         points = np.concatenate([evenly, [self.center], near])
         return np.unique(points.clip(self.left, self.right))

@@ -28,22 +28,22 @@ from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.maps import Band, Basis, StepBand
 from tempocal.solve import (
-    Memory,
+    Posterior,
     Scatter,
     Strengths,
+    alternative_fit,
     design_effect,
-    doubt,
-    remember,
-    squares_along,
+    posterior_of,
+    projected_squares,
 )
-from tempocal.solve.evidence import Doubt
+from tempocal.solve.evidence import AlternativeFit
 from tempocal.solve.linear_systems import invert_blocks
 from tempocal.solve.penalties import as_matrix
 from tempocal.solve.profile import FASTEST, SLOWEST
 from tempocal.temporal.curve_models import CurveFit
 
 # Change of a log rate by which derivatives are taken.
-NUDGE = 1e-4
+RATE_STEP = 1e-4
 # Share of the coefficients that one group can determine by itself, at most.
 LARGEST_LEVERAGE = 0.5
 # A variance as good as infinite, which can be multiplied by zero.
@@ -73,77 +73,77 @@ class Inference:
     optimism: float
     design_effect: float
     n_determined: float
-    memory: Memory
+    posterior: Posterior
 
 
-def infer(fitted: CurveFit, groups: Groups | None, before: Memory | None = None) -> Inference:
+def infer(fitted: CurveFit, groups: Groups | None, previous: Posterior | None = None) -> Inference:
     """Work out how sure a fit is; ``before`` is what was known without its rows."""
     tangent = _Tangent(fitted)
-    memory, doubted = _remember(tangent, groups, before)
-    hessian = fitted.shrunk.solution.hessian
+    posterior, alternative = _posterior_and_alternative(tangent, groups, previous)
+    hessian = fitted.result.solution.hessian
     if hessian is not None and hessian.ndim == 3:
-        return _of_steps(fitted, memory, doubted)
-    return _of_curve(tangent, memory, doubted)
+        return _of_steps(fitted, posterior, alternative)
+    return _of_curve(tangent, posterior, alternative)
 
 
-def _remember(
-    tangent: "_Tangent", groups: Groups | None, before: Memory | None
-) -> tuple[Memory, Doubt]:
+def _posterior_and_alternative(
+    tangent: "_Tangent", groups: Groups | None, previous: Posterior | None
+) -> tuple[Posterior, AlternativeFit]:
     """Collect what bands are made of, and the strengths that the data would allow."""
-    fitted, hessian = tangent.fitted, tangent.fitted.shrunk.solution.hessian
+    fitted, hessian = tangent.fitted, tangent.fitted.result.solution.hessian
     if hessian is None:
         raise TooManyCoefficientsError(
-            f"with {len(fitted.shrunk.solution.theta)} coefficients a band is too much to ask: "
+            f"with {len(fitted.result.solution.theta)} coefficients a band is too much to ask: "
             "take Spline() or fewer classes"
         )
-    problem, shrunk = fitted.problem, fitted.shrunk
-    (curvature, scatter), effect = tangent.curvatures(groups), shrunk.design_effect
+    problem, result = fitted.problem, fitted.result
+    (curvature, scatter), effect = tangent.curvatures(groups), result.design_effect
     if effect is None:
         n = hessian.shape[-1]
         variance = None if scatter is None else scatter.variance[:, :n, :n]
         effect = design_effect(
-            problem, shrunk.solution, groups, shrunk.strengths, variance=variance
+            problem, result.solution, groups, result.strengths, variance=variance
         )
-    memory = remember(problem, shrunk, fitted.wanted, effect, before)
-    doubted = Doubt(shrunk.strengths, memory.theta)
-    if None in fitted.wanted:
-        doubted = doubt(
+    posterior = posterior_of(problem, result, fitted.fixed_strengths, effect, previous)
+    alternative = AlternativeFit(result.strengths, posterior.theta)
+    if None in fitted.fixed_strengths:
+        alternative = alternative_fit(
             problem,
-            shrunk.solution,
-            shrunk.strengths,
+            result.solution,
+            result.strengths,
             effect,
-            wanted=fitted.wanted,
-            weakest=memory.weakest,
+            fixed_strengths=fitted.fixed_strengths,
+            min_strengths=posterior.min_strengths,
         )
     if curvature is None:
-        curvature = memory.curvature
-    elif before is not None:
-        curvature = curvature + before.curvature
-    if scatter is not None and before is not None and before.scatter is not None:
-        scatter = scatter + before.scatter
-    noise = None if before is None else before.more_noise(curvature)
+        curvature = posterior.curvature
+    elif previous is not None:
+        curvature = curvature + previous.curvature
+    if scatter is not None and previous is not None and previous.scatter is not None:
+        scatter = scatter + previous.scatter
+    noise = None if previous is None else previous.updated_noise(curvature)
     known = replace(
-        memory, curvature=curvature, scatter=scatter, log_rates=fitted.log_rates, noise=noise
+        posterior, curvature=curvature, scatter=scatter, log_rates=fitted.log_rates, noise=noise
     )
-    return known, doubted
+    return known, alternative
 
 
-def _of_steps(fitted: CurveFit, memory: Memory, doubted: Doubt) -> Inference:
-    hessian, effect, strengths = memory.curvature, memory.effect, fitted.shrunk.strengths
-    free = (memory.theta > fitted.problem.lower).reshape(hessian.shape[:2])
-    pulls = _diagonal_blocks(fitted, strengths)
-    sure = inverse = invert_blocks(hessian + pulls, free)
+def _of_steps(fitted: CurveFit, posterior: Posterior, alternative: AlternativeFit) -> Inference:
+    hessian, effect, strengths = posterior.curvature, posterior.effect, fitted.result.strengths
+    free = (posterior.theta > fitted.problem.lower).reshape(hessian.shape[:2])
+    penalty_blocks = _diagonal_blocks(fitted, strengths)
+    sure = inverse = invert_blocks(hessian + penalty_blocks, free)
     determined = np.einsum("tpq,tqp->t", sure, hessian)
-    noise = _noise(memory, determined)
+    noise = _noise(posterior, determined)
     # Strengths that were given leave no doubt.
-    if doubted.strengths != strengths:
-        pulls = _diagonal_blocks(fitted, doubted.strengths)
-        inverse = invert_blocks(hessian + pulls, free)
-    shift = (doubted.theta - memory.theta).reshape(free.shape)
-    covariance = inverse @ (noise + effect * pulls) @ inverse
+    if alternative.strengths != strengths:
+        penalty_blocks = _diagonal_blocks(fitted, alternative.strengths)
+        inverse = invert_blocks(hessian + penalty_blocks, free)
+    shift = (alternative.theta - posterior.theta).reshape(free.shape)
+    covariance = inverse @ (noise + effect * penalty_blocks) @ inverse
     covariance += shift[:, :, None] * shift[:, None, :]
     diagonal = np.einsum("tpp->tp", covariance)
-    diagonal += _nothing_known(np.einsum("tpp->tp", hessian + pulls), free)
+    diagonal += _nothing_known(np.einsum("tpp->tp", hessian + penalty_blocks), free)
     diagonal += _held(fitted, free, effect)
     readout = _readout(fitted)
     variances = np.einsum("qp,tpr,qr->tq", readout, covariance, readout)
@@ -152,31 +152,31 @@ def _of_steps(fitted: CurveFit, memory: Memory, doubted: Doubt) -> Inference:
         optimism=float(np.einsum("tpq,tqp->", sure, noise)),
         design_effect=effect,
         n_determined=float(determined.sum()),
-        memory=memory,
+        posterior=posterior,
     )
 
 
 def _diagonal_blocks(fitted: CurveFit, strengths: Strengths) -> Array:
     width = fitted.problem.rows.n_coefficients
-    pull = fitted.problem.pull(strengths).reshape(-1, width)
-    return np.asarray(pull[:, :, None] * np.eye(width), dtype=np.float64)
+    penalty_matrix = fitted.problem.penalty_matrix(strengths).reshape(-1, width)
+    return np.asarray(penalty_matrix[:, :, None] * np.eye(width), dtype=np.float64)
 
 
-def _of_curve(tangent: "_Tangent", memory: Memory, doubted: Doubt) -> Inference:
-    fitted, loss, effect = tangent.fitted, memory.curvature[0], memory.effect
-    free, strengths = tangent.free, fitted.shrunk.strengths
-    pull = tangent.pull(strengths, effect)
-    sure = inverse = invert_blocks((loss + pull)[None], free[None])[0]
+def _of_curve(tangent: "_Tangent", posterior: Posterior, alternative: AlternativeFit) -> Inference:
+    fitted, loss, effect = tangent.fitted, posterior.curvature[0], posterior.effect
+    free, strengths = tangent.free, fitted.result.strengths
+    penalty_matrix = tangent.penalty_matrix(strengths, effect)
+    sure = inverse = invert_blocks((loss + penalty_matrix)[None], free[None])[0]
     n_determined = float(np.einsum("pq,qp->", sure, loss))
-    noise = _noise(memory, np.array([n_determined]))[0]
-    if doubted.strengths != strengths:
-        pull = tangent.pull(doubted.strengths, effect)
-        inverse = invert_blocks((loss + pull)[None], free[None])[0]
+    noise = _noise(posterior, np.array([n_determined]))[0]
+    if alternative.strengths != strengths:
+        penalty_matrix = tangent.penalty_matrix(alternative.strengths, effect)
+        inverse = invert_blocks((loss + penalty_matrix)[None], free[None])[0]
     shift = np.zeros(len(free))
-    shift[: len(doubted.theta)] = doubted.theta - memory.theta
-    covariance = inverse @ (noise + effect * pull) @ inverse + np.outer(shift, shift)
+    shift[: len(alternative.theta)] = alternative.theta - posterior.theta
+    covariance = inverse @ (noise + effect * penalty_matrix) @ inverse + np.outer(shift, shift)
     diagonal = np.einsum("pp->p", covariance)
-    diagonal += _nothing_known(np.einsum("pp->p", loss + pull), free)
+    diagonal += _nothing_known(np.einsum("pp->p", loss + penalty_matrix), free)
     diagonal += _held(fitted, free, effect)
     return Inference(
         Band(
@@ -185,21 +185,21 @@ def _of_curve(tangent: "_Tangent", memory: Memory, doubted: Doubt) -> Inference:
             _by_number(covariance, fitted),
             tangent.faster,
             tangent.slower,
-            2 * NUDGE,
+            2 * RATE_STEP,
         ),
         optimism=float(np.einsum("pq,qp->", sure, noise)),
         design_effect=effect,
         n_determined=n_determined,
-        memory=memory,
+        posterior=posterior,
     )
 
 
-def _noise(memory: Memory, n_determined: Array) -> Array:
+def _noise(posterior: Posterior, n_determined: Array) -> Array:
     """Variance of the gradient, in blocks."""
-    if memory.scatter is None:
-        return memory.curvature if memory.noise is None else memory.noise
-    more = _few_groups(n_determined, memory.scatter.counts)[:, None, None]
-    return np.asarray(more * memory.scatter.variance, dtype=np.float64)
+    if posterior.scatter is None:
+        return posterior.curvature if posterior.noise is None else posterior.noise
+    more = _few_groups(n_determined, posterior.scatter.counts)[:, None, None]
+    return np.asarray(more * posterior.scatter.variance, dtype=np.float64)
 
 
 def _few_groups(n_determined: Array, counts: Array) -> Array:
@@ -218,7 +218,7 @@ def _nothing_known(curvature: Array, free: NDArray[np.bool_]) -> Array:
 
 def _held(fitted: CurveFit, free: NDArray[np.bool_], effect: float) -> Array:
     """Variance of coefficients that a bound holds back: exponential, by their gradient."""
-    gradient = fitted.shrunk.solution.gradient
+    gradient = fitted.result.solution.gradient
     assert gradient is not None
     variances = np.zeros(free.size)
     # Rates beyond the gradient are held at an end of their range, with nothing to be said.
@@ -250,12 +250,12 @@ class _Tangent:
 
     def __init__(self, fitted: CurveFit) -> None:
         self.fitted, self.problem = fitted, fitted.problem
-        theta = fitted.shrunk.solution.theta
+        theta = fitted.result.solution.theta
         rates = fitted.log_rates if fitted.problem.basis.ndim == 2 else ()
         self.n_rates = len(rates)
         # The basis at rates a little higher and a little lower, for each rate.
-        self.faster = tuple(_moved(fitted, k, NUDGE) for k in range(len(rates)))
-        self.slower = tuple(_moved(fitted, k, -NUDGE) for k in range(len(rates)))
+        self.faster = tuple(_moved(fitted, k, RATE_STEP) for k in range(len(rates)))
+        self.slower = tuple(_moved(fitted, k, -RATE_STEP) for k in range(len(rates)))
         self.table = theta.reshape(-1, fitted.problem.rows.n_coefficients)
         # At an end of its range a rate is held there.
         usable = np.array([SLOWEST < rate < FASTEST for rate in rates], dtype=bool)
@@ -266,7 +266,7 @@ class _Tangent:
 
         Without rates the curvature is that of the solution, and is not worked out here.
         """
-        problem, solution = self.problem, self.fitted.shrunk.solution
+        problem, solution = self.problem, self.fitted.result.solution
         if not self.n_rates:
             return None, None if groups is None else Scatter.of(problem, solution, groups)
         at_keys = problem.at_keys(solution.theta)
@@ -280,33 +280,33 @@ class _Tangent:
         if groups is None:
             return loss[None], None
 
-        def along(tables: Sequence[Any]) -> Array:
+        def project(tables: Sequence[Any]) -> Array:
             parts = [table @ jacobian[:, p] for p, table in enumerate(tables)]
             return np.asarray(np.sum(parts, axis=0))
 
-        squares = squares_along(problem, at_keys, groups, along)
+        squares = projected_squares(problem, at_keys, groups, project)
         return loss[None], Scatter(squares[None], np.array([float(groups.count)]))
 
-    def pull(self, strengths: Strengths, effect: float) -> Array:
+    def penalty_matrix(self, strengths: Strengths, effect: float) -> Array:
         """Return the pull; on a log rate, that of the range in which it is searched for."""
         n = len(self.problem.identity)
-        pull = (effect * 12.0 / (FASTEST - SLOWEST) ** 2) * np.eye(n + self.n_rates)
-        pull[:n, :n] = as_matrix(self.problem.pull(strengths))
-        return pull
+        penalty_matrix = (effect * 12.0 / (FASTEST - SLOWEST) ** 2) * np.eye(n + self.n_rates)
+        penalty_matrix[:n, :n] = as_matrix(self.problem.penalty_matrix(strengths))
+        return penalty_matrix
 
     def _jacobian(self) -> Array:
         """Differentiate the coefficients at every key by those of the curve and by the rates."""
         basis, (count, width) = self._basis_at_keys(), self.table.shape
         by_table = basis[:, None, :, None] * np.eye(width)[:, None, :]
         by_table = by_table.reshape(len(basis), width, count * width)
-        turns = [(slope @ self.table)[:, :, None] for slope in self._slopes()]
-        return np.concatenate([by_table, *turns], axis=2)
+        by_rate = [(slope @ self.table)[:, :, None] for slope in self._slopes()]
+        return np.concatenate([by_table, *by_rate], axis=2)
 
     def _slopes(self) -> list[Array]:
         """Differentiate the basis by each rate, at the keys."""
         times = self.fitted.track.grid.times
         return [
-            (up(times) - down(times)) / (2 * NUDGE)
+            (up(times) - down(times)) / (2 * RATE_STEP)
             for up, down in zip(self.faster, self.slower, strict=True)
         ]
 

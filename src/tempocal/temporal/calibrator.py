@@ -172,7 +172,7 @@ class TemporalCalibrator(TimedCalibrator):
             return self
         if self.time_column is not None:
             self._compare_columns(with_shape(logits, "X"))
-        known = require_learned(self._learned).faded(share)
+        known = require_learned(self._learned).discounted(share)
         check_later_classes(classes, self.classes_)
         checked, times = self._check_timed(logits, y, self.classes_, given)
         require_same_kind(times, self.time_kinds_)

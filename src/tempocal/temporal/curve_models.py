@@ -15,19 +15,19 @@ from tempocal.lazy import cached
 from tempocal.links import Array
 from tempocal.maps import Basis, BinBasis, ConstantBasis, Curves, StepBasis
 from tempocal.solve import (
-    Memory,
+    FixedStrengths,
     Penalty,
-    Place,
+    Posterior,
     Problem,
-    Profiled,
-    Shrunk,
-    Wanted,
+    ProfileFit,
+    RateIterate,
+    RegularizedFit,
     fit,
+    fit_blockwise,
     fit_by_evidence,
     fit_profile,
     fit_profile_by_evidence,
-    fit_separately,
-    go_on,
+    update_fit,
 )
 
 # With a curve there are several times as many coefficients, most of which see few of the keys.
@@ -43,9 +43,9 @@ class CurveFit:
     model: LinearModel
     track: Track
     problem: Problem
-    shrunk: Shrunk
+    result: RegularizedFit
     log_rates: tuple[float, ...]
-    wanted: Wanted
+    fixed_strengths: FixedStrengths
     tidy: Callable[[Array, bool], Array]
 
     @cached
@@ -56,8 +56,8 @@ class CurveFit:
     @cached
     def table(self) -> Array:
         """Numbers of the map: (functions, numbers)."""
-        theta = self.shrunk.solution.theta.reshape(-1, len(self.model.identity))
-        plain = self.shrunk.strengths[0] == 0.0
+        theta = self.result.solution.theta.reshape(-1, len(self.model.identity))
+        plain = self.result.strengths[0] == 0.0
         return self.model.numbers(self.tidy(theta, plain))
 
     def shape_at(self, log_rates: Sequence[float]) -> Shape:
@@ -76,8 +76,8 @@ def refit_models(family: Family, track: Track, fitted: Sequence[CurveFit]) -> li
     Coefficients and rates are fitted anew, but start from where they were.
     """
     pairs = zip(family.models, fitted, strict=True)
-    again = [_refit(model, track, before) for model, before in pairs]
-    if any(one.shrunk.solution.unbounded for one in again):
+    again = [_refit(model, track, previous) for model, previous in pairs]
+    if any(one.result.solution.unbounded for one in again):
         raise NoFiniteOptimumError("without some of the groups the best coefficients are infinite")
     return again
 
@@ -85,7 +85,7 @@ def refit_models(family: Family, track: Track, fitted: Sequence[CurveFit]) -> li
 def update_models(
     family: Family,
     track: Track,
-    known: Sequence[Memory],
+    known: Sequence[Posterior],
     shrinkage: Shrinkage,
     groups: Groups | None,
 ) -> list[CurveFit]:
@@ -94,12 +94,20 @@ def update_models(
     Rates stay as they were; the track and the groups are those of the new rows.
     """
     models = []
-    for model, before in zip(family.models, known, strict=True):
-        problem, separate = _problem_after(model, track, before)
-        shrunk = go_on(problem, before, groups, separate=separate)
-        report(problem, shrunk, shrinkage, track.grid.times)
+    for model, previous in zip(family.models, known, strict=True):
+        problem, separate = _problem_after(model, track, previous)
+        result = update_fit(problem, previous, groups, blockwise=separate)
+        report(problem, result, shrinkage, track.grid.times)
         models.append(
-            CurveFit(model, track, problem, shrunk, before.log_rates, before.wanted, family.tidy)
+            CurveFit(
+                model,
+                track,
+                problem,
+                result,
+                previous.log_rates,
+                previous.fixed_strengths,
+                family.tidy,
+            )
         )
     return models
 
@@ -116,16 +124,16 @@ def _fit(
 ) -> CurveFit:
     if isinstance(track.shape((1.0,) * track.n_rates).basis, ConstantBasis):
         return _fit_constant(model, family, track, shrinkage, data)
-    given: Wanted = check_shrinkage(shrinkage) or (None, None)
+    given: FixedStrengths = check_shrinkage(shrinkage) or (None, None)
     # Slopes and biases are each as smooth as they need to be.
-    wanted = given + tuple(
+    fixed_strengths = given + tuple(
         None if one is None else one / unit for one in track.smoothness for unit in model.units
     )
     first = _problem(model, track)
-    if first.n_coefficients > first.most_newton:
+    if first.n_coefficients > first.max_newton:
         raise TooManyCoefficientsError(
             f"the curve has {track.grid.n_keys} times and the calibrator {len(model.identity)} "
-            f"coefficients, {first.n_coefficients} together, but at most {first.most_newton} can "
+            f"coefficients, {first.n_coefficients} together, but at most {first.max_newton} can "
             "be fitted along time: take Spline(), PerStep(bins=20), or a simpler calibrator"
         )
 
@@ -134,46 +142,58 @@ def _fit(
         return _with_shape(first, model, track, shape)
 
     if track.n_rates:
-        profiled = fit_profile_by_evidence(at_rates, track.n_rates, data.groups, wanted)
+        profiled = fit_profile_by_evidence(at_rates, track.n_rates, data.groups, fixed_strengths)
         problem = at_rates(profiled.log_rates)
     else:
-        shrunk = _fit_linear(first, track.shape(()).separate, wanted, data.groups)
-        profiled, problem = Profiled((), shrunk), first
-    report(problem, profiled.shrunk, shrinkage, track.grid.times)
-    return CurveFit(model, track, problem, profiled.shrunk, profiled.log_rates, wanted, family.tidy)
+        result = _fit_linear(first, track.shape(()).separate, fixed_strengths, data.groups)
+        profiled, problem = ProfileFit((), result), first
+    report(problem, profiled.result, shrinkage, track.grid.times)
+    return CurveFit(
+        model, track, problem, profiled.result, profiled.log_rates, fixed_strengths, family.tidy
+    )
 
 
-def _refit(model: LinearModel, track: Track, before: CurveFit) -> CurveFit:
-    strengths, start = before.shrunk.strengths, before.shrunk.solution.theta
+def _refit(model: LinearModel, track: Track, previous: CurveFit) -> CurveFit:
+    strengths, start = previous.result.strengths, previous.result.solution.theta
     rows = model.rows(track.grid.keys, track.grid.n_keys)
-    shape = before.shape_at(before.log_rates)
+    shape = previous.shape_at(previous.log_rates)
     if isinstance(shape.basis, ConstantBasis):
-        problem = replace(before.problem, rows=rows, basis=np.zeros(rows.n_keys, dtype=np.intp))
-        shrunk = Shrunk(fit(problem, strengths, start), strengths)
-        return CurveFit(model, track, problem, shrunk, before.log_rates, before.wanted, before.tidy)
+        problem = replace(previous.problem, rows=rows, basis=np.zeros(rows.n_keys, dtype=np.intp))
+        result = RegularizedFit(fit(problem, strengths, start), strengths)
+        return CurveFit(
+            model,
+            track,
+            problem,
+            result,
+            previous.log_rates,
+            previous.fixed_strengths,
+            previous.tidy,
+        )
 
     def at_rates(log_rates: Rates) -> Problem:
         shape = track.shape([np.exp(rate) for rate in log_rates])
-        return _with_shape(replace(before.problem, rows=rows), model, track, shape)
+        return _with_shape(replace(previous.problem, rows=rows), model, track, shape)
 
     if track.n_rates:
-        place = Place(before.log_rates, before.shrunk.solution)
-        found = fit_profile(at_rates, track.n_rates, strengths, place)
-        shrunk = Shrunk(found.solution, strengths)
+        iterate = RateIterate(previous.log_rates, previous.result.solution)
+        found = fit_profile(at_rates, track.n_rates, strengths, iterate)
+        result = RegularizedFit(found.solution, strengths)
         problem = at_rates(found.log_rates)
-        return CurveFit(model, track, problem, shrunk, found.log_rates, before.wanted, before.tidy)
+        return CurveFit(
+            model, track, problem, result, found.log_rates, previous.fixed_strengths, previous.tidy
+        )
     problem = at_rates(())
     # A step without rows must not remember what it was.
-    solution = fit_separately(problem, strengths) if shape.separate else None
-    shrunk = Shrunk(solution or fit(problem, strengths, start), strengths)
-    return replace(before, model=model, track=track, problem=problem, shrunk=shrunk)
+    solution = fit_blockwise(problem, strengths) if shape.separate else None
+    result = RegularizedFit(solution or fit(problem, strengths, start), strengths)
+    return replace(previous, model=model, track=track, problem=problem, result=result)
 
 
-def _problem_after(model: LinearModel, track: Track, before: Memory) -> tuple[Problem, bool]:
+def _problem_after(model: LinearModel, track: Track, previous: Posterior) -> tuple[Problem, bool]:
     """Make the problem of later rows, and tell whether its steps are fitted apart."""
-    shape = track.shape(np.exp(before.log_rates).tolist())
+    shape = track.shape(np.exp(previous.log_rates).tolist())
     problem = _with_shape(model.problem(track.grid.keys, track.grid.n_keys), model, track, shape)
-    problem = replace(problem, past=before.past)
+    problem = replace(problem, earlier_loss=previous.quadratic_loss)
     if not shape.separate:
         # The keys are those of the new rows, not the steps that the curve was laid along.
         problem = replace(problem, basis=shape.basis(track.grid.times))
@@ -184,24 +204,28 @@ def _fit_constant(
     model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, data: FitData
 ) -> CurveFit:
     """Fit as the calibrator alone would."""
-    problem, shrunk, wanted = fit_alone(model, family, shrinkage, data)
-    return CurveFit(model, track, problem, shrunk, (1.0,) * track.n_rates, wanted, family.tidy)
+    problem, result, fixed_strengths = fit_alone(model, family, shrinkage, data)
+    return CurveFit(
+        model, track, problem, result, (1.0,) * track.n_rates, fixed_strengths, family.tidy
+    )
 
 
-def _fit_linear(problem: Problem, separate: bool, wanted: Wanted, groups: Groups | None) -> Shrunk:
-    method = fit_separately if separate else fit
-    given = tuple(one for one in wanted if one is not None)
-    if len(given) == len(wanted):
-        return Shrunk(method(problem, given, None), given)
-    return fit_by_evidence(problem, groups, wanted, fit=method)
+def _fit_linear(
+    problem: Problem, separate: bool, fixed_strengths: FixedStrengths, groups: Groups | None
+) -> RegularizedFit:
+    method = fit_blockwise if separate else fit
+    given = tuple(one for one in fixed_strengths if one is not None)
+    if len(given) == len(fixed_strengths):
+        return RegularizedFit(method(problem, given, None), given)
+    return fit_by_evidence(problem, groups, fixed_strengths, fit=method)
 
 
 def _problem(model: LinearModel, track: Track) -> Problem:
     """Make the problem at some rate, whatever it is."""
     problem = model.problem(track.grid.keys, track.grid.n_keys)
     shape = track.shape((1.0,) * track.n_rates)
-    newton = max(model.most_newton, MOST_SEPARATE if shape.separate else MOST_COEFFICIENTS)
-    return _with_shape(replace(problem, most_newton=newton), model, track, shape)
+    newton = max(model.max_newton, MOST_SEPARATE if shape.separate else MOST_COEFFICIENTS)
+    return _with_shape(replace(problem, max_newton=newton), model, track, shape)
 
 
 def _with_shape(problem: Problem, model: LinearModel, track: Track, shape: Shape) -> Problem:
@@ -216,7 +240,7 @@ def _with_shape(problem: Problem, model: LinearModel, track: Track, shape: Shape
         changed,
         identity=np.tile(model.identity, count),
         lower=np.tile(model.lower, count),
-        steady=np.tile(model.steady, count),
+        baseline_penalty=np.tile(model.baseline_penalty, count),
     )
 
 
@@ -229,27 +253,27 @@ def _basis_at_keys(basis: Basis, track: Track) -> Array | Codes:
 
 def _penalties(model: LinearModel, shape: Shape) -> tuple[Penalty, ...]:
     biases, width, (of_slopes, of_biases) = model.biases, len(model.identity), model.units
-    pulls = [
+    penalties = [
         Penalty("slopes", _on_curve(shape.level, model.slopes), unit=of_slopes),
         Penalty("biases", _on_curve(shape.level, biases), unit=of_biases),
     ]
     others = (biases == 0.0).astype(np.float64)
     for number, smooth in enumerate(shape.smooth):
         which = "" if len(shape.smooth) == 1 else f"_along_clock_{number + 1}"
-        pulls += [
+        penalties += [
             Penalty(f"smoothness_of_slopes{which}", _on_curve(smooth, others), width, of_slopes),
             Penalty(f"smoothness_of_biases{which}", _on_curve(smooth, biases), width, of_biases),
         ]
-    return tuple(pulls)
+    return tuple(penalties)
 
 
-def _on_curve(pull: Array, which: Array) -> Array:
+def _on_curve(penalty_matrix: Array, which: Array) -> Array:
     """Let a pull on the functions of time hold for some coefficients of a key."""
-    if pull.ndim == 1:
-        return np.outer(pull, which).ravel()
+    if penalty_matrix.ndim == 1:
+        return np.outer(penalty_matrix, which).ravel()
     if len(which) == 1:
-        return np.asarray(pull * which[0], dtype=np.float64)
-    n = pull.shape[-1] * len(which)
+        return np.asarray(penalty_matrix * which[0], dtype=np.float64)
+    n = penalty_matrix.shape[-1] * len(which)
     # Kronecker's product of the last two axes.
-    products = pull[..., :, None, :, None] * np.diag(which)[:, None, :]
-    return products.reshape(*pull.shape[:-2], n, n)
+    products = penalty_matrix[..., :, None, :, None] * np.diag(which)[:, None, :]
+    return products.reshape(*penalty_matrix.shape[:-2], n, n)

@@ -82,7 +82,7 @@ def fit_along_time(
         track,
         tuple(models),
         Learned(
-            tuple(one.memory for one in inferences),
+            tuple(one.posterior for one in inferences),
             kept.class_weights,
             track.grid.times,
             track.grid.weights,
@@ -146,7 +146,7 @@ def details_along_time(
     """Collect what a summary tells about the models; warn of rates at their ends."""
     _warn_of_ends(models)
     return {
-        **details_of([one.problem for one in models], [one.shrunk for one in models]),
+        **details_of([one.problem for one in models], [one.result for one in models]),
         "effective_coefficients": sum(one.n_determined for one in inferences),
     }
 

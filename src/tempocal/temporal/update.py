@@ -47,7 +47,7 @@ def learn_along_time(
     ]
     learned = replace(
         known,
-        models=tuple(one.memory for one in inferences),
+        models=tuple(one.posterior for one in inferences),
         class_weights=data.class_weights,
     )
     return FittedAlongTime(
@@ -113,7 +113,7 @@ def _with_new_steps(curve: PerStep, known: Learned, data: FitData) -> tuple[Lear
     steps = np.union1d(known.times, times)
     shape = replace(curve, min_rows=1).track(steps, None).shape(())
     places = np.searchsorted(steps, known.times)
-    models = tuple(one.among(places, len(steps)) for one in known.models)
+    models = tuple(one.expanded(places, len(steps)) for one in known.models)
     grid = _at_steps(np.searchsorted(steps, times), steps, data.weights)
     grown = replace(known, models=models, times=steps, weights=np.ones(len(steps)))
     return grown, Track(grid, lambda _: shape)
