@@ -44,16 +44,18 @@ def test_losses_and_squares_are_those_of_all_blocks(monkeypatch, weighted, block
     monkeypatch.setattr(fit_data, "BLOCK", block)
     rows = simulated(3, weighted)
     w = np.ones(1000) if rows.weights is None else rows.weights
-    losses = np.log(np.exp(rows.given).sum(axis=1)) - rows.given[np.arange(1000), rows.labels]
+    losses = (
+        np.log(np.exp(rows.raw_logits).sum(axis=1)) - rows.raw_logits[np.arange(1000), rows.labels]
+    )
     assert rows.nll() == pytest.approx(np.average(losses, weights=w), rel=1e-12)
-    x = np.concatenate([rows.given, np.ones((1000, 1))], axis=1)
+    x = np.concatenate([rows.raw_logits, np.ones((1000, 1))], axis=1)
     squares = 2 / 9 * (w[:, None] * x).T @ x
     np.testing.assert_allclose(rows.moment(of_log_proba=False), squares, rtol=1e-12)
 
 
 def test_one_column_has_the_squares_of_the_two_that_it_stands_for():
     two = simulated(2, weighted=False)
-    one = FitData(two.given[:, 1] - two.given[:, 0], two.labels, None, None, 2)
+    one = FitData(two.raw_logits[:, 1] - two.raw_logits[:, 0], two.labels, None, None, 2)
     found, wanted = (rows.moment(of_log_proba=True) for rows in (one, two))
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
     assert found.all()
@@ -66,10 +68,10 @@ def test_class_weights_are_those_of_the_rows_that_are_left(n_classes, weighted):
     labels = rng.choice(n_classes, 500, p=np.arange(1, n_classes + 1) / sum(range(n_classes + 1)))
     weights = rng.exponential(size=500) if weighted else None
     counts, earlier = np.bincount(labels), np.arange(1.0, n_classes + 1)
-    rows = FitData(np.zeros(500), labels, weights, None, n_classes, counts=counts)
+    rows = FitData(np.zeros(500), labels, weights, None, n_classes, class_counts=counts)
     np.testing.assert_array_equal(rows.class_weights, np.bincount(labels, weights))
     kept = rng.random(500) < 0.3
-    some = replace(rows.take(kept), earlier=earlier)
+    some = replace(rows.take(kept), earlier_class_weights=earlier)
     wanted = np.bincount(labels[kept], None if weights is None else weights[kept]) + earlier
     np.testing.assert_array_equal(some.class_weights, wanted)
     assert some.class_weights.dtype == np.float64

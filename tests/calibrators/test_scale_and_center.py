@@ -6,7 +6,7 @@ import pytest
 
 import tempocal as tc
 from tempocal.calibrators.fit_data import FitData
-from tempocal.calibrators.standardized_features import sigmoid_in_standard
+from tempocal.calibrators.standardized_features import standardized_sigmoid
 from tempocal.rows import LINE, Sigmoid
 
 SIGMOID = [tc.PlattScaling(), tc.BetaCalibration(), tc.VectorScaling(), tc.MatrixScaling()]
@@ -87,8 +87,8 @@ def test_ordinary_logits_keep_their_coordinates(n, mean, deviation):
     y = (rng.random(len(logits)) < 1.0 / (1.0 + np.exp(-logits))).astype(int)
     data = FitData(logits, y, None, None, 2)
     predictor = Sigmoid(LINE)
-    found, standard = sigmoid_in_standard(data, predictor, np.array([False, True]), 0)
-    assert standard is None
+    found, standardization = standardized_sigmoid(data, predictor, np.array([False, True]), 0)
+    assert standardization is None
     assert found is predictor
 
 

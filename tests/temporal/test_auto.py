@@ -9,8 +9,8 @@ from tempocal.calibrators.check_rows import check_rows
 from tempocal.curves import Constant, ExponentialDecay, RandomWalk, Spline
 from tempocal.errors import InputError
 from tempocal.solve import fold_codes
-from tempocal.temporal.comparison import Tried, compare
-from tempocal.temporal.cross_validation import try_all
+from tempocal.temporal.comparison import HeldOutResult, compare
+from tempocal.temporal.cross_validation import cross_validate
 from tempocal.temporal.held_out import RowLosses
 
 MATCHES = tc.datasets.simulate_match(150, seed=1)
@@ -131,7 +131,7 @@ def test_folds_are_fits_to_the_other_groups(calibrator, curve):
     if isinstance(curve, Spline | RandomWalk):
         curve = type(curve)(smoothness=details["smoothness_of_slopes"])
     rows = data()
-    [trial] = try_all([(calibrator, type(curve)())], rows, folds=5, seed=3, progress=False)
+    [trial] = cross_validate([(calibrator, type(curve)())], rows, folds=5, seed=3, progress=False)
     folds = fold_codes(len(Y), rows.groups, 5, 3)
     expected = np.empty(len(Y))
     for fold in range(5):
@@ -147,7 +147,7 @@ def test_folds_are_fits_to_the_other_groups(calibrator, curve):
 class TestComparison:
     def tried(self, losses, parameters, name="", failure=""):
         found = None if losses is None else RowLosses(losses, data())
-        return Tried(name, found, 0.0, parameters, 0.0, failure)
+        return HeldOutResult(name, found, 0.0, parameters, 0.0, failure)
 
     def test_prefers_the_simpler_within_the_standard_error(self):
         rows = data()

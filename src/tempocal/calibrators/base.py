@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tempocal.calibrators.check_rows import Checked, check_rows, with_shape
+from tempocal.calibrators.check_rows import CheckedRows, check_rows, ensure_array_like
 from tempocal.calibrators.document import save
 from tempocal.calibrators.fit_data import FitData, FitResult
-from tempocal.calibrators.online_state import Learned, PartialFit
+from tempocal.calibrators.online_state import OnlineState, PartialFit
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.errors import InputError
@@ -38,7 +38,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
     map_: FittedMap
     summary_: Summary
     n_features_in_: int
-    _learned: Learned | None = None
+    _online_state: OnlineState | None = None
     partial_fit: Any = PartialFit()
 
     def fit(self, logits: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -124,10 +124,10 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         labelled = read_labeled_table(table, asked, self.classes)
         data = prepare_table_fit(labelled, self._needs(), exact=exact)
         fitted = self._fit_map(data)
-        self._remember_count(labelled.n_columns)
+        self._set_n_features(labelled.n_columns)
         self.classes_ = labelled.classes
         self.map_ = fitted.map
-        self._learned = fitted.learned
+        self._online_state = fitted.online_state
         rough = None if exact else self._fit_map(data.coarser()).map
         self.summary_ = with_table_details(self._summarize(data, fitted), data, fitted.map, rough)
         return self
@@ -147,11 +147,11 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
     def predict_proba(self, logits: Any) -> Array:
         """Probability of each class, of shape (n, K), columns in the order of ``classes_``."""
         check_is_fitted(self, "map_")
-        logits = with_shape(logits, self.inputs)
+        logits = ensure_array_like(logits, self.inputs)
         if self.inputs == "logits":
             proba = proba_at_once(self.map_, logits, self.n_features_in_)
             if proba is not None:
-                self._compare_columns(logits)
+                self._check_feature_names(logits)
                 return proba
         return proba_of_map(self.map_, self._check(logits))
 
@@ -177,16 +177,16 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         checked = self._check_rows(logits, y, sample_weight, groups, classes)
         fitted = self._fit_map(checked.data)
         # Nothing is kept of a fit that failed.
-        self._remember_columns(checked.logits)
+        self._set_feature_names(checked.logits)
         self.classes_ = checked.classes
         self.map_ = fitted.map
         self.summary_ = self._summarize(checked.data, fitted)
-        self._learned = fitted.learned
+        self._online_state = fitted.online_state
         return self
 
     def _check_rows(
         self, logits: Any, y: Any, sample_weight: Any, groups: Any, classes: Any
-    ) -> Checked:
+    ) -> CheckedRows:
         return check_rows(
             logits,
             y,
@@ -218,9 +218,9 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
     def _check(self, logits: Any) -> Array:
         """Check logits that are to be calibrated."""
         check_is_fitted(self, "map_")
-        logits = with_shape(logits, self.inputs)
+        logits = ensure_array_like(logits, self.inputs)
         scores = check_scores(logits, self.inputs, name=self.inputs)
-        self._compare_columns(logits)
+        self._check_feature_names(logits)
         return scores
 
     def _decide(self, calibrated: Array) -> Array:
@@ -230,17 +230,17 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         codes = (decision > 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
-    def _remember_columns(self, logits: Any) -> None:
-        self._remember_count(1)
+    def _set_feature_names(self, logits: Any) -> None:
+        self._set_n_features(1)
         if len(logits.shape) == 2:
             validate_data(self, logits, skip_check_array=True)
 
-    def _remember_count(self, columns: int) -> None:
+    def _set_n_features(self, columns: int) -> None:
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.n_features_in_ = columns
 
-    def _compare_columns(self, logits: Any) -> None:
+    def _check_feature_names(self, logits: Any) -> None:
         if len(logits.shape) == 2:
             try:
                 validate_data(self, logits, reset=False, skip_check_array=True)

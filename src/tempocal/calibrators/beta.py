@@ -13,7 +13,7 @@ from tempocal.calibrators.parametric import (
     linear_model,
 )
 from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage
-from tempocal.calibrators.standardized_features import sigmoid_in_standard
+from tempocal.calibrators.standardized_features import standardized_sigmoid
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs
 from tempocal.links import Array
@@ -96,22 +96,22 @@ class BetaCalibration(ParametricCalibrator):
             raise InputError(f"form must be one of {list(_FORMS)}, but it is {self.form!r}")
         form = _FORMS[self.form]
         auto = check_shrinkage(self.shrinkage) is None
-        models = tuple(_model(data, k, form, auto=auto) for k in data.events)
+        models = tuple(_model(data, k, form, auto=auto) for k in data.one_vs_rest_classes)
         return Family(models, form="betas")
 
 
 def _model(data: FitData, of_class: int, form: Array, *, auto: bool) -> LinearModel:
     slopes = np.asarray(form[:2].any(axis=0))
     features = ((0.0,) * form.shape[1], *map(tuple, form.tolist()))
-    predictor, standard = Sigmoid(features, of_class), None
+    predictor, standardization = Sigmoid(features, of_class), None
     if auto:
-        number = data.events.index(of_class)
-        predictor, standard = sigmoid_in_standard(data, predictor, ~slopes, number)
+        number = data.one_vs_rest_classes.index(of_class)
+        predictor, standardization = standardized_sigmoid(data, predictor, ~slopes, number)
     model = linear_model(
-        data.rows_of(predictor),
+        data.rows_factory(predictor),
         identity=slopes,
         biases=~slopes,
         lower=np.where(slopes, 0.0, -np.inf),
         readout=form,
     )
-    return model.standardized(standard)
+    return model.standardized(standardization)

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
 from tempocal.calibrators.fit_data import FitData
+from tempocal.curves.curve import Bulk
+from tempocal.errors import StrayTimesWarning, warn_user
 from tempocal.inputs import (
     Inputs,
     as_array,
@@ -24,7 +26,7 @@ from tempocal.links import Array
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedRows:
     """Rows to fit, the classes of their columns, and the predictions as they came."""
 
     data: FitData
@@ -41,9 +43,9 @@ def check_rows(
     inputs: Inputs,
     classes: Any,
     times: Array | None = None,
-) -> Checked:
+) -> CheckedRows:
     """Check everything that a fit is given; rows of weight zero are left out."""
-    logits = with_shape(logits, inputs)
+    logits = ensure_array_like(logits, inputs)
     scores, low, high = check_scores_and_range(logits, inputs, name=inputs)
     require_scale(low, high, inputs)
     if inputs == "logits":
@@ -62,15 +64,26 @@ def check_rows(
         checked_groups,
         len(found),
         times,
-        largest=float(max(high, -low)),
-        counts=counts,
+        max_abs_logit=float(max(high, -low)),
+        class_counts=counts,
     )
-    return Checked(data.counted(), found, logits)
+    return CheckedRows(data.without_zero_weights(), found, logits)
 
 
-def with_shape(logits: Any, name: str) -> Any:
+def ensure_array_like(logits: Any, name: str) -> Any:
     """Leave what has a shape, and perhaps column names, as it is; make an array of the rest."""
     return logits if hasattr(logits, "shape") else as_array(logits, name)
+
+
+def warn_of_stray_times(bulk: Bulk, total_weight: float) -> None:
+    """Warn of rows that the fit of a curve leaves out because their times are outliers."""
+    warn_user(
+        f"time goes to {bulk.farthest:.6g}, but all rows except {bulk.n_stray:.6g} of "
+        f"{total_weight:.6g} lie from {bulk.first:.6g} to {bulk.last:.6g}. The curve is "
+        "fitted without those, which would flatten it for all others. Look at them: mend their "
+        "time, or leave them out",
+        StrayTimesWarning,
+    )
 
 
 def _column(y: Any) -> Any:

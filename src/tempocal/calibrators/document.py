@@ -47,8 +47,10 @@ def save(calibrator: "Calibrator", path: str | PathLike[str]) -> None:
 
 def to_content(calibrator: "Calibrator", parameters: dict[str, Any]) -> dict[str, Any]:
     """Return what the file of any fitted calibrator holds."""
-    learned = calibrator._learned
-    kept = {} if learned is None or not learned.to_save else {LEARNED: learned_to_dict(learned)}
+    learned = calibrator._online_state
+    kept = (
+        {} if learned is None or not learned.in_model_file else {LEARNED: learned_to_dict(learned)}
+    )
     return {
         **kept,
         "calibrator": type(calibrator).__name__,

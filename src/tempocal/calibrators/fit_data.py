@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.calibrators.online_state import Learned
-from tempocal.calibrators.standardization import Standards
+from tempocal.calibrators.online_state import OnlineState
+from tempocal.calibrators.standardization import StandardizationCache
 from tempocal.calibrators.summary import Summary
 from tempocal.curves import Curve, Track
 from tempocal.inputs import Codes, Groups
@@ -34,17 +34,19 @@ class FitData:
     """Checked input of a fit."""
 
     # Logits (n,) or (n, classes); they may be floats, which the loops read as such.
-    given: Floats
+    raw_logits: Floats
     labels: Codes
     weights: Array | None
     groups: Groups | None
     n_classes: int
     times: Array | None = None  # (n,) or (n, 2)
-    earlier: Array | None = None  # weight of each class in rows that came before
-    largest: float | None = None  # absolute logit, where it is known
-    counts: Codes | None = None  # rows of each class, where they are known
+    earlier_class_weights: Array | None = None  # weight of each class in rows that came before
+    max_abs_logit: float | None = None  # absolute logit, where it is known
+    class_counts: Codes | None = None  # rows of each class, where they are known
     # Coordinates of the coefficients, the same for parts of the rows.
-    standards: Standards = field(default_factory=Standards, compare=False)
+    standardizations: StandardizationCache = field(
+        default_factory=StandardizationCache, compare=False
+    )
 
     @property
     def n_rows(self) -> int:
@@ -52,57 +54,57 @@ class FitData:
         return len(self.labels)
 
     @property
-    def size_in_memory(self) -> int:
+    def n_rows_in_memory(self) -> int:
         """How many rows are in memory: all of them, or those that stand for the rows of a table."""
         return len(self.labels)
 
     @cached
     def logits(self) -> Array:
         """Logits as doubles, all of them at once."""
-        return self.given.astype(np.float64, copy=False)
+        return self.raw_logits.astype(np.float64, copy=False)
 
     def logits_of(self, rows: slice | NDArray[Any]) -> Array:
         """Logits of some of the rows, as doubles."""
-        return self.given[rows].astype(np.float64, copy=False)
+        return self.raw_logits[rows].astype(np.float64, copy=False)
 
     @property
     def has_one_column(self) -> bool:
         """Whether one logit stands for two classes."""
-        return self.given.ndim == 1
+        return self.raw_logits.ndim == 1
 
     @property
     def n_columns(self) -> int:
         """How many logits a row has."""
-        return 1 if self.has_one_column else self.given.shape[1]
+        return 1 if self.has_one_column else self.raw_logits.shape[1]
 
     @cached
     def largest_logit(self) -> float:
         """Largest absolute logit."""
-        if self.largest is not None:
-            return self.largest
-        low, high = extremes(self.given)
+        if self.max_abs_logit is not None:
+            return self.max_abs_logit
+        low, high = extremes(self.raw_logits)
         return float(max(high, -low))
 
     @cached
     def class_weights(self) -> Array:
         """Weight of the rows of each class, and of those that came before."""
-        counts = self.counts if self.weights is None else None
+        counts = self.class_counts if self.weights is None else None
         if counts is None:
             counts = np.bincount(self.labels, self.weights, minlength=self.n_classes)
         total = counts.astype(np.float64, copy=False)
-        return total if self.earlier is None else total + self.earlier
+        return total if self.earlier_class_weights is None else total + self.earlier_class_weights
 
     @cached
     def scores(self) -> Scores:
         """Logits and labels, and log-odds once they are asked for."""
-        return Scores(self.given, self.labels, self.n_classes)
+        return Scores(self.raw_logits, self.labels, self.n_classes)
 
     @property
     def total_weight(self) -> float:
         """Weight of all rows together."""
         return float(len(self.labels) if self.weights is None else self.weights.sum())
 
-    def counted(self) -> Self:
+    def without_zero_weights(self) -> Self:
         """Leave out the rows of weight zero."""
         if self.weights is None or self.weights.all():
             return self
@@ -116,26 +118,26 @@ class FitData:
         """Leave out the rows that a mask, or a list of positions, does not keep."""
         return replace(
             self,
-            given=self.given[kept],
+            raw_logits=self.raw_logits[kept],
             labels=self.labels[kept],
             weights=None if self.weights is None else self.weights[kept],
             groups=None if self.groups is None else self.groups.take(kept),
             times=None if self.times is None else self.times[kept],
-            largest=None,
-            counts=None,
+            max_abs_logit=None,
+            class_counts=None,
         )
 
     @property
-    def events(self) -> range:
+    def one_vs_rest_classes(self) -> range:
         """Classes that are told from the rest: the second of two, else each."""
         return range(1, 2) if self.n_classes == 2 else range(self.n_classes)
 
     def binary_problems(self) -> Iterator[tuple[Array, NDArray[Any], Array | None]]:
         """Log-odds, 0/1 targets and weights, of each class that is told from the rest."""
-        for k in self.events:
+        for k in self.one_vs_rest_classes:
             yield self.scores.odds[k], self.labels == k, self.weights
 
-    def rows_of(self, predictor: LinearPredictor) -> Callable[[Codes | None, int], Rows]:
+    def rows_factory(self, predictor: LinearPredictor) -> Callable[[Codes | None, int], Rows]:
         """Return what makes the rows of a model, from the key of each and the number of keys."""
 
         def rows(keys: Codes | None, n_keys: int) -> Rows:
@@ -175,12 +177,12 @@ class FitData:
         """Fold of each row; the rows of a group are in one."""
         return fold_codes(self.n_rows, self.groups, count, seed)
 
-    def added_to(
+    def add_to_summary(
         self, summary: Summary, losses: tuple[float, float], details: Mapping[str, Any]
     ) -> Summary:
         """Add these rows, of which the mean losses before and after calibration are known."""
         n_groups = None if self.groups is None else self.groups.count
-        return summary.grown(
+        return summary.add_batch(
             self.n_rows, self.total_weight, n_groups, losses=losses, details=details
         )
 
@@ -193,7 +195,7 @@ class FitData:
             rows = slice(start, start + BLOCK)
             mapped = one_column(fitted(*self._inputs(rows)))
             weights = None if self.weights is None else self.weights[rows]
-            return compare(self.given[rows], mapped, self.labels[rows], weights)
+            return compare(self.raw_logits[rows], mapped, self.labels[rows], weights)
 
         parts = map_on_cores(sums, range(0, self.n_rows, BLOCK))
         before, after, *_ = np.sum(parts, axis=0) / self.total_weight
@@ -237,4 +239,4 @@ class FitResult:
     nll_before: float | None = None
     nll_after: float | None = None
     # What to go on from when more rows come.
-    learned: Learned | None = None
+    online_state: OnlineState | None = None

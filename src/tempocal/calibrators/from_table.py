@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tempocal.calibrators.stray import warn_of_stray_times
+from tempocal.calibrators.check_rows import warn_of_stray_times
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_cache import TableCache
 from tempocal.calibrators.table_fit_data import TableFitData
@@ -52,7 +52,7 @@ def prepare_table_fit(labeled: LabeledTable, needs: TableNeeds, *, exact: bool) 
     time_keys = _choose_keys(labeled, needs.curves)
     surrogate = build_surrogate(labeled, frame, time_keys, n_folds=1 if folds is None else folds[0])
     return TableFitData(
-        given=surrogate.logits,
+        raw_logits=surrogate.logits,
         labels=surrogate.labels,
         weights=surrogate.weights,
         groups=None if clusters is None else Groups(np.zeros(0, dtype=np.intp), clusters.count),

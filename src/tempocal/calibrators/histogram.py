@@ -6,8 +6,7 @@ from numpy.typing import ArrayLike
 
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.fit_data import FitData, FitResult
-from tempocal.calibrators.one_vs_rest import fit_curves
-from tempocal.calibrators.pseudo_rows import PseudoRows, check_pseudo_rows
+from tempocal.calibrators.one_vs_rest import PseudoRows, check_pseudo_rows, fit_curves
 from tempocal.inputs import Inputs, check_bins, check_choice
 from tempocal.maps import OneVsRest
 from tempocal.nonparametric import Binning, fit_histogram

@@ -35,7 +35,7 @@ def restore_learned(calibrator: Calibrator, content: Mapping[str, Any]) -> None:
     if LEARNED in content:
         n_classes, fitted = len(calibrator.classes_), calibrator.map_
         parts = getattr(fitted, "maps", getattr(fitted, "tables", (fitted,)))
-        calibrator._learned = learned_from_dict(content[LEARNED], len(parts), n_classes)
+        calibrator._online_state = learned_from_dict(content[LEARNED], len(parts), n_classes)
 
 
 def construct(name: Any, parameters: Any) -> Calibrator:

@@ -9,7 +9,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.calibrators.standardization import Standard
+from tempocal.calibrators.standardization import Standardization
 from tempocal.errors import InputError, NoPartialFitError
 from tempocal.inputs import Groups
 from tempocal.links import Array
@@ -17,12 +17,12 @@ from tempocal.solve import Posterior
 
 
 @dataclass(frozen=True)
-class Learned:
+class OnlineState:
     """The models of a calibrator, without their rows.
 
     Attributes
     ----------
-    models : tuple of Memory
+    posteriors : tuple of Memory
         One, or one for each class against the rest.
     class_weights : ndarray of shape (classes,)
         Weight of the rows of each class.
@@ -30,39 +30,39 @@ class Learned:
         Times along which the curve was laid, and the weight of the rows there; empty without one.
     standards : tuple of Standard or None
         Coordinates of the coefficients of each model; empty where all are those of the map.
-    to_save : bool
+    in_model_file : bool
         Whether it belongs in the model file: where rows come in parts.
     """
 
-    models: tuple[Posterior, ...]
+    posteriors: tuple[Posterior, ...]
     class_weights: Array
     times: Array = field(default_factory=lambda: np.zeros(0))
-    weights: Array = field(default_factory=lambda: np.zeros(0))
-    standards: tuple[Standard | None, ...] = ()
-    to_save: bool = False
+    time_weights: Array = field(default_factory=lambda: np.zeros(0))
+    standardizations: tuple[Standardization | None, ...] = ()
+    in_model_file: bool = False
 
     @property
-    def coordinates(self) -> tuple[Standard | None, ...]:
+    def standardization_by_model(self) -> tuple[Standardization | None, ...]:
         """Coordinates of each model."""
-        return self.standards or (None,) * len(self.models)
+        return self.standardizations or (None,) * len(self.posteriors)
 
     def discounted(self, keep: float) -> Self:
         """Let all rows so far count less."""
         return replace(
             self,
-            models=tuple(one.discounted(keep) for one in self.models),
+            posteriors=tuple(one.discounted(keep) for one in self.posteriors),
             class_weights=keep * self.class_weights,
         )
 
 
-def require_learned(learned: Learned | None) -> Learned:
+def require_online_state(online_state: OnlineState | None) -> OnlineState:
     """Refuse to go on from a fit that has kept nothing to go on from."""
-    if learned is None:
+    if online_state is None:
         raise InputError(
             "there is nothing to go on from: the model was saved after fit, which keeps nothing "
             "of its rows, or has too many coefficients. Begin with partial_fit"
         )
-    return learned
+    return online_state
 
 
 class PartialFit:
@@ -95,9 +95,9 @@ def _no_partial_fit(kind: type | None, reason: str) -> NoPartialFitError:
     )
 
 
-def saved(learned: Learned | None) -> Learned | None:
+def mark_for_saving(online_state: OnlineState | None) -> OnlineState | None:
     """Let it be part of the model file."""
-    return None if learned is None else replace(learned, to_save=True)
+    return None if online_state is None else replace(online_state, in_model_file=True)
 
 
 def check_keep(keep: Any) -> float:

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tempocal.calibrators.online_state import Learned
-from tempocal.calibrators.standardization import Standard
+from tempocal.calibrators.online_state import OnlineState
+from tempocal.calibrators.standardization import Standardization
 from tempocal.errors import DamagedModelFileError
 from tempocal.links import Array
 from tempocal.predictor.entries import list_from, require_keys
@@ -25,35 +25,35 @@ _STANDARDS = "standards"
 _KEYS_OF_A_MODEL = {*_ARRAYS, *_NUMBERS, "scatter", "effect", "noise"}
 
 
-def learned_to_dict(learned: Learned) -> dict[str, Any]:
+def learned_to_dict(learned: OnlineState) -> dict[str, Any]:
     """Return names and numbers only."""
-    coordinates = {_STANDARDS: [_standard_to_list(one) for one in learned.standards]}
+    coordinates = {_STANDARDS: [_standard_to_list(one) for one in learned.standardizations]}
     return {
         # Files of ordinary logits have none.
-        **(coordinates if any(learned.standards) else {}),
+        **(coordinates if any(learned.standardizations) else {}),
         "class_weights": learned.class_weights.tolist(),
         "times": learned.times.tolist(),
-        "weights": learned.weights.tolist(),
-        "models": [_posterior_to_dict(one) for one in learned.models],
+        "weights": learned.time_weights.tolist(),
+        "models": [_posterior_to_dict(one) for one in learned.posteriors],
     }
 
 
-def learned_from_dict(content: Any, n_models: int, n_classes: int) -> Learned:
+def learned_from_dict(content: Any, n_models: int, n_classes: int) -> OnlineState:
     """Return what `learned_to_dict` described; anything else is refused."""
     known = _KEYS | (
         {_STANDARDS} if isinstance(content, Mapping) and _STANDARDS in content else set()
     )
     require_keys(content, known)
     models = [_posterior_from_dict(one) for one in list_from(content["models"], "models")]
-    learned = Learned(
+    learned = OnlineState(
         tuple(models),
         class_weights=_array(content["class_weights"], "class_weights"),
         times=_array(content["times"], "times"),
-        weights=_array(content["weights"], "weights"),
-        standards=_standards_from(content.get(_STANDARDS, []), n_models),
-        to_save=True,
+        time_weights=_array(content["weights"], "weights"),
+        standardizations=_standards_from(content.get(_STANDARDS, []), n_models),
+        in_model_file=True,
     )
-    along = learned.times.ndim in (1, 2) and learned.weights.shape == learned.times.shape[:1]
+    along = learned.times.ndim in (1, 2) and learned.time_weights.shape == learned.times.shape[:1]
     if len(models) != n_models or learned.class_weights.shape != (n_classes,) or not along:
         raise DamagedModelFileError("what was learned is not of this model")
     return learned
@@ -89,13 +89,13 @@ def _posterior_from_dict(content: Any) -> Posterior:
     return posterior
 
 
-def _standard_to_list(standard: Standard | None) -> list[float] | None:
-    if standard is None:
+def _standard_to_list(standardization: Standardization | None) -> list[float] | None:
+    if standardization is None:
         return None
-    return [standard.scale, standard.bias_unit, *standard.centers]
+    return [standardization.scale, standardization.bias_unit, *standardization.centers]
 
 
-def _standards_from(value: Any, n_models: int) -> tuple[Standard | None, ...]:
+def _standards_from(value: Any, n_models: int) -> tuple[Standardization | None, ...]:
     parts = [
         None if one is None else _array(one, _STANDARDS) for one in list_from(value, _STANDARDS)
     ]
@@ -105,7 +105,9 @@ def _standards_from(value: Any, n_models: int) -> tuple[Standard | None, ...]:
     if not fits or len(parts) not in (0, n_models):
         raise DamagedModelFileError("the standards of what was learned are not of this model")
     return tuple(
-        None if one is None else Standard(tuple(one[2:].tolist()), float(one[0]), float(one[1]))
+        None
+        if one is None
+        else Standardization(tuple(one[2:].tolist()), float(one[0]), float(one[1]))
         for one in parts
     )
 

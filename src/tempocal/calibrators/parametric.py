@@ -10,22 +10,22 @@ import numpy as np
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.fit_data import FitData, FitResult
 from tempocal.calibrators.online_state import (
-    Learned,
+    OnlineState,
     check_first_classes,
     check_keep,
     check_later_classes,
     check_later_groups,
-    require_learned,
-    saved,
+    mark_for_saving,
+    require_online_state,
 )
 from tempocal.calibrators.shrinkage import (
     Shrinkage,
     check_shrinkage,
-    details_of,
-    report,
-    shrink,
+    check_solution,
+    fit_with_shrinkage,
+    solver_details,
 )
-from tempocal.calibrators.standardization import Standard, Standards
+from tempocal.calibrators.standardization import Standardization, StandardizationCache
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.maps import FORMS, numbers_by_name
@@ -81,29 +81,29 @@ class LinearModel:
     readout: Array | None = None
     moment: Array = field(default_factory=lambda: NO_MOMENT)
     max_newton: int = MAX_NEWTON_COEFFICIENTS
-    standard: Standard | None = None
+    standardization: Standardization | None = None
 
     @property
     def units(self) -> tuple[float, float]:
         """Strengths of slopes and biases in the units of the map, at strength 1."""
-        if self.standard is None:
+        if self.standardization is None:
             return 1.0, 1.0
-        return self.standard.scale**-2, self.standard.bias_unit**-2
+        return self.standardization.scale**-2, self.standardization.bias_unit**-2
 
-    def standardized(self, standard: Standard | None) -> "LinearModel":
+    def standardized(self, standardization: Standardization | None) -> "LinearModel":
         """Take coefficients in other coordinates, in which ``rows`` are already."""
-        if standard is None:
+        if standardization is None:
             return self
-        raw = standard.to_raw(self.biases != 0.0)
+        raw = standardization.to_raw(self.biases != 0.0)
         one = raw[: len(self.moment), : len(self.moment)]
         return replace(
             self,
             identity=np.asarray(np.linalg.solve(raw, self.identity), dtype=np.float64),
-            biases=self.biases / standard.bias_unit**2,
-            lower=np.where(self.biases == 0.0, self.lower / standard.scale, self.lower),
+            biases=self.biases / standardization.bias_unit**2,
+            lower=np.where(self.biases == 0.0, self.lower / standardization.scale, self.lower),
             readout=np.asarray(raw if self.readout is None else self.readout @ raw),
             moment=one.T @ self.moment @ one,
-            standard=standard,
+            standardization=standardization,
         )
 
     def problem(self, keys: Codes | None = None, n_keys: int = 1) -> Problem:
@@ -211,20 +211,22 @@ class ParametricCalibrator(Calibrator):
         if not hasattr(self, "map_"):
             first = check_first_classes(classes, self.classes)
             self._fit_rows(logits, y, sample_weight, groups, first)
-            self._learned = saved(self._learned)
+            self._online_state = mark_for_saving(self._online_state)
             return self
-        known = require_learned(self._learned).discounted(share)
+        known = require_online_state(self._online_state).discounted(share)
         check_later_classes(classes, self.classes_)
         checked = self._check_rows(logits, y, sample_weight, groups, self.classes_)
-        self._compare_columns(checked.logits)
+        self._check_feature_names(checked.logits)
         data = replace(
-            checked.data, earlier=known.class_weights, standards=Standards(known.coordinates)
+            checked.data,
+            earlier_class_weights=known.class_weights,
+            standardizations=StandardizationCache(known.standardization_by_model),
         )
         check_later_groups(data.groups, self.summary_.n_groups)
         losses = data.before_and_after(self.map_)
         fitted = update_family(self._family(data), self.shrinkage, known, data)
-        self.map_, self._learned = fitted.map, saved(fitted.learned)
-        self.summary_ = data.added_to(self.summary_, losses, fitted.details)
+        self.map_, self._online_state = fitted.map, mark_for_saving(fitted.online_state)
+        self.summary_ = data.add_to_summary(self.summary_, losses, fitted.details)
         return self
 
     def _fit_map(self, data: FitData) -> FitResult:
@@ -265,8 +267,8 @@ def fit_alone(
     by_folds = family.choose == "folds" and strengths is None
     keys = data.folds(N_FOLDS) if by_folds else None
     problem = model.problem(keys, N_FOLDS if by_folds else 1)
-    result = shrink(problem, strengths, data.groups, family.choose)
-    report(problem, result, shrinkage)
+    result = fit_with_shrinkage(problem, strengths, data.groups, family.choose)
+    check_solution(problem, result, shrinkage)
     # Strengths that were chosen by folds are as good as given.
     return problem, result, result.strengths if by_folds else strengths or (None, None)
 
@@ -284,20 +286,25 @@ def fit_family(family: Family, shrinkage: Any, data: FitData) -> FitResult:
     return _made(family, problems, fits, data, fixed_strengths=fixed_strengths[0], losses=losses)
 
 
-def update_family(family: Family, shrinkage: Any, known: Learned, data: FitData) -> FitResult:
+def update_family(family: Family, shrinkage: Any, known: OnlineState, data: FitData) -> FitResult:
     """Fit the same coefficients to rows that came later, beside what is known of earlier ones."""
     problems = [
         replace(model.problem(), earlier_loss=before.quadratic_loss)
-        for model, before in zip(family.models, known.models, strict=True)
+        for model, before in zip(family.models, known.posteriors, strict=True)
     ]
     fits = [
         update_fit(problem, before, data.groups)
-        for problem, before in zip(problems, known.models, strict=True)
+        for problem, before in zip(problems, known.posteriors, strict=True)
     ]
     for problem, result in zip(problems, fits, strict=True):
-        report(problem, result, shrinkage)
+        check_solution(problem, result, shrinkage)
     return _made(
-        family, problems, fits, data, fixed_strengths=known.models[0].fixed_strengths, before=known
+        family,
+        problems,
+        fits,
+        data,
+        fixed_strengths=known.posteriors[0].fixed_strengths,
+        before=known,
     )
 
 
@@ -308,7 +315,7 @@ def _made(
     data: FitData,
     *,
     fixed_strengths: FixedStrengths,
-    before: Learned | None = None,
+    before: OnlineState | None = None,
     losses: tuple[float | None, float | None] = (None, None),
 ) -> FitResult:
     """Make the map of fitted coefficients, and what is to be told and to be remembered of them."""
@@ -321,20 +328,22 @@ def _made(
         for name, value in numbers_by_name(family.form, numbers).items()
         if value.size <= MOST_SHOWN
     }
-    learned = None
+    online_state = None
     if all(one.solution.hessian is not None for one in fits):
-        known = [None] * len(fits) if before is None else before.models
+        known = [None] * len(fits) if before is None else before.posteriors
         models = [
             posterior_of(problem, fit, fixed_strengths, fit.design_effect or 1.0, one)
             for problem, fit, one in zip(problems, fits, known, strict=True)
         ]
-        standards = tuple(model.standard for model in family.models)
-        learned = Learned(tuple(models), data.class_weights, standards=standards)
+        standardizations = tuple(model.standardization for model in family.models)
+        online_state = OnlineState(
+            tuple(models), data.class_weights, standardizations=standardizations
+        )
     return FitResult(
         fitted,
-        {**parameters, **details_of(problems, fits)},
+        {**parameters, **solver_details(problems, fits)},
         max(effects) if effects else None,
         nll_before=losses[0],
         nll_after=losses[1],
-        learned=learned,
+        online_state=online_state,
     )

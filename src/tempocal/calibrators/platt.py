@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.parametric import Family, ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage
-from tempocal.calibrators.slope_bias import biases_of, line_model, slopes_of
+from tempocal.calibrators.slope_bias import biases_of, slope_bias_model, slopes_of
 from tempocal.inputs import Inputs
 from tempocal.links import Array
 from tempocal.maps import OneVsRest
@@ -75,6 +75,7 @@ class PlattScaling(ParametricCalibrator):
         if smooth is None:
             smooth = data.n_classes == 2 and strengths != (0.0, 0.0)
         models = tuple(
-            line_model(data, k, auto=strengths is None, smooth=smooth) for k in data.events
+            slope_bias_model(data, k, auto=strengths is None, smooth=smooth)
+            for k in data.one_vs_rest_classes
         )
         return Family(models, form="lines")

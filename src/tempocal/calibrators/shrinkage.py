@@ -48,7 +48,7 @@ def check_shrinkage(shrinkage: Any, *, pairs: bool = True) -> Strengths | None:
     return slopes, biases
 
 
-def shrink(
+def fit_with_shrinkage(
     problem: Problem,
     strengths: Strengths | None,
     groups: Groups | None,
@@ -60,7 +60,7 @@ def shrink(
     return fit_by_folds(problem) if choose == "folds" else fit_by_evidence(problem, groups)
 
 
-def report(
+def check_solution(
     problem: Problem, result: RegularizedFit, shrinkage: Any, times: Array | None = None
 ) -> None:
     """Refuse a fit that ran away; warn of one that did not end or stands at its bounds."""
@@ -95,7 +95,7 @@ def _where(result: RegularizedFit, times: Array | None) -> str:
     return f" at time {shown}" + (f" and {len(found) - 3} more" if len(found) > 3 else "")
 
 
-def details_of(problems: Sequence[Problem], fits: Sequence[RegularizedFit]) -> dict[str, Any]:
+def solver_details(problems: Sequence[Problem], fits: Sequence[RegularizedFit]) -> dict[str, Any]:
     """Collect what a summary tells about one fit or one for each class."""
     strengths = {
         _strength_of(penalty): one_or_list(

@@ -4,21 +4,27 @@ import numpy as np
 
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.parametric import LinearModel, linear_model
-from tempocal.calibrators.standardized_features import sigmoid_in_standard
+from tempocal.calibrators.standardized_features import standardized_sigmoid
 from tempocal.links import Array
 from tempocal.maps import Line, OneVsRest
 from tempocal.rows import LINE, Sigmoid
 
 
-def line_model(data: FitData, of_class: int, *, auto: bool, smooth: bool = False) -> LinearModel:
+def slope_bias_model(
+    data: FitData, of_class: int, *, auto: bool, smooth: bool = False
+) -> LinearModel:
     """``slope * odds + bias``; to targets that are smoothed as Platt (1999) does, or not."""
     low, high = _smoothed(data, of_class) if smooth else (0.0, 1.0)
-    predictor, standard, biases = Sigmoid(LINE, of_class, low, high), None, np.array([False, True])
+    predictor, standardization, biases = (
+        Sigmoid(LINE, of_class, low, high),
+        None,
+        np.array([False, True]),
+    )
     if auto:
-        number = data.events.index(of_class)
-        predictor, standard = sigmoid_in_standard(data, predictor, biases, number)
-    model = linear_model(data.rows_of(predictor), identity=[1.0, 0.0], biases=biases)
-    return model.standardized(standard)
+        number = data.one_vs_rest_classes.index(of_class)
+        predictor, standardization = standardized_sigmoid(data, predictor, biases, number)
+    model = linear_model(data.rows_factory(predictor), identity=[1.0, 0.0], biases=biases)
+    return model.standardized(standardization)
 
 
 def _smoothed(data: FitData, of_class: int) -> tuple[float, float]:

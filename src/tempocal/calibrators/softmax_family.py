@@ -7,9 +7,9 @@ import numpy as np
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.parametric import Family, linear_model
 from tempocal.calibrators.shrinkage import check_shrinkage
-from tempocal.calibrators.slope_bias import biases_of, line_model, slopes_of
-from tempocal.calibrators.standardization import Standard
-from tempocal.calibrators.standardized_features import softmax_in_standard
+from tempocal.calibrators.slope_bias import biases_of, slope_bias_model, slopes_of
+from tempocal.calibrators.standardization import Standardization
+from tempocal.calibrators.standardized_features import standardized_softmax
 from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.inputs import check_choice
 from tempocal.links import Array
@@ -34,18 +34,18 @@ def bias_of(fitted: Affine | OneVsRest) -> Array:
 def one_column_family(data: FitData, shrinkage: Any) -> Family:
     """Fit a slope and a bias under one sigmoid: all that is left where there is one column."""
     auto = check_shrinkage(shrinkage) is None
-    return Family((line_model(data, of_class=1, auto=auto),), form="lines")
+    return Family((slope_bias_model(data, of_class=1, auto=auto),), form="lines")
 
 
 def diagonal_family(data: FitData, shrinkage: Any) -> Family:
     """Fit one weight and one bias a class: vector scaling."""
-    predictor, standard = _predictor(data, shrinkage, diagonal=True)
-    rows = data.rows_of(predictor)
+    predictor, standardization = _predictor(data, shrinkage, diagonal=True)
+    rows = data.rows_factory(predictor)
     biases = np.tile([False, True], data.n_classes)
     # Two coefficients a class are few enough for Newton's method, whatever the number of classes.
     model = linear_model(rows, identity=~biases, biases=biases, max_newton=MOST_DIAGONAL)
     return Family(
-        (model.standardized(standard),),
+        (model.standardized(standardization),),
         form="diagonal",
         loss_is_nll=True,
         tidy=_with_centered_biases,
@@ -70,8 +70,10 @@ def full_family(
     """Fit a matrix of weights and a bias a class: matrix scaling and Dirichlet calibration."""
     check_choice(regularization, "regularization", ("odir", "l2"))
     n_classes = data.n_classes
-    predictor, standard = _predictor(data, shrinkage, diagonal=False, of_log_proba=of_log_proba)
-    rows = data.rows_of(predictor)
+    predictor, standardization = _predictor(
+        data, shrinkage, diagonal=False, of_log_proba=of_log_proba
+    )
+    rows = data.rows_factory(predictor)
     diagonal = np.eye(n_classes, n_classes + 1, dtype=bool).ravel()
     free = diagonal & (regularization == "odir")
     model = linear_model(
@@ -85,7 +87,7 @@ def full_family(
     )
     form = "full_of_log_proba" if of_log_proba else "full"
     return Family(
-        (model.standardized(standard),),
+        (model.standardized(standardization),),
         form=form,
         choose="folds",
         # Log-probabilities do not go below that of the smallest probability: that is another loss.
@@ -96,11 +98,11 @@ def full_family(
 
 def _predictor(
     data: FitData, shrinkage: Any, *, diagonal: bool, of_log_proba: bool = False
-) -> tuple[Softmax, Standard | None]:
+) -> tuple[Softmax, Standardization | None]:
     """Return the predictor and, where strengths come from the data, its coordinates."""
     predictor = Softmax(data.n_classes, diagonal=diagonal, of_log_proba=of_log_proba)
     if check_shrinkage(shrinkage) is None:
-        return softmax_in_standard(data, predictor)
+        return standardized_softmax(data, predictor)
     return predictor, None
 
 

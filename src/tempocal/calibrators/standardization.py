@@ -35,7 +35,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Standard:
+class Standardization:
     """Coordinates of the coefficients of one model.
 
     Attributes
@@ -65,34 +65,38 @@ class Standard:
 
 
 @dataclass
-class Standards:
+class StandardizationCache:
     """Coordinates that were found so far, for all fits to the same rows or to parts of them.
 
-    ``given`` are those of an earlier fit, one for each model, that this one goes on from.
+    ``fixed`` are those of an earlier fit, one for each model, that this one goes on from.
     """
 
-    given: tuple[Standard | None, ...] | None = None
-    _found: dict[tuple[str, int], Standard | None] = field(default_factory=dict)
+    fixed: tuple[Standardization | None, ...] | None = None
+    _found: dict[tuple[str, int], Standardization | None] = field(default_factory=dict)
 
-    def get(self, kind: str, model: int, find: Callable[[], Standard | None]) -> Standard | None:
+    def get(
+        self, kind: str, model: int, find: Callable[[], Standardization | None]
+    ) -> Standardization | None:
         """Return the coordinates of a model; None where its logits are ordinary."""
-        if self.given is not None:
-            return self.given[model]
+        if self.fixed is not None:
+            return self.fixed[model]
         if (kind, model) not in self._found:
             self._found[kind, model] = find()
         return self._found[kind, model]
 
 
-def without_bias(logits: Array, weights: Array | None, n_features: int = 1) -> Standard | None:
+def without_bias(
+    logits: Array, weights: Array | None, n_features: int = 1
+) -> Standardization | None:
     """Coordinates of slopes alone, for logits (outputs, n) whose size is what counts."""
     size = float(np.sqrt(_mean(logits**2, weights).mean()))
     is_small = _share_small(size, logits)
-    return Standard((0.0,) * n_features, size**-is_small, 1.0) if is_small else None
+    return Standardization((0.0,) * n_features, size**-is_small, 1.0) if is_small else None
 
 
 def of_sigmoid(
     odds: Array, features: Array, weights: Array | None, log_odds_of_label: float
-) -> Standard | None:
+) -> Standardization | None:
     """Coordinates of slopes on ``features`` (features, n) of the log-odds (n,), and a bias."""
     center = float(_mean(odds, weights))
     deviation = float(np.sqrt(_mean((odds - center) ** 2, weights)))
@@ -100,7 +104,7 @@ def of_sigmoid(
     return _standard(deviation, off, abs(center), _mean(features, weights), odds)
 
 
-def of_softmax(x: Array, weights: Array | None, log_rates: Array) -> Standard | None:
+def of_softmax(x: Array, weights: Array | None, log_rates: Array) -> Standardization | None:
     """Coordinates of slopes on features (classes, n) and biases under one softmax."""
     centers = _mean(x, weights)
     common = float(centers.mean())
@@ -115,14 +119,14 @@ def of_softmax(x: Array, weights: Array | None, log_rates: Array) -> Standard | 
 
 def _standard(
     deviation: float, off: float, center: float, centers: Array, values: Array
-) -> Standard | None:
+) -> Standardization | None:
     is_small = _share_small(deviation, values)
     ordinary = max(NEAR, NEAR_DEVIATIONS * deviation)
     is_far = float(np.clip(QUICKLY * (off / ordinary - 1.0), 0.0, 1.0))
     is_centered = max(is_small, is_far)
     if is_centered == 0.0:
         return None
-    return Standard(
+    return Standardization(
         tuple((is_centered * centers).tolist()),
         deviation**-is_small,
         max(1.0, is_centered * center / UNITS_TO_MEAN),

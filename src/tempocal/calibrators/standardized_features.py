@@ -7,7 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.calibrators.fit_data import FitData
-from tempocal.calibrators.standardization import Standard, of_sigmoid, of_softmax, without_bias
+from tempocal.calibrators.standardization import (
+    Standardization,
+    of_sigmoid,
+    of_softmax,
+    without_bias,
+)
 from tempocal.links import Array, log_features
 from tempocal.rows import ScaledSoftmax, Scores, Sigmoid, Softmax
 
@@ -17,19 +22,19 @@ SAMPLE = 2**14
 PSEUDO_WEIGHT = 0.5
 
 
-def sigmoid_in_standard(
+def standardized_sigmoid(
     data: FitData, predictor: Sigmoid, biases: NDArray[np.bool_], model: int
-) -> tuple[Sigmoid, Standard | None]:
+) -> tuple[Sigmoid, Standardization | None]:
     """Return the predictor on standardized features, and their coordinates."""
 
-    def look(scores: Scores, weights: Array | None) -> Standard | None:
+    def look(scores: Scores, weights: Array | None) -> Standardization | None:
         odds = scores.odds[predictor.of_class]
         if not biases.any():
             return without_bias(odds[None], weights, len(biases))
         features = predictor.design(scores)[~biases].astype(np.float64, copy=False)
         return of_sigmoid(odds, features, weights, _log_odds(data, predictor.of_class))
 
-    found = data.standards.get(f"{predictor.features}", model, lambda: _seen(data, look))
+    found = data.standardizations.get(f"{predictor.features}", model, lambda: _seen(data, look))
     if found is None:
         return predictor, None
     features = np.array(predictor.features)
@@ -38,39 +43,41 @@ def sigmoid_in_standard(
     return replace(predictor, features=tuple(map(tuple, features.tolist()))), found
 
 
-def scaled_softmax_in_standard(data: FitData) -> tuple[ScaledSoftmax, Standard | None]:
+def standardized_scaled_softmax(data: FitData) -> tuple[ScaledSoftmax, Standardization | None]:
     """Return the predictor on scaled logits, and their coordinates."""
 
-    def look(scores: Scores, weights: Array | None) -> Standard | None:
+    def look(scores: Scores, weights: Array | None) -> Standardization | None:
         own = scores.logits - scores.logits.mean(axis=1, keepdims=True)
         return without_bias(own.T, weights)
 
-    found = data.standards.get("scale", 0, lambda: _seen(data, look))
+    found = data.standardizations.get("scale", 0, lambda: _seen(data, look))
     return ScaledSoftmax(1.0 if found is None else found.scale), found
 
 
-def softmax_in_standard(data: FitData, predictor: Softmax) -> tuple[Softmax, Standard | None]:
+def standardized_softmax(
+    data: FitData, predictor: Softmax
+) -> tuple[Softmax, Standardization | None]:
     """Return the predictor on standardized features, and their coordinates."""
 
-    def look(scores: Scores, weights: Array | None) -> Standard | None:
+    def look(scores: Scores, weights: Array | None) -> Standardization | None:
         x = log_features(scores.logits) if predictor.of_log_proba else scores.logits
         return of_softmax(np.ascontiguousarray(x.T), weights, np.log(_rates(data)))
 
     kind = f"softmax {predictor.of_log_proba}"
-    found = data.standards.get(kind, 0, lambda: _seen(data, look))
+    found = data.standardizations.get(kind, 0, lambda: _seen(data, look))
     if found is None:
         return predictor, None
     return replace(predictor, centers=found.centers, scale=found.scale), found
 
 
 def _seen(
-    data: FitData, look: Callable[[Scores, Array | None], Standard | None]
-) -> Standard | None:
+    data: FitData, look: Callable[[Scores, Array | None], Standardization | None]
+) -> Standardization | None:
     """Look at all rows if a sample of them is not ordinary."""
-    step = data.size_in_memory // SAMPLE
+    step = data.n_rows_in_memory // SAMPLE
     if step > 1:
         some = slice(None, None, step)
-        scores = Scores(data.given[some], data.labels[some], data.n_classes)
+        scores = Scores(data.raw_logits[some], data.labels[some], data.n_classes)
         if look(scores, None if data.weights is None else data.weights[some]) is None:
             return None
     return look(data.scores, data.weights)

@@ -43,7 +43,7 @@ class Summary:
     nll_after: float
     details: Mapping[str, Any]
 
-    def grown(
+    def add_batch(
         self,
         n_rows: int,
         weight: float,

@@ -74,7 +74,7 @@ class TableFitData(FitData):
         """Leave out the rows of some finest_keys."""
         return replace(
             self,
-            given=self.given[kept],
+            raw_logits=self.raw_logits[kept],
             labels=self.labels[kept],
             weights=None if self.weights is None else self.weights[kept],
             times=None if self.times is None else self.times[kept],
@@ -86,7 +86,7 @@ class TableFitData(FitData):
         surrogate = self.surrogate.coarser()
         return replace(
             self,
-            given=surrogate.logits,
+            raw_logits=surrogate.logits,
             labels=surrogate.labels,
             weights=surrogate.weights,
             times=None
@@ -101,7 +101,7 @@ class TableFitData(FitData):
         """Take some of the rows, for a fit that need not be exact."""
         return replace(self.take(rows), exact=False)
 
-    def rows_of(self, predictor: LinearPredictor) -> Callable[[Codes | None, int], Rows]:
+    def rows_factory(self, predictor: LinearPredictor) -> Callable[[Codes | None, int], Rows]:
         """Return what makes the rows of a model, from the key of each and the number of keys."""
 
         def rows(keys: Codes | None, n_keys: int) -> Rows:
@@ -112,7 +112,7 @@ class TableFitData(FitData):
 
     def binary_problems(self) -> Iterator[tuple[Array, NDArray[Any], Array | None]]:
         """Log-odds, 0/1 targets and weights, of each class that is told from the rest: by bins."""
-        for k in self.events:
+        for k in self.one_vs_rest_classes:
             cells, places = self.cache.cells(k, self.surrogate)
             kept = np.isin(places, self._present)
             yield cells.means()[kept], cells.labels[kept] == k, cells.weights[kept]
@@ -196,7 +196,9 @@ class TableFitData(FitData):
         """Return what stands for the rows most finely, without their groups."""
         found = self.cache.known_cells(1) if not self.surrogate.sampled else None
         if found is None:
-            return FitData(self.given, self.labels, self.weights, None, self.n_classes, self.times)
+            return FitData(
+                self.raw_logits, self.labels, self.weights, None, self.n_classes, self.times
+            )
         cells, places = found
         times = None if self.times is None else self.finest_keys.times[places]
         return FitData(cells.means(), cells.labels, cells.weights, None, 2, times)

@@ -9,8 +9,8 @@ from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.parametric import Family, LinearModel, ParametricCalibrator
 from tempocal.calibrators.shrinkage import check_shrinkage
 from tempocal.calibrators.standardized_features import (
-    scaled_softmax_in_standard,
-    sigmoid_in_standard,
+    standardized_scaled_softmax,
+    standardized_sigmoid,
 )
 from tempocal.inputs import Inputs
 from tempocal.maps import Scale
@@ -83,14 +83,14 @@ class TemperatureScaling(ParametricCalibrator):
         return 1.0 / self.map_.inverse_temperature
 
     def _family(self, data: FitData) -> Family:
-        strengths, standard = check_shrinkage(self.shrinkage, pairs=False), None
+        strengths, standardization = check_shrinkage(self.shrinkage, pairs=False), None
         smallest = SMALLEST_LOGIT / max(1.0, data.largest_logit)
         predictor: LinearPredictor = ScaledSoftmax() if data.n_classes > 2 else Sigmoid(ODDS)
         if strengths is None and isinstance(predictor, Sigmoid):
-            predictor, standard = sigmoid_in_standard(data, predictor, IS_BIAS, 0)
+            predictor, standardization = standardized_sigmoid(data, predictor, IS_BIAS, 0)
         elif strengths is None:
-            predictor, standard = scaled_softmax_in_standard(data)
-        rows = data.rows_of(predictor)
+            predictor, standardization = standardized_scaled_softmax(data)
+        rows = data.rows_factory(predictor)
         model = LinearModel(
             rows,
             identity=ONE,
@@ -99,4 +99,4 @@ class TemperatureScaling(ParametricCalibrator):
             lower=np.array([smallest]),
             baseline_penalty=NONE,
         )
-        return Family((model.standardized(standard),), form="scale", loss_is_nll=True)
+        return Family((model.standardized(standardization),), form="scale", loss_is_nll=True)

@@ -17,7 +17,7 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from tempocal.calibrators.online_state import require_learned, saved
+from tempocal.calibrators.online_state import mark_for_saving, require_online_state
 from tempocal.errors import (
     InputError,
     LogError,
@@ -297,7 +297,7 @@ class SequenceTracker:
     def _resume(self, replay: LogReplay) -> None:
         """Load the model file and learn from the sequences that finished after it was saved."""
         calibrator = load(self.folder / _MODEL)
-        require_learned(calibrator._learned)
+        require_online_state(calibrator._online_state)
         self._set_calibrator(calibrator)
         to_learn = {n: one for n, one in replay.not_in_model.items() if n not in replay.failed}
         self._sequences = replay.under_way
@@ -458,7 +458,7 @@ def _updatable_copy(calibrator: Any) -> Any:
             "calibrator has a time_column, but a tracker is told the time: set it to None"
         )
     own = deepcopy(calibrator)
-    own._learned = saved(require_learned(own._learned))
+    own._online_state = mark_for_saving(require_online_state(own._online_state))
     return own
 
 

@@ -6,9 +6,9 @@ label and most of their elements, so they belong on one side of every split: `sp
 splits at random, `split_in_time` by when the sequences started.
 """
 
-from tempocal.sequences.by_sequence import split_by_sequence
-from tempocal.sequences.in_time import split_in_time
 from tempocal.sequences.prefixes import Prefixes, prefixes
+from tempocal.sequences.random_split import split_by_sequence
+from tempocal.sequences.time_split import split_in_time
 from tempocal.sequences.truncate import truncate
 
 __all__ = ["Prefixes", "prefixes", "split_by_sequence", "split_in_time", "truncate"]

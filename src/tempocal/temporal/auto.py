@@ -28,15 +28,18 @@ from tempocal.modelfile import write_document
 from tempocal.predictor.entries import TimeColumn
 from tempocal.tables.column_names import Names
 from tempocal.temporal.auto_document import auto_to_content
-from tempocal.temporal.base import TimedCalibrator
-from tempocal.temporal.blas import one_blas_thread
+from tempocal.temporal.base import TemporalBase
 from tempocal.temporal.calibrator import TemporalCalibrator
 from tempocal.temporal.comparison import Comparison, compare
-from tempocal.temporal.cross_validation import try_all
-from tempocal.temporal.fit_along_time import FittedAlongTime, with_shrinkage
+from tempocal.temporal.cross_validation import cross_validate
+from tempocal.temporal.fit_along_time import (
+    TemporalFitResult,
+    one_blas_thread,
+    with_shrinkage,
+)
 
 
-class AutoTemporalCalibrator(TimedCalibrator):
+class AutoTemporalCalibrator(TemporalBase):
     """Compare calibrators and curves by cross-validation over groups, and take one.
 
     The best by negative log likelihood on the sequences left out is taken; or the simplest of those
@@ -138,7 +141,7 @@ class AutoTemporalCalibrator(TimedCalibrator):
         self._folds()
         given = None if self.candidates is None else self._given()
         clocks = 1 if given is None else _clocks(given)
-        checked, times = self._checked(
+        checked, times = self._check_fit_input(
             logits,
             y,
             clocks=clocks,
@@ -152,7 +155,7 @@ class AutoTemporalCalibrator(TimedCalibrator):
         with one_blas_thread():
             fitted = self._choose(pairs, checked.data)
         for each in (self.best_, self):
-            each._keep(fitted, checked, times.kinds, logits)
+            each._store_fit(fitted, checked, times.kinds, logits)
         self.summary_ = self._with_choice(fitted.summary)
         return self
 
@@ -186,7 +189,7 @@ class AutoTemporalCalibrator(TimedCalibrator):
         """
         folds, seed = self._folds()
         given = None if self.candidates is None else self._given()
-        labelled = self._read(
+        labelled = self._read_table(
             table,
             self.classes,
             logits=logits,
@@ -204,7 +207,7 @@ class AutoTemporalCalibrator(TimedCalibrator):
             fitted = self._choose(pairs, data)
         summary = with_table_details(self._with_choice(fitted.summary), data, fitted.map, None)
         for each in (self.best_, self):
-            each._keep_of_table(replace(fitted, summary=summary), labelled)
+            each._store_table_fit(replace(fitted, summary=summary), labelled)
         return self
 
     def _folds(self) -> tuple[int, int]:
@@ -213,10 +216,10 @@ class AutoTemporalCalibrator(TimedCalibrator):
             raise InputError(f"folds must be at least 2, to leave something out, but it is {folds}")
         return folds, seed
 
-    def _choose(self, pairs: list[tuple[Calibrator, Curve]], data: FitData) -> FittedAlongTime:
+    def _choose(self, pairs: list[tuple[Calibrator, Curve]], data: FitData) -> TemporalFitResult:
         """Compare the candidates and return the fit of the one that is taken."""
         nothing: list[tuple[Calibrator, Curve]] = [(Identity(), Constant())]
-        tried = try_all(nothing + pairs, data, *self._folds(), self.progress)
+        tried = cross_validate(nothing + pairs, data, *self._folds(), self.progress)
         self.comparison_, chosen = compare([one.tried for one in tried], data, nothing=0)
         fitted = tried[chosen].fitted
         assert fitted is not None

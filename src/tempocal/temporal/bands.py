@@ -72,7 +72,7 @@ class Inference:
     band: Band | StepBand
     optimism: float
     design_effect: float
-    n_determined: float
+    n_effective: float
     posterior: Posterior
 
 
@@ -151,7 +151,7 @@ def _of_steps(fitted: CurveFit, posterior: Posterior, alternative: AlternativeFi
         StepBand(fitted.basis, np.sqrt(np.maximum(variances, 0.0))),
         optimism=float(np.einsum("tpq,tqp->", sure, noise)),
         design_effect=effect,
-        n_determined=float(determined.sum()),
+        n_effective=float(determined.sum()),
         posterior=posterior,
     )
 
@@ -167,8 +167,8 @@ def _of_curve(tangent: "_Tangent", posterior: Posterior, alternative: Alternativ
     free, strengths = tangent.free, fitted.result.strengths
     penalty_matrix = tangent.penalty_matrix(strengths, effect)
     sure = inverse = invert_blocks((loss + penalty_matrix)[None], free[None])[0]
-    n_determined = float(np.einsum("pq,qp->", sure, loss))
-    noise = _noise(posterior, np.array([n_determined]))[0]
+    n_effective = float(np.einsum("pq,qp->", sure, loss))
+    noise = _noise(posterior, np.array([n_effective]))[0]
     if alternative.strengths != strengths:
         penalty_matrix = tangent.penalty_matrix(alternative.strengths, effect)
         inverse = invert_blocks((loss + penalty_matrix)[None], free[None])[0]
@@ -189,25 +189,25 @@ def _of_curve(tangent: "_Tangent", posterior: Posterior, alternative: Alternativ
         ),
         optimism=float(np.einsum("pq,qp->", sure, noise)),
         design_effect=effect,
-        n_determined=n_determined,
+        n_effective=n_effective,
         posterior=posterior,
     )
 
 
-def _noise(posterior: Posterior, n_determined: Array) -> Array:
+def _noise(posterior: Posterior, n_effective: Array) -> Array:
     """Variance of the gradient, in blocks."""
     if posterior.scatter is None:
         return posterior.curvature if posterior.noise is None else posterior.noise
-    more = _few_groups(n_determined, posterior.scatter.counts)[:, None, None]
+    more = _few_groups(n_effective, posterior.scatter.counts)[:, None, None]
     return np.asarray(more * posterior.scatter.variance, dtype=np.float64)
 
 
-def _few_groups(n_determined: Array, counts: Array) -> Array:
+def _few_groups(n_effective: Array, counts: Array) -> Array:
     """How much more the gradient varies than it shows at the optimum, which leans towards it.
 
     As if each group were left out in turn, with all of them of the same leverage.
     """
-    leverage = np.minimum(n_determined / np.maximum(counts, 1), LARGEST_LEVERAGE)
+    leverage = np.minimum(n_effective / np.maximum(counts, 1), LARGEST_LEVERAGE)
     return np.asarray(1.0 / (1.0 - leverage) ** 2, dtype=np.float64)
 
 

@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.check_rows import Checked, check_rows, with_shape
+from tempocal.calibrators.check_rows import CheckedRows, check_rows, ensure_array_like
 from tempocal.errors import InputError
 from tempocal.inputs import (
     Inputs,
@@ -33,8 +33,8 @@ from tempocal.maps import (
 from tempocal.predictor.entries import TimeColumn
 from tempocal.tables.column_roles import ColumnRoles
 from tempocal.tables.labeled_table import LabeledTable, read_labeled_table
-from tempocal.temporal.fit_along_time import FittedAlongTime
-from tempocal.temporal.time_source import length_of, take_time
+from tempocal.temporal.fit_along_time import TemporalFitResult
+from tempocal.temporal.time_source import count_rows, extract_time
 
 # Parameters that cannot be negative.
 POSITIVE = ("inverse_temperature", "a", "b")
@@ -74,7 +74,7 @@ class Interval:
         return f"{self.level:.0%} interval ({rests}): {ends}"
 
 
-class TimedCalibrator(Calibrator):
+class TemporalBase(Calibrator):
     """Base of the calibrators along time: everything but the fit."""
 
     time_column: TimeColumn | None
@@ -152,9 +152,9 @@ class TimedCalibrator(Calibrator):
     def _n_groups_that_count(self) -> int | None:
         """How many groups the bands rest on; those that have faded are fewer than there were."""
         n_groups = self.summary_.n_groups
-        if n_groups is None or self._learned is None:
+        if n_groups is None or self._online_state is None:
             return n_groups
-        share = float(self._learned.class_weights.sum()) / self.summary_.total_weight
+        share = float(self._online_state.class_weights.sum()) / self.summary_.total_weight
         return max(1, round(n_groups * min(share, 1.0)))
 
     @property
@@ -177,17 +177,17 @@ class TimedCalibrator(Calibrator):
         """Time from which the decay is counted."""
         return self._exponential().origin
 
-    def _checked(
+    def _check_fit_input(
         self, logits: Any, y: Any, *, clocks: int, inputs: Inputs, classes: Any, **given: Any
-    ) -> tuple[Checked, Times]:
+    ) -> tuple[CheckedRows, Times]:
         """Check what a fit is given, and take the time from it."""
-        timed = take_time(logits, given.pop("time"), self.time_column, clocks)
+        timed = extract_time(logits, given.pop("time"), self.time_column, clocks)
         checked = check_rows(
             timed.logits, y, inputs=inputs, classes=classes, times=timed.times.values, **given
         )
         return checked, timed.times
 
-    def _read(self, table: Any, classes: Any, **named: Any) -> LabeledTable:
+    def _read_table(self, table: Any, classes: Any, **named: Any) -> LabeledTable:
         """Open a table and look at all of it."""
         if self.time_column is not None:
             raise InputError(
@@ -196,28 +196,30 @@ class TimedCalibrator(Calibrator):
             )
         return read_labeled_table(table, ColumnRoles.of(self.inputs, **named), classes)
 
-    def _keep_of_table(self, fitted: FittedAlongTime, labelled: LabeledTable) -> None:
+    def _store_table_fit(self, fitted: TemporalFitResult, labelled: LabeledTable) -> None:
         """Store what was fitted to a table."""
         assert labelled.time_kind is not None
-        self._remember_count(labelled.n_columns)
-        self._store(fitted, labelled.classes, (labelled.time_kind,))
+        self._set_n_features(labelled.n_columns)
+        self._set_fitted(fitted, labelled.classes, (labelled.time_kind,))
 
-    def _keep(
-        self, fitted: FittedAlongTime, checked: Checked, kinds: tuple[TimeKind, ...], X: Any
+    def _store_fit(
+        self, fitted: TemporalFitResult, checked: CheckedRows, kinds: tuple[TimeKind, ...], X: Any
     ) -> None:
         """Store what was fitted, and what the columns of X were."""
-        self._remember_columns(checked.logits if self.time_column is None else with_shape(X, "X"))
-        self._store(fitted, checked.classes, kinds)
+        self._set_feature_names(
+            checked.logits if self.time_column is None else ensure_array_like(X, "X")
+        )
+        self._set_fitted(fitted, checked.classes, kinds)
 
-    def _store(
-        self, fitted: FittedAlongTime, classes: NDArray[Any], kinds: tuple[TimeKind, ...]
+    def _set_fitted(
+        self, fitted: TemporalFitResult, classes: NDArray[Any], kinds: tuple[TimeKind, ...]
     ) -> None:
         self.classes_ = classes
         self.map_ = fitted.map
         self.bands_ = fitted.bands
         self.summary_ = fitted.summary
         self.time_kinds_ = kinds
-        self._learned = fitted.learned
+        self._online_state = fitted.online_state
 
     def _calibrate(self, logits: Any, time: Any = None) -> Array:
         checked = self._scores_and_times(logits, time)
@@ -227,17 +229,19 @@ class TimedCalibrator(Calibrator):
         """Check logits that are to be calibrated, and their times."""
         check_is_fitted(self, "map_")
         if self.time_column is not None and len(getattr(logits, "shape", ())) == 2:
-            self._compare_columns(logits)
-        timed = take_time(logits, time, self.time_column, len(self.time_kinds_))
+            self._check_feature_names(logits)
+        timed = extract_time(logits, time, self.time_column, len(self.time_kinds_))
         require_same_kind(timed.times, self.time_kinds_)
-        predictions = with_shape(timed.logits, self.inputs)
+        predictions = ensure_array_like(timed.logits, self.inputs)
         scores = check_scores(predictions, self.inputs, name=self.inputs)
-        self._compare_columns(predictions if self.time_column is None else with_shape(logits, "X"))
+        self._check_feature_names(
+            predictions if self.time_column is None else ensure_array_like(logits, "X")
+        )
         return scores, timed.times.values
 
     def _check_times(self, time: Any) -> Array:
         clocks = len(self.time_kinds_)
-        n_rows = length_of(time[0] if isinstance(time, tuple) and clocks == 2 else time, "time")
+        n_rows = count_rows(time[0] if isinstance(time, tuple) and clocks == 2 else time, "time")
         times = check_time(time, n_rows, clocks=clocks)
         require_same_kind(times, self.time_kinds_)
         return times.values

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators import TemperatureScaling
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.check_rows import Checked, with_shape
+from tempocal.calibrators.check_rows import CheckedRows, ensure_array_like
 from tempocal.calibrators.from_table import prepare_table_fit, with_table_details
 from tempocal.calibrators.online_state import (
     PartialFit,
@@ -16,8 +16,8 @@ from tempocal.calibrators.online_state import (
     check_keep,
     check_later_classes,
     check_later_groups,
-    require_learned,
-    saved,
+    mark_for_saving,
+    require_online_state,
 )
 from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
@@ -27,14 +27,13 @@ from tempocal.errors import InputError
 from tempocal.inputs import Times, require_same_kind
 from tempocal.predictor.entries import TimeColumn
 from tempocal.tables.column_names import Names
-from tempocal.temporal.base import TimedCalibrator
-from tempocal.temporal.blas import one_blas_thread
+from tempocal.temporal.base import TemporalBase
 from tempocal.temporal.document import save
-from tempocal.temporal.fit_along_time import fit_along_time, with_shrinkage
-from tempocal.temporal.update import learn_along_time
+from tempocal.temporal.fit_along_time import fit_along_time, one_blas_thread, with_shrinkage
+from tempocal.temporal.update import update_along_time
 
 
-class TemporalCalibrator(TimedCalibrator):
+class TemporalCalibrator(TemporalBase):
     """Let the parameters of a calibrator follow a curve along time.
 
     Parameters
@@ -168,20 +167,20 @@ class TemporalCalibrator(TimedCalibrator):
         share, own = check_keep(keep), self._parts()[0]
         if not hasattr(self, "map_"):
             self._fit_timed(logits, y, check_first_classes(classes, own.classes), given)
-            self._learned = saved(self._learned)
+            self._online_state = mark_for_saving(self._online_state)
             return self
         if self.time_column is not None:
-            self._compare_columns(with_shape(logits, "X"))
-        known = require_learned(self._learned).discounted(share)
+            self._check_feature_names(ensure_array_like(logits, "X"))
+        known = require_online_state(self._online_state).discounted(share)
         check_later_classes(classes, self.classes_)
         checked, times = self._check_timed(logits, y, self.classes_, given)
         require_same_kind(times, self.time_kinds_)
         if self.time_column is None:
-            self._compare_columns(checked.logits)
+            self._check_feature_names(checked.logits)
         check_later_groups(checked.data.groups, self.summary_.n_groups)
         calibrator, curve = with_shrinkage(own, self.shrinkage), self._parts()[1]
         with one_blas_thread():
-            learned = learn_along_time(
+            online_state = update_along_time(
                 calibrator,
                 curve,
                 known=known,
@@ -189,8 +188,8 @@ class TemporalCalibrator(TimedCalibrator):
                 summary=self.summary_,
                 data=checked.data,
             )
-        self._store(learned, self.classes_, self.time_kinds_)
-        self._learned = saved(self._learned)
+        self._set_fitted(online_state, self.classes_, self.time_kinds_)
+        self._online_state = mark_for_saving(self._online_state)
         return self
 
     def _fit_timed(self, logits: Any, y: Any, classes: Any, given: dict[str, Any]) -> Self:
@@ -198,14 +197,14 @@ class TemporalCalibrator(TimedCalibrator):
         checked, times = self._check_timed(logits, y, classes, given)
         with one_blas_thread():
             fitted = fit_along_time(calibrator, curve, self.shrinkage, checked.data)
-        self._keep(fitted, checked, times.kinds, logits)
+        self._store_fit(fitted, checked, times.kinds, logits)
         return self
 
     def _check_timed(
         self, logits: Any, y: Any, classes: Any, given: dict[str, Any]
-    ) -> tuple[Checked, Times]:
+    ) -> tuple[CheckedRows, Times]:
         calibrator, curve = self._parts()
-        return self._checked(
+        return self._check_fit_input(
             logits, y, clocks=curve.n_clocks, inputs=calibrator.inputs, classes=classes, **given
         )
 
@@ -249,7 +248,7 @@ class TemporalCalibrator(TimedCalibrator):
         array([0.3, 1.1])
         """
         calibrator, curve = self._parts()
-        labelled = self._read(
+        labelled = self._read_table(
             table,
             calibrator.classes,
             logits=logits,
@@ -266,7 +265,7 @@ class TemporalCalibrator(TimedCalibrator):
             if not exact:
                 rough = fit_along_time(calibrator, curve, self.shrinkage, data.coarser()).map
         summary = with_table_details(fitted.summary, data, fitted.map, rough)
-        self._keep_of_table(replace(fitted, summary=summary), labelled)
+        self._store_table_fit(replace(fitted, summary=summary), labelled)
         return self
 
     def _why_no_partial_fit(self) -> str | None:
@@ -296,7 +295,7 @@ class TemporalCalibrator(TimedCalibrator):
     def _parts(self) -> tuple[Calibrator, Curve]:
         calibrator = TemperatureScaling() if self.calibrator is None else self.calibrator
         curve = ExponentialDecay() if self.curve is None else self.curve
-        if not isinstance(calibrator, Calibrator) or isinstance(calibrator, TimedCalibrator):
+        if not isinstance(calibrator, Calibrator) or isinstance(calibrator, TemporalBase):
             raise InputError(
                 f"calibrator must be one such as TemperatureScaling(), but it is {calibrator!r}"
             )

@@ -96,7 +96,7 @@ class Comparison(Sequence[Candidate]):
 
 
 @dataclass(frozen=True)
-class Tried:
+class HeldOutResult:
     """What a candidate did on the rows left out; no losses if it failed."""
 
     name: str
@@ -107,7 +107,7 @@ class Tried:
     failure: str = ""
 
 
-def compare(tried: Sequence[Tried], data: FitData, nothing: int) -> tuple[Comparison, int]:
+def compare(tried: Sequence[HeldOutResult], data: FitData, nothing: int) -> tuple[Comparison, int]:
     """Judge candidates by their losses and choose one; ``nothing`` is where Identity stands.
 
     The best by mean loss is taken, unless Identity, or a simpler candidate that is hardly worse,
@@ -126,7 +126,7 @@ def compare(tried: Sequence[Tried], data: FitData, nothing: int) -> tuple[Compar
     return Comparison(tuple(judged[k] for k in order), n_groups), chosen
 
 
-def _judge(one: Tried, best: Tried) -> Candidate:
+def _judge(one: HeldOutResult, best: HeldOutResult) -> Candidate:
     if one.losses is None or best.losses is None:
         nll = error = difference = spread = np.nan
     else:

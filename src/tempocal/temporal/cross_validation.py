@@ -14,9 +14,9 @@ from tempocal.curves import Curve
 from tempocal.errors import NoFiniteOptimumError, TempocalWarning, TooManyCoefficientsError
 from tempocal.inputs import Codes
 from tempocal.maps import TemporalMap
-from tempocal.temporal.comparison import Tried
-from tempocal.temporal.fit_along_time import FittedAlongTime, fit_along_time, refit_along_time
-from tempocal.temporal.held_out import judge
+from tempocal.temporal.comparison import HeldOutResult
+from tempocal.temporal.fit_along_time import TemporalFitResult, fit_along_time, refit_along_time
+from tempocal.temporal.held_out import evaluate_held_out
 from tempocal.temporal.progress import Progress
 
 
@@ -24,12 +24,12 @@ from tempocal.temporal.progress import Progress
 class Trial:
     """A candidate's fit to all rows, what it did on rows left out, and what the fit warned of."""
 
-    fitted: FittedAlongTime | None
-    tried: Tried
+    fitted: TemporalFitResult | None
+    tried: HeldOutResult
     warned: tuple[Any, ...] = ()
 
 
-def try_all(
+def cross_validate(
     candidates: Sequence[tuple[Calibrator, Curve]],
     data: FitData,
     folds: int,
@@ -61,20 +61,20 @@ def _try(calibrator: Calibrator, curve: Curve, data: FitData, folds: Codes) -> T
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TempocalWarning)
             maps = _without_each(calibrator, curve, fitted, data, folds)
-            losses, error = judge(data, folds, maps)
+            losses, error = evaluate_held_out(data, folds, maps)
     except (NoFiniteOptimumError, TooManyCoefficientsError) as failure:
         seconds = time.perf_counter() - start
-        return Trial(None, Tried(name, None, np.nan, np.nan, seconds, str(failure)))
+        return Trial(None, HeldOutResult(name, None, np.nan, np.nan, seconds, str(failure)))
     seconds = time.perf_counter() - start
-    parameters = np.inf if fitted.n_determined is None else fitted.n_determined
-    tried = Tried(name, losses, error, parameters, seconds)
+    parameters = np.inf if fitted.n_effective is None else fitted.n_effective
+    tried = HeldOutResult(name, losses, error, parameters, seconds)
     return Trial(fitted, tried, tuple(one.message for one in caught))
 
 
 def _without_each(
     calibrator: Calibrator,
     curve: Curve,
-    fitted: FittedAlongTime,
+    fitted: TemporalFitResult,
     data: FitData,
     folds: Codes,
 ) -> list[TemporalMap]:

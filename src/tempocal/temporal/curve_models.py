@@ -7,7 +7,7 @@ import numpy as np
 
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.parametric import Family, LinearModel, fit_alone
-from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, report
+from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, check_solution
 from tempocal.curves import Rates, Shape, Track
 from tempocal.errors import NoFiniteOptimumError, TooManyCoefficientsError
 from tempocal.inputs import Codes, Groups
@@ -97,7 +97,7 @@ def update_models(
     for model, previous in zip(family.models, known, strict=True):
         problem, separate = _problem_after(model, track, previous)
         result = update_fit(problem, previous, groups, blockwise=separate)
-        report(problem, result, shrinkage, track.grid.times)
+        check_solution(problem, result, shrinkage, track.grid.times)
         models.append(
             CurveFit(
                 model,
@@ -147,7 +147,7 @@ def _fit(
     else:
         result = _fit_linear(first, track.shape(()).separate, fixed_strengths, data.groups)
         profiled, problem = ProfileFit((), result), first
-    report(problem, profiled.result, shrinkage, track.grid.times)
+    check_solution(problem, profiled.result, shrinkage, track.grid.times)
     return CurveFit(
         model, track, problem, profiled.result, profiled.log_rates, fixed_strengths, family.tidy
     )

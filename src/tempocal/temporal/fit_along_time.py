@@ -1,19 +1,22 @@
 """Fit a calibrator along a curve, and say what came of it."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from tempocal.calibrators import Identity
 from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.check_rows import warn_of_stray_times
 from tempocal.calibrators.fit_data import FitData
-from tempocal.calibrators.online_state import Learned
+from tempocal.calibrators.online_state import OnlineState
 from tempocal.calibrators.parametric import ParametricCalibrator
-from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, details_of
-from tempocal.calibrators.stray import warn_of_stray_times
+from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, solver_details
 from tempocal.calibrators.summary import Summary
 from tempocal.curves import Curve, Track
 from tempocal.curves.grid import Grid
@@ -23,7 +26,7 @@ from tempocal.maps import Band, ConstantBasis, Curves, StepBand, TemporalMap
 from tempocal.solve.profile import FASTEST, SLOWEST
 from tempocal.temporal.bands import Inference, infer
 from tempocal.temporal.curve_models import CurveFit, fit_models, refit_models, to_curves
-from tempocal.temporal.gain_interval import score_rows
+from tempocal.temporal.gain_interval import compare_losses
 from tempocal.temporal.per_step_maps import fit_each_step
 
 # Steps with fewer groups than this, or rows where there are no groups, are called thin.
@@ -33,21 +36,21 @@ MOST_STEPS = 256
 
 
 @dataclass(frozen=True)
-class FittedAlongTime:
+class TemporalFitResult:
     """A map along time, its bands, one for each model, and the facts of the fit."""
 
     map: TemporalMap
     bands: tuple[Band | StepBand, ...]
     summary: Summary
-    n_determined: float | None
+    n_effective: float | None
     track: Track
     models: tuple[CurveFit, ...]
-    learned: Learned | None = None
+    online_state: OnlineState | None = None
 
 
 def fit_along_time(
     calibrator: Calibrator, curve: Curve, shrinkage: Shrinkage | None, data: FitData
-) -> FittedAlongTime:
+) -> TemporalFitResult:
     """Fit to checked rows."""
     assert data.times is not None
     calibrator = with_shrinkage(calibrator, shrinkage)
@@ -60,7 +63,7 @@ def fit_along_time(
     if not isinstance(calibrator, ParametricCalibrator):
         fitted = fit_each_step(calibrator, curve, track, kept)
         summary = _summarize(calibrator, curve, kept, fitted, details=_steps(track, kept))
-        return FittedAlongTime(fitted, (), summary, None, track, ())
+        return TemporalFitResult(fitted, (), summary, None, track, ())
     family = calibrator._family(kept)
     models = fit_models(family, track, calibrator.shrinkage, kept)
     inferences = [infer(model, kept.groups) for model in models]
@@ -74,25 +77,25 @@ def fit_along_time(
         inferences=inferences,
         grid=track.grid,
     )
-    return FittedAlongTime(
+    return TemporalFitResult(
         curves,
         tuple(one.band for one in inferences),
         summary,
-        sum(one.n_determined for one in inferences),
+        sum(one.n_effective for one in inferences),
         track,
         tuple(models),
-        Learned(
+        OnlineState(
             tuple(one.posterior for one in inferences),
             kept.class_weights,
             track.grid.times,
             track.grid.weights,
-            standards=tuple(model.standard for model in family.models),
+            standardizations=tuple(model.standardization for model in family.models),
         ),
     )
 
 
 def refit_along_time(
-    calibrator: Calibrator, curve: Curve, fitted: FittedAlongTime, data: FitData, rows: Codes
+    calibrator: Calibrator, curve: Curve, fitted: TemporalFitResult, data: FitData, rows: Codes
 ) -> TemporalMap:
     """Fit some of the rows of a fit again, with the strengths that it chose.
 
@@ -131,13 +134,13 @@ def with_shrinkage(calibrator: Calibrator, shrinkage: Shrinkage | None) -> Calib
 
 def _do_nothing(
     calibrator: Calibrator, curve: Curve, track: Track, data: FitData
-) -> FittedAlongTime:
+) -> TemporalFitResult:
     """Keep the predictions as they are."""
     basis, one = ConstantBasis(), np.ones((1, 1))
     fitted = Curves("scale", (basis,), (one,))
     summary = _summarize(calibrator, curve, data, fitted, details={})
     band = StepBand(basis, np.zeros((1, 1)))
-    return FittedAlongTime(fitted, (band,), summary, 0.0, track, ())
+    return TemporalFitResult(fitted, (band,), summary, 0.0, track, ())
 
 
 def details_along_time(
@@ -146,8 +149,8 @@ def details_along_time(
     """Collect what a summary tells about the models; warn of rates at their ends."""
     _warn_of_ends(models)
     return {
-        **details_of([one.problem for one in models], [one.result for one in models]),
-        "effective_coefficients": sum(one.n_determined for one in inferences),
+        **solver_details([one.problem for one in models], [one.result for one in models]),
+        "effective_coefficients": sum(one.n_effective for one in inferences),
     }
 
 
@@ -185,7 +188,7 @@ def _summarize(
     inferences: Sequence[Inference] = (),
     grid: Grid | None = None,
 ) -> Summary:
-    scored = score_rows(data, fitted, grid)
+    scored = compare_losses(data, fitted, grid)
     gain = scored.gain
     facts = {**details, "gain": gain.mean}
     if inferences:
@@ -209,3 +212,17 @@ def _summarize(
         nll_after=scored.after,
         details=facts,
     )
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Keep matrix products on one thread: matrices this small lose more by waiting.
+
+    On a busy machine with two cores, fits took up to a hundred times as long without it.
+    """
+    limited: AbstractContextManager[Any] = _blas_controller().limit(limits=1, user_api="blas")
+    return limited
+
+
+@lru_cache(maxsize=1)
+def _blas_controller() -> ThreadpoolController:
+    return ThreadpoolController()

@@ -39,7 +39,7 @@ class Gain:
 
 
 @dataclass(frozen=True)
-class Scored:
+class LossComparison:
     """Mean negative log likelihood before and after, and what was gained between the two."""
 
     before: float
@@ -47,9 +47,9 @@ class Scored:
     gain: Gain
 
 
-def score_rows(
+def compare_losses(
     data: FitData, fitted: TemporalMap, grid: Grid | None = None, level: float = 0.95
-) -> Scored:
+) -> LossComparison:
     """Score rows as they are and mapped, in one pass; ``grid`` is that of these rows."""
     if isinstance(data, TableFitData):
         return _score_table(data, fitted, level)
@@ -62,7 +62,7 @@ def score_rows(
     else:
         error = _error_of_groups(by_group - mean * _group_weights(data), data)
     gain = _gain(float(mean), error, data, level)
-    return Scored(float(before), float(after), gain)
+    return LossComparison(float(before), float(after), gain)
 
 
 # Sums losses before and after, gains and their squares, of some rows; what each gains is filled in.
@@ -74,7 +74,7 @@ def _scorer(data: FitData, fitted: TemporalMap, grid: Grid | None) -> _Scorer:
     scales = _scales(data, fitted, grid)
     if scales is not None:
         assert grid is not None
-        keys, logits = grid.keys, data.given
+        keys, logits = grid.keys, data.raw_logits
         return lambda rows, gained: compare(
             logits[rows],
             scales,
@@ -126,14 +126,14 @@ def _sum_blocks(data: FitData, score: _Scorer, by_group: Array | None) -> Array:
     return total
 
 
-def _score_table(data: TableFitData, fitted: TemporalMap, level: float) -> Scored:
+def _score_table(data: TableFitData, fitted: TemporalMap, level: float) -> LossComparison:
     """Score the rows of a table; without a look at them nothing is known of the groups."""
     if not data.exact or not isinstance(fitted, Curves):
-        scored = score_rows(data.points(), fitted, level=level)
+        scored = compare_losses(data.points(), fitted, level=level)
         gain = scored.gain
         if data.groups is not None:
             gain = Gain(gain.mean, -np.inf, np.inf)
-        return Scored(scored.before, scored.after, gain)
+        return LossComparison(scored.before, scored.after, gain)
     sums, total = data.gains(fitted), data.total_weight
     mean, count = sums.gain / total, _count(data)
     error = np.inf
@@ -142,7 +142,7 @@ def _score_table(data: TableFitData, fitted: TemporalMap, level: float) -> Score
         spread = sums.spread(mean)
         error = float(np.sqrt(spread * correction)) / total
     before = sums.before / total
-    return Scored(before, before - mean, _gain(mean, error, data, level))
+    return LossComparison(before, before - mean, _gain(mean, error, data, level))
 
 
 def _gain(mean: float, error: float, data: FitData, level: float) -> Gain:

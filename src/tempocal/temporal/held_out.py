@@ -11,8 +11,8 @@ from tempocal.errors import InputError
 from tempocal.inputs import Codes
 from tempocal.links import Array, log_proba_from_logits
 from tempocal.maps import Curves, TemporalMap
+from tempocal.temporal.ece_over_time import ece_over_time, ece_over_time_of_table
 from tempocal.temporal.gain_interval import standard_error
-from tempocal.temporal.mean_error import error_over_time, error_over_time_of_table
 
 
 class Losses(Protocol):
@@ -78,7 +78,7 @@ class GroupLosses:
         return GroupLosses(self.sums - other.sums, self.weights)
 
 
-def judge(
+def evaluate_held_out(
     data: FitData, folds: Codes, maps: list[TemporalMap]
 ) -> tuple[RowLosses | GroupLosses, float]:
     """Losses of every row by the map of its fold, and the calibration error over time."""
@@ -91,7 +91,7 @@ def judge(
         calibrated = part(data.logits_of(inside), data.times[inside])
         log_proba[inside] = log_proba_from_logits(calibrated)
     losses = -log_proba[np.arange(len(log_proba)), data.labels]
-    return RowLosses(losses, data), error_over_time(np.exp(log_proba), data)
+    return RowLosses(losses, data), ece_over_time(np.exp(log_proba), data)
 
 
 def _judge_table(data: TableFitData, maps: list[TemporalMap]) -> tuple[GroupLosses, float]:
@@ -103,4 +103,4 @@ def _judge_table(data: TableFitData, maps: list[TemporalMap]) -> tuple[GroupLoss
         )
     scored = data.held_out(curves)
     losses = GroupLosses(*scored.losses())
-    return losses, error_over_time_of_table(data, scored)
+    return losses, ece_over_time_of_table(data, scored)

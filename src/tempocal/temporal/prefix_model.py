@@ -10,7 +10,7 @@ from tempocal.inputs import as_float64, check_scores
 from tempocal.links import Array
 
 
-def scorer_of(model: Any, inputs: str) -> Callable[[list[Any]], Any]:
+def scoring_function(model: Any, inputs: str) -> Callable[[list[Any]], Any]:
     """Choose what the model is asked for."""
     classifier = hasattr(model, "predict_proba") or hasattr(model, "decision_function")
     # A class is a callable too, of its settings.
@@ -33,7 +33,7 @@ def scorer_of(model: Any, inputs: str) -> Callable[[list[Any]], Any]:
     return lambda batch: check_scores(model.predict_proba(batch), "proba", "predict_proba")
 
 
-def rows_of(output: Any, n_prefixes: int) -> Array:
+def check_output(output: Any, n_prefixes: int) -> Array:
     """Check that the model returned a row for each prefix of a batch."""
     scores = as_float64(output, "what the model returned")
     # The names of a table's columns would be lost, and with them their order.
@@ -47,7 +47,7 @@ def rows_of(output: Any, n_prefixes: int) -> Array:
     )
 
 
-def joined(scores: list[Array]) -> Array:
+def concatenate(scores: list[Array]) -> Array:
     """Put batches together, which must all have the same columns."""
     widths = {part.shape[1] for part in scores}
     if len(widths) > 1:

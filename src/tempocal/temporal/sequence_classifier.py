@@ -19,7 +19,7 @@ from tempocal.links import Array
 from tempocal.sequences import Prefixes, prefixes, truncate
 from tempocal.sequences.lengths import lengths_of, one_for_each
 from tempocal.temporal.auto import AutoTemporalCalibrator
-from tempocal.temporal.prefix_model import joined, rows_of, scorer_of
+from tempocal.temporal.prefix_model import check_output, concatenate, scoring_function
 
 
 class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
@@ -165,13 +165,13 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
 
     def _score(self, cut: Prefixes, sequences: Any, calibrator: Any) -> dict[str, Any]:
         """Ask the model about prefixes, and return what the calibrator takes."""
-        score = scorer_of(self.model, calibrator.inputs)
+        score = scoring_function(self.model, calibrator.inputs)
         size, time_of = check_whole(self.batch_size, "batch_size"), _clock(self.time)
         scores, times, walk = list[Array](), list[Any](), cut.take(sequences)
         while batch := list(islice(walk, size)):
             times.extend(map(time_of, batch))
-            scores.append(rows_of(score(batch), len(batch)))
-        scored = {"logits": joined(scores)}
+            scores.append(check_output(score(batch), len(batch)))
+        scored = {"logits": concatenate(scores)}
         # A global calibrator has no use for the time.
         return {**scored, "time": times} if has_fit_parameter(calibrator, "time") else scored
 

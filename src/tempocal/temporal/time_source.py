@@ -13,14 +13,16 @@ from tempocal.predictor.predict import moderate
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedPredictions:
     """Predictions and their times, apart."""
 
     logits: Any
     times: Times
 
 
-def take_time(logits: Any, time: Any, time_column: TimeColumn | None, clocks: int) -> Timed:
+def extract_time(
+    logits: Any, time: Any, time_column: TimeColumn | None, clocks: int
+) -> TimedPredictions:
     """Return predictions without their time column, and the times."""
     if time is not None and time_column is not None:
         raise InputError(
@@ -35,13 +37,13 @@ def take_time(logits: Any, time: Any, time_column: TimeColumn | None, clocks: in
             "of X that holds it, for instance within scikit-learn's cross-validation, which passes "
             "no keywords to predict_proba"
         )
-    n_rows = length_of(logits, "logits")
+    n_rows = count_rows(logits, "logits")
     times = check_time(time, n_rows, clocks=clocks, as_they_are=True)
     _require_no_time_among(logits, times)
-    return Timed(logits, moderate(times))
+    return TimedPredictions(logits, moderate(times))
 
 
-def _from_columns(X: Any, time_column: TimeColumn, clocks: int) -> Timed:
+def _from_columns(X: Any, time_column: TimeColumn, clocks: int) -> TimedPredictions:
     columns: list[Any] = (
         list(time_column) if isinstance(time_column, tuple | list) else [time_column]
     )
@@ -70,7 +72,7 @@ def _from_columns(X: Any, time_column: TimeColumn, clocks: int) -> Timed:
     parts = tuple(_column(X, place) for place in places)
     column = parts if clocks == 2 else parts[0]
     times = check_time(column, X.shape[0], clocks=clocks, as_they_are=True)
-    return Timed(_columns(X, rest), moderate(times))
+    return TimedPredictions(_columns(X, rest), moderate(times))
 
 
 def _place(X: Any, column: Any) -> int:
@@ -113,7 +115,7 @@ def _columns(X: Any, places: list[int]) -> Any:
     return as_array(X, "X")[:, places]
 
 
-def length_of(values: Any, name: str) -> int:
+def count_rows(values: Any, name: str) -> int:
     """How many rows there are."""
     shape = getattr(values, "shape", None)
     if shape:

@@ -6,9 +6,9 @@ import numpy as np
 
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.fit_data import FitData
-from tempocal.calibrators.online_state import Learned
+from tempocal.calibrators.online_state import OnlineState
 from tempocal.calibrators.parametric import ParametricCalibrator
-from tempocal.calibrators.standardization import Standards
+from tempocal.calibrators.standardization import StandardizationCache
 from tempocal.calibrators.summary import Summary
 from tempocal.curves import Constant, Curve, PerStep, Shape, Track
 from tempocal.curves.grid import Grid, fine, pairs
@@ -18,48 +18,52 @@ from tempocal.links import Array
 from tempocal.maps import BinBasis, ConstantBasis, Curves, StepBasis, TemporalMap
 from tempocal.temporal.bands import infer
 from tempocal.temporal.curve_models import to_curves, update_models
-from tempocal.temporal.fit_along_time import FittedAlongTime, details_along_time
-from tempocal.temporal.gain_interval import score_rows
+from tempocal.temporal.fit_along_time import TemporalFitResult, details_along_time
+from tempocal.temporal.gain_interval import compare_losses
 
 
-def learn_along_time(
+def update_along_time(
     calibrator: Calibrator,
     curve: Curve,
     *,
-    known: Learned,
+    known: OnlineState,
     fitted: TemporalMap,
     summary: Summary,
     data: FitData,
-) -> FittedAlongTime:
+) -> TemporalFitResult:
     """Update a fit; new rows are scored before it knows them."""
     assert isinstance(calibrator, ParametricCalibrator)
     assert isinstance(fitted, Curves)
-    scored = score_rows(data, _lenient(fitted))
+    scored = compare_losses(data, _lenient(fitted))
     known, track = _laid(curve, known, fitted, data)
-    data = replace(data, earlier=known.class_weights, standards=Standards(known.coordinates))
+    data = replace(
+        data,
+        earlier_class_weights=known.class_weights,
+        standardizations=StandardizationCache(known.standardization_by_model),
+    )
     family = calibrator._family(data)
     if family.form != fitted.form:
         raise InputError("the calibrator is not the one of the first call: fit again to change it")
-    models = update_models(family, track, known.models, calibrator.shrinkage, data.groups)
+    models = update_models(family, track, known.posteriors, calibrator.shrinkage, data.groups)
     inferences = [
         infer(model, data.groups, before)
-        for model, before in zip(models, known.models, strict=True)
+        for model, before in zip(models, known.posteriors, strict=True)
     ]
-    learned = replace(
+    online_state = replace(
         known,
-        models=tuple(one.posterior for one in inferences),
+        posteriors=tuple(one.posterior for one in inferences),
         class_weights=data.class_weights,
     )
-    return FittedAlongTime(
+    return TemporalFitResult(
         to_curves(family, models),
         tuple(one.band for one in inferences),
-        data.added_to(
+        data.add_to_summary(
             summary, (scored.before, scored.after), details_along_time(models, inferences)
         ),
-        sum(one.n_determined for one in inferences),
+        sum(one.n_effective for one in inferences),
         track,
         tuple(models),
-        learned,
+        online_state,
     )
 
 
@@ -74,7 +78,9 @@ def _lenient(fitted: Curves) -> Curves:
     return replace(fitted, bases=tuple(bases))
 
 
-def _laid(curve: Curve, known: Learned, fitted: Curves, data: FitData) -> tuple[Learned, Track]:
+def _laid(
+    curve: Curve, known: OnlineState, fitted: Curves, data: FitData
+) -> tuple[OnlineState, Track]:
     """Lay the curve as it was laid along the first rows, with these rows on it."""
     times, weights, basis = data.times, data.weights, fitted.bases[0]
     assert times is not None
@@ -83,7 +89,7 @@ def _laid(curve: Curve, known: Learned, fitted: Curves, data: FitData) -> tuple[
         return known, Track(_at_steps(basis.codes(times), known.times, weights), lambda _: shape)
     if isinstance(curve, PerStep) and isinstance(basis, StepBasis) and curve.bins is None:
         return _with_new_steps(curve, known, data)
-    track = curve.track(known.times, known.weights)
+    track = curve.track(known.times, known.time_weights)
     _require_same(track, known, fitted)
     if isinstance(basis, ConstantBasis) and not isinstance(curve, Constant):
         raise InputError(
@@ -94,9 +100,9 @@ def _laid(curve: Curve, known: Learned, fitted: Curves, data: FitData) -> tuple[
     return known, replace(track, grid=grid)
 
 
-def _require_same(track: Track, known: Learned, fitted: Curves) -> None:
+def _require_same(track: Track, known: OnlineState, fitted: Curves) -> None:
     """Refuse a curve that was changed after the first call."""
-    before, rates = fitted.bases[0], known.models[0].log_rates
+    before, rates = fitted.bases[0], known.posteriors[0].log_rates
     same = len(rates) == track.n_rates
     if same:
         basis = track.shape(np.exp(rates).tolist()).basis
@@ -106,16 +112,16 @@ def _require_same(track: Track, known: Learned, fitted: Curves) -> None:
         raise InputError("the curve is not the one of the first call: fit again to change it")
 
 
-def _with_new_steps(curve: PerStep, known: Learned, data: FitData) -> tuple[Learned, Track]:
+def _with_new_steps(curve: PerStep, known: OnlineState, data: FitData) -> tuple[OnlineState, Track]:
     """Let steps that were not there before have coefficients, from their first row on."""
     times = data.times
     assert times is not None
     steps = np.union1d(known.times, times)
     shape = replace(curve, min_rows=1).track(steps, None).shape(())
     places = np.searchsorted(steps, known.times)
-    models = tuple(one.expanded(places, len(steps)) for one in known.models)
+    posteriors = tuple(one.expanded(places, len(steps)) for one in known.posteriors)
     grid = _at_steps(np.searchsorted(steps, times), steps, data.weights)
-    grown = replace(known, models=models, times=steps, weights=np.ones(len(steps)))
+    grown = replace(known, posteriors=posteriors, times=steps, time_weights=np.ones(len(steps)))
     return grown, Track(grid, lambda _: shape)
 
 

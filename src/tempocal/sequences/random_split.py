@@ -8,7 +8,12 @@ from numpy.typing import NDArray
 from tempocal.errors import InputError
 from tempocal.inputs import Codes, Groups, as_array, check_groups
 from tempocal.inputs.arrays import require_same_length
-from tempocal.sequences.shares import apportion, check_shares, check_split_groups, rows_of_parts
+from tempocal.sequences.split_parts import (
+    apportion,
+    check_shares,
+    check_split_groups,
+    rows_of_parts,
+)
 
 
 def split_by_sequence(

@@ -3,7 +3,7 @@ import pytest
 
 import tempocal as tc
 from tempocal.calibrators.check_rows import check_rows
-from tempocal.temporal.mean_error import error_over_time
+from tempocal.temporal.ece_over_time import ece_over_time
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -23,4 +23,4 @@ def test_it_is_the_mean_that_over_time_gives(weighted):
     expected = tc.metrics.over_time(
         tc.metrics.ece, matches.label, proba, matches.time, sample_weight=weight
     ).mean
-    assert error_over_time(proba, checked.data) == pytest.approx(expected, rel=1e-12)
+    assert ece_over_time(proba, checked.data) == pytest.approx(expected, rel=1e-12)

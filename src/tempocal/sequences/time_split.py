@@ -8,7 +8,12 @@ from numpy.typing import NDArray
 from tempocal.errors import InputError
 from tempocal.inputs import Groups, check_time
 from tempocal.links import Array
-from tempocal.sequences.shares import apportion, check_shares, check_split_groups, rows_of_parts
+from tempocal.sequences.split_parts import (
+    apportion,
+    check_shares,
+    check_split_groups,
+    rows_of_parts,
+)
 
 
 def split_in_time(
