@@ -19,7 +19,7 @@ from tempocal.maps import Scale
 from tempocal.predictor import read_model
 from tempocal.serve.answers import answer
 from tempocal.serve.json_times import LARGEST_TIME
-from tempocal.serve.served_model import read_served
+from tempocal.serve.served_model import read_served_model
 
 
 def probabilities(service, content):
@@ -42,7 +42,7 @@ def test_rows_of_a_fitted_calibrator(n_classes, columns, inputs, tmp_path):
     wanted = cal.predict_proba(z, time=time)
     pairs = zip(z.tolist(), time.tolist(), strict=True)
     asked = [{inputs: scores, "time": when} for scores, when in pairs]
-    served = read_served(tmp_path / "model.json")
+    served = read_served_model(tmp_path / "model.json")
     many = answer(served, json.dumps({"rows": asked}).encode(), max_rows=10**6)
     assert many.rows == len(z)
     found = json.loads(many.body)["probabilities"]
@@ -55,7 +55,7 @@ def test_rows_of_a_fitted_calibrator(n_classes, columns, inputs, tmp_path):
 @given(st.integers(0, 2**32 - 1))
 def test_any_model_scores_as_it_predicts(tmp_path_factory, seed):
     model = random_model(seed)
-    served = read_served(save(model, tmp_path_factory.mktemp("any") / "model.json"))
+    served = read_served_model(save(model, tmp_path_factory.mktemp("any") / "model.json"))
     z, time = random_rows(model, seed + 1)
     taken = np.isfinite(z).all(axis=1)
     if time is not None:

@@ -172,7 +172,7 @@ def test_health_needs_no_token(tmp_path):
     service = service_of(model_of(), tmp_path / "model.json", token="s3cret")
     assert ask(service, path="/healthz").json() == {"status": "alive"}
     ready = ask(service, path="/readyz")
-    assert ready.json() == {"status": "ready", "model": service.keeper.model.id}
+    assert ready.json() == {"status": "ready", "model": service.reloader.model.id}
 
 
 def test_the_token_is_asked_for_before_the_body_is_read(tmp_path):

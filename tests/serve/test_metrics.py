@@ -4,7 +4,7 @@ import re
 
 from serve.asking import ask, model_of, refused, service_of
 from tempocal.predictor import Predictor
-from tempocal.serve.metrics import SECONDS
+from tempocal.serve.metrics import BUCKET_SECONDS
 
 GOOD = {"logits": 1.5, "time": 3}
 SAMPLE = re.compile(r'(\w+)(?:\{((?:\w+="(?:[^"\\\n]|\\.)*",?)+)\})? (\S+)')
@@ -45,10 +45,10 @@ def test_requests_and_rows(tmp_path):
 
 def test_the_histogram_adds_up(tmp_path):
     service = service_of(model_of(), tmp_path / "model.json")
-    for seconds in (0.0001, SECONDS[0], 0.003, 99.0):
-        service.metrics.took(seconds)
+    for seconds in (0.0001, BUCKET_SECONDS[0], 0.003, 99.0):
+        service.metrics.observe_latency(seconds)
     found = counts(service)
-    buckets = [found[f'tempocal_request_seconds_bucket{{le="{end}"}}'] for end in SECONDS]
+    buckets = [found[f'tempocal_request_seconds_bucket{{le="{end}"}}'] for end in BUCKET_SECONDS]
     assert buckets[:4] == [2, 2, 2, 3]
     assert set(buckets[3:]) == {3}
     assert found['tempocal_request_seconds_bucket{le="+Inf"}'] == 4
@@ -63,4 +63,4 @@ def test_names_that_need_quoting(tmp_path):
     service = service_of(model, tmp_path / "model.json")
     line = next(one for one in counts(service) if one.startswith("tempocal_model_info"))
     assert line.endswith('calibrator="a \\"b\\"\\\\\\nc"}')
-    assert f'model="{service.keeper.model.id}"' in line
+    assert f'model="{service.reloader.model.id}"' in line

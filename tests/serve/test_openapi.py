@@ -63,7 +63,7 @@ def test_the_description_is_that_of_the_model_at_present(tmp_path):
     path = tmp_path / "model.json"
     service = service_of(model_of(), path)
     save(model_of(3, ("away", "draw", "home")), path)
-    asyncio.run(service.keeper.reload())
+    asyncio.run(service.reloader.reload())
     schemas = ask(service, path="/openapi.json").json()["components"]["schemas"]
     assert schemas["Row"]["properties"]["logits"]["minItems"] == 3
     assert schemas["Scores"]["properties"]["classes"] == {"const": ["away", "draw", "home"]}

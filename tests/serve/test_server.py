@@ -34,7 +34,7 @@ from serve.sockets import (
     wanted_of,
 )
 from tempocal.cli.group import tempocal
-from tempocal.serve.served_model import read_served
+from tempocal.serve.served_model import read_served_model
 
 
 def watched(service, while_alive):
@@ -54,7 +54,7 @@ def watched(service, while_alive):
 
 def test_a_new_model_under_load(tmp_path):
     path, spare = tmp_path / "model.json", tmp_path / "spare"
-    ids = {read_served(save(one, path)).id: wanted_of(one) for one in (NEW, OLD)}
+    ids = {read_served_model(save(one, path)).id: wanted_of(one) for one in (NEW, OLD)}
     with running(path) as service:
         changes = threading.Thread(target=change, args=(service, path, spare))
         changes.start()

@@ -29,7 +29,7 @@ from tempocal.files import (
     stream,
 )
 from tempocal.files.convert import not_a_number, present
-from tempocal.files.csv_types import can_cast, exact
+from tempocal.files.csv_types import can_cast, with_exact_type
 from tempocal.tables.normalize_columns import with_utc
 from tempocal.tables.open_table import Frame
 from tempocal.tables.passes import Passes
@@ -145,7 +145,7 @@ class _Copy:
             for block in stream(source, typed=False).blocks:
                 table = pa.table([self._read(block, n, first_row) for n in self.names], self.names)
                 for name in self._texts(table):
-                    kinds.setdefault(name, set()).add(exact(table.column(name)).type)
+                    kinds.setdefault(name, set()).add(with_exact_type(table.column(name)).type)
                     nans[name] = _first_nan(table.column(name), first_row, nans.get(name, 0))
                 writer = writer or parquet.ParquetWriter(path, table.schema, compression="zstd")
                 self._require_same(table.schema, writer.schema, first_row)

@@ -3,10 +3,10 @@
 ::
 
     open_source ──> read_columns ──> as_numbers, as_times, as_labels, as_ids      all rows at once
-               └──> stream ──> blocks of rows ──> open_sink                       never all of them
+               └──> stream ──> blocks of rows ──> open_sink                       block by block
 
-Everything that can be wrong with a file is said in one sentence, an `InputError`. Rows are counted
-from 1, the header of a CSV file not among them.
+A file that cannot be read raises an `InputError` with a message of one sentence. Rows are counted
+from 1, without the header of a CSV file.
 """
 
 from tempocal.files.column_problems import ColumnError, MissingColumnError

@@ -1,4 +1,4 @@
-"""What can be wrong with a column, apart from the flag or argument that named it."""
+"""Errors of files and columns, without the flag or argument that named them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,13 +10,13 @@ import pyarrow as pa
 from tempocal.errors import InputError
 
 # Columns that are listed in an error.
-MOST_SHOWN = 20
-# What other programs put between fields.
+MAX_LISTED = 20
+# Field separators other than the comma.
 SEPARATORS = (";", "\t", "|")
 
 
 class ColumnError(InputError):
-    """A column does not hold what it must.
+    """A column with invalid values.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class MissingColumnError(ColumnError):
     def __init__(self, column: str, columns: Sequence[str], name: str) -> None:
         near = get_close_matches(column, columns, n=1)
         guess = f": did you mean {near[0]!r}?" if near else "."
-        shown = ", ".join(columns[:MOST_SHOWN]) + ", ..." * (len(columns) > MOST_SHOWN)
+        shown = ", ".join(columns[:MAX_LISTED]) + ", ..." * (len(columns) > MAX_LISTED)
         other = next((mark for mark in SEPARATORS if mark in shown), None)
         if len(columns) == 1 and other is not None:
             shown += f". Fields are to be separated by commas, but these by {other!r}, it seems"
@@ -44,7 +44,7 @@ class MissingColumnError(ColumnError):
 
 @contextmanager
 def reading(name: str, what: str) -> Iterator[None]:
-    """Say which file could not be read, in one line of what Arrow has to say about it."""
+    """Turn errors of Arrow into an `InputError` of one line that names the file."""
     try:
         yield
     except (pa.ArrowException, UnicodeDecodeError, EOFError, OSError, zlib_error) as error:

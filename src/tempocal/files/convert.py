@@ -1,6 +1,6 @@
-"""Columns of a file as arrays of numbers or times, or a sentence about the first row that is none.
+"""Columns of a file as arrays of numbers or times; errors name the first invalid row.
 
-Text is read as a number or a date where one is needed, as a block of a CSV file has it.
+Text, as in a block of a CSV file, is parsed as numbers or dates.
 """
 
 from typing import Any
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from tempocal.files.column_problems import ColumnError
 from tempocal.files.csv_types import can_cast
 
-_MOMENTS = tuple(pa.timestamp(unit, zone) for zone in (None, "UTC") for unit in ("us", "ns"))
-# A double no longer tells whole numbers from here on from the next one.
-LARGEST = 2.0**53
+_DATETIMES = tuple(pa.timestamp(unit, zone) for zone in (None, "UTC") for unit in ("us", "ns"))
+# From here on doubles cannot represent all integers.
+LARGEST_EXACT = 2.0**53
 _NUMBERS, _TIMES = "numbers", "numbers, or dates such as 2026-05-01 or 2026-05-01T12:30:00"
 
 
 def as_numbers(column: Any, name: str, first_row: int = 1) -> NDArray[np.float64]:
-    """Return numbers as float64; infinity is one of them, a missing value is not."""
+    """Return numbers as float64; infinity is valid, a missing value is not."""
     given = column = present(column, name, first_row)
     if is_text(column):
         column = _from_text(column, (pa.float64(),), name, first_row, _NUMBERS)
@@ -33,7 +33,7 @@ def as_times(column: Any, name: str, first_row: int = 1) -> NDArray[Any]:
     """Return times: float64, datetime64 or timedelta64."""
     given = column = present(column, name, first_row)
     if is_text(column):
-        column = _from_text(column, (pa.float64(), *_MOMENTS), name, first_row, _TIMES)
+        column = _from_text(column, (pa.float64(), *_DATETIMES), name, first_row, _TIMES)
     kind = column.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_duration(kind):
         return np.asarray(column)
@@ -43,26 +43,24 @@ def as_times(column: Any, name: str, first_row: int = 1) -> NDArray[Any]:
 
 
 def _floats(column: Any, given: Any, name: str, first_row: int) -> NDArray[np.float64]:
-    """Return numbers as float64, ``given`` being the column before text was read."""
+    """Return numbers as float64; ``given`` is the column before text was parsed."""
     numbers = np.asarray(column.cast(pa.float64(), safe=False), dtype=np.float64)
     missing = np.isnan(numbers)
     if missing.any():
         raise not_a_number(name, first_row + int(np.argmax(missing)))
-    beyond = np.abs(numbers) >= LARGEST
-    if beyond.any() and not pa.types.is_floating(given.type):
-        _require_no_digits_lost(beyond, given, name, first_row)
+    too_large = np.abs(numbers) >= LARGEST_EXACT
+    if too_large.any() and not pa.types.is_floating(given.type):
+        _require_exact(too_large, given, name, first_row)
     return numbers
 
 
-def _require_no_digits_lost(
-    beyond: NDArray[np.bool_], given: Any, name: str, first_row: int
-) -> None:
-    """Refuse whole numbers that a double cannot tell apart; 1e300 in text is what it says."""
+def _require_exact(too_large: NDArray[np.bool_], given: Any, name: str, first_row: int) -> None:
+    """Refuse integers that lose digits as a double; text such as 1e300 is a float, and valid."""
     if is_text(given):
         text = pc.utf8_trim_whitespace(given.cast(pa.string()))
-        beyond = beyond & np.asarray(pc.match_substring_regex(text, "^[+-]?[0-9]+$"))
-    if beyond.any():
-        row = int(np.argmax(beyond))
+        too_large = too_large & np.asarray(pc.match_substring_regex(text, "^[+-]?[0-9]+$"))
+    if too_large.any():
+        row = int(np.argmax(too_large))
         raise ColumnError(
             name,
             f"column {name!r} has {given[row]} in row {first_row + row}, but whole numbers beyond "
@@ -76,7 +74,7 @@ def not_a_number(name: str, row: int) -> ColumnError:
 
 
 def present(column: Any, name: str, first_row: int) -> Any:
-    """Return a column without missing values, in a type of its own."""
+    """Return a column decoded from a dictionary; refuse missing values."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if column.null_count:
@@ -86,7 +84,7 @@ def present(column: Any, name: str, first_row: int) -> Any:
 
 
 def is_text(column: Any) -> bool:
-    """Tell whether a column is text."""
+    """Return whether a column is text."""
     kind = column.type
     return bool(
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
@@ -100,7 +98,7 @@ def _is_number(kind: Any) -> bool:
 
 
 def _from_text(column: Any, kinds: tuple[Any, ...], name: str, first_row: int, wanted: str) -> Any:
-    """Read text as the first of some types that all of it has."""
+    """Parse text as the first of some types that fits every row."""
     text = pc.utf8_trim_whitespace(column.cast(pa.string()))
     for kind in kinds:
         if can_cast(text, kind):
@@ -109,10 +107,10 @@ def _from_text(column: Any, kinds: tuple[Any, ...], name: str, first_row: int, w
 
 
 def _mixed(name: str, column: Any, first_row: int, kinds: tuple[Any, ...]) -> ColumnError:
-    """Return the error for a column whose rows are of more than one of the kinds wanted."""
-    one = [kind for kind in kinds if can_cast(column.slice(0, 1), kind)]
+    """Return the error for a column that mixes several of the expected types."""
+    first = [kind for kind in kinds if can_cast(column.slice(0, 1), kind)]
     other = next(
-        row for row in _rows(column) if not all(can_cast(column.slice(row, 1), k) for k in one)
+        row for row in _rows(column) if not all(can_cast(column.slice(row, 1), k) for k in first)
     )
     return ColumnError(
         name,
@@ -125,9 +123,9 @@ def _mixed(name: str, column: Any, first_row: int, kinds: tuple[Any, ...]) -> Co
 def wrong(
     name: str, wanted: str, column: Any, first_row: int, kinds: tuple[Any, ...] = ()
 ) -> ColumnError:
-    """Return the error that names the first row that is not what is wanted."""
-    fits = (any(can_cast(column.slice(row, 1), kind) for kind in kinds) for row in _rows(column))
-    row = next((row for row, good in enumerate(fits) if not good), None)
+    """Return the error that names the first row of another type than expected."""
+    valid = (any(can_cast(column.slice(row, 1), kind) for kind in kinds) for row in _rows(column))
+    row = next((row for row, is_valid in enumerate(valid) if not is_valid), None)
     if row is None:
         return _mixed(name, column, first_row, kinds)
     found = repr(column[row].as_py())[:60]

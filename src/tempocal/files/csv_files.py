@@ -1,4 +1,4 @@
-"""CSV: by column, or in blocks of text as it stands."""
+"""CSV files: some columns with all rows, or all columns as text in blocks."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,13 +9,13 @@ from pyarrow import csv
 
 from tempocal.errors import InputError
 from tempocal.files.column_problems import reading
-from tempocal.files.csv_types import exact
+from tempocal.files.csv_types import with_exact_type
 from tempocal.files.encoding import find_other_encoding, require_no_other_encoding
 from tempocal.files.source import Source
 
-# Bytes that are read at once, and the most that a row may have.
+# Bytes that are read at once; also the maximum length of a row.
 BLOCK_BYTES = 2**22
-# An empty field is a missing value; NA is text, and asked about where a number is needed.
+# An empty field is a missing value; NA is text, and an error where a number is needed.
 _MISSING = {
     "null_values": [""],
     "strings_can_be_null": True,
@@ -26,20 +26,20 @@ _MISSING = {
 def csv_names(source: Source) -> list[str]:
     """Return the names of the columns."""
     with _reading(source), source.open() as file:
-        require_no_other_encoding(_start(source), source.name)
+        require_no_other_encoding(_first_bytes(source), source.name)
         opened = csv.open_csv(file, read_options=_blocks(), parse_options=_parsing())
         names: list[str] = opened.schema.names
     return names
 
 
 def read_csv(source: Source, names: Sequence[str]) -> Any:
-    """Return some columns as a table: whole numbers where that is all the text says, else text."""
+    """Return some columns as a table: typed where that is lossless, otherwise text."""
     convert = _as_text(names, include_columns=list(names))
     with _reading(source), source.open() as file:
         table = csv.read_csv(
             file, read_options=_blocks(), parse_options=_parsing(), convert_options=convert
         )
-    return pa.table([exact(column) for column in table.columns], names=table.schema.names)
+    return pa.table([with_exact_type(column) for column in table.columns], names=table.schema.names)
 
 
 def csv_blocks(source: Source, block_bytes: int) -> Iterator[Any]:
@@ -54,14 +54,14 @@ def csv_blocks(source: Source, block_bytes: int) -> Iterator[Any]:
         )
 
 
-def _start(source: Source) -> bytes:
+def _first_bytes(source: Source) -> bytes:
     with source.open_lines() as file:
         return file.read(4)
 
 
 @contextmanager
 def _reading(source: Source) -> Iterator[None]:
-    """Say what is wrong with a file; of text in another encoding, Arrow does not say which line."""
+    """Turn errors of Arrow into `InputError`; name the line of text that is not UTF-8."""
     try:
         with reading(source.name, "CSV"):
             yield
@@ -72,7 +72,7 @@ def _reading(source: Source) -> Iterator[None]:
 
 
 def _as_text(names: Sequence[str], **options: Any) -> Any:
-    """Arrow would guess types, and make one of 1 and 01."""
+    # Arrow would infer types, and 1 and 01 would become the same number.
     types = {name: pa.string() for name in names}
     return csv.ConvertOptions(column_types=types, **_MISSING, **options)
 

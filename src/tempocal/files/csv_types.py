@@ -1,6 +1,6 @@
-"""Types for columns of text, such that every row has it and no two spellings become one value.
+"""Type inference for columns of text that never maps two different texts to one value.
 
-What looks like a number may be a name: 01 is not 1, and of twenty digits a double keeps sixteen.
+What looks like a number may be an id: 01 is not 1, and a double keeps sixteen digits of twenty.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from tempocal.inputs.spelling import LOST_DIGITS, TRUTH, WHOLE_WITH_POINT
 
-# From the narrowest; text is what is left. Arrow reads dates as ISO 8601 has them, and no others.
+# From the narrowest; the fallback is text. Arrow parses only ISO 8601 dates.
 _TYPES = (
     pa.int64(),
     pa.float64(),
@@ -21,22 +21,22 @@ _TYPES = (
     pa.timestamp("us", "UTC"),
     pa.timestamp("ns", "UTC"),
 )
-# Values that are not whole numbers, but have one spelling each.
+# Types other than integers for which each value has one spelling.
 _SPELLINGS = ((WHOLE_WITH_POINT, pa.float64()), *((words, pa.bool_()) for words in TRUTH))
 
 
-def types_of(blocks: Iterable[Any]) -> dict[str, Any]:
-    """Return the narrowest type of each column that can be read in all blocks.
+def narrowest_types(blocks: Iterable[Any]) -> dict[str, Any]:
+    """Return the narrowest type of each column that fits all blocks.
 
-    One pass with a block in memory at a time. Arrow's own reader in blocks takes the types of the
-    first block, and fails where a later one has a fraction among whole numbers.
+    One pass with a block in memory at a time. Arrow's own block reader infers types from the first
+    block, and fails where a later one has a fraction among integers.
     """
     possible: dict[str, list[Any]] = {}
     seen: set[str] = set()
     for block in blocks:
         for name, column in zip(block.schema.names, block.columns, strict=True):
-            left = possible.get(name, list(_TYPES))
-            possible[name] = [kind for kind in left if _fits(column, kind)]
+            remaining = possible.get(name, list(_TYPES))
+            possible[name] = [kind for kind in remaining if _is_lossless(column, kind)]
             if column.null_count < len(column):
                 seen.add(name)
     return {
@@ -45,20 +45,20 @@ def types_of(blocks: Iterable[Any]) -> dict[str, Any]:
     }
 
 
-def exact(column: Any) -> Any:
-    """Return text as what it spells where every value has one spelling, else as it is.
+def with_exact_type(column: Any) -> Any:
+    """Return text as integers, floats or booleans if each value has one spelling, else as text.
 
-    Columns of ids and labels need that: 1 and 01 are two of them, so are 1000 and 1e3, true and
+    Columns of ids and labels need that: 1 and 01 are two ids, and so are 1000 and 1e3, true and
     True.
     """
-    if _fits(column, pa.int64()):
+    if _is_lossless(column, pa.int64()):
         return column.cast(pa.int64())
     kind = next((kind for spelling, kind in _SPELLINGS if _all_match(column, spelling)), None)
     return column if kind is None else column.cast(kind)
 
 
 def can_cast(column: Any, kind: Any) -> bool:
-    """Tell whether all of a column can be read as a type."""
+    """Return whether all values of a column can be cast to a type."""
     try:
         column.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -66,8 +66,8 @@ def can_cast(column: Any, kind: Any) -> bool:
     return True
 
 
-def _fits(column: Any, kind: Any) -> bool:
-    """Tell whether all of a column of text can be read as a type, and no digit is lost."""
+def _is_lossless(column: Any, kind: Any) -> bool:
+    """Return whether a column of text can be parsed as a type without losing digits."""
     if not can_cast(column, kind):
         return False
     if pa.types.is_integer(kind):
@@ -78,7 +78,7 @@ def _fits(column: Any, kind: Any) -> bool:
 
 
 def _all_match(column: Any, spelling: str) -> bool:
-    """Tell whether all values have a spelling; most columns end it with the first chunk."""
+    # A generator: most columns are decided by their first chunk.
     matches = (
         pc.all(pc.match_substring_regex(chunk, f"^({spelling})$")).as_py()
         for chunk in column.chunks

@@ -1,4 +1,4 @@
-"""Which format a file has, by its name."""
+"""The format of a file, by its name."""
 
 from typing import Literal, get_args
 
@@ -8,7 +8,7 @@ Format = Literal["csv", "jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 NAMES: dict[Format, str] = {"csv": "CSV", "jsonl": "JSON lines", "parquet": "Parquet"}
 
-_ENDINGS: dict[str, Format] = {
+_SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -19,31 +19,32 @@ STANDARD = "-"
 
 
 def format_of(path: str, given: Format | None = None) -> Format:
-    """Return the format of a file; ``given`` is for names that do not tell.
+    """Return the format of a file; ``given`` is for names without a known suffix.
 
     Examples
     --------
     >>> format_of("predictions.csv.gz")
     'csv'
     """
-    found = _by_ending(path)
+    found = _by_suffix(path)
     if found is not None:
         return found
     if path == STANDARD:
         return given or "csv"
     if given is None:
-        endings = ", ".join(_ENDINGS)
+        suffixes = ", ".join(_SUFFIXES)
         raise InputError(
-            f"the name {path!r} does not tell the format: it must end in {endings}, or say --format"
+            f"the name {path!r} does not tell the format: it must end in {suffixes}, or say "
+            "--format"
         )
     return given
 
 
 def is_gzip(path: str) -> bool:
-    """Tell whether a file to be written is to be compressed."""
+    """Return whether a file is to be written compressed."""
     return path.lower().endswith(".gz")
 
 
-def _by_ending(path: str) -> Format | None:
+def _by_suffix(path: str) -> Format | None:
     bare = path.lower().removesuffix(".gz")
-    return next((found for ending, found in _ENDINGS.items() if bare.endswith(ending)), None)
+    return next((found for suffix, found in _SUFFIXES.items() if bare.endswith(suffix)), None)

@@ -1,4 +1,4 @@
-"""JSON lines: an object a line, the types of its entries being what all lines agree on."""
+"""JSON lines: an object per line; the type of a field is one that fits all lines."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,46 +13,48 @@ from tempocal.files.encoding import require_no_other_encoding, require_utf8
 from tempocal.files.source import Source
 
 BLOCK_BYTES = 2**24
-_MARK = b"\xef\xbb\xbf"  # what some programs begin UTF-8 with
-_NO_OBJECT = re.compile(rb"^[ \t\r]*([^ \t\r\n{].{0,39})", re.MULTILINE)
+_UTF8_MARK = b"\xef\xbb\xbf"
+_NOT_AN_OBJECT = re.compile(rb"^[ \t\r]*([^ \t\r\n{].{0,39})", re.MULTILINE)
 
 
 def json_schema(source: Source, block_bytes: int = BLOCK_BYTES) -> Any:
-    """Return the names and types of all entries, in the order in which they first occur."""
+    """Return the names and types of all fields, in order of first occurrence."""
     found: Any = None
-    for text in _texts(source, block_bytes):
+    for text in _line_blocks(source, block_bytes):
         with reading(source.name, "JSON lines"):
             schema = _without_dates(_parse(text).schema)
-        found = schema if found is None else _unified(found, schema, source.name)
+        found = schema if found is None else _unify(found, schema, source.name)
     if found is None:
         raise no_rows(source.name)
     return found
 
 
 def read_json(source: Source, names: Sequence[str]) -> Any:
-    """Return some entries as a table."""
+    """Return some fields as a table."""
     schema = json_schema(source)
     wanted = pa.schema([schema.field(name) for name in names])
     with reading(source.name, "JSON lines"):
-        return pa.concat_tables([_parse(text, wanted) for text in _texts(source, BLOCK_BYTES)])
+        return pa.concat_tables(
+            [_parse(text, wanted) for text in _line_blocks(source, BLOCK_BYTES)]
+        )
 
 
 def json_blocks(source: Source, schema: Any, block_bytes: int) -> Iterator[Any]:
-    """Yield all entries, block by block."""
-    for text in _texts(source, block_bytes):
+    """Yield all fields, block by block."""
+    for text in _line_blocks(source, block_bytes):
         with reading(source.name, "JSON lines"):
             table = _parse(text, schema)
         yield from table.to_batches()
 
 
-def _texts(source: Source, block_bytes: int) -> Iterator[bytes]:
-    """Whole lines of about so many bytes; blocks of nothing but blank ones are left out."""
+def _line_blocks(source: Source, block_bytes: int) -> Iterator[bytes]:
+    """Yield complete lines of about ``block_bytes`` at a time, without blank blocks."""
     line = 1
     with source.open_lines() as file:
-        while text := _lines(file, block_bytes, source.name):
+        while text := _read_lines(file, block_bytes, source.name):
             if line == 1:
                 require_no_other_encoding(text[:4], source.name)
-                text = text.removeprefix(_MARK)
+                text = text.removeprefix(_UTF8_MARK)
             require_utf8(text, line, source.name)
             _require_objects(text, line, source.name)
             line += text.count(b"\n")
@@ -60,14 +62,14 @@ def _texts(source: Source, block_bytes: int) -> Iterator[bytes]:
                 yield text
 
 
-def _lines(file: BinaryIO, block_bytes: int, name: str) -> bytes:
+def _read_lines(file: BinaryIO, block_bytes: int, name: str) -> bytes:
     with reading(name, "JSON lines"):
         return file.read(block_bytes) + file.readline()
 
 
 def _require_objects(text: bytes, first_line: int, name: str) -> None:
-    """Refuse a line that is no object: of one that is null, Arrow makes a crash."""
-    found = _NO_OBJECT.search(text)
+    """Refuse a line that is not an object: null would crash Arrow."""
+    found = _NOT_AN_OBJECT.search(text)
     if found:
         line = first_line + text.count(b"\n", 0, found.start(1))
         has = repr(found[1].decode(errors="replace").rstrip())
@@ -87,12 +89,12 @@ def _parse(text: bytes, schema: Any = None) -> Any:
 
 
 def _without_dates(schema: Any) -> Any:
-    """Leave text that looks like a date the text that it is: so it is written again."""
+    """Keep dates as text, so that they are written as they were read."""
     kinds = [pa.string() if pa.types.is_timestamp(field.type) else field.type for field in schema]
     return pa.schema(list(zip(schema.names, kinds, strict=True)))
 
 
-def _unified(one: Any, other: Any, name: str) -> Any:
+def _unify(one: Any, other: Any, name: str) -> Any:
     try:
         return pa.unify_schemas([one, other], promote_options="permissive")
     except pa.ArrowException as error:

@@ -1,4 +1,4 @@
-"""Tables of any format: some columns with all rows, or all columns block by block."""
+"""Reading files of any format: some columns with all rows, or all columns in blocks."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,17 +10,16 @@ from pyarrow import parquet
 from tempocal.errors import InputError
 from tempocal.files.column_problems import MissingColumnError, no_rows, reading
 from tempocal.files.csv_files import BLOCK_BYTES, csv_blocks, csv_names, read_csv
-from tempocal.files.csv_types import types_of
+from tempocal.files.csv_types import narrowest_types
 from tempocal.files.json_lines import json_blocks, json_schema, read_json
 from tempocal.files.source import Source
 
-# Rows that are handed on at once.
 BLOCK_ROWS = 2**16
 
 
 @dataclass(frozen=True)
 class Stream:
-    """All rows of a file, so many at a time, each block with the same columns."""
+    """All rows of a file in blocks with the same columns."""
 
     schema: Any
     blocks: Iterator[Any]  # tables
@@ -37,7 +36,7 @@ def column_names(source: Source) -> list[str]:
 
 
 def require_columns(wanted: Iterable[str], names: Sequence[str], where: str) -> None:
-    """Refuse names of columns that are not there, or there twice."""
+    """Refuse names of columns that are missing or occur twice."""
     for name in wanted:
         if name not in names:
             raise MissingColumnError(name, names, where)
@@ -46,7 +45,7 @@ def require_columns(wanted: Iterable[str], names: Sequence[str], where: str) -> 
 
 
 def read_columns(source: Source, wanted: Sequence[str]) -> dict[str, Any]:
-    """Return some columns, with all their rows; the others are not kept in memory."""
+    """Return some columns with all rows; the others are not kept in memory."""
     wanted = list(dict.fromkeys(wanted))
     require_columns(wanted, column_names(source), source.name)
     table = _read(source, wanted)
@@ -62,20 +61,21 @@ def stream(
     block_bytes: int = BLOCK_BYTES,
     block_rows: int = BLOCK_ROWS,
 ) -> Stream:
-    """Return all columns in blocks of ``block_rows`` rows, whatever blocks the file is read in.
+    """Return all columns in blocks of ``block_rows`` rows, independent of the blocks of the file.
 
     Parameters
     ----------
     source : Source
-        Where from.
+        The file.
     typed : bool
-        Whether the columns of a CSV file get types, which takes another pass; else they are text.
+        Whether to infer the types of a CSV file, which takes another pass; otherwise columns are
+        text.
     block_bytes, block_rows : int
-        How much is read, and handed on, at once.
+        Bytes read at once, and rows of a block.
     """
     schema, batches = _batches(source, typed, block_bytes, block_rows)
     require_columns(schema.names, schema.names, source.name)
-    return Stream(schema, _in_blocks(batches, schema, block_rows, source.name))
+    return Stream(schema, _reblock(batches, schema, block_rows, source.name))
 
 
 def _read(source: Source, wanted: list[str]) -> Any:
@@ -85,11 +85,11 @@ def _read(source: Source, wanted: list[str]) -> Any:
         return read_json(source, wanted)
     with reading(source.name, "Parquet"):
         table = parquet.read_table(source.path, columns=wanted, partitioning=None)
-        return table.cast(pa.schema([_without_view(field) for field in table.schema]))
+        return table.cast(pa.schema([_without_view_type(field) for field in table.schema]))
 
 
-def _without_view(field: Any) -> Any:
-    """Return text and bytes as types that all of Arrow's functions know."""
+def _without_view_type(field: Any) -> Any:
+    """Return text and bytes in types that all functions of Arrow support."""
     if pa.types.is_string_view(field.type):
         return field.with_type(pa.large_string())
     return field.with_type(pa.large_binary()) if pa.types.is_binary_view(field.type) else field
@@ -106,7 +106,7 @@ def _batches(
     if not typed:
         schema = pa.schema([(name, pa.string()) for name in csv_names(source)])
         return schema, csv_blocks(source, block_bytes)
-    types = types_of(csv_blocks(source, block_bytes))
+    types = narrowest_types(csv_blocks(source, block_bytes))
     if not types:
         raise no_rows(source.name)
     schema = pa.schema(list(types.items()))
@@ -124,20 +124,20 @@ def _parquet_batches(source: Source, block_rows: int) -> tuple[Any, Iterator[Any
     return schema, batches()
 
 
-def _in_blocks(batches: Iterator[Any], schema: Any, rows: int, name: str) -> Iterator[Any]:
+def _reblock(batches: Iterator[Any], schema: Any, rows: int, name: str) -> Iterator[Any]:
     """Cut batches of any length into tables of ``rows`` rows, the last one shorter."""
-    waiting: list[Any] = []
+    pending: list[Any] = []
     count = total = 0
     for batch in batches:
-        waiting.append(batch)
+        pending.append(batch)
         count, total = count + batch.num_rows, total + batch.num_rows
         if count < rows:
             continue
-        table = pa.Table.from_batches(waiting, schema)
-        whole = count - count % rows
-        yield from (table.slice(start, rows) for start in range(0, whole, rows))
-        waiting, count = table.slice(whole).to_batches(), count - whole
+        table = pa.Table.from_batches(pending, schema)
+        complete = count - count % rows
+        yield from (table.slice(start, rows) for start in range(0, complete, rows))
+        pending, count = table.slice(complete).to_batches(), count - complete
     if total == 0:
         raise no_rows(name)
     if count:
-        yield pa.Table.from_batches(waiting, schema)
+        yield pa.Table.from_batches(pending, schema)

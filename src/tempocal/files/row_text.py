@@ -1,4 +1,4 @@
-"""Rows as the text of CSV and JSON lines, numbers with all their digits."""
+"""Formatting rows as CSV and JSON lines, with all digits of numbers."""
 
 import json
 from collections.abc import Sequence
@@ -13,35 +13,36 @@ _SPECIAL = '[",\r\n]'
 
 
 def csv_header(names: Sequence[str]) -> str:
-    """Return the first line."""
-    return _lines([pa.array([name]) for name in names])
+    """Return the header line."""
+    return _join_fields([pa.array([name]) for name in names])
 
 
 def csv_text(table: Any) -> str:
-    """Return the lines of some rows; quotes stand only where they are needed."""
+    """Return the lines of some rows, quoted only where needed."""
     columns = [
         _as_text(column.combine_chunks(), name)
         for name, column in zip(table.schema.names, table.columns, strict=True)
     ]
-    return _lines(columns)
+    return _join_fields(columns)
 
 
 def json_text(table: Any) -> str:
-    """Return a line for each row; a number that is not finite, which JSON lacks, is null."""
-    columns = [_plain(column) for column in table.columns]
-    plain = pa.table(columns, names=table.schema.names)
+    """Return a line for each row; numbers that are not finite become null."""
+    columns = [_for_json(column) for column in table.columns]
+    writable = pa.table(columns, names=table.schema.names)
     try:
         return "".join(
-            json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in plain.to_pylist()
+            json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+            for row in writable.to_pylist()
         )
     except (TypeError, ValueError) as error:
-        name = _unwritable(plain)
+        name = _unwritable(writable)
         raise ColumnError(
             name, f"column {name!r} cannot be written as JSON lines: {error}; write .parquet"
         ) from error
 
 
-def _lines(columns: list[Any]) -> str:
+def _join_fields(columns: list[Any]) -> str:
     joined = pc.binary_join_element_wise(
         *map(_quoted, columns), ",", null_handling="replace", null_replacement=""
     )
@@ -49,7 +50,7 @@ def _lines(columns: list[Any]) -> str:
 
 
 def _quoted(column: Any) -> Any:
-    """Put quotes where text would be read as something else; text of no length is not missing."""
+    """Quote text with special characters, and empty text, which differs from a missing value."""
     special = pc.or_(pc.match_substring_regex(column, _SPECIAL), pc.equal(column, ""))
     if not pc.any(special).as_py():
         return column
@@ -68,7 +69,7 @@ def _as_text(column: Any, name: str) -> Any:
         ) from error
 
 
-def _plain(column: Any) -> Any:
+def _for_json(column: Any) -> Any:
     kind = column.type
     if pa.types.is_floating(kind):
         return pc.if_else(pc.is_finite(column), column, None)
@@ -78,7 +79,7 @@ def _plain(column: Any) -> Any:
 
 
 def _unwritable(table: Any) -> str:
-    """Name the first column that JSON cannot hold."""
+    """Return the name of the first column that JSON cannot represent."""
     for name, column in zip(table.schema.names, table.columns, strict=True):
         try:
             json.dumps(column.to_pylist(), allow_nan=False)

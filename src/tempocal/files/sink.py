@@ -1,4 +1,4 @@
-"""Where rows go: a file that is there whole or not at all, or standard output."""
+"""Writing rows to a file, atomically, or to standard output."""
 
 import gzip
 import sys
@@ -18,19 +18,19 @@ Write = Callable[[Any], None]
 
 @contextmanager
 def open_sink(path: str, schema: Any, given: Format | None = None) -> Iterator[Write]:
-    """Give a function that writes tables of rows, one after the other.
+    """Yield a function that writes tables of rows, one after the other.
 
-    A file appears, or replaces the one that was there, when all of it is written and on the disk;
-    after a failure the old one is still there. What went to standard output cannot be taken back.
+    The file is created or replaced when all of it is on the disk; after a failure the old one is
+    still there. Output to standard output cannot be undone.
 
     Parameters
     ----------
     path : str
-        Where to, or ``-`` for standard output.
+        The file, or ``-`` for standard output.
     schema : pyarrow.Schema
-        The columns that every table has.
+        The columns of every table.
     given : {"csv", "jsonl", "parquet"}, optional
-        The format, where the name does not tell.
+        The format, for names without a known suffix.
     """
     found = format_of(path, given)
     if path == STANDARD:
@@ -57,7 +57,7 @@ def _compressed(file: BinaryIO, path: str) -> Iterator[Any]:
     if not is_gzip(path):
         yield file
         return
-    # Without the hour of the day the same rows are the same bytes.
+    # Without a timestamp, so that the same rows give the same bytes.
     with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as inner:
         yield inner
 

@@ -1,4 +1,4 @@
-"""Where rows come from: a file, or standard input."""
+"""Opening a file of rows, or standard input, for reading more than once."""
 
 import gzip
 import os
@@ -23,30 +23,30 @@ _PARQUET, _GZIP = b"PAR1", b"\x1f\x8b"
 class Source:
     """A file of rows that can be read more than once."""
 
-    name: str  # as the user calls it
+    name: str  # for messages
     path: str
     format: Format
     gzip: bool
 
     def open(self) -> Any:
-        """Open it for Arrow, decompressed."""
+        """Open it as an Arrow stream, decompressed."""
         return pa.input_stream(self.path, compression="gzip" if self.gzip else None)
 
     def open_lines(self) -> BinaryIO:
-        """Open it for Python, decompressed."""
+        """Open it as a Python file, decompressed."""
         return cast(BinaryIO, gzip.open(self.path)) if self.gzip else open(self.path, "rb")
 
 
 @contextmanager
 def open_source(path: str, given: Format | None = None) -> Iterator[Source]:
-    """Find out what a file is; standard input is kept in a temporary file meanwhile.
+    """Detect the format of a file; standard input is copied to a temporary file.
 
     Parameters
     ----------
     path : str
         A path, or ``-`` for standard input.
     given : {"csv", "jsonl", "parquet"}, optional
-        The format, where the name does not tell.
+        The format, for names without a known suffix.
     """
     if path != STANDARD:
         yield _source(path, path, given)
@@ -54,10 +54,10 @@ def open_source(path: str, given: Format | None = None) -> Iterator[Source]:
     if sys.stdin is None:
         raise InputError("standard input is closed: name a file instead of -, or pipe one in")
     with tempfile.TemporaryDirectory(prefix="tempocal-") as folder:
-        kept = os.path.join(folder, "input")
-        with open(kept, "wb") as file:
+        copy = os.path.join(folder, "input")
+        with open(copy, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
-        yield _source("standard input", kept, given or "csv")
+        yield _source("standard input", copy, given or "csv")
 
 
 def _source(name: str, path: str, given: Format | None) -> Source:
@@ -69,7 +69,7 @@ def _source(name: str, path: str, given: Format | None) -> Source:
         start = file.read(4)
     if not start:
         raise no_rows(name)
-    # Whatever its name says, nothing else begins like this.
+    # The first bytes of Parquet decide, whatever the name is.
     found = "parquet" if start == _PARQUET else given if name != path else format_of(path, given)
     assert found is not None
     if found == "parquet" and start != _PARQUET:

@@ -1,8 +1,8 @@
-"""A model file behind HTTP: one process that answers, reloads and stops without losing a request.
+"""HTTP service of a model file: one process that answers, reloads and stops gracefully.
 
-A request goes ``protocol -> guard -> app -> body -> reading -> scoring``. What is refused on the
-way is a `RefusedError`, which says what was wrong and where. The model is a `tempocal.scorer`: for
-one row it is a hundred times as fast as arrays, and for thousands JSON takes as long as either.
+A request passes ``protocol -> middleware -> app -> body -> json_body -> answers``. A request that
+is refused raises `RefusedError`, with the reason and the field. The model is a `tempocal.scorer`:
+for one row it is a hundred times as fast as arrays, and for thousands of rows JSON dominates.
 """
 
 from tempocal.serve.server import serve

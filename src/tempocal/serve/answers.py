@@ -1,4 +1,4 @@
-"""From the body of a request to the text of its answer.
+"""From the body of a scoring request to the body of its response.
 
 One row is ``{"logits": 1.2, "time": 3}``, many are ``{"rows": [{...}, ...]}``.
 """
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from tempocal.serve.json_body import Repeated, nested_too_deeply, parse
-from tempocal.serve.refusals import RefusedError, shown
+from tempocal.serve.json_body import DuplicateFields, nested_too_deeply, parse
+from tempocal.serve.refusals import RefusedError, short_text
 from tempocal.serve.served_model import ServedModel
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Probabilities as JSON, and of how many rows they are."""
+    """Probabilities as JSON, and the number of rows."""
 
     body: bytes
     rows: int
@@ -27,35 +27,35 @@ def answer(model: ServedModel, body: bytes, max_rows: int) -> Answer:
     Raises
     ------
     RefusedError
-        That says which row and which field is not as it must be.
+        If a row or a field is invalid; it names which.
     """
     try:
         return _answer(model, body, max_rows)
     except RecursionError as error:
-        # What can just be read may be too deep to be shown.
+        # A value that can just be parsed may be too deep for the error message.
         raise nested_too_deeply() from error
 
 
 def _answer(model: ServedModel, body: bytes, max_rows: int) -> Answer:
     content = parse(body)
     if not isinstance(content, dict):
-        raise _invalid(f"the body must be an object, but it is {shown(content)}")
+        raise _invalid(f"the body must be an object, but it is {short_text(content)}")
     if "rows" not in content:
         return Answer(_text(model, _list(_score(model, content, ""))), 1)
     rows = _rows_of(content, max_rows)
     scored: list[str] = []
-    # In Python rather than in the JSON encoder, which would keep all other requests waiting.
+    # In Python rather than in the JSON encoder, which would hold the GIL and block other requests.
     for row in rows:
         scored.append(_list(_score(model, row, f"rows[{len(scored)}]")))
     return Answer(_text(model, f"[{', '.join(scored)}]"), len(rows))
 
 
 def _rows_of(content: dict[str, Any], max_rows: int) -> list[Any]:
-    if len(content) > 1 or isinstance(content, Repeated):
-        raise _invalid(f"rows must come alone and once, but there are {shown(list(content))}")
+    if len(content) > 1 or isinstance(content, DuplicateFields):
+        raise _invalid(f"rows must come alone and once, but there are {short_text(list(content))}")
     rows = content["rows"]
     if not isinstance(rows, list):
-        raise _invalid(f"rows must be a list of objects, but it is {shown(rows)}", "rows")
+        raise _invalid(f"rows must be a list of objects, but it is {short_text(rows)}", "rows")
     if not rows:
         raise _invalid("rows is empty: it must have at least one row", "rows")
     if len(rows) > max_rows:
@@ -70,16 +70,16 @@ def _rows_of(content: dict[str, Any], max_rows: int) -> list[Any]:
 
 def _score(model: ServedModel, row: Any, where: str) -> list[float]:
     if not isinstance(row, dict):
-        raise _invalid(f"a row must be an object, but it is {shown(row)}", where)
-    if row.keys() != model.fields or isinstance(row, Repeated):
+        raise _invalid(f"a row must be an object, but it is {short_text(row)}", where)
+    if row.keys() != model.fields or isinstance(row, DuplicateFields):
         _require_fields(row, model.fields, where)
     try:
         scored = model.probabilities(row[model.scorer.inputs], row.get("time"))
     except ValueError as error:
-        # Sentences of the scorer begin with the field that they are about.
+        # Errors of the scorer begin with the name of the field.
         field = str(error).partition(" ")[0]
-        place = _within(where, field) if field in model.fields else where
-        raise _invalid(str(error), place) from error
+        path = _within(where, field) if field in model.fields else where
+        raise _invalid(str(error), path) from error
     if not all(map(isfinite, scored)):
         raise RefusedError(
             500, "no_probability", "the model gives no number for this row", where or None
@@ -88,14 +88,13 @@ def _score(model: ServedModel, row: Any, where: str) -> list[float]:
 
 
 def _require_fields(row: dict[str, Any], fields: frozenset[str], where: str) -> None:
-    """Refuse an object that has other fields than these."""
     needed = f"{' and '.join(sorted(fields))}{'' if where else ' (or rows alone, for many)'}"
     for name in row:
         if name not in fields:
-            raise _invalid(f"{shown(name)} is not known here: there must be {needed}", where)
+            raise _invalid(f"{short_text(name)} is not known here: there must be {needed}", where)
     for name in sorted(fields - row.keys()):
         raise _invalid(f"{name} is missing: there must be {needed}", _within(where, name))
-    if isinstance(row, Repeated):
+    if isinstance(row, DuplicateFields):
         raise _invalid(f"{row.name} comes twice: it must come once", _within(where, row.name))
 
 

@@ -1,4 +1,4 @@
-"""The paths of the service."""
+"""The routes of the service, and its limits on concurrent requests."""
 
 import asyncio
 from collections.abc import Iterator
@@ -11,50 +11,50 @@ from starlette.exceptions import HTTPException
 from tempocal.serve.answers import answer
 from tempocal.serve.body import read_body, require_json
 from tempocal.serve.metrics import Metrics
-from tempocal.serve.middleware import SCORE, Guard
+from tempocal.serve.middleware import SCORE, RequestMiddleware
 from tempocal.serve.openapi import describe
 from tempocal.serve.refusals import RefusedError
-from tempocal.serve.reload import Keeper
+from tempocal.serve.reload import ModelReloader
 from tempocal.serve.service_settings import Settings
 from tempocal.serve.token import authorize
 
 INLINE_BYTES = 16_384
-"""Longer bodies are scored in a thread, so that others need not wait for them."""
+"""Longer bodies are scored in a thread, so as not to block the event loop."""
 
-RECEIVED = 4
-"""How many times as many bodies may come in at a time as are scored: a bound on memory."""
+RECEIVING_FACTOR = 4
+"""Bodies received at a time, as a multiple of ``max_concurrent``: a bound on memory."""
 
 _GET_OR_HEAD = ["GET", "HEAD"]
 _CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
 class Service:
-    """All that a running service has.
+    """State of a running service.
 
     Attributes
     ----------
     settings : Settings
     metrics : Metrics
-    keeper : Keeper
-    asgi : Guard
-        The application, to be run by a server.
+    reloader : ModelReloader
+    asgi : RequestMiddleware
+        The ASGI application.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.metrics = settings, Metrics()
-        self.keeper = Keeper(settings.path, self.metrics)
+        self.reloader = ModelReloader(settings.path, self.metrics)
         app = _routes(self)
-        self.asgi = Guard(app, self.metrics, [route.path for route in app.routes])  # type: ignore[attr-defined]
+        self.asgi = RequestMiddleware(app, self.metrics, [route.path for route in app.routes])  # type: ignore[attr-defined]
 
     @contextmanager
     def receiving(self) -> Iterator[None]:
-        """Hold one of the places for bodies that come in, or refuse.
+        """Hold one of the slots for receiving a body, or refuse.
 
-        They are more than those for scoring, which clients that are slow to send do not take.
+        Separate from the slots for scoring, so that slow clients do not occupy those.
         """
-        most = RECEIVED * self.settings.max_concurrent
-        if self.metrics.receiving >= most:
-            raise _busy(f"{most} requests are coming in")
+        limit = RECEIVING_FACTOR * self.settings.max_concurrent
+        if self.metrics.receiving >= limit:
+            raise _busy(f"{limit} requests are coming in")
         self.metrics.receiving += 1
         try:
             yield
@@ -63,7 +63,7 @@ class Service:
 
     @contextmanager
     def scoring(self) -> Iterator[None]:
-        """Hold one of the places for requests that are scored, or refuse."""
+        """Hold one of the slots for scoring, or refuse."""
         if self.metrics.in_flight >= self.settings.max_concurrent:
             raise _busy(f"{self.settings.max_concurrent} requests are under way")
         self.metrics.in_flight += 1
@@ -74,9 +74,9 @@ class Service:
 
 
 def _routes(service: Service) -> FastAPI:
-    settings, metrics, keeper = service.settings, service.metrics, service.keeper
-    # The pages of FastAPI load scripts from elsewhere.
-    # And its redirects for a slash at the end lead to where the request says that it was sent.
+    settings, metrics, reloader = service.settings, service.metrics, service.reloader
+    # No documentation pages: those of FastAPI load scripts from elsewhere. No redirects for a
+    # trailing slash: they would go to the host that the request names.
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(HTTPException, _refused_by_path)
@@ -89,11 +89,11 @@ def _routes(service: Service) -> FastAPI:
         with service.receiving():
             body = await read_body(request, settings.max_body, settings.timeout)
         with service.scoring():
-            asked = keeper.model, body, settings.max_rows
+            arguments = reloader.model, body, settings.max_rows
             if len(body) > INLINE_BYTES:
-                answered = await asyncio.to_thread(answer, *asked)
+                answered = await asyncio.to_thread(answer, *arguments)
             else:
-                answered = answer(*asked)
+                answered = answer(*arguments)
         metrics.rows += answered.rows
         return Response(answered.body, media_type="application/json")
 
@@ -105,17 +105,17 @@ def _routes(service: Service) -> FastAPI:
     async def readyz() -> dict[str, str]:
         if service.asgi.stopping:
             raise RefusedError(503, "stopping", "the service is stopping")
-        return {"status": "ready", "model": keeper.model.id}
+        return {"status": "ready", "model": reloader.model.id}
 
     @app.get("/metrics")
     async def counts(request: Request) -> Response:
         authorize(request, settings.token)
-        return Response(metrics.text(keeper.model), media_type="text/plain; version=0.0.4")
+        return Response(metrics.text(reloader.model), media_type="text/plain; version=0.0.4")
 
     @app.get("/openapi.json")
     async def openapi(request: Request) -> dict[str, Any]:
         authorize(request, settings.token)
-        return describe(keeper.model, settings)
+        return describe(reloader.model, settings)
 
     return app
 

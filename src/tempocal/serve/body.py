@@ -1,4 +1,4 @@
-"""Reading the body of a request, within limits."""
+"""Receiving the body of a request, with limits on its type, size and time."""
 
 import asyncio
 
@@ -6,15 +6,15 @@ from starlette.requests import ClientDisconnect, Request
 
 from tempocal.serve.refusals import RefusedError
 
-DROPPED = 4
-"""How many times as large as it may be a body is read, if only to be dropped."""
+DISCARD_FACTOR = 4
+"""A body that is too large is still read, and discarded, up to this multiple of the limit."""
 
 
 def require_json(request: Request) -> None:
-    """Refuse a body that does not say that it is JSON, or is packed."""
+    """Refuse a request whose headers do not declare uncompressed JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    packed = request.headers.get("content-encoding", "identity").strip().lower()
-    if kind != "application/json" or packed != "identity":
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if kind != "application/json" or encoding != "identity":
         raise RefusedError(
             415,
             "not_application_json",
@@ -24,22 +24,22 @@ def require_json(request: Request) -> None:
 
 
 async def read_body(request: Request, max_bytes: int, seconds: float) -> bytes:
-    """Return the body, if it comes in time and is not too large, said beforehand or not.
+    """Return the body if it arrives in time and is not too large, with or without a length header.
 
-    One that is a little too large is read to its end before it is refused: a client that sends it
-    may not look for an answer earlier, and would be reset where it asked to close.
+    A body that is a little too large is read to its end before it is refused: a client may not read
+    the response before it has sent everything, and would see a connection reset instead.
     """
     length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length) > DROPPED * max_bytes:
+    if length.isdigit() and int(length) > DISCARD_FACTOR * max_bytes:
         raise _too_large(max_bytes)
     body, size = bytearray(), 0
     try:
         async with asyncio.timeout(seconds):
-            async for piece in request.stream():
-                size += len(piece)
+            async for chunk in request.stream():
+                size += len(chunk)
                 if size <= max_bytes:
-                    body += piece
-                elif size > DROPPED * max_bytes:
+                    body += chunk
+                elif size > DISCARD_FACTOR * max_bytes:
                     break
     except TimeoutError as error:
         raise too_slow(seconds) from error
@@ -51,7 +51,7 @@ async def read_body(request: Request, max_bytes: int, seconds: float) -> bytes:
 
 
 def too_slow(seconds: float) -> RefusedError:
-    """Return the answer to a request that has not come in as a whole."""
+    """Return the response to a request that did not arrive completely in time."""
     return RefusedError(
         408,
         "timeout",

@@ -1,4 +1,4 @@
-"""From bytes that may be anything to plain JSON values."""
+"""Parsing untrusted bytes as JSON."""
 
 import json
 from collections import Counter
@@ -7,12 +7,15 @@ from typing import Any
 
 from tempocal.serve.refusals import RefusedError
 
-# Longer integers are no number that a model takes, and reading them takes their length squared.
-_DIGITS = 40
+# No model takes longer integers, and parsing them is quadratic in their length.
+_MAX_DIGITS = 40
 
 
-class NoNumber:
-    """What stands where JSON has no number, such as ``NaN``, for the row to be named later."""
+class InvalidNumber:
+    """Placeholder for what is not a finite JSON number, such as ``NaN``.
+
+    Not an error while parsing, so that the message can name its row.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text if len(text) <= 20 else f"{text[:20]}..."
@@ -21,8 +24,11 @@ class NoNumber:
         return self._text
 
 
-class Repeated(dict[str, Any]):
-    """An object in which a field comes twice, for the row to be named later."""
+class DuplicateFields(dict[str, Any]):
+    """An object with a duplicate field.
+
+    Not an error while parsing, so that the message can name its row.
+    """
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -30,7 +36,7 @@ class Repeated(dict[str, Any]):
 
 
 def parse(body: bytes) -> Any:
-    """Return the JSON value that a body is.
+    """Parse a body as JSON.
 
     Examples
     --------
@@ -53,7 +59,7 @@ def parse(body: bytes) -> Any:
 
 
 def nested_too_deeply() -> RefusedError:
-    """Return the refusal of a body that has too many lists or objects within each other."""
+    """Return the refusal of a body with lists or objects nested too deeply."""
     return _not_json("lists or objects are nested too deeply")
 
 
@@ -63,18 +69,18 @@ def _not_json(why: str) -> RefusedError:
 
 def _float(digits: str) -> Any:
     number = float(digits)
-    return number if isfinite(number) else NoNumber(digits)
+    return number if isfinite(number) else InvalidNumber(digits)
 
 
 def _integer(digits: str) -> Any:
-    return int(digits) if len(digits) <= _DIGITS else NoNumber(digits)
+    return int(digits) if len(digits) <= _MAX_DIGITS else InvalidNumber(digits)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
-    return fields if len(fields) == len(pairs) else Repeated(pairs)
+    return fields if len(fields) == len(pairs) else DuplicateFields(pairs)
 
 
 _decode = json.JSONDecoder(
-    object_pairs_hook=_object, parse_float=_float, parse_int=_integer, parse_constant=NoNumber
+    object_pairs_hook=_object, parse_float=_float, parse_int=_integer, parse_constant=InvalidNumber
 ).decode

@@ -1,25 +1,25 @@
-"""Times as JSON has them, for a model that was fitted to numbers, moments or durations."""
+"""Parsing times in JSON: numbers, datetimes as text, timedeltas as seconds."""
 
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from tempocal.serve.refusals import shown
+from tempocal.serve.refusals import short_text
 
-_MOMENT = re.compile(
+_DATETIME = re.compile(
     r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?([Zz]|[+-]\d\d:\d\d)?", re.ASCII
 )
 
 LARGEST_TIME = 2.0**53
-"""From here on whole numbers lose digits, and JSON does not tell them from others."""
+"""From here on doubles cannot represent all integers."""
 
 LONGEST_DURATION = 8.6e13
-"""Seconds, which are almost a thousand million days."""
+"""Seconds: just under the limit of ``datetime.timedelta``, a thousand million days."""
 
 
 def time_reader(kinds: tuple[str, ...]) -> Callable[[Any], Any]:
-    """Return what turns the time of a row into one that the scorer takes, or a `ValueError`.
+    """Return a function that parses the time of a row for the scorer, or raises `ValueError`.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def time_reader(kinds: tuple[str, ...]) -> Callable[[Any], Any]:
     """
     readers = [_READERS[kind] for kind in kinds]
     if len(readers) < 2:
-        return readers[0] if readers else _as_it_is
+        return readers[0] if readers else _identity
 
     def read_two(time: Any) -> Any:
         if not isinstance(time, list) or len(time) != 2:
@@ -40,7 +40,7 @@ def time_reader(kinds: tuple[str, ...]) -> Callable[[Any], Any]:
     return read_two
 
 
-def _as_it_is(time: Any) -> Any:
+def _identity(time: Any) -> Any:
     return time
 
 
@@ -48,30 +48,30 @@ def _number(time: Any) -> Any:
     if time is None:
         return None
     if type(time) not in (int, float):
-        raise ValueError(f"time must be a number, but it is {shown(time)}")
+        raise ValueError(f"time must be a number, but it is {short_text(time)}")
     if abs(time) >= LARGEST_TIME:
-        raise ValueError(f"time must lie within 2**53 of zero, but it is {shown(time)}")
+        raise ValueError(f"time must lie within 2**53 of zero, but it is {short_text(time)}")
     return time
 
 
-def _moment(time: Any) -> Any:
+def _datetime(time: Any) -> Any:
     if time is None:
         return None
-    if isinstance(time, str) and _MOMENT.fullmatch(time):
+    if isinstance(time, str) and _DATETIME.fullmatch(time):
         try:
             return datetime.fromisoformat(time.upper())
         except ValueError as error:
-            raise ValueError(f"time is {shown(time)}, which is no moment: {error}") from error
+            raise ValueError(f"time is {short_text(time)}, which is no moment: {error}") from error
     raise ValueError(
-        f'time must be a date and time such as "2024-05-01T18:30:00Z", but it is {shown(time)}'
+        f'time must be a date and time such as "2024-05-01T18:30:00Z", but it is {short_text(time)}'
     )
 
 
-def _duration(time: Any) -> Any:
+def _timedelta(time: Any) -> Any:
     if time is None:
         return None
     if type(time) not in (int, float):
-        raise ValueError(f"time must be a number of seconds, but it is {shown(time)}")
+        raise ValueError(f"time must be a number of seconds, but it is {short_text(time)}")
     if abs(time) > LONGEST_DURATION:
         raise ValueError(f"time must lie within {LONGEST_DURATION:g} seconds, but it is {time:g}")
     return timedelta(seconds=time)
@@ -79,6 +79,6 @@ def _duration(time: Any) -> Any:
 
 _READERS: dict[str, Callable[[Any], Any]] = {
     "number": _number,
-    "datetime": _moment,
-    "timedelta": _duration,
+    "datetime": _datetime,
+    "timedelta": _timedelta,
 }

@@ -1,4 +1,4 @@
-"""What lies around the application: every request is counted, and what fails is said."""
+"""ASGI middleware: counts and times every request, and logs unexpected errors."""
 
 import logging
 from collections.abc import Iterable, MutableMapping
@@ -13,22 +13,22 @@ SCORE = "/v1/score"
 _log = logging.getLogger("tempocal.serve")
 
 
-class Guard:
-    """Counts requests, says what nobody expected, and asks to close when the service stops.
+class RequestMiddleware:
+    """Count requests, log unexpected errors, and close connections when the service stops.
 
     Parameters
     ----------
     app : ASGI application
-        To be guarded.
+        The application to wrap.
     metrics : Metrics
-        Where to count.
+        The counters.
     paths : iterable of str
-        Those that are counted by their name.
+        Paths with a counter of their own.
 
     Attributes
     ----------
     stopping : bool
-        Whether answers ask to close the connection.
+        Whether responses have the header ``Connection: close``.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics, paths: Iterable[str]) -> None:
@@ -37,29 +37,29 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http":  # such as the start and the end, which need nothing here
+        if scope["type"] != "http":  # such as startup and shutdown
             await self._app(scope, receive, send)
             return
         start, status = perf_counter(), 0
 
-        async def watched(message: Message) -> None:
+        async def send_and_record(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                self._ask_to_close(message)
+                self._close_if_stopping(message)
             await send(message)
 
         try:
-            await self._app(scope, receive, watched)
+            await self._app(scope, receive, send_and_record)
         except Exception as error:
-            # Its words might hold input, and so they are not said.
+            # Not its message, which might contain input.
             _log.error("a request failed: %s", type(error).__name__)
         finally:
             path = scope.get("path")
             self._metrics.answered(path if path in self._paths else "other", status)
             if path == SCORE:
-                self._metrics.took(perf_counter() - start)
+                self._metrics.observe_latency(perf_counter() - start)
 
-    def _ask_to_close(self, message: MutableMapping[str, Any]) -> None:
+    def _close_if_stopping(self, message: MutableMapping[str, Any]) -> None:
         if self.stopping:
             message["headers"] = [*message.get("headers", ()), (b"connection", b"close")]

@@ -1,4 +1,4 @@
-"""The description of the service for the model that answers at present, as OpenAPI 3.1."""
+"""The OpenAPI 3.1 description of the service for the current model."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ _REFUSALS = {
 
 
 def describe(model: ServedModel, settings: Settings) -> dict[str, Any]:
-    """Return the description: what requests must be, and what is answered."""
+    """Return the OpenAPI document: the schemas of requests and responses."""
     document: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {
@@ -130,16 +130,16 @@ def _schemas(model: ServedModel, settings: Settings) -> dict[str, Any]:
 
 
 def _row(model: ServedModel) -> dict[str, Any]:
-    one = model.scorer
+    scorer = model.scorer
     number = (
         {"type": "number", "minimum": -(2.0**53), "maximum": 2.0**53}
-        if one.inputs == "logits"
+        if scorer.inputs == "logits"
         else {"type": "number", "minimum": 0, "maximum": 1}
     )
-    fields = {one.inputs: number if one.columns == 1 else _list_of(number, one.columns)}
-    if one.inputs == "proba" and one.columns > 1:
+    fields = {scorer.inputs: number if scorer.columns == 1 else _list_of(number, scorer.columns)}
+    if scorer.inputs == "proba" and scorer.columns > 1:
         fields["proba"]["description"] = "They sum to 1."
-    clocks = [_TIMES[kind] for kind in one.time_kinds]
+    clocks = [_TIMES[kind] for kind in scorer.time_kinds]
     if clocks:
         fields["time"] = clocks[0] if len(clocks) == 1 else _pair(clocks)
     return _object(fields)

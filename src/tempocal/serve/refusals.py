@@ -1,22 +1,22 @@
-"""What is answered instead of probabilities."""
+"""Error responses."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
-SHOWN = 60
-"""Characters of a value that are shown at most."""
+MAX_SHOWN = 60
+"""Maximum number of characters of a value in an error message."""
 
 _JSON = (str, int, float, list, dict, type(None))
 
 
 class RefusedError(Exception):
-    """A request that is not answered with probabilities.
+    """A request that is answered with an error.
 
     Parameters
     ----------
     status : int
-        Of HTTP.
+        HTTP status.
     code : str
         The reason as one word, for programs.
     message : str
@@ -24,7 +24,7 @@ class RefusedError(Exception):
     where : str or None
         The part of the body, such as ``rows[3].time``.
     headers : mapping
-        To go with the answer.
+        Extra headers of the response.
     """
 
     def __init__(
@@ -40,22 +40,22 @@ class RefusedError(Exception):
         self.headers = dict(headers or {})
 
     def body(self) -> bytes:
-        """Return the answer as JSON."""
+        """Return the body of the response, JSON."""
         error = {"code": self.code, "message": str(self), "where": self.where}
         return json.dumps({"error": error}).encode()
 
 
-def shown(value: Any) -> str:
-    """Return a JSON value, cut short.
+def short_text(value: Any) -> str:
+    """Return a JSON value as text, truncated.
 
     Examples
     --------
-    >>> shown([1, None, "text"])
+    >>> short_text([1, None, "text"])
     '[1, null, "text"]'
-    >>> shown("a" * 1000) == '"' + 59 * "a" + "..."
+    >>> short_text("a" * 1000) == '"' + 59 * "a" + "..."
     True
     """
-    # A long text is cut before it is written, so that a large one costs nothing.
-    short = value[: SHOWN + 1] if isinstance(value, str | list) else value
+    # Truncated before it is encoded, so that a large value costs nothing.
+    short = value[: MAX_SHOWN + 1] if isinstance(value, str | list) else value
     text = json.dumps(short, default=repr) if isinstance(short, _JSON) else repr(short)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."

@@ -1,4 +1,4 @@
-"""The model that answers, and the next one from the same file."""
+"""The current model, and its replacement when the model file changes."""
 
 import asyncio
 import logging
@@ -7,106 +7,106 @@ from contextlib import suppress
 
 from tempocal.errors import ModelFileError
 from tempocal.serve.metrics import Metrics
-from tempocal.serve.served_model import ServedModel, read_served
+from tempocal.serve.served_model import ServedModel, read_served_model
 
-LOOKS = 0.5
-"""Seconds between two looks at the file."""
+POLL_SECONDS = 0.5
+"""Seconds between two polls of the file."""
 
-UNSETTLED = 60
-"""Looks after which a file that is another at each of them, and never whole, is said to be bad.
+RETRY_POLLS = 60
+"""Polls after which a file that differs at each of them, and is never valid, is reported as bad.
 
-And after which a file is tried again that could not be read for another reason, as for want of
-memory.
+Also the polls after which a file is tried again that could not be read for another reason, such as
+lack of memory.
 """
 
 _log = logging.getLogger("tempocal.serve")
 
 
-class Keeper:
-    """Holds one model, whole, until there is another that is whole.
+class ModelReloader:
+    """Hold the current model until another valid one has been read.
 
-    A request takes `model` once and keeps it to its end, so that a change in between is none to it.
+    A request reads `model` once and uses it to its end, so that a reload does not affect it.
 
     Parameters
     ----------
     path : str
-        The model file, which must be good at the start.
+        The model file, which must be valid at the start.
     metrics : Metrics
-        Where reloads are counted.
+        The counters of reloads.
     """
 
     def __init__(self, path: str, metrics: Metrics) -> None:
         self._path, self._metrics = path, metrics
-        self._seen = self._look()
-        self._one_at_a_time = asyncio.Lock()
-        self.model = read_served(path)
+        self._tried = self._file_version()  # the last version that was read, valid or not
+        self._lock = asyncio.Lock()
+        self.model = read_served_model(path)
 
     async def reload(self) -> None:
-        """Take up what the file has now; keep the old model where it is no good."""
+        """Load the file as it is now; keep the old model if it is invalid."""
         try:
             await self._reload()
         except Exception as error:
             self._failed(error)
 
     async def watch(self) -> None:
-        """Take up another file as soon as it is whole.
+        """Poll the file, and load a new one as soon as it is valid.
 
-        One that is not may be a copy half way: it is bad once it is the same at two looks. What
-        fails for another reason is tried again after a while, and another file at once.
+        An invalid file may be half copied: it is bad only once it is the same at two polls. What
+        fails for another reason is tried again after a while, but a changed file at once.
         """
-        before, unsettled, pause = self._seen, 0, 0
+        before, changes, pause = self._tried, 0, 0
         while True:
-            await asyncio.sleep(LOOKS)
+            await asyncio.sleep(POLL_SECONDS)
             try:
-                now = self._look()
-                before, unsettled = now, 0 if now == before else unsettled + 1
-                pause = 0 if unsettled else max(0, pause - 1)
-                if now != self._seen and not pause:
-                    settled = unsettled in (0, UNSETTLED)
-                    await (self._reload() if settled else self._reload_if_whole())
+                now = self._file_version()
+                before, changes = now, 0 if now == before else changes + 1
+                pause = 0 if changes else max(0, pause - 1)
+                if now != self._tried and not pause:
+                    is_final = changes in (0, RETRY_POLLS)
+                    await (self._reload() if is_final else self._reload_if_valid())
             except Exception as error:
                 self._failed(error)
-                pause = UNSETTLED
+                pause = RETRY_POLLS
 
     async def _reload(self) -> None:
-        async with self._one_at_a_time:
-            # Looked at before it is read: what is written meanwhile is seen as new.
-            before, self._seen = self._seen, self._look()
+        async with self._lock:
+            # The version before reading: what is written meanwhile counts as new.
+            before, self._tried = self._tried, self._file_version()
             try:
-                await self._take_up()
+                await self._load()
             except (OSError, ModelFileError) as error:
                 self._failed(error)
             except BaseException:
-                self._seen = before
+                self._tried = before
                 raise
 
     def _failed(self, error: Exception) -> None:
         self._metrics.reloads["failed"] += 1
-        _log.error("%s; model %s goes on answering", self._in_words(error), self.model.id)
+        _log.error("%s; model %s goes on answering", self._describe(error), self.model.id)
 
-    def _in_words(self, error: Exception) -> str:
+    def _describe(self, error: Exception) -> str:
         if isinstance(error, ModelFileError):
             return str(error)
-        # An error of the system names its number and a path in quotes: its words do.
-        words = error.strerror if isinstance(error, OSError) else None
-        return f"{self._path}: {words or type(error).__name__}"
+        # Without the number and the quoted path of str(OSError).
+        reason = error.strerror if isinstance(error, OSError) else None
+        return f"{self._path}: {reason or type(error).__name__}"
 
-    async def _reload_if_whole(self) -> None:
-        async with self._one_at_a_time:
-            now = self._look()
-            if now == self._seen:  # by a signal, meanwhile
+    async def _reload_if_valid(self) -> None:
+        async with self._lock:
+            now = self._file_version()
+            if now == self._tried:  # reloaded meanwhile, by a signal
                 return
             with suppress(OSError, ModelFileError):
-                await self._take_up()
-                self._seen = now
+                await self._load()
+                self._tried = now
 
-    async def _take_up(self) -> None:
-        model = await asyncio.to_thread(read_served, self._path)
+    async def _load(self) -> None:
+        model = await asyncio.to_thread(read_served_model, self._path)
         self._metrics.reloads["ok"] += 1
         _log.info(_change(self.model, model))
         self.model = model
 
-    def _look(self) -> tuple[int, ...] | None:
+    def _file_version(self) -> tuple[int, ...] | None:
         try:
             found = os.stat(self._path)
         except OSError:
@@ -117,9 +117,9 @@ class Keeper:
 def _change(old: ServedModel, new: ServedModel) -> str:
     if new.id == old.id:
         return f"model {new.id} was read again: it is the same"
-    said = f"model {new.id} ({new.scorer.name}) answers in place of {old.id}"
-    if new.takes() != old.takes():
-        return f"{said}; it takes {new.takes()}, the one before took {old.takes()}"
+    change = f"model {new.id} ({new.scorer.name}) answers in place of {old.id}"
+    if new.input_text() != old.input_text():
+        return f"{change}; it takes {new.input_text()}, the one before took {old.input_text()}"
     if new.scorer.classes != old.scorer.classes:
-        return f"{said}; its classes are others than before"
-    return said
+        return f"{change}; its classes are others than before"
+    return change

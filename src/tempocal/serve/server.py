@@ -1,4 +1,4 @@
-"""Running the service: listening, signals, and an end at which no request is lost."""
+"""Running the service: listening, signals, graceful shutdown."""
 
 import asyncio
 import logging
@@ -28,22 +28,22 @@ def serve(settings: Settings, listening: Callable[[str], None]) -> None:
     Parameters
     ----------
     settings : Settings
-        All that can be said about it.
+        Address, limits and model file.
     listening : callable
         Called with the address once connections are accepted.
 
     Raises
     ------
     ModelFileError, OSError
-        If the model file is no good at the start.
+        If the model file cannot be loaded at the start.
     InputError
         If the address cannot be listened at.
     """
     service = Service(settings)
     listener = _listen(settings.host, settings.port)
     host, port = listener.getsockname()[:2]
-    model = service.keeper.model
-    _log.info("model %s (%s) takes %s", model.id, model.scorer.name, model.takes())
+    model = service.reloader.model
+    _log.info("model %s (%s) takes %s", model.id, model.scorer.name, model.input_text())
     listening(f"http://{f'[{host}]' if ':' in host else host}:{port}")
     Server(service).run(sockets=[listener])
     count = service.metrics.requests.total()
@@ -51,12 +51,12 @@ def serve(settings: Settings, listening: Callable[[str], None]) -> None:
 
 
 class Server(uvicorn.Server):
-    """Uvicorn's server, whose end is more careful.
+    """Uvicorn's server, with a shutdown that loses no request.
 
     Parameters
     ----------
     service : Service
-        To be served.
+        The application and its settings.
     """
 
     def __init__(self, service: Service) -> None:
@@ -68,7 +68,7 @@ class Server(uvicorn.Server):
                 loop="asyncio",
                 ws="none",
                 lifespan="off",
-                # Nothing of a request is logged, and what fails is said by `Guard`.
+                # Requests are not logged; `RequestMiddleware` logs unexpected errors.
                 log_config=None,
                 log_level="critical",
                 access_log=False,
@@ -84,14 +84,14 @@ class Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Stop at SIGTERM and SIGINT, the second time at once; reload at SIGHUP; watch the file."""
-        loop, keeper = asyncio.get_running_loop(), self._service.keeper
-        tasks = {loop.create_task(keeper.watch())} if self._service.settings.watch else set()
+        loop, reloader = asyncio.get_running_loop(), self._service.reloader
+        tasks = {loop.create_task(reloader.watch())} if self._service.settings.watch else set()
 
         def stop() -> None:
             self.force_exit, self.should_exit = self.should_exit, True
 
         def reload() -> None:
-            task = loop.create_task(keeper.reload())
+            task = loop.create_task(reloader.reload())
             tasks.add(task)
             task.add_done_callback(tasks.discard)
 
@@ -106,16 +106,16 @@ class Server(uvicorn.Server):
                 task.cancel()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take what has come, let open connections send what is on its way, and finish all of it.
+        """Accept waiting connections, let open ones send what is on its way, and answer all.
 
-        From here on answers ask to close the connection, so that no client waits to send more.
+        From here on responses close the connection, so that clients send no further requests.
         """
         self._service.asgi.stopping = True
-        late = [one for listener in sockets or [] for one in _accepted(listener)]
+        waiting = [one for listener in sockets or [] for one in _accept_waiting(listener)]
         for server in self.servers:
             server.close()
         loop = asyncio.get_running_loop()
-        for connection in late:
+        for connection in waiting:
             with suppress(OSError):  # it is gone already
                 await loop.connect_accepted_socket(self._protocol, connection)
         with suppress(TimeoutError):
@@ -139,7 +139,7 @@ def _calling(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> A
 def _listen(host: str, port: int) -> socket.socket:
     with ExitStack() as undo:
         try:
-            # With the number of TCP in it, for asyncio to send small answers without delay.
+            # With the number of TCP, for asyncio to set TCP_NODELAY.
             family, kind, proto, _, address = socket.getaddrinfo(
                 host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
             )[0]
@@ -147,7 +147,7 @@ def _listen(host: str, port: int) -> socket.socket:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
         except (OSError, ValueError) as error:
-            # ValueError is of a host that is no name at all: with a NUL, or too long a label.
+            # ValueError: not a host name at all, with a NUL or a label that is too long.
             why = error.strerror if isinstance(error, OSError) else error
             raise InputError(f"cannot listen at {host}, port {port}: {why}") from error
         listener.listen(BACKLOG)
@@ -156,7 +156,7 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _accepted(listener: socket.socket) -> Iterator[socket.socket]:
+def _accept_waiting(listener: socket.socket) -> Iterator[socket.socket]:
     """Yield the connections that wait to be accepted: closing the listener would reset them."""
     with suppress(OSError):  # most likely that there are no more
         while True:

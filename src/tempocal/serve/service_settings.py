@@ -1,35 +1,34 @@
-"""What the user has to say about the service."""
+"""Settings of the service."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Where to listen, whom to answer, and how much at most.
+    """Model file, address, token and limits.
 
     Attributes
     ----------
     path : str
         The model file.
     host, port
-        Where to listen; port 0 is any that is free.
+        Address to listen at; port 0 is any free port.
     token : str or None
-        What requests must bear, other than those for health.
+        Bearer token that requests must send, except for health checks.
     max_body : int
-        Bytes of a request.
+        Maximum number of bytes of a request.
     max_rows : int
-        Rows of a request.
+        Maximum number of rows of a request.
     max_concurrent : int
-        Requests that are scored at a time; four times as many may be coming in.
+        Requests that are scored at a time; four times as many may be received at a time.
     timeout : float
-        Seconds in which a request must have come in: its head, and then its body.
+        Seconds for receiving the head of a request, and again for its body.
     idle : int
-        Seconds for which a connection is kept between requests: more than the minute after which
-        proxies give theirs up.
+        Seconds for which an idle connection is kept open: more than the usual minute of proxies.
     grace : int
-        Seconds in which requests are finished when the service stops.
+        Seconds for finishing requests when the service stops.
     watch : bool
-        Whether a new file is taken up as it comes.
+        Whether to reload the model file when it changes.
     """
 
     path: str

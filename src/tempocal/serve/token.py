@@ -1,4 +1,4 @@
-"""Who may ask: those who bear the token."""
+"""The bearer token: reading it at the start, checking it in requests."""
 
 import hmac
 import os
@@ -14,7 +14,7 @@ _PRINTABLE = re.compile(r"[!-~]+")
 
 
 def find_token(file: str | None) -> str | None:
-    """Return the token that a file has, or else the environment, or None where neither is."""
+    """Return the token from a file or else from the environment; None without either."""
     if file is not None:
         with open(file, encoding="utf-8", errors="replace") as lines:
             return _checked(lines.read().strip(), file)
@@ -32,12 +32,12 @@ def _checked(token: str, source: str) -> str:
 
 
 def authorize(request: Request, token: str | None) -> None:
-    """Refuse a request that does not bear the token, if there is one."""
+    """Refuse a request without the token, if there is one."""
     if token is None:
         return
-    kind, _, borne = request.headers.get("authorization", "").partition(" ")
-    # As bytes, for text must be ASCII; whether they are equal shows only in the answer.
-    same = hmac.compare_digest(borne.strip().encode(), token.encode())
+    kind, _, credentials = request.headers.get("authorization", "").partition(" ")
+    # As bytes, since text must be ASCII; in constant time, against timing attacks.
+    same = hmac.compare_digest(credentials.strip().encode(), token.encode())
     if not same or kind.lower() != "bearer":
         raise RefusedError(
             401,
