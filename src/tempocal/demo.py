@@ -36,9 +36,9 @@ ALONG_TIME: dict[str, Any] = {
     "slope and bias, spline": lambda: tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline()),
     "chosen by Auto": tc.AutoTemporalCalibrator,
 }
-# With fewer matches chance may hide what the simulation was made to show.
-ENOUGH = 1000
-WHAT_IT_SHOWS = """
+# With fewer matches sampling noise may hide the effect.
+MIN_MATCHES_FOR_CONCLUSION = 1000
+CONCLUSION = """
 The model is far too sure early and right late. Calibration over all rows brings the
 error over all rows near what chance shows, by taking away half of the early error and
 spoiling the late predictions. Along time the error is near chance at every moment."""
@@ -59,8 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows, auto = _compare(matches, calibrate)
     table = _as_text(rows)
     print(table)
-    if options.matches >= ENOUGH:
-        print(WHAT_IT_SHOWS)
+    if options.matches >= MIN_MATCHES_FOR_CONCLUSION:
+        print(CONCLUSION)
     print("\nWhat Auto compared, on matches left out of each fit:\n")
     print(auto.comparison_)
     print(f"\n{_curve_as_text(auto)}")
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _write_predictions(matches: Matches, path: Path) -> None:
-    """Write what the command line would be given."""
+    """Write the predictions as a file for the command line."""
     columns = (matches.sequence, matches.time, matches.logits, matches.label)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     lines = [",".join(map(repr, row)) for row in rows]
@@ -88,7 +88,7 @@ def _write_predictions(matches: Matches, path: Path) -> None:
 
 
 def _require_report() -> None:
-    """Say at once what would be missing at the end."""
+    """Fail at the start, not at the end, if a package for the report is missing."""
     for name in ("jinja2", "matplotlib"):
         if find_spec(name) is None:
             raise ImportError(
@@ -98,15 +98,15 @@ def _require_report() -> None:
 
 
 def _write_report(matches: Matches, path: Path, seed: int) -> None:
-    found = tc.assess(
+    assessment = tc.assess(
         matches.logits, matches.label, time=matches.time, sequence=matches.sequence, seed=seed
     )
     command = (
         "tempocal report predictions.csv --logits logit --label won --time round "
         "--sequence match -o report.html"
     )
-    tc.report.write_report(found, path, command=command, time_name="rounds played")
-    print(f"\nThe report, which splits the matches by itself:\n\n{found.verdict}")
+    tc.report.write_report(assessment, path, command=command, time_name="rounds played")
+    print(f"\nThe report, which splits the matches by itself:\n\n{assessment.verdict}")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -157,7 +157,7 @@ def _curve_as_text(auto: Any) -> str:
     return "\n".join(lines)
 
 
-def _moments(time: NDArray[np.int64]) -> list[NDArray[np.bool_]]:
+def _time_masks(time: NDArray[np.int64]) -> list[NDArray[np.bool_]]:
     """All rows, then the early, middle and late third of the rounds."""
     first, second = np.quantile(time, [1 / 3, 2 / 3])
     return [time >= 0, time <= first, (time > first) & (time <= second), time > second]
@@ -166,18 +166,18 @@ def _moments(time: NDArray[np.int64]) -> list[NDArray[np.bool_]]:
 def _score(
     method: str, y: NDArray[np.int64], proba: Array, time: NDArray[np.int64], truth: Array
 ) -> dict[str, Any]:
-    errors = [float(ece(y[rows], proba[rows], of="positive_class")) for rows in _moments(time)]
-    off = float(np.mean(np.abs(proba - truth)))
-    numbers = [float(nll(y, proba)), float(brier(y, proba)), off, *errors]
+    errors = [float(ece(y[rows], proba[rows], of="positive_class")) for rows in _time_masks(time)]
+    off_truth = float(np.mean(np.abs(proba - truth)))
+    numbers = [float(nll(y, proba)), float(brier(y, proba)), off_truth, *errors]
     return dict(zip(COLUMNS, [method, *numbers], strict=True))
 
 
 def _floor(proba: Array, time: NDArray[np.int64], groups: NDArray[np.int64]) -> dict[str, Any]:
-    """Calibration error that chance alone shows on these rows."""
+    """Calibration error of calibrated probabilities on these rows, by sampling noise alone."""
     error = partial(ece, of="positive_class")
     errors = [
         float(sampling_floor(proba[rows], groups=groups[rows], metric=error))
-        for rows in _moments(time)
+        for rows in _time_masks(time)
     ]
     return dict(zip(COLUMNS, ["(what chance alone shows)", None, None, None, *errors], strict=True))
 

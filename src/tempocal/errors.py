@@ -1,4 +1,4 @@
-"""Everything tempocal raises or warns with.
+"""All errors and warnings of tempocal.
 
 ::
 
@@ -20,11 +20,11 @@
     ├── LooksLikeProbabilitiesWarning      logits that are most likely probabilities
     ├── LightWeightsWarning                weights that make the rows count for almost nothing
     ├── NotConvergedWarning                the solver stopped short of the optimum
-    ├── AtBoundWarning                     the optimum stands at the edge of what is allowed
+    ├── AtBoundWarning                     the optimum is at a bound of a parameter
     ├── MixedLabelsWarning                 a few groups whose rows differ in their label
-    ├── StrayTimesWarning                  a few times absurdly far from all others
+    ├── StrayTimesWarning                  a few times very far from all others
     ├── NotSavedWarning                    a tracker's model could not be saved, and will be later
-    ├── NotLearnedWarning                  a tracker goes on without some of its sequences
+    ├── NotLearnedWarning                  a tracker could not learn from some of its sequences
     └── LogCutWarning                      the last record of a tracker's log was incomplete
 """
 
@@ -49,11 +49,11 @@ class TooManyCoefficientsError(InputError):
 
 
 class NoPartialFitError(InputError, AttributeError):
-    """A calibrator has no ``partial_fit``; ``hasattr`` is False, as scikit-learn wants it."""
+    """A calibrator has no ``partial_fit``; ``hasattr`` is False, as scikit-learn expects."""
 
 
 class TableError(InputError):
-    """An engine failed on the rows of a table, half way perhaps."""
+    """An engine failed on the rows of a table, perhaps after reading some of them."""
 
 
 class ModelFileError(TempocalError, ValueError):
@@ -73,15 +73,15 @@ class NewerModelFileError(ModelFileError):
 
 
 class LogError(TempocalError, ValueError):
-    """The log of a tracker cannot be followed, or does not go with its model."""
+    """The log of a tracker cannot be replayed, or does not belong to its model."""
 
 
 class DatasetError(TempocalError, ValueError):
-    """The file of a dataset is damaged, or does not hold what it must."""
+    """The file of a dataset is damaged, or its values are invalid."""
 
 
 class DatasetNotFoundError(DatasetError, FileNotFoundError):
-    """No file of a dataset is there; the message says where to get one."""
+    """No file of a dataset exists; the message says where to get one."""
 
 
 class TempocalWarning(UserWarning):
@@ -101,7 +101,7 @@ class NotConvergedWarning(TempocalWarning):
 
 
 class AtBoundWarning(TempocalWarning):
-    """The best parameters stand at the edge of what is allowed."""
+    """The optimum is at a bound of a parameter."""
 
 
 class MixedLabelsWarning(TempocalWarning):
@@ -109,7 +109,7 @@ class MixedLabelsWarning(TempocalWarning):
 
 
 class StrayTimesWarning(TempocalWarning):
-    """A few times lie so far from all others that the fit goes without their rows."""
+    """A few times are so far from all others that their rows are left out of the fit."""
 
 
 class NotSavedWarning(TempocalWarning):
@@ -117,11 +117,11 @@ class NotSavedWarning(TempocalWarning):
 
 
 class NotLearnedWarning(TempocalWarning):
-    """A tracker could not learn from sequences that it found in its log, and goes on without."""
+    """A tracker could not learn from some sequences in its log, and continues without them."""
 
 
 class LogCutWarning(TempocalWarning):
-    """The log of a tracker ended within a record, which was cut off; the message says what."""
+    """The log of a tracker ended within a record, which was truncated; the message shows it."""
 
 
 def warn_user(message: str, category: type[TempocalWarning]) -> None:

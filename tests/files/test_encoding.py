@@ -13,7 +13,7 @@ from tempocal.files import (
     as_labels,
     as_numbers,
     as_times,
-    open_source,
+    open_input,
     read_columns,
     stream,
 )
@@ -24,12 +24,12 @@ TEXTS = {"csv": CSV, "jsonl": LINES}
 
 
 def ids_of(path):
-    with open_source(str(path)) as source:
+    with open_input(str(path)) as source:
         return as_ids(read_columns(source, ["match"])["match"], "match").ids().tolist()
 
 
 def blocks_of(path):
-    with open_source(str(path)) as source:
+    with open_input(str(path)) as source:
         return list(stream(source).blocks)
 
 
@@ -92,7 +92,7 @@ KINDS = [
 
 def column_of(tmp_path, values, kind):
     parquet.write_table(pa.table({"x": pa.array(values).cast(kind)}), tmp_path / "rows.parquet")
-    with open_source(str(tmp_path / "rows.parquet")) as source:
+    with open_input(str(tmp_path / "rows.parquet")) as source:
         return read_columns(source, ["x"])["x"]
 
 

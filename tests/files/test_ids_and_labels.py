@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tempocal.files import ColumnError, as_ids, as_labels, open_source, read_columns
+from tempocal.files import ColumnError, as_ids, as_labels, open_input, read_columns
 
 
 def from_csv(path, values):
     path.write_text("who\n" + "\n".join(values) + "\n")
-    with open_source(str(path)) as source:
+    with open_input(str(path)) as source:
         return read_columns(source, ["who"])["who"]
 
 

@@ -21,7 +21,7 @@ from tempocal.files import (
     as_times,
     column_names,
     format_of,
-    open_source,
+    open_input,
     read_columns,
     stream,
 )
@@ -54,7 +54,7 @@ def write(path):
 
 
 def columns(path, names, given=None):
-    with open_source(str(path), given) as source:
+    with open_input(str(path), given) as source:
         return read_columns(source, names)
 
 
@@ -83,7 +83,7 @@ def test_every_format_gives_the_same_arrays(name, tmp_path):
 def test_only_what_is_wanted_is_read(name, tmp_path):
     path = write(tmp_path / name)
     assert list(columns(path, ["who", "z", "who"])) == ["who", "z"]
-    with open_source(str(path)) as source:
+    with open_input(str(path)) as source:
         assert column_names(source) == list(TABLE)
 
 
@@ -209,7 +209,7 @@ def test_lines_are_counted_over_blocks(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"z": 1}\n' * 100 + "null\n" + '{"z": 1}\n')
     with (
-        open_source(str(path)) as source,
+        open_input(str(path)) as source,
         pytest.raises(InputError, match="line 101 begins with 'null'"),
     ):
         stream(source, block_bytes=50)

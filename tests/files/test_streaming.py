@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from tempocal.errors import InputError
-from tempocal.files import open_sink, open_source, stream
+from tempocal.files import open_input, open_output, stream
 from tempocal.files.row_text import csv_text, json_text
 
 CSV = (
@@ -20,9 +20,9 @@ CSV = (
 
 
 def copied(source_path, target, *, typed=True, **blocks):
-    with open_source(str(source_path)) as source:
+    with open_input(str(source_path)) as source:
         table = stream(source, typed=typed, **blocks)
-        with open_sink(str(target), table.schema) as write:
+        with open_output(str(target), table.schema) as write:
             for block in table.blocks:
                 write(block)
     return target
@@ -88,7 +88,7 @@ def test_types_are_those_that_all_rows_have(csv_file, tmp_path):
 def test_a_type_loses_no_digit_and_merges_no_spellings(tmp_path, values, kind, block_bytes):
     path = tmp_path / "a.csv"
     path.write_text("\n".join(["x", *values]) + "\n")
-    with open_source(str(path)) as source:
+    with open_input(str(path)) as source:
         assert str(stream(source, block_bytes=block_bytes).schema.field("x").type) == kind
 
 
@@ -137,7 +137,7 @@ def test_parquet_keeps_types_and_metadata(tmp_path):
 def test_blocks_have_the_rows_that_were_asked_for(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("z\n" + "\n".join(map(str, range(1000))))
-    with open_source(str(path)) as source:
+    with open_input(str(path)) as source:
         sizes = [b.num_rows for b in stream(source, block_bytes=100, block_rows=300).blocks]
     assert sizes == [300, 300, 300, 100]
 
@@ -185,7 +185,7 @@ def test_a_failure_leaves_what_was_there(tmp_path, ending, exists):
     table = pa.table({"z": np.arange(1000.0)})
 
     def broken():
-        with open_sink(str(path), table.schema) as write:
+        with open_output(str(path), table.schema) as write:
             write(table)
             raise RuntimeError("in the middle")
 
@@ -199,7 +199,7 @@ def test_a_folder_that_is_not_there_is_an_oserror(tmp_path):
     path = tmp_path / "no" / "a.csv"
     with (
         pytest.raises(OSError, match="cannot save the rows"),
-        open_sink(str(path), pa.schema([("z", pa.float64())])) as write,
+        open_output(str(path), pa.schema([("z", pa.float64())])) as write,
     ):
         write(pa.table({"z": [1.0]}))
 
@@ -207,7 +207,7 @@ def test_a_folder_that_is_not_there_is_an_oserror(tmp_path):
 def test_the_same_rows_are_the_same_bytes_when_compressed(tmp_path):
     table = pa.table({"z": [1.0]})
     for name in ("a.csv.gz", "b.csv.gz"):
-        with open_sink(str(tmp_path / name), table.schema) as write:
+        with open_output(str(tmp_path / name), table.schema) as write:
             write(table)
     assert (tmp_path / "a.csv.gz").read_bytes() == (tmp_path / "b.csv.gz").read_bytes()
     assert gzip.decompress((tmp_path / "a.csv.gz").read_bytes()) == b"z\n1\n"

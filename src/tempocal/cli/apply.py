@@ -30,17 +30,17 @@ def command(named: Named, *, model: str, output: str, column: str, overwrite: bo
     from tempocal.cli.calibrating import Calibrating, warn_of_scale
     from tempocal.cli.echo import say
     from tempocal.cli.progress import waiting
-    from tempocal.files import format_of, open_sink, open_source, stream
+    from tempocal.files import format_of, open_input, open_output, stream
     from tempocal.predictor import read_model
 
     fitted = read_model(model)
-    with open_source(named.file, named.format) as source:
+    with open_input(named.file, named.format) as source:
         typed = format_of(output, named.format) != "csv"
         with waiting(f"Reading {named.file}"):
             table = stream(source, typed=typed)
         job = Calibrating.of(fitted, named, table.schema, source.name, column)
         schema = job.schema(table.schema, overwrite=overwrite)
-        with waiting("Calibrating") as progress, open_sink(output, schema, named.format) as write:
+        with waiting("Calibrating") as progress, open_output(output, schema, named.format) as write:
             done = 0
             for block in table.blocks:
                 write(job.calibrated(block, first_row=done + 1, schema=schema))

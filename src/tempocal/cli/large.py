@@ -22,7 +22,7 @@ from tempocal.cli.options import Named
 from tempocal.cli.progress import waiting
 from tempocal.cli.read_predictions import inputs_of, say_note
 from tempocal.errors import InputError, TableError
-from tempocal.files import Source
+from tempocal.files import InputFile
 from tempocal.files.column_problems import reading
 from tempocal.inputs import Inputs
 from tempocal.tables.column_roles import ColumnRoles
@@ -94,7 +94,7 @@ class Large:
         return assess_table(self.table, **{**named, **ids}, classes=self.classes, seed=seed)
 
 
-def is_large(source: Source) -> bool:
+def is_large(source: InputFile) -> bool:
     """Tell whether a file is better not read into memory."""
     if source.format != "parquet":
         return os.path.getsize(source.path) > LARGE_BYTES
@@ -103,7 +103,7 @@ def is_large(source: Source) -> bool:
 
 
 @contextmanager
-def large_rows(named: Named, source: Source, doing: str) -> Iterator[Large]:
+def large_rows(named: Named, source: InputFile, doing: str) -> Iterator[Large]:
     """Open and check a large file; say of every pass over it what it is for."""
     with TemporaryDirectory(prefix="tempocal-") as folder:
         with waiting(f"Reading {named.file}") as far:

@@ -21,7 +21,7 @@ from tempocal.cli.read_predictions import flags_of, naming_flags, split_names
 from tempocal.errors import InputError
 from tempocal.files import (
     ColumnError,
-    Source,
+    InputFile,
     as_numbers,
     as_times,
     column_names,
@@ -73,7 +73,9 @@ class LargeRows:
         return int(Passes(progress=tell).collect(counted, "counting groups")["count"][0])
 
 
-def open_rows(named: Named, source: Source, folder: str, far: Callable[[str], None]) -> LargeRows:
+def open_rows(
+    named: Named, source: InputFile, folder: str, far: Callable[[str], None]
+) -> LargeRows:
     """Open the columns that were named."""
     names = column_names(source)
     scores = split_names(named.logits or named.proba, names)
@@ -93,7 +95,7 @@ def open_rows(named: Named, source: Source, folder: str, far: Callable[[str], No
     return LargeRows(source.name, table.to_native(), scores, str(named.label))
 
 
-def _is_typed(source: Source, numbers: list[str], time: str | None) -> bool:
+def _is_typed(source: InputFile, numbers: list[str], time: str | None) -> bool:
     """Tell whether a file is Parquet in which numbers are numbers, and times numbers or times."""
     if source.format != "parquet":
         return False
@@ -136,7 +138,7 @@ class _Copy:
     time: str | None
     far: Callable[[str], None]
 
-    def write(self, source: Source, path: Path) -> dict[str, Any]:
+    def write(self, source: InputFile, path: Path) -> dict[str, Any]:
         """Copy block by block; return the types of names that are all of one spelling."""
         kinds: dict[str, set[Any]] = {}
         nans: dict[str, int | None] = {}  # the first NaN of columns of numbers, None for others

@@ -25,7 +25,7 @@ from tempocal.files import (
     as_numbers,
     as_times,
     column_names,
-    open_source,
+    open_input,
     read_columns,
 )
 from tempocal.inputs import check_scores
@@ -94,7 +94,7 @@ def _watch(
     saved = state if before is not None else None
     if saved is not None:
         _refuse_settings({**settings, "classes": named.classes}, saved)
-    with open_source(named.file, named.format) as source, waiting(f"Reading {named.file}"):
+    with open_input(named.file, named.format) as source, waiting(f"Reading {named.file}"):
         rows = _read(named, source)
     with waiting("Watching"), in_words_of_the_command():
         monitor = _begin(named, rows, settings) if saved is None else Monitor.load(saved)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tempocal.cli.options import Named
 from tempocal.cli.progress import waiting
 from tempocal.cli.read_predictions import Predictions, predictions_of
-from tempocal.files import open_source
+from tempocal.files import open_input
 
 if TYPE_CHECKING:
     from tempocal.cli.large import Large
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @contextmanager
 def opened(named: Named, doing: str) -> "Iterator[Predictions | Large]":
     """Read and check the columns that were named; ``doing`` is what is done with a large file."""
-    with open_source(named.file, named.format) as source:
+    with open_input(named.file, named.format) as source:
         from tempocal.cli.large import is_large, large_rows
 
         if is_large(source):

@@ -24,7 +24,7 @@ from tempocal.errors import InputError
 from tempocal.files import (
     ColumnError,
     Ids,
-    Source,
+    InputFile,
     as_ids,
     as_labels,
     as_numbers,
@@ -108,7 +108,7 @@ class Predictions:
             )
 
 
-def predictions_of(named: Named, source: Source) -> Predictions:
+def predictions_of(named: Named, source: InputFile) -> Predictions:
     """Read the columns that were named and check that they can be what they are called."""
     names = column_names(source)
     scores = split_names(named.logits or named.proba, names)

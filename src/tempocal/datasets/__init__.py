@@ -1,12 +1,10 @@
-"""Data to try things on: simulated matches, and loaders of the paper's datasets."""
+"""Example data: simulated matches, and loaders of the paper's datasets."""
 
 from tempocal.datasets.amazon import load_amazon_fine_food
+from tempocal.datasets.containers import Rounds, Source, Texts
 from tempocal.datasets.cs_rounds import load_cs_rounds
 from tempocal.datasets.imdb import load_imdb
 from tempocal.datasets.match import Matches, simulate_match
-from tempocal.datasets.rounds import Rounds
-from tempocal.datasets.source import Source
-from tempocal.datasets.texts import Texts
 
 __all__ = [
     "Matches",

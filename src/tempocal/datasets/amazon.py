@@ -4,13 +4,12 @@ from pathlib import Path
 
 import numpy as np
 
-from tempocal.datasets.columns import Columns, read_csv, read_parquet, read_sqlite
-from tempocal.datasets.dataset_checks import require_unique, whole_numbers, words
-from tempocal.datasets.folder import Folder, Wanted, data_folder, find, not_found
-from tempocal.datasets.source import source_of
-from tempocal.datasets.texts import Texts
+from tempocal.datasets.columns import DatasetColumns, read_csv, read_parquet, read_sqlite
+from tempocal.datasets.containers import Texts, source_of
+from tempocal.datasets.dataset_checks import check_texts, integers, require_unique
+from tempocal.datasets.folder import DatasetFiles, Folder, data_folder, find, not_found
 
-_WANTED = Wanted(
+_FILES = DatasetFiles(
     "Amazon Fine Food Review",
     (
         "Reviews.csv",
@@ -57,19 +56,19 @@ def load_amazon_fine_food(folder: Folder = None) -> Texts:
     >>> reviews = load_amazon_fine_food("data")  # doctest: +SKIP
     >>> reviews.label.mean()  # doctest: +SKIP
     """
-    place = data_folder(folder, _WANTED)
-    path = find(place, _WANTED)
+    directory = data_folder(folder, _FILES)
+    path = find(directory, _FILES)
     if path is None:
-        raise not_found(place, _WANTED)
+        raise not_found(directory, _FILES)
     columns = _read(path)
     file, values = columns.file, columns.values
-    stars = whole_numbers(values["Score"], "Score", file, 1, 5)
-    sequence = whole_numbers(values.get("Id", np.arange(1, len(columns) + 1)), "Id", file)
-    text = words(values["Text"], "Text", file)
+    stars = integers(values["Score"], "Score", file, 1, 5)
+    sequence = integers(values.get("Id", np.arange(1, len(columns) + 1)), "Id", file)
+    text = check_texts(values["Text"], "Text", file)
     require_unique(sequence, "the Id", file)
     order = np.argsort(sequence)
     return Texts(
-        text=[text[at] for at in order],
+        text=[text[row] for row in order],
         label=(stars[order] >= _POSITIVE).astype(np.int64),
         part=np.full(len(order), "whole"),
         sequence=sequence[order],
@@ -78,7 +77,7 @@ def load_amazon_fine_food(folder: Folder = None) -> Texts:
     )
 
 
-def _read(path: Path) -> Columns:
+def _read(path: Path) -> DatasetColumns:
     if path.suffix == ".csv":
         return read_csv(path, ["Id", "Score", "Text"])
     if path.suffix == ".sqlite":

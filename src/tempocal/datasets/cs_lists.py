@@ -5,35 +5,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.datasets.columns import Columns
-from tempocal.datasets.dataset_checks import dates, one_of, require_unique, whole_numbers
-from tempocal.datasets.rounds import Rounds
-from tempocal.datasets.source import Source
+from tempocal.datasets.columns import DatasetColumns
+from tempocal.datasets.containers import Rounds, Source
+from tempocal.datasets.dataset_checks import dates, integers, one_of, require_unique
 from tempocal.errors import DatasetError
 
 NEEDED = ("match", "date", "map", "team1_start", "rounds", "team1_won", "overtime")
-# Rounds before the sides swap, and without overtime.
-_HALF, _MOST = 12, 24
+# Rounds before the sides swap, and in total without overtime.
+_HALF_ROUNDS, _MAX_ROUNDS = 12, 24
 
 
-def from_lists(columns: Columns, source: Source) -> Rounds:
-    """Sort and check games that come a row a game."""
+def from_lists(columns: DatasetColumns, source: Source) -> Rounds:
+    """Validate and sort games given as one row a game."""
     file, values = columns.file, columns.values
-    # So that the ids of games, ten times as large, are still whole numbers of 64 bits.
-    match = whole_numbers(values["match"], "match", file, 0, 10**17)
-    game = 10 * match + whole_numbers(values["map"], "map", file, 1, 9)
+    # So that the ids of games, ten times as large, still fit into 64 bits.
+    match = integers(values["match"], "match", file, 0, 10**17)
+    game = 10 * match + integers(values["map"], "map", file, 1, 9)
     date = dates(values["date"], "date", file)
     start = np.array(one_of(values["team1_start"], "team1_start", file, ("ct", "t")))
-    label = whole_numbers(values["team1_won"], "team1_won", file, 0, 1)
-    overtime = whole_numbers(values["overtime"], "overtime", file, 0, 1) == 1
+    label = integers(values["team1_won"], "team1_won", file, 0, 1)
+    overtime = integers(values["overtime"], "overtime", file, 0, 1) == 1
     won = [_rounds(rounds, file, row) for row, rounds in enumerate(values["rounds"], 1)]
     require_unique(game, "the game (ten times its match, plus its map)", file)
     for row, rounds in enumerate(won):
         _require_outcome(rounds, int(label[row]), bool(overtime[row]), f"{file}, row {row + 1}")
     order = np.lexsort((game, date))
     return Rounds(
-        won=[won[at] for at in order],
-        statistics=[_side(start[at] == "ct", len(won[at])) for at in order],
+        won=[won[row] for row in order],
+        statistics=[_side(start[row] == "ct", len(won[row])) for row in order],
         statistic_names=("side",),
         label=label[order],
         game=game[order],
@@ -47,11 +46,11 @@ def from_lists(columns: Columns, source: Source) -> Rounds:
 def _rounds(rounds: Any, file: str, row: int) -> NDArray[np.int8]:
     where = f"{file}, row {row}"
     if not isinstance(rounds, list):
-        said = "missing" if rounds is None else repr(rounds)
-        raise DatasetError(f"{where}: rounds must be a list of 0 and 1, but it is {said}")
-    if not 1 <= len(rounds) <= _MOST:
+        found = "missing" if rounds is None else repr(rounds)
+        raise DatasetError(f"{where}: rounds must be a list of 0 and 1, but it is {found}")
+    if not 1 <= len(rounds) <= _MAX_ROUNDS:
         raise DatasetError(
-            f"{where}: rounds must have 1 to {_MOST} entries, as those of overtime are not "
+            f"{where}: rounds must have 1 to {_MAX_ROUNDS} entries, as those of overtime are not "
             f"recorded, but it has {len(rounds)}"
         )
     if not all(one in (0, 1) for one in rounds):
@@ -60,7 +59,7 @@ def _rounds(rounds: Any, file: str, row: int) -> NDArray[np.int8]:
 
 
 def _require_outcome(won: NDArray[np.int8], label: int, overtime: bool, where: str) -> None:
-    """Refuse games whose rounds tell of another outcome than the columns beside them."""
+    """Refuse a game whose rounds contradict its outcome."""
     first, second = int(won.sum()), int((1 - won).sum())
     if overtime and first != second:
         raise DatasetError(
@@ -78,5 +77,5 @@ def _require_outcome(won: NDArray[np.int8], label: int, overtime: bool, where: s
 
 def _side(counter_terrorists: bool, length: int) -> NDArray[np.float32]:
     first = 1.0 if counter_terrorists else -1.0
-    side = np.where(np.arange(length) < _HALF, first, -first)
+    side = np.where(np.arange(length) < _HALF_ROUNDS, first, -first)
     return side.astype(np.float32)[:, None]

@@ -1,14 +1,13 @@
-"""Rounds of Counter-Strike, the third of the paper's datasets and one like it."""
+"""Rounds of Counter-Strike: the third of the paper's datasets, and a similar one."""
 
 from tempocal.datasets.columns import read_csv, read_parquet
+from tempocal.datasets.containers import Rounds, source_of
 from tempocal.datasets.cs_lists import NEEDED, from_lists
 from tempocal.datasets.cs_table import EXTRA, NEEDED_OF_TABLE, from_table
-from tempocal.datasets.folder import Folder, Wanted, data_folder, find, not_found
-from tempocal.datasets.rounds import Rounds
-from tempocal.datasets.source import source_of
+from tempocal.datasets.folder import DatasetFiles, Folder, data_folder, find, not_found
 
 _LISTS = "cs2_rounds.parquet"
-_WANTED = Wanted(
+_FILES = DatasetFiles(
     "a dataset of Counter-Strike rounds",
     (_LISTS, "csgo_rounds.parquet", "csgo_rounds.csv"),
     "help(tempocal.datasets.load_cs_rounds) describes these files, for which no public address is "
@@ -29,9 +28,9 @@ def load_cs_rounds(folder: Folder = None) -> Rounds:
     - ``csgo_rounds.parquet`` or ``csgo_rounds.csv``, a row a round, with the columns game, round
       (1, 2, ...), winner (1 or 2), survivors_1, survivors_2, score_1, score_2 (after the round),
       and perhaps match and date. The statistics are the survivors. Team 1 won the game if it won
-      more rounds; games are taken as whole. The authors' own files could not be had: this layout is
-      our reading of the paper, where an element of a sequence "includes information such as the
-      round winner, number of surviving players and current score" (section 4.2).
+      more rounds; games are assumed to be complete. The authors' own files are not public: this
+      layout is our reading of the paper, where an element of a sequence "includes information such
+      as the round winner, number of surviving players and current score" (section 4.2).
 
     Dates may be text that follows ISO 8601, and those without a time zone are taken as UTC.
 
@@ -52,10 +51,10 @@ def load_cs_rounds(folder: Folder = None) -> Rounds:
     >>> games = load_cs_rounds("data")  # doctest: +SKIP
     >>> scores = [won.cumsum() for won in games.won]  # doctest: +SKIP
     """
-    place = data_folder(folder, _WANTED)
-    path = find(place, _WANTED)
+    directory = data_folder(folder, _FILES)
+    path = find(directory, _FILES)
     if path is None:
-        raise not_found(place, _WANTED)
+        raise not_found(directory, _FILES)
     if path.name == _LISTS:
         return from_lists(read_parquet(path, NEEDED), source_of(path))
     read = read_csv if path.suffix == ".csv" else read_parquet

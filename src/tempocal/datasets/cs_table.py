@@ -1,12 +1,11 @@
-"""Games of CS:GO as one long table of rounds, which is our reading of the paper."""
+"""Games of CS:GO as a table with a row per round, our reading of the paper."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.datasets.columns import Columns
-from tempocal.datasets.dataset_checks import dates, whole_numbers
-from tempocal.datasets.rounds import Rounds
-from tempocal.datasets.source import Source
+from tempocal.datasets.columns import DatasetColumns
+from tempocal.datasets.containers import Rounds, Source
+from tempocal.datasets.dataset_checks import dates, integers
 from tempocal.errors import DatasetError
 
 NEEDED_OF_TABLE = (
@@ -19,20 +18,20 @@ NEEDED_OF_TABLE = (
     "score_2",
 )
 EXTRA = ("match", "date")
-_PLAYERS = 5
+_TEAM_SIZE = 5
 
-Whole = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
 
-def from_table(columns: Columns, source: Source) -> Rounds:
-    """Sort and check games that come a row a round, in any order."""
+def from_table(columns: DatasetColumns, source: Source) -> Rounds:
+    """Validate and sort games given as one row a round, in any order."""
     file, values = columns.file, columns.values
-    game = whole_numbers(values["game"], "game", file)
-    number = whole_numbers(values["round"], "round", file, 1)
-    won = (whole_numbers(values["winner"], "winner", file, 1, 2) == 1).astype(np.int8)
+    game = integers(values["game"], "game", file)
+    number = integers(values["round"], "round", file, 1)
+    won = (integers(values["winner"], "winner", file, 1, 2) == 1).astype(np.int8)
     survivors = np.stack([_survivors(columns, team) for team in (1, 2)], axis=1)
     score = np.stack([_score(columns, team) for team in (1, 2)], axis=1)
-    match = whole_numbers(values["match"], "match", file) if "match" in values else game
+    match = integers(values["match"], "match", file) if "match" in values else game
     no_dates = np.full(len(columns), "NaT", dtype="datetime64[s]")
     date = dates(values["date"], "date", file) if "date" in values else no_dates
 
@@ -40,16 +39,16 @@ def from_table(columns: Columns, source: Source) -> Rounds:
     ids, starts = np.unique(game[order], return_index=True)
     games = np.split(order, starts[1:])
     for rows in games:
-        _require_whole(number[rows], f"{file}: game {game[rows[0]]}")
+        _require_all_rounds(number[rows], f"{file}: game {game[rows[0]]}")
         _require_scores(won[rows], score[rows], f"{file}: game {game[rows[0]]}")
-        # As whole numbers, or dates that are not known would differ from themselves.
+        # Dates as integers, since NaT differs from itself.
         for name, column in (("match", match), ("date", date.astype(np.int64))):
             if (column[rows] != column[rows[0]]).any():
                 raise DatasetError(f"{file}: game {game[rows[0]]} has more than one {name}")
 
     first = order[starts]
     by_date = np.lexsort((ids, match[first], date[first]))
-    games = [games[at] for at in by_date]
+    games = [games[k] for k in by_date]
     final = np.array([score[rows[-1]] for rows in games])
     return Rounds(
         won=[won[rows] for rows in games],
@@ -64,35 +63,35 @@ def from_table(columns: Columns, source: Source) -> Rounds:
     )
 
 
-def _survivors(columns: Columns, team: int) -> Whole:
+def _survivors(columns: DatasetColumns, team: int) -> Integers:
     name = f"survivors_{team}"
-    return whole_numbers(columns.values[name], name, columns.file, 0, _PLAYERS)
+    return integers(columns.values[name], name, columns.file, 0, _TEAM_SIZE)
 
 
-def _score(columns: Columns, team: int) -> Whole:
+def _score(columns: DatasetColumns, team: int) -> Integers:
     name = f"score_{team}"
-    return whole_numbers(columns.values[name], name, columns.file, 0)
+    return integers(columns.values[name], name, columns.file, 0)
 
 
-def _require_whole(number: Whole, where: str) -> None:
+def _require_all_rounds(number: Integers, where: str) -> None:
     wrong = number != np.arange(1, len(number) + 1)
     if wrong.any():
-        at = int(np.argmax(wrong))
+        k = int(np.argmax(wrong))
         raise DatasetError(
-            f"{where} must have the rounds 1 to {len(number)}, each once, but where round {at + 1} "
-            f"belongs there is round {number[at]}"
+            f"{where} must have the rounds 1 to {len(number)}, each once, but where round {k + 1} "
+            f"belongs there is round {number[k]}"
         )
 
 
-def _require_scores(won: NDArray[np.int8], score: Whole, where: str) -> None:
+def _require_scores(won: NDArray[np.int8], score: Integers, where: str) -> None:
     expected = np.cumsum(np.stack([won, 1 - won], axis=1), axis=0, dtype=np.int64)
     wrong = (score != expected).any(axis=1)
     if wrong.any():
-        at = int(np.argmax(wrong))
+        k = int(np.argmax(wrong))
         raise DatasetError(
-            f"{where}, round {at + 1}: the score must be that after the round, "
-            f"{expected[at, 0]} to {expected[at, 1]} by the winners so far, but it is "
-            f"{score[at, 0]} to {score[at, 1]}"
+            f"{where}, round {k + 1}: the score must be that after the round, "
+            f"{expected[k, 0]} to {expected[k, 1]} by the winners so far, but it is "
+            f"{score[k, 0]} to {score[k, 1]}"
         )
     if score[-1, 0] == score[-1, 1]:
         raise DatasetError(

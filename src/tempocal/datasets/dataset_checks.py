@@ -1,4 +1,4 @@
-"""What the values of a column must be; the row of the first that is not is named."""
+"""Validation of columns; errors name the first invalid row."""
 
 import re
 from collections.abc import Sequence
@@ -10,79 +10,79 @@ from numpy.typing import NDArray
 
 from tempocal.errors import DatasetError
 
-_WHOLE = re.compile(r"\s*([+-]?[0-9]{1,18})(\.0*)?\s*")
+_INTEGER = re.compile(r"\s*([+-]?[0-9]{1,18})(\.0*)?\s*")
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
 
-def whole_numbers(
+def integers(
     values: Any, column: str, where: str, low: int = _LOWEST, high: int = _HIGHEST
 ) -> NDArray[np.int64]:
-    """Return whole numbers, which may be written as text, true or false, or with decimals of 0."""
+    """Return integers, which may be given as text, booleans, or with decimals of 0."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and len(values):
         lowest, highest = int(values.min()), int(values.max())
         if low <= lowest and highest <= high:
             return values.astype(np.int64)
-    numbers = [_whole(value, low, high) for value in values]
+    numbers = [_integer(value, low, high) for value in values]
     if None in numbers:
-        at = numbers.index(None)
+        row = numbers.index(None)
         bounds = "" if low == _LOWEST else f" of at least {low}"
         bounds = bounds if high == _HIGHEST else f" from {low} to {high}"
         raise DatasetError(
-            f"{where}, row {at + 1}: {column} must be a whole number{bounds}, but it is "
-            f"{_shown(values[at])}"
+            f"{where}, row {row + 1}: {column} must be a whole number{bounds}, but it is "
+            f"{_short_repr(values[row])}"
         )
     return np.array(numbers, dtype=np.int64)
 
 
-def words(values: Sequence[Any], column: str, where: str) -> list[str]:
+def check_texts(values: Sequence[Any], column: str, where: str) -> list[str]:
     """Return texts, none of which is missing or empty."""
-    for at, value in enumerate(values):
+    for row, value in enumerate(values, 1):
         if not isinstance(value, str) or not value:
-            said = "empty" if value == "" else _shown(value)
-            raise DatasetError(f"{where}, row {at + 1}: {column} must be text, but it is {said}")
+            found = "empty" if value == "" else _short_repr(value)
+            raise DatasetError(f"{where}, row {row}: {column} must be text, but it is {found}")
     return list(values)
 
 
 def one_of(values: Sequence[Any], column: str, where: str, allowed: tuple[str, ...]) -> list[str]:
-    """Return texts that are each one of a few words."""
-    for at, value in enumerate(values):
+    """Return texts that are each one of the allowed ones."""
+    for row, value in enumerate(values, 1):
         if value not in allowed:
             raise DatasetError(
-                f"{where}, row {at + 1}: {column} must be {' or '.join(map(repr, allowed))}, "
-                f"but it is {_shown(value)}"
+                f"{where}, row {row}: {column} must be {' or '.join(map(repr, allowed))}, "
+                f"but it is {_short_repr(value)}"
             )
     return list(values)
 
 
 def dates(values: Any, column: str, where: str) -> NDArray[np.datetime64]:
-    """Return moments in seconds, UTC: from dates, or from text that follows ISO 8601."""
+    """Return datetimes in seconds, UTC, from dates or from text in ISO 8601."""
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
         return values.astype("datetime64[s]")
-    read: dict[Any, np.datetime64] = {None: np.datetime64("NaT", "s")}
-    for at, value in enumerate(values):
-        if value not in read:
+    parsed: dict[Any, np.datetime64] = {None: np.datetime64("NaT", "s")}
+    for row, value in enumerate(values, 1):
+        if value not in parsed:
             try:
-                read[value] = _moment(value)
+                parsed[value] = _datetime(value)
             except (TypeError, ValueError) as error:
                 raise DatasetError(
-                    f"{where}, row {at + 1}: {column} must be a date such as 2020-07-13 or "
-                    f"2020-07-13T18:30, but it is {_shown(value)}"
+                    f"{where}, row {row}: {column} must be a date such as 2020-07-13 or "
+                    f"2020-07-13T18:30, but it is {_short_repr(value)}"
                 ) from error
-    return np.array([read[value] for value in values], dtype="datetime64[s]")
+    return np.array([parsed[value] for value in values], dtype="datetime64[s]")
 
 
 def require_unique(ids: NDArray[np.int64], what: str, file: str) -> None:
-    """Refuse ids that come twice."""
+    """Refuse duplicate ids."""
     unique, counts = np.unique(ids, return_counts=True)
     if len(unique) < len(ids):
-        at = int(np.argmax(counts > 1))
-        raise DatasetError(f"{file}: {what} {unique[at]} comes {counts[at]} times, not once")
+        k = int(np.argmax(counts > 1))
+        raise DatasetError(f"{file}: {what} {unique[k]} comes {counts[k]} times, not once")
 
 
-def _whole(value: Any, low: int, high: int) -> int | None:
+def _integer(value: Any, low: int, high: int) -> int | None:
     if isinstance(value, str):
-        written = _WHOLE.fullmatch(value)
-        number = int(written[1]) if written else None
+        match = _INTEGER.fullmatch(value)
+        number = int(match[1]) if match else None
     else:
         try:
             number = int(value) if int(value) == value else None
@@ -91,15 +91,15 @@ def _whole(value: Any, low: int, high: int) -> int | None:
     return number if number is not None and low <= number <= high else None
 
 
-def _moment(text: str) -> np.datetime64:
-    moment = datetime.fromisoformat(text.strip() if isinstance(text, str) else text)
-    if moment.tzinfo is not None:
-        moment = moment.astimezone(UTC).replace(tzinfo=None)
-    return np.datetime64(moment, "s")
+def _datetime(text: str) -> np.datetime64:
+    parsed = datetime.fromisoformat(text.strip() if isinstance(text, str) else text)
+    if parsed.tzinfo is not None:
+        parsed = parsed.astimezone(UTC).replace(tzinfo=None)
+    return np.datetime64(parsed, "s")
 
 
-def _shown(value: Any) -> str:
+def _short_repr(value: Any) -> str:
     if value is None:
         return "missing"
-    shown = repr(value.item() if isinstance(value, np.generic) else value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,4 +1,4 @@
-"""Where the data lie, and which of the files a loader reads is there."""
+"""The data folder, and the file in it that a loader reads."""
 
 import os
 from dataclasses import dataclass
@@ -6,33 +6,33 @@ from pathlib import Path
 
 from tempocal.errors import DatasetError, DatasetNotFoundError, InputError
 
-# Names the data folder where a loader is not told.
+# Environment variable of the default data folder.
 VARIABLE = "TEMPOCAL_DATA"
 
 Folder = str | os.PathLike[str] | None
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a loader looks for."""
+class DatasetFiles:
+    """The files that a loader can read."""
 
     title: str
-    names: tuple[str, ...]  # files that would do, the best first; folders end in a slash
+    names: tuple[str, ...]  # in order of preference; folders end in a slash
     hint: str  # where to get one
 
     @property
     def listed(self) -> str:
-        """Names in words."""
+        """The names as text."""
         return " or ".join(self.names)
 
 
-def data_folder(folder: Folder, wanted: Wanted) -> Path:
-    """Return the folder that was passed, or else that of the environment variable."""
+def data_folder(folder: Folder, files: DatasetFiles) -> Path:
+    """Return the given folder, or else that of the environment variable."""
     chosen = os.environ.get(VARIABLE) or None if folder is None else folder
     if chosen is None:
         raise DatasetNotFoundError(
-            f"{wanted.title} was not looked for, as no folder is known: pass folder=, or set the "
-            f"environment variable {VARIABLE}, to a folder that has {wanted.listed}; {wanted.hint}"
+            f"{files.title} was not looked for, as no folder is known: pass folder=, or set the "
+            f"environment variable {VARIABLE}, to a folder that has {files.listed}; {files.hint}"
         )
     if not isinstance(chosen, str | os.PathLike) or not str(chosen):
         raise InputError(f"folder must be the path of a folder, but it is {chosen!r}")
@@ -42,9 +42,9 @@ def data_folder(folder: Folder, wanted: Wanted) -> Path:
     return path
 
 
-def find(folder: Path, wanted: Wanted) -> Path | None:
-    """Return the first of the files that is there."""
-    for name in wanted.names:
+def find(folder: Path, files: DatasetFiles) -> Path | None:
+    """Return the first of the files that exists, or None."""
+    for name in files.names:
         path = folder / name
         if not path.exists():
             continue
@@ -55,10 +55,10 @@ def find(folder: Path, wanted: Wanted) -> Path | None:
     return None
 
 
-def not_found(folder: Path, wanted: Wanted) -> DatasetNotFoundError:
-    """Return the error for a dataset of which there is no file."""
+def not_found(folder: Path, files: DatasetFiles) -> DatasetNotFoundError:
+    """Return the error for a dataset without any of its files."""
     missing = "" if folder.exists() else ", which does not exist"
     return DatasetNotFoundError(
-        f"{wanted.title} is not in {folder}{missing}: it is read from {wanted.listed}, in a folder "
-        f"that is passed as folder= or named by the environment variable {VARIABLE}; {wanted.hint}"
+        f"{files.title} is not in {folder}{missing}: it is read from {files.listed}, in a folder "
+        f"that is passed as folder= or named by the environment variable {VARIABLE}; {files.hint}"
     )

@@ -6,10 +6,9 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from tempocal.datasets.columns import Columns
+from tempocal.datasets.columns import DatasetColumns, import_optional
+from tempocal.datasets.containers import Source, md5_of, source_of
 from tempocal.datasets.imdb_names import from_reviews
-from tempocal.datasets.optional import optional
-from tempocal.datasets.source import Source, md5_of, source_of
 from tempocal.errors import DatasetError
 
 ARCHIVE = "aclImdb_v1.tar.gz"
@@ -20,17 +19,17 @@ _MEMBER = re.compile(r"(?:\./)?aclImdb/(train|test)/(neg|pos)/([^/.][^/]*)")
 
 def fetch_archive(folder: Path) -> Path:
     """Download the archive into a folder; nothing stays there if the checksum is wrong."""
-    pooch = optional("pooch")
-    optional("tqdm")  # draws the bar, and pooch would say so in other words
+    pooch = import_optional("pooch")
+    import_optional("tqdm")  # for the progress bar; the error of pooch would be less clear
     try:
         pooch.retrieve(ADDRESS, f"md5:{MD5}", fname=ARCHIVE, path=folder, progressbar=True)
-    # A wrong checksum is a ValueError; all that goes wrong on the way is an OSError.
+    # A wrong checksum is a ValueError; a failed download is an OSError.
     except (ValueError, OSError) as error:
         raise DatasetError(f"{ADDRESS} could not be fetched into {folder}: {error}") from error
     return folder / ARCHIVE
 
 
-def read_archive(path: Path) -> tuple[Columns, Source]:
+def read_archive(path: Path) -> tuple[DatasetColumns, Source]:
     """Read all reviews, if the archive is the official one."""
     found = md5_of(path)
     if found != MD5:
@@ -48,10 +47,10 @@ def read_archive(path: Path) -> tuple[Columns, Source]:
 
 
 def _reviews(path: Path) -> Iterator[tuple[str, str, str, bytes]]:
-    # As a stream: going back to a place in a compressed file would start it over.
+    # As a stream: seeking back in a compressed file would decompress it again.
     with tarfile.open(path, "r|gz") as archive:
         for member in archive:
-            written = _MEMBER.fullmatch(member.name)
-            content = archive.extractfile(member) if written and member.isfile() else None
-            if written and content is not None:
-                yield written[1], written[2], written[3], content.read()
+            match = _MEMBER.fullmatch(member.name)
+            content = archive.extractfile(member) if match and member.isfile() else None
+            if match and content is not None:
+                yield match[1], match[2], match[3], content.read()

@@ -4,36 +4,36 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from tempocal.datasets.columns import Columns
-from tempocal.datasets.imdb_names import MOODS, PARTS, from_reviews
-from tempocal.datasets.source import Source
+from tempocal.datasets.columns import DatasetColumns
+from tempocal.datasets.containers import Source
+from tempocal.datasets.imdb_names import PARTS, SENTIMENTS, from_reviews
 from tempocal.errors import DatasetError
 
 
-def read_folder(path: Path) -> tuple[Columns, Source]:
-    """Read all reviews, and sum up their names and contents."""
+def read_folder(path: Path) -> tuple[DatasetColumns, Source]:
+    """Read all reviews, with a checksum over their names and contents."""
     digest = hashlib.sha256()
 
-    def summed() -> Iterator[tuple[str, str, str, bytes]]:
-        for part, mood, name, content in _reviews(path):
-            # The length tells where a content ends and the next name begins.
-            digest.update(f"{part}/{mood}/{name}\n{len(content)}\n".encode() + content)
-            yield part, mood, name, content
+    def digested() -> Iterator[tuple[str, str, str, bytes]]:
+        for part, sentiment, name, content in _reviews(path):
+            # With the length, which separates a content from the next name.
+            digest.update(f"{part}/{sentiment}/{name}\n{len(content)}\n".encode() + content)
+            yield part, sentiment, name, content
 
-    columns = from_reviews(path.name, summed())
+    columns = from_reviews(path.name, digested())
     return columns, Source(path.name, digest.hexdigest())
 
 
 def _reviews(path: Path) -> Iterator[tuple[str, str, str, bytes]]:
     for part in PARTS:
-        for mood in MOODS:
-            place = path / part / mood
-            if not place.is_dir():
-                raise DatasetError(f"{path} has no folder {part}/{mood}")
-            for file in sorted(place.iterdir()):
-                # Desktops leave hidden files of their own.
+        for sentiment in SENTIMENTS:
+            directory = path / part / sentiment
+            if not directory.is_dir():
+                raise DatasetError(f"{path} has no folder {part}/{sentiment}")
+            for file in sorted(directory.iterdir()):
+                # Skip hidden files of the operating system.
                 if not file.name.startswith("."):
-                    yield part, mood, file.name, _content(file)
+                    yield part, sentiment, file.name, _content(file)
 
 
 def _content(file: Path) -> bytes:

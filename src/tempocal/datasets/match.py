@@ -13,20 +13,20 @@ from tempocal.links import Array
 class Matches:
     """Predictions during matches, a row for every match and every round before it was decided."""
 
-    logits: Array  # what a distorted model says about the first side winning
+    logits: Array  # of a miscalibrated model, for a win of the first side
     label: NDArray[np.int64]  # 1 if the first side won the match, the same in all its rows
     time: NDArray[np.int64]  # rounds played so far
-    sequence: NDArray[np.int64]  # which match
+    sequence: NDArray[np.int64]  # id of the match
     true_probability: Array  # the probability of label 1, given the score and the two sides
 
 
 def simulate_match(n_matches: int = 1000, *, wins: int = 13, seed: int = 0) -> Matches:
     """Simulate races to a number of round wins, and a model that is miscalibrated along time.
 
-    The first side wins a round with a probability that is drawn once for each match. Its chance to
-    win the match from a given score is then known exactly. The model knows it too, but is far too
-    sure of it early and right about it late: multiplying its logits by
-    ``1 - 0.7 * exp(-time / 6)`` gives the truth.
+    The first side wins a round with a probability that is drawn once for each match. Its
+    probability of winning the match from a given score is then known exactly. The model distorts
+    it: it is far too sure early and calibrated late. Multiplying its logits by
+    ``1 - 0.7 * exp(-time / 6)`` gives the true ones.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def simulate_match(n_matches: int = 1000, *, wins: int = 13, seed: int = 0) -> M
     wins : int
         Rounds that a side needs to win the match.
     seed : int
-        Seed of the random numbers.
+        Seed of the random number generator.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def simulate_match(n_matches: int = 1000, *, wins: int = 13, seed: int = 0) -> M
     rng = np.random.default_rng(seed)
     strength = 1.0 / (1.0 + np.exp(-0.3 * rng.normal(size=n_matches)))
     won = rng.random((n_matches, 2 * wins - 1)) < strength[:, None]
-    # Scores before each round: a row a match, a column a round.
+    # Scores before each round, of shape (matches, rounds).
     first: NDArray[np.int_] = np.cumsum(won, axis=1) - won
     second = np.arange(2 * wins - 1) - first
     sequence, time = np.nonzero((first < wins) & (second < wins))

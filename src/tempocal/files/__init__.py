@@ -2,8 +2,8 @@
 
 ::
 
-    open_source ──> read_columns ──> as_numbers, as_times, as_labels, as_ids      all rows at once
-               └──> stream ──> blocks of rows ──> open_sink                       block by block
+    open_input ──> read_columns ──> as_numbers, as_times, as_labels, as_ids      all rows at once
+               └──> stream ──> blocks of rows ──> open_output                       block by block
 
 A file that cannot be read raises an `InputError` with a message of one sentence. Rows are counted
 from 1, without the header of a CSV file.
@@ -13,17 +13,17 @@ from tempocal.files.column_problems import ColumnError, MissingColumnError
 from tempocal.files.convert import as_numbers, as_times
 from tempocal.files.formats import FORMATS, Format, format_of
 from tempocal.files.id_columns import Ids, as_ids, as_labels
+from tempocal.files.input_file import InputFile, open_input
+from tempocal.files.output_file import open_output
 from tempocal.files.read_tables import Stream, column_names, read_columns, require_columns, stream
-from tempocal.files.sink import open_sink
-from tempocal.files.source import Source, open_source
 
 __all__ = [
     "FORMATS",
     "ColumnError",
     "Format",
     "Ids",
+    "InputFile",
     "MissingColumnError",
-    "Source",
     "Stream",
     "as_ids",
     "as_labels",
@@ -31,8 +31,8 @@ __all__ = [
     "as_times",
     "column_names",
     "format_of",
-    "open_sink",
-    "open_source",
+    "open_input",
+    "open_output",
     "read_columns",
     "require_columns",
     "stream",

@@ -11,7 +11,7 @@ from tempocal.errors import InputError
 from tempocal.files.column_problems import reading
 from tempocal.files.csv_types import with_exact_type
 from tempocal.files.encoding import find_other_encoding, require_no_other_encoding
-from tempocal.files.source import Source
+from tempocal.files.input_file import InputFile
 
 # Bytes that are read at once; also the maximum length of a row.
 BLOCK_BYTES = 2**22
@@ -23,7 +23,7 @@ _MISSING = {
 }
 
 
-def csv_names(source: Source) -> list[str]:
+def csv_names(source: InputFile) -> list[str]:
     """Return the names of the columns."""
     with _reading(source), source.open() as file:
         require_no_other_encoding(_first_bytes(source), source.name)
@@ -32,7 +32,7 @@ def csv_names(source: Source) -> list[str]:
     return names
 
 
-def read_csv(source: Source, names: Sequence[str]) -> Any:
+def read_csv(source: InputFile, names: Sequence[str]) -> Any:
     """Return some columns as a table: typed where that is lossless, otherwise text."""
     convert = _as_text(names, include_columns=list(names))
     with _reading(source), source.open() as file:
@@ -42,7 +42,7 @@ def read_csv(source: Source, names: Sequence[str]) -> Any:
     return pa.table([with_exact_type(column) for column in table.columns], names=table.schema.names)
 
 
-def csv_blocks(source: Source, block_bytes: int) -> Iterator[Any]:
+def csv_blocks(source: InputFile, block_bytes: int) -> Iterator[Any]:
     """Yield all columns as text, block by block."""
     convert = _as_text(csv_names(source))
     with _reading(source), source.open() as file:
@@ -54,13 +54,13 @@ def csv_blocks(source: Source, block_bytes: int) -> Iterator[Any]:
         )
 
 
-def _first_bytes(source: Source) -> bytes:
+def _first_bytes(source: InputFile) -> bytes:
     with source.open_lines() as file:
         return file.read(4)
 
 
 @contextmanager
-def _reading(source: Source) -> Iterator[None]:
+def _reading(source: InputFile) -> Iterator[None]:
     """Turn errors of Arrow into `InputError`; name the line of text that is not UTF-8."""
     try:
         with reading(source.name, "CSV"):

@@ -1,7 +1,7 @@
 """Detection of text that is not UTF-8: the file, the line, and how to convert it."""
 
 from tempocal.errors import InputError
-from tempocal.files.source import Source
+from tempocal.files.input_file import InputFile
 
 # The longest first.
 _BYTE_ORDER_MARKS = (
@@ -43,7 +43,7 @@ def not_utf8(name: str, line: int, byte: int) -> InputError:
     )
 
 
-def find_other_encoding(source: Source) -> InputError | None:
+def find_other_encoding(source: InputFile) -> InputError | None:
     """Return the error for the first line of a file that is not UTF-8, or None."""
     line = 1
     with source.open_lines() as file:

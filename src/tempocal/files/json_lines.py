@@ -10,14 +10,14 @@ from pyarrow import json
 from tempocal.errors import InputError
 from tempocal.files.column_problems import no_rows, reading
 from tempocal.files.encoding import require_no_other_encoding, require_utf8
-from tempocal.files.source import Source
+from tempocal.files.input_file import InputFile
 
 BLOCK_BYTES = 2**24
 _UTF8_MARK = b"\xef\xbb\xbf"
 _NOT_AN_OBJECT = re.compile(rb"^[ \t\r]*([^ \t\r\n{].{0,39})", re.MULTILINE)
 
 
-def json_schema(source: Source, block_bytes: int = BLOCK_BYTES) -> Any:
+def json_schema(source: InputFile, block_bytes: int = BLOCK_BYTES) -> Any:
     """Return the names and types of all fields, in order of first occurrence."""
     found: Any = None
     for text in _line_blocks(source, block_bytes):
@@ -29,7 +29,7 @@ def json_schema(source: Source, block_bytes: int = BLOCK_BYTES) -> Any:
     return found
 
 
-def read_json(source: Source, names: Sequence[str]) -> Any:
+def read_json(source: InputFile, names: Sequence[str]) -> Any:
     """Return some fields as a table."""
     schema = json_schema(source)
     wanted = pa.schema([schema.field(name) for name in names])
@@ -39,7 +39,7 @@ def read_json(source: Source, names: Sequence[str]) -> Any:
         )
 
 
-def json_blocks(source: Source, schema: Any, block_bytes: int) -> Iterator[Any]:
+def json_blocks(source: InputFile, schema: Any, block_bytes: int) -> Iterator[Any]:
     """Yield all fields, block by block."""
     for text in _line_blocks(source, block_bytes):
         with reading(source.name, "JSON lines"):
@@ -47,7 +47,7 @@ def json_blocks(source: Source, schema: Any, block_bytes: int) -> Iterator[Any]:
         yield from table.to_batches()
 
 
-def _line_blocks(source: Source, block_bytes: int) -> Iterator[bytes]:
+def _line_blocks(source: InputFile, block_bytes: int) -> Iterator[bytes]:
     """Yield complete lines of about ``block_bytes`` at a time, without blank blocks."""
     line = 1
     with source.open_lines() as file:

@@ -11,8 +11,8 @@ from tempocal.errors import InputError
 from tempocal.files.column_problems import MissingColumnError, no_rows, reading
 from tempocal.files.csv_files import BLOCK_BYTES, csv_blocks, csv_names, read_csv
 from tempocal.files.csv_types import narrowest_types
+from tempocal.files.input_file import InputFile
 from tempocal.files.json_lines import json_blocks, json_schema, read_json
-from tempocal.files.source import Source
 
 BLOCK_ROWS = 2**16
 
@@ -25,7 +25,7 @@ class Stream:
     blocks: Iterator[Any]  # tables
 
 
-def column_names(source: Source) -> list[str]:
+def column_names(source: InputFile) -> list[str]:
     """Return the names of all columns."""
     if source.format == "csv":
         return csv_names(source)
@@ -44,7 +44,7 @@ def require_columns(wanted: Iterable[str], names: Sequence[str], where: str) -> 
             raise InputError(f"{where} has several columns {name!r}: rename all but one")
 
 
-def read_columns(source: Source, wanted: Sequence[str]) -> dict[str, Any]:
+def read_columns(source: InputFile, wanted: Sequence[str]) -> dict[str, Any]:
     """Return some columns with all rows; the others are not kept in memory."""
     wanted = list(dict.fromkeys(wanted))
     require_columns(wanted, column_names(source), source.name)
@@ -55,7 +55,7 @@ def read_columns(source: Source, wanted: Sequence[str]) -> dict[str, Any]:
 
 
 def stream(
-    source: Source,
+    source: InputFile,
     *,
     typed: bool = True,
     block_bytes: int = BLOCK_BYTES,
@@ -65,7 +65,7 @@ def stream(
 
     Parameters
     ----------
-    source : Source
+    source : InputFile
         The file.
     typed : bool
         Whether to infer the types of a CSV file, which takes another pass; otherwise columns are
@@ -78,7 +78,7 @@ def stream(
     return Stream(schema, _reblock(batches, schema, block_rows, source.name))
 
 
-def _read(source: Source, wanted: list[str]) -> Any:
+def _read(source: InputFile, wanted: list[str]) -> Any:
     if source.format == "csv":
         return read_csv(source, wanted)
     if source.format == "jsonl":
@@ -96,7 +96,7 @@ def _without_view_type(field: Any) -> Any:
 
 
 def _batches(
-    source: Source, typed: bool, block_bytes: int, block_rows: int
+    source: InputFile, typed: bool, block_bytes: int, block_rows: int
 ) -> tuple[Any, Iterator[Any]]:
     if source.format == "jsonl":
         schema = json_schema(source, block_bytes)
@@ -113,7 +113,7 @@ def _batches(
     return schema, (block.cast(schema) for block in csv_blocks(source, block_bytes))
 
 
-def _parquet_batches(source: Source, block_rows: int) -> tuple[Any, Iterator[Any]]:
+def _parquet_batches(source: InputFile, block_rows: int) -> tuple[Any, Iterator[Any]]:
     with reading(source.name, "Parquet"), parquet.ParquetFile(source.path) as file:
         schema = file.schema_arrow
 

@@ -17,7 +17,7 @@ Write = Callable[[Any], None]
 
 
 @contextmanager
-def open_sink(path: str, schema: Any, given: Format | None = None) -> Iterator[Write]:
+def open_output(path: str, schema: Any, given: Format | None = None) -> Iterator[Write]:
     """Yield a function that writes tables of rows, one after the other.
 
     The file is created or replaced when all of it is on the disk; after a failure the old one is

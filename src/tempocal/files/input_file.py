@@ -20,7 +20,7 @@ _PARQUET, _GZIP = b"PAR1", b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
-class Source:
+class InputFile:
     """A file of rows that can be read more than once."""
 
     name: str  # for messages
@@ -38,7 +38,7 @@ class Source:
 
 
 @contextmanager
-def open_source(path: str, given: Format | None = None) -> Iterator[Source]:
+def open_input(path: str, given: Format | None = None) -> Iterator[InputFile]:
     """Detect the format of a file; standard input is copied to a temporary file.
 
     Parameters
@@ -49,7 +49,7 @@ def open_source(path: str, given: Format | None = None) -> Iterator[Source]:
         The format, for names without a known suffix.
     """
     if path != STANDARD:
-        yield _source(path, path, given)
+        yield _input_file(path, path, given)
         return
     if sys.stdin is None:
         raise InputError("standard input is closed: name a file instead of -, or pipe one in")
@@ -57,10 +57,10 @@ def open_source(path: str, given: Format | None = None) -> Iterator[Source]:
         copy = os.path.join(folder, "input")
         with open(copy, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
-        yield _source("standard input", copy, given or "csv")
+        yield _input_file("standard input", copy, given or "csv")
 
 
-def _source(name: str, path: str, given: Format | None) -> Source:
+def _input_file(name: str, path: str, given: Format | None) -> InputFile:
     if os.path.isdir(path):
         raise InputError(f"{name} is a folder: name a file in it")
     if not path.isascii() and path != path.encode(errors="replace").decode():
@@ -74,4 +74,4 @@ def _source(name: str, path: str, given: Format | None) -> Source:
     assert found is not None
     if found == "parquet" and start != _PARQUET:
         raise InputError(f"{name} is not a Parquet file, though its name says so")
-    return Source(name, path, found, start.startswith(_GZIP))
+    return InputFile(name, path, found, start.startswith(_GZIP))
