@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.assessment.error_spans import find_spells
+from tempocal.assessment.error_spans import find_error_spans
 from tempocal.datasets import simulate_match
 from tempocal.links import Array
 from tempocal.metrics import ece, over_time, overconfidence
@@ -60,7 +60,7 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     proba, label, time, sequence = KINDS[task["predictions"]](task["sequences"], random)
     settings: Any = {"bins": STRETCHES, "groups": sequence, "classes": [0, 1]}
     errors = over_time(ece, label, proba, time, **settings)
-    found = find_spells(errors, over_time(overconfidence, label, proba, time, **settings))
+    found = find_error_spans(errors, over_time(overconfidence, label, proba, time, **settings))
     return {**task, "called off": bool(found)}
 
 

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 import tempocal as tc
-from tempocal.assessment.error_spans import find_spells
+from tempocal.assessment.error_spans import find_error_spans
 from tempocal.assessment.wording import method_text, span_text, time_text
 from tempocal.errors import InputError
 
@@ -220,7 +220,7 @@ def test_calibrated_predictions_are_seldom_called_off():
         settings = {"bins": 10, "groups": np.repeat(np.arange(300), 10), "classes": [False, True]}
         errors = tc.metrics.over_time(tc.metrics.ece, label, proba, time, **settings)
         over = tc.metrics.over_time(tc.metrics.overconfidence, label, proba, time, **settings)
-        called += bool(find_spells(errors, over))
+        called += bool(find_error_spans(errors, over))
     assert called <= 6
 
 

@@ -23,7 +23,7 @@ from tempocal.metrics import (
     with_interval_table,
 )
 from tempocal.metrics.absolute_sum import absolute_sum_interval
-from tempocal.metrics.gap_sums import GapSums, profile_of_gap_sums
+from tempocal.metrics.gap_sums import GapSums, calibration_error_from_sums
 
 BY_SUMS = {
     "ece": ece,
@@ -121,6 +121,6 @@ def test_an_interval_that_lies_below_its_value_ends_there():
     _, upper = absolute_sum_interval(gaps, noise, 0.95)
     assert upper < gaps.sum()
     sums = GapSums(gaps[None], noise[None], np.full((20, 1), 0.01), np.array([400.0]), 400.0)
-    (found,) = profile_of_gap_sums(sums, "ECE", 0.95).by_stretch
+    (found,) = calibration_error_from_sums(sums, "ECE", 0.95).by_time_bin
     assert not found.only_upper
     assert found.lower < found.value == found.upper == gaps.sum()

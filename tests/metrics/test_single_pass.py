@@ -15,7 +15,7 @@ from tempocal.metrics.binsums import bin_sums
 from tempocal.metrics.edges import equal_width
 from tempocal.metrics.events import events_of
 from tempocal.metrics.predictions import check_predictions
-from tempocal.metrics.single_pass import PIECE, sums_at_once
+from tempocal.metrics.single_pass import CHUNK_ROWS, bin_sums_single_pass
 
 pytestmark = pytest.mark.skipif(
     native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
@@ -30,7 +30,7 @@ def the_usual_way(y, proba, edges, of):
 
 def assert_same_bits(y, proba, bins, of):
     edges = equal_width(bins)
-    found = sums_at_once(y, proba, edges, of_top=of == "top_label")
+    found = bin_sums_single_pass(y, proba, edges, of_top=of == "top_label")
     assert found is not None
     wanted = the_usual_way(y, proba, edges, of)
     for field in FIELDS:
@@ -45,7 +45,7 @@ def simulate(n, n_classes=2, seed=0):
     return y, proba
 
 
-@pytest.mark.parametrize("n", [2, 63, 64, 65, 1000, PIECE, 2 * PIECE + 77])
+@pytest.mark.parametrize("n", [2, 63, 64, 65, 1000, CHUNK_ROWS, 2 * CHUNK_ROWS + 77])
 @pytest.mark.parametrize("of", ["top_label", "positive_class"])
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_two_classes(loops, n, of, columns, kinds):
 
 
 def test_a_column_of_a_table(loops):
-    y, proba = simulate(2 * PIECE + 5)
+    y, proba = simulate(2 * CHUNK_ROWS + 5)
     assert_same_bits(np.repeat(y, 2)[::2], proba[:, 1], 15, "top_label")
     assert_same_bits(y, np.asfortranarray(proba), 15, "top_label")
 
@@ -95,11 +95,11 @@ def test_what_is_nearly_next_to_an_edge(loops, bins, of):
         assert_same_bits(np.arange(len(some)) % 2, some, bins, of)
 
 
-@pytest.mark.parametrize("n", [64, 66, 1000, PIECE + 1])
+@pytest.mark.parametrize("n", [64, 66, 1000, CHUNK_ROWS + 1])
 def test_rows_of_one_bin_are_added_up_exactly_enough(loops, n):
     proba = np.random.default_rng(n).uniform(0.41, 0.46, n)
     y = np.arange(n) % 2
-    found = sums_at_once(y, proba, equal_width(15), of_top=False)
+    found = bin_sums_single_pass(y, proba, equal_width(15), of_top=False)
     assert found.confidence[6] == pytest.approx(math.fsum(proba), rel=1e-14)
     assert_same_bits(y, proba, 15, "positive_class")
 
@@ -115,14 +115,14 @@ def test_any_probabilities(proba, bins, of):
 
 
 def test_more_cores_give_the_same_bits(monkeypatch):
-    y, proba = simulate(5 * PIECE + 11)
+    y, proba = simulate(5 * CHUNK_ROWS + 11)
     found = []
     for cores in (1, 2, 5):
         monkeypatch.setattr(
             "tempocal.kernels.thread_pool._available_cores", lambda cores=cores: cores
         )
         found.append(ece(y, proba[:, 1]))
-        assert sums_at_once(y, proba[:, 1], equal_width(15), of_top=True) is not None
+        assert bin_sums_single_pass(y, proba[:, 1], equal_width(15), of_top=True) is not None
     assert found[0] == found[1] == found[2]
 
 
@@ -182,7 +182,7 @@ def test_what_is_wrong_is_refused_in_words(loops, kind, metric, of):
 )
 def test_other_labels_go_the_usual_way(change):
     y, proba = simulate(300)
-    assert sums_at_once(change(y), proba, equal_width(15), of_top=True) is None
+    assert bin_sums_single_pass(change(y), proba, equal_width(15), of_top=True) is None
     assert ece(change(y), proba) == ece(y, proba)
 
 
@@ -192,7 +192,7 @@ def test_a_sum_that_is_nearly_1_is_taken():
     off[:, 0] += 0.9995e-3
     off = off[off.max(axis=1) <= 1.0]
     y = y[: len(off)]
-    assert sums_at_once(y, off, equal_width(15), of_top=True) is None
+    assert bin_sums_single_pass(y, off, equal_width(15), of_top=True) is None
     assert ece(y, off) > 0.0
 
 

@@ -60,12 +60,12 @@ def test_it_loads_without_a_word_and_the_slider_moves_the_picture(browser, page,
     before = shown.inner_html()
     tab.locator("#when").fill("7")
     assert shown.count() == 1
-    assert shown.get_attribute("data-stretch") == "7"
+    assert shown.get_attribute("data-time-bin") == "7"
     assert shown.inner_html() != before
     table = found.scores["raw"].ece_over_time
     assert tab.locator("#when-text").inner_text() == span_text(table.time_from[7], table.time_to[7])
     tab.locator("#when").press("ArrowRight")
-    assert shown.get_attribute("data-stretch") == "8"
+    assert shown.get_attribute("data-time-bin") == "8"
     assert said == []
     context.close()
 
@@ -93,10 +93,10 @@ def test_points_of_the_picture_are_the_numbers(browser, page, found):
     """Of the drawn line through the bins, in pixels, the data come back."""
     context, tab, _ = opened(browser, page)
     table = found.scores["raw"].reliability_over_time[0]
-    drawn = tab.locator("#reliability .frame[data-stretch='0'] svg")
+    drawn = tab.locator("#reliability .frame[data-time-bin='0'] svg")
     ends = tab.evaluate(
         """() => [...document.querySelectorAll(
-             "#reliability .frame[data-stretch='0'] svg path")]
+             "#reliability .frame[data-time-bin='0'] svg path")]
            .map(path => [path.getAttribute('style') || '', path.getAttribute('d')])"""
     )
     lines = [d for style, d in ends if "#d55e00" in style and d.count("L") == len(table.count) - 1]

@@ -1,4 +1,4 @@
-"""Whether predictions can be trusted along time, and what to do: fits, judges, and says it."""
+"""Assess calibration along time: fit, evaluate on held-out rows, and state a verdict."""
 
 from tempocal.assessment.assessing import assess, assess_table
 from tempocal.assessment.methods import METHODS

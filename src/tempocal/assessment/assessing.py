@@ -1,11 +1,11 @@
-"""One answer from past predictions: fit on one part, judge on the other, and put it into words."""
+"""`assess` and `assess_table`: check the input, split it, and run the assessment."""
 
 from typing import TYPE_CHECKING, Any
 
-from tempocal.assessment.in_memory import RowsInMemory, RowsToFit
+from tempocal.assessment.in_memory import InMemorySource, InMemoryTrainingRows
 from tempocal.assessment.in_tables import read_row_source
-from tempocal.assessment.pipeline import Assessment, conclude
-from tempocal.assessment.split_predictions import check_past, find_classes, split
+from tempocal.assessment.pipeline import Assessment, run_assessment
+from tempocal.assessment.split_predictions import check_columns, find_classes, split
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs, check_seed
 from tempocal.tables.column_roles import ColumnRoles
@@ -27,9 +27,10 @@ def assess(
     seed: int = 0,
     progress: bool | None = None,
 ) -> Assessment:
-    """Say whether predictions can be trusted, when not, and what to do.
+    """Assess whether predictions are calibrated along time, and how to correct them.
 
-    Half of the groups are fitted to, at most about 200,000 rows; the others are judged on.
+    Calibrators are fitted to half of the groups, at most about 200,000 rows, and evaluated on the
+    other groups.
 
     Parameters
     ----------
@@ -38,26 +39,26 @@ def assess(
     y : array-like of shape (n,)
         Labels.
     time : array-like of shape (n,)
-        How far each sequence had come: numbers, datetimes or timedeltas.
+        Time of each row within its sequence: numbers, datetimes or timedeltas.
     sequence : array-like of shape (n,), optional
-        Which sequence each row belongs to.
+        Id of the sequence of each row.
     groups : array-like of shape (n,), optional
-        Independent clusters, where these are coarser than sequences.
+        Independent clusters, if these are coarser than sequences.
     sample_weight : array-like of shape (n,), optional
-        How often each row counts.
+        Weight of each row: a weight of 2 is the row twice.
     inputs : {"logits", "proba"}
-        What the predictions are.
+        Whether the predictions are logits or probabilities.
     classes : array-like of shape (K,), optional
         The class of each column.
     seed : int
         Seed of the split, of the folds and of the draws.
     progress : bool, optional
-        Whether to show how far it is; None shows it on a terminal.
+        Whether to show progress; None shows it on a terminal.
 
     Returns
     -------
     Assessment
-        Numbers and words.
+        The numbers, and a verdict in words.
 
     Examples
     --------
@@ -69,13 +70,13 @@ def assess(
     >>> found.scores["along time"].nll < found.scores["raw"].nll
     True
     """
-    past = check_past(
+    past = check_columns(
         predictions, y, time=time, sequence=sequence, groups=groups, sample_weight=sample_weight
     )
     labels = find_classes(past, classes)
-    fit_rows, test_rows = split(past, seed)
-    evidence = RowsInMemory(past, RowsToFit(fit_rows, inputs, labels), test_rows, seed)
-    return conclude(evidence, seed, progress)
+    training, held_out = split(past, seed)
+    training_rows = InMemoryTrainingRows(training, inputs, labels)
+    return run_assessment(InMemorySource(past, training_rows, held_out, seed), seed, progress)
 
 
 def assess_table(
@@ -91,10 +92,10 @@ def assess_table(
     classes: Any = None,
     seed: int = 0,
 ) -> Assessment:
-    """Say whether predictions in a table can be trusted, when not, and what to do.
+    """Assess predictions in a table, as `assess` does for arrays.
 
-    What `assess` does with arrays, by sums that the engine makes: the rows stay where they are, but
-    for those of six sequences that are shown. Up to a million groups the same ones are fitted to.
+    The engine of the table computes the sums. The rows stay in the table, except for those of the
+    six sequences that are shown. With up to a million groups the split is the one of `assess`.
 
     Parameters
     ----------
@@ -104,26 +105,27 @@ def assess_table(
     label, time : str
         Columns of the true labels and of the times: numbers, datetimes or durations.
     logits, proba : str or list of str
-        Columns of the predictions, in the order of the classes; one of both.
+        Columns of the predictions, in the order of the classes. Give either ``logits`` or
+        ``proba``.
     sequence : str, optional
-        Column of the sequence that each row belongs to.
+        Column of the sequence ids.
     groups : str, optional
-        Column of independent clusters, where these are coarser than sequences. One of ``sequence``
-        and ``groups`` must be there.
+        Column of independent clusters, if these are coarser than sequences. One of ``sequence``
+        and ``groups`` is required.
     sample_weight : str, optional
-        Column of how often each row counts.
+        Column of the weights.
     classes, seed
         As in `assess`.
 
     Returns
     -------
     Assessment
-        Numbers and words, as from `assess`.
+        As from `assess`.
 
     Notes
     -----
-    Numbers are those of `assess` to 1e-9, but for what `over_time_table` says of many groups and
-    rows, and likewise in reliability diagrams.
+    The numbers equal those of `assess` to 1e-9, with the exceptions for many groups and many rows
+    that `over_time_table` lists. They apply to reliability diagrams too.
 
     Examples
     --------
@@ -153,4 +155,4 @@ def assess_table(
         sequence=sequence,
     )
     seed = check_seed(seed)
-    return conclude(read_row_source(table, asked, classes, seed), seed, False)
+    return run_assessment(read_row_source(table, asked, classes, seed), seed, False)

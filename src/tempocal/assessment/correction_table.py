@@ -1,4 +1,4 @@
-"""The correction that was chosen, along time, as a table of numbers."""
+"""Parameters of the chosen calibrator along time, as a table of numbers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.assessment.row_source import ToFit
+from tempocal.assessment.row_source import TrainingRows
 from tempocal.links import Array
 
-# More distinct times than this are shown at so many evenly spaced ones.
-MOST_TIMES = 200
+# With more distinct times than this, the curve is evaluated on an evenly spaced grid instead.
+MAX_TIMES = 200
 
 
 @dataclass(frozen=True, eq=False)
 class CurveTable:
-    """Parameters along time with their band, and those of each stretch on its own."""
+    """Parameters along time with their band, and separate estimates for each time bin."""
 
     time: NDArray[Any]
     values: dict[str, Array]
@@ -26,22 +26,22 @@ class CurveTable:
     points: dict[str, Array]
 
 
-def read_curve(auto: Any, by_stretch: Any, rows: ToFit, stretches: int) -> CurveTable:
-    """Read the parameters off calibrators that were fitted to these rows."""
-    moments, middles = _moments(rows.times()), rows.middles(stretches)
-    bands = auto.interval_at(moments)
+def read_curve(auto: Any, per_bin: Any, rows: TrainingRows, n_bins: int) -> CurveTable:
+    """Evaluate the fitted calibrators: one along time, the other in each time bin."""
+    grid, mean_times = _time_grid(rows.times()), rows.mean_times(n_bins)
+    bands = auto.interval_at(grid)
     return CurveTable(
-        moments,
-        auto.parameters_at(moments),
+        grid,
+        auto.parameters_at(grid),
         {name: band.lower for name, band in bands.items()},
         {name: band.upper for name, band in bands.items()},
         next(iter(bands.values())).level,
-        middles,
-        by_stretch.parameters_at(middles),
+        mean_times,
+        per_bin.parameters_at(mean_times),
     )
 
 
-def _moments(found: NDArray[Any]) -> NDArray[Any]:
-    if len(found) <= MOST_TIMES:
-        return found
-    return np.asarray(found[0] + (found[-1] - found[0]) * np.linspace(0.0, 1.0, MOST_TIMES))
+def _time_grid(times: NDArray[Any]) -> NDArray[Any]:
+    if len(times) <= MAX_TIMES:
+        return times
+    return np.asarray(times[0] + (times[-1] - times[0]) * np.linspace(0.0, 1.0, MAX_TIMES))

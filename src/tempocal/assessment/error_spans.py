@@ -1,4 +1,4 @@
-"""When predictions are off: neighboring stretches whose error is sure, told as one."""
+"""Time spans with a calibration error: runs of adjacent time bins with the same kind of error."""
 
 from dataclasses import dataclass
 from itertools import groupby
@@ -8,49 +8,52 @@ import numpy as np
 
 from tempocal.metrics import OverTime
 
-# Share of the error that must go in one direction, to call it by that.
-ONE_WAY = 0.6
+# Share of the error that must have one sign for the error to be named after it.
+ONE_SIGN = 0.6
 Direction = Literal["too sure", "too timid", "off in both directions"]
 
 
 @dataclass(frozen=True, eq=False)
-class Spell:
-    """Stretches in a row in which predictions are off in the same way."""
+class ErrorSpan:
+    """A run of adjacent time bins in which predictions are off in the same direction."""
 
     first: Any
     last: Any
     direction: Direction
-    error: float  # mean over its rows
-    overconfidence: float
+    error: float  # calibration error, mean over rows
+    overconfidence: float  # mean over rows
 
 
-def find_spells(errors: OverTime, overconfidence: OverTime) -> tuple[Spell, ...]:
-    """Find the spells: stretches whose error is more than chance shows in any of all stretches."""
+def find_error_spans(errors: OverTime, overconfidence: OverTime) -> tuple[ErrorSpan, ...]:
+    """Find the runs of time bins whose error is significant; see `direction`."""
     kinds = [direction(errors, overconfidence, k) for k in range(len(errors))]
-    spells = []
-    for kind, members in groupby(range(len(errors)), key=kinds.__getitem__):
+    spans = []
+    for kind, bins in groupby(range(len(errors)), key=kinds.__getitem__):
         if kind is not None:
-            spells.append(_spell(errors, overconfidence, list(members), kind))
-    return tuple(spells)
+            spans.append(_make_span(errors, overconfidence, list(bins), kind))
+    return tuple(spans)
 
 
-def direction(errors: OverTime, overconfidence: OverTime, stretch: int) -> Direction | None:
-    """Say which way most of the error goes, or that it goes both ways; None if it may be chance."""
-    sure = errors.value[stretch] > errors.chance_ratio * errors.floor[stretch]
-    if errors.only_upper[stretch] or not sure:
+def direction(errors: OverTime, overconfidence: OverTime, time_bin: int) -> Direction | None:
+    """Sign of the error in a time bin; None if the error may be due to chance.
+
+    The error is significant if it exceeds what chance shows in the worst of all time bins.
+    """
+    significant = errors.value[time_bin] > errors.chance_ratio * errors.floor[time_bin]
+    if errors.only_upper[time_bin] or not significant:
         return None
-    one_way = overconfidence.value[stretch]
-    if abs(one_way) < ONE_WAY * errors.value[stretch]:
+    signed = overconfidence.value[time_bin]
+    if abs(signed) < ONE_SIGN * errors.value[time_bin]:
         return "off in both directions"
-    return "too sure" if one_way > 0.0 else "too timid"
+    return "too sure" if signed > 0.0 else "too timid"
 
 
-def _spell(errors: OverTime, over: OverTime, members: list[int], kind: Direction) -> Spell:
-    share = errors.rows[members] / errors.rows[members].sum()
-    return Spell(
-        errors.time_from[members[0]],
-        errors.time_to[members[-1]],
+def _make_span(errors: OverTime, over: OverTime, bins: list[int], kind: Direction) -> ErrorSpan:
+    share = errors.rows[bins] / errors.rows[bins].sum()
+    return ErrorSpan(
+        errors.time_from[bins[0]],
+        errors.time_to[bins[-1]],
         kind,
-        float(np.dot(share, errors.value[members])),
-        float(np.dot(share, over.value[members])),
+        float(np.dot(share, errors.value[bins])),
+        float(np.dot(share, over.value[bins])),
     )

@@ -1,4 +1,4 @@
-"""A few held-out sequences, to see how single predictions move before and after."""
+"""A few held-out sequences, to show how single predictions move before and after calibration."""
 
 import heapq
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from tempocal.assessment.split_predictions import PastPredictions
 from tempocal.assessment.wording import printable
 from tempocal.links import Array
 
-MOST_EXAMPLES, SHORTEST = 6, 3
+MAX_EXAMPLES, MIN_LENGTH = 6, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,8 +20,8 @@ class Example:
     """Probability of one class along one sequence, by each method."""
 
     sequence: str
-    label: str  # its outcome, at its last row
-    followed: str  # whose probability it is
+    label: str  # of its last row
+    followed: str  # the class whose probability is shown
     time: NDArray[Any]
     proba: dict[str, Array]
 
@@ -29,43 +29,43 @@ class Example:
 def pick_examples(
     rows: PastPredictions, proba: Mapping[str, Array], classes: NDArray[Any], seed: int
 ) -> tuple[Example, ...]:
-    """Pick sequences at random, each label in turn; none where rows have no sequence."""
+    """Pick sequences at random, cycling through the labels; none without sequence ids."""
     if rows.sequence is None:
         return ()
     order = np.lexsort((rows.time, np.unique(rows.sequence, return_inverse=True)[1]))
     starts = np.flatnonzero(np.append(True, rows.sequence[order][1:] != rows.sequence[order][:-1]))
     parts = np.split(order, starts[1:])
     lengths, last = np.diff([*starts, len(order)]), order[[*(starts[1:] - 1), len(order) - 1]]
-    chosen = choose(lengths, rows.label[last], seed)
+    chosen = choose_sequences(lengths, rows.label[last], seed)
     return tuple(make_example(parts[k], rows, proba, classes) for k in chosen)
 
 
-def choose(lengths: NDArray[Any], labels: NDArray[Any], seed: int) -> list[int]:
-    """Choose among sequences, by the number of their rows and their labels."""
-    long = np.flatnonzero(lengths >= SHORTEST)
-    seen: dict[Any, int] = {}
-    turn = []
-    for place, k in enumerate(long[np.random.default_rng(seed).permutation(len(long))].tolist()):
+def choose_sequences(lengths: NDArray[Any], labels: NDArray[Any], seed: int) -> list[int]:
+    """Return the indices of sequences to show, given the length and the label of each."""
+    long = np.flatnonzero(lengths >= MIN_LENGTH)
+    n_seen: dict[Any, int] = {}
+    ranked = []
+    for rank, k in enumerate(long[np.random.default_rng(seed).permutation(len(long))].tolist()):
         label = labels[k]
-        seen[label] = seen.get(label, 0) + 1
-        turn.append((seen[label], place, k))
-    return [k for _, _, k in heapq.nsmallest(MOST_EXAMPLES, turn)]
+        n_seen[label] = n_seen.get(label, 0) + 1
+        ranked.append((n_seen[label], rank, k))
+    return [k for _, _, k in heapq.nsmallest(MAX_EXAMPLES, ranked)]
 
 
 def make_example(
-    part: NDArray[np.intp],
+    index: NDArray[np.intp],
     rows: PastPredictions,
     proba: Mapping[str, Array],
     classes: NDArray[Any],
 ) -> Example:
-    """Return one sequence, given its rows in order of time."""
+    """Return one sequence, given the indices of its rows in order of time."""
     assert rows.sequence is not None
-    label = rows.label[part[-1]]
+    label = rows.label[index[-1]]
     column = 1 if len(classes) == 2 else int(np.flatnonzero(classes == label)[0])
     return Example(
-        sequence=printable(rows.sequence[part[0]]),
+        sequence=printable(rows.sequence[index[0]]),
         label=printable(label),
         followed=printable(classes[column]),
-        time=rows.time[part],
-        proba={name: one[part, column] for name, one in proba.items()},
+        time=rows.time[index],
+        proba={name: one[index, column] for name, one in proba.items()},
     )

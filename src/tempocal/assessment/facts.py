@@ -1,4 +1,4 @@
-"""What the data of an assessment are."""
+"""Counts that describe the data of an assessment."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,23 +6,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.assessment.method_scores import Scores
+from tempocal.assessment.method_scores import MethodScores
 from tempocal.assessment.split_predictions import PastPredictions
 from tempocal.assessment.wording import printable
 
-# A stretch with fewer independent groups than this is called thin.
-THIN = 30
+# Time bins with fewer independent groups than this are listed as thin.
+MIN_GROUPS_PER_BIN = 30
 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What the data are."""
+    """Counts that describe the data: in total, and of training and held-out rows."""
 
     rows: int
     sequences: int | None
     groups: int | None
     classes: tuple[str, ...]
-    shares: tuple[float, ...]  # how often each class came
+    shares: tuple[float, ...]  # frequency of each class
     time_from: Any
     time_to: Any
     distinct_times: int
@@ -30,36 +30,36 @@ class Facts:
     fitted_groups: int | None
     judged_rows: int
     judged_groups: int | None
-    thin: tuple[tuple[Any, Any, int], ...] = ()  # stretches with few groups: from, to, groups
+    thin: tuple[tuple[Any, Any, int], ...] = ()  # time bins with few groups: from, to, groups
 
 
 def read_facts(
-    past: PastPredictions,
-    fit_rows: PastPredictions,
-    test_rows: PastPredictions,
+    all_rows: PastPredictions,
+    training: PastPredictions,
+    held_out: PastPredictions,
     classes: NDArray[Any],
 ) -> Facts:
-    """Count rows, groups and times, in all and in both parts."""
+    """Count rows, groups and times."""
     return Facts(
-        rows=len(past),
-        sequences=_count(past.sequence),
-        groups=_count(past.group),
+        rows=len(all_rows),
+        sequences=_count(all_rows.sequence),
+        groups=_count(all_rows.group),
         classes=tuple(printable(one) for one in classes),
-        shares=tuple(float(np.mean(past.label == one)) for one in classes),
-        time_from=past.time.min(),
-        time_to=past.time.max(),
-        distinct_times=len(np.unique(past.time)),
-        fitted_rows=len(fit_rows),
-        fitted_groups=_count(fit_rows.group),
-        judged_rows=len(test_rows),
-        judged_groups=_count(test_rows.group),
+        shares=tuple(float(np.mean(all_rows.label == one)) for one in classes),
+        time_from=all_rows.time.min(),
+        time_to=all_rows.time.max(),
+        distinct_times=len(np.unique(all_rows.time)),
+        fitted_rows=len(training),
+        fitted_groups=_count(training.group),
+        judged_rows=len(held_out),
+        judged_groups=_count(held_out.group),
     )
 
 
-def thin_stretches(raw: Scores) -> tuple[tuple[Any, Any, int], ...]:
-    """Return the stretches with few groups: from, to, groups."""
+def thin_time_bins(raw: MethodScores) -> tuple[tuple[Any, Any, int], ...]:
+    """Return the time bins with few groups: from, to, groups."""
     table = raw.ece_over_time
-    few = np.flatnonzero(table.sequences < THIN).tolist()
+    few = np.flatnonzero(table.sequences < MIN_GROUPS_PER_BIN).tolist()
     return tuple((table.time_from[k], table.time_to[k], int(table.sequences[k])) for k in few)
 
 

@@ -1,4 +1,4 @@
-"""The evidence of rows in memory."""
+"""Rows in memory as the source of an assessment; see `row_source`."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from tempocal.assessment.examples import Example, pick_examples
 from tempocal.assessment.facts import Facts, read_facts
-from tempocal.assessment.method_scores import RELIABILITY_BINS, diagram_of, n_stretches
-from tempocal.assessment.methods import Fitted, is_along_time
-from tempocal.assessment.row_source import EXCHANGED
+from tempocal.assessment.method_scores import RELIABILITY_BINS, diagram_event, n_time_bins
+from tempocal.assessment.methods import FittedMethods, is_along_time
+from tempocal.assessment.row_source import SWAPPED
 from tempocal.assessment.split_predictions import PastPredictions
 from tempocal.inputs import Inputs, check_time
 from tempocal.lazy import cached
@@ -25,11 +25,11 @@ from tempocal.metrics import (
     with_interval,
 )
 from tempocal.metrics.jackknife import Metric
-from tempocal.metrics.time_bins import Stretches, cut
+from tempocal.metrics.time_bins import TimeBins, cut_times
 
 
 @dataclass(frozen=True, eq=False)
-class RowsToFit:
+class InMemoryTrainingRows:
     """Rows that calibrators are fitted to."""
 
     rows: PastPredictions
@@ -37,64 +37,64 @@ class RowsToFit:
     classes: NDArray[Any]
 
     def fit(self, calibrator: Any) -> Any:
-        """Fit a calibrator, along time if it is one of those."""
+        """Fit a calibrator; the time is passed to temporal ones only."""
         rows = self.rows
         given = {"groups": rows.group, "sample_weight": rows.weight}
         if is_along_time(calibrator):
             given["time"] = rows.time
-        return calibrator.fit(rows.scores, rows.label, **given)
+        return calibrator.fit(rows.predictions, rows.label, **given)
 
     def times(self) -> NDArray[Any]:
         """Return the distinct times."""
         return np.unique(self.rows.time)
 
-    def middles(self, stretches: int) -> NDArray[Any]:
-        """Return the mean time of each stretch."""
-        return _cut(self.rows, stretches).middle
+    def mean_times(self, n_bins: int) -> NDArray[Any]:
+        """Return the mean time of each time bin."""
+        return _cut(self.rows, n_bins).middle
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedRows:
-    """Rows with the probabilities of each method."""
+class InMemoryHeldOutRows:
+    """Held-out rows with the probabilities of each method."""
 
     rows: PastPredictions
     proba: dict[str, Array]  # (n, K)
     classes: NDArray[Any]
     seed: int
 
-    def whole(self, metric: Metric, name: str) -> IntervalEstimate:
-        """Take a metric of all rows."""
+    def overall(self, metric: Metric, name: str) -> IntervalEstimate:
+        """Metric of all rows."""
         return with_interval(
             metric, self.rows.label, self.proba[name], seed=self.seed, **self._common
         )
 
-    def along(self, metric: Metric, name: str) -> OverTime:
-        """Take a metric along time."""
-        rows, settings = self.rows, {"bins": self._n_stretches, "seed": self.seed}
+    def over_time(self, metric: Metric, name: str) -> OverTime:
+        """Metric in each time bin."""
+        rows, settings = self.rows, {"bins": self._n_time_bins, "seed": self.seed}
         return over_time(
             metric, rows.label, self.proba[name], rows.time, **settings, **self._common
         )
 
     def gain(self, metric: Metric, before: str, after: str) -> IntervalEstimate:
-        """Take what one method gains over another."""
+        """Loss of one method minus the loss of another."""
         old, new = (
-            self.proba["raw"][:, ::-1] if name == EXCHANGED else self.proba[name]
+            self.proba["raw"][:, ::-1] if name == SWAPPED else self.proba[name]
             for name in (before, after)
         )
         return gain(metric, self.rows.label, old, new, **self._common)
 
     def reliability(self, name: str) -> ReliabilityTable:
-        """Take the reliability curve of all rows."""
+        """Reliability curve of all rows."""
         return self._reliability(self.rows, self.proba[name])
 
     def reliability_over_time(self, name: str) -> tuple[ReliabilityTable, ...]:
-        """Take the reliability curve of each stretch."""
-        stretches, proba = self._stretches, self.proba[name]
-        parts = [np.flatnonzero(stretches.codes == k) for k in range(stretches.count)]
+        """Reliability curve of each time bin."""
+        time_bins, proba = self._time_bins, self.proba[name]
+        parts = [np.flatnonzero(time_bins.codes == k) for k in range(time_bins.count)]
         return tuple(self._reliability(self.rows.take(part), proba[part]) for part in parts)
 
     def examples(self) -> tuple[Example, ...]:
-        """Pick some sequences."""
+        """Pick some sequences to show."""
         return pick_examples(self.rows, self.proba, self.classes, self.seed)
 
     def _reliability(self, rows: PastPredictions, proba: Array) -> ReliabilityTable:
@@ -102,7 +102,7 @@ class JudgedRows:
             rows.label,
             proba,
             bins=RELIABILITY_BINS,
-            of=diagram_of(len(self.classes)),
+            of=diagram_event(len(self.classes)),
             groups=rows.group,
             sample_weight=rows.weight,
             classes=self.classes,
@@ -114,33 +114,34 @@ class JudgedRows:
         return {"groups": rows.group, "sample_weight": rows.weight, "classes": self.classes}
 
     @cached
-    def _n_stretches(self) -> int:
+    def _n_time_bins(self) -> int:
         group = self.rows.group
-        return n_stretches(len(self.rows) if group is None else len(np.unique(group)))
+        return n_time_bins(len(self.rows) if group is None else len(np.unique(group)))
 
     @cached
-    def _stretches(self) -> Stretches:
-        return _cut(self.rows, self._n_stretches)
+    def _time_bins(self) -> TimeBins:
+        return _cut(self.rows, self._n_time_bins)
 
 
 @dataclass(frozen=True, eq=False)
-class RowsInMemory:
-    """Past predictions in two parts."""
+class InMemorySource:
+    """Labeled predictions, split into training rows and held-out rows."""
 
-    past: PastPredictions
-    to_fit: RowsToFit
-    to_judge: PastPredictions
+    all_rows: PastPredictions
+    training_rows: InMemoryTrainingRows
+    held_out: PastPredictions
     seed: int
 
-    def judged(self, fitted: Fitted) -> JudgedRows:
-        """Let the methods predict the other part."""
-        proba = fitted.predict(self.to_judge)
-        return JudgedRows(self.to_judge, proba, self.to_fit.classes, self.seed)
+    def held_out_rows(self, fitted: FittedMethods) -> InMemoryHeldOutRows:
+        """Predict the held-out rows with each method."""
+        proba = fitted.predict(self.held_out)
+        return InMemoryHeldOutRows(self.held_out, proba, self.training_rows.classes, self.seed)
 
     def facts(self) -> Facts:
         """Count rows, groups and times."""
-        return read_facts(self.past, self.to_fit.rows, self.to_judge, self.to_fit.classes)
+        training = self.training_rows
+        return read_facts(self.all_rows, training.rows, self.held_out, training.classes)
 
 
-def _cut(rows: PastPredictions, stretches: int) -> Stretches:
-    return cut(check_time(rows.time, len(rows)), rows.weight, stretches)
+def _cut(rows: PastPredictions, n_bins: int) -> TimeBins:
+    return cut_times(check_time(rows.time, len(rows)), rows.weight, n_bins)

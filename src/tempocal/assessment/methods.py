@@ -1,9 +1,9 @@
-"""What is compared: predictions as they came, one correction for all times, and one along time."""
+"""The methods compared: raw predictions, global temperature scaling, calibration along time."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from tempocal.assessment.row_source import ToFit
+from tempocal.assessment.row_source import TrainingRows
 from tempocal.assessment.split_predictions import PastPredictions
 from tempocal.calibrators import Identity, TemperatureScaling
 from tempocal.curves import PerStep
@@ -14,30 +14,30 @@ METHODS = ("raw", "global", "along time")
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
-    """The calibrators, fitted to one part of the rows."""
+class FittedMethods:
+    """The fitted calibrator of each method."""
 
-    calibrate_globally: Any
+    global_scaling: Any
     auto: Any
-    do_nothing: Any
+    identity: Any
 
     def by_name(self) -> dict[str, Any]:
         """Return the calibrator of each method."""
-        calibrators = (self.do_nothing, self.calibrate_globally, self.auto)
+        calibrators = (self.identity, self.global_scaling, self.auto)
         return dict(zip(METHODS, calibrators, strict=True))
 
     def predict(self, rows: PastPredictions) -> dict[str, Array]:
         """Return the probabilities (n, K) of each method."""
         return {
-            name: one.predict_proba(rows.scores, **_time(one, rows))
-            for name, one in self.by_name().items()
+            name: calibrator.predict_proba(rows.predictions, **_time(calibrator, rows))
+            for name, calibrator in self.by_name().items()
         }
 
 
-def fit_methods(rows: ToFit, seed: int, progress: bool | None) -> Fitted:
+def fit_methods(rows: TrainingRows, seed: int, progress: bool | None) -> FittedMethods:
     """Fit all methods."""
     settings: dict[str, Any] = {"inputs": rows.inputs, "classes": rows.classes}
-    return Fitted(
+    return FittedMethods(
         rows.fit(TemperatureScaling(**settings)),
         rows.fit(AutoTemporalCalibrator(seed=seed, progress=progress, **settings)),
         rows.fit(Identity(**settings)),
@@ -49,16 +49,16 @@ def _time(calibrator: Any, rows: PastPredictions) -> dict[str, Any]:
 
 
 def is_along_time(calibrator: Any) -> bool:
-    """Tell whether a calibrator wants to know the time."""
+    """Whether a calibrator takes the time of each row."""
     return isinstance(calibrator, AutoTemporalCalibrator | TemporalCalibrator)
 
 
-def fit_by_stretch(auto: Any, rows: ToFit, stretches: int) -> Any | None:
-    """Fit the calibrator that was chosen to each stretch of these rows on its own.
+def fit_per_time_bin(auto: Any, rows: TrainingRows, n_bins: int) -> Any | None:
+    """Fit the chosen calibrator to each time bin separately, for comparison with its curve.
 
-    That is to be compared with its curve; None where nothing was to be calibrated.
+    None if the identity was chosen.
     """
     chosen = auto.best_.calibrator
     if isinstance(chosen, Identity):
         return None
-    return rows.fit(TemporalCalibrator(chosen, PerStep(bins=stretches)))
+    return rows.fit(TemporalCalibrator(chosen, PerStep(bins=n_bins)))

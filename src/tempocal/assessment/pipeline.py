@@ -1,44 +1,44 @@
-"""What follows from the evidence, wherever it came from: fits, scores, and the verdict in words."""
+"""The steps of an assessment: fit, score on held-out rows, verdict in words."""
 
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tempocal.assessment.correction_table import CurveTable, read_curve
 from tempocal.assessment.examples import Example
-from tempocal.assessment.facts import Facts, thin_stretches
-from tempocal.assessment.method_scores import Scores, is_reversed, n_stretches, score
-from tempocal.assessment.methods import METHODS, fit_by_stretch, fit_methods
-from tempocal.assessment.row_source import Evidence
-from tempocal.assessment.verdict import Verdict, judge
+from tempocal.assessment.facts import Facts, thin_time_bins
+from tempocal.assessment.method_scores import MethodScores, is_reversed, n_time_bins, score_method
+from tempocal.assessment.methods import METHODS, fit_methods, fit_per_time_bin
+from tempocal.assessment.row_source import RowSource
+from tempocal.assessment.verdict import Verdict, make_verdict
 from tempocal.metrics import IntervalEstimate, nll
 
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """Everything that a report shows, as numbers and words.
+    """Result of an assessment: all numbers of a report, and the verdict in words.
 
     Attributes
     ----------
     verdict : Verdict
         The answer in words.
-    scores : dict of Scores
-        Of "raw", "global" and "along time", on rows that nothing was fitted to.
+    scores : dict of MethodScores
+        Metrics of "raw", "global" and "along time" on held-out rows.
     against_global : IntervalEstimate
-        What calibration along time gains in NLL over one temperature for all times.
+        NLL of one temperature for all times minus NLL of calibration along time.
     chosen : str
-        The calibrator along time that was chosen.
+        Name of the chosen calibrator along time.
     candidates : list of dict
-        What was compared.
+        The candidates that were compared by cross-validation.
     curve : CurveTable or None
-        The chosen correction along time; None where none was chosen.
+        Parameters of the chosen calibrator along time; None if the identity was chosen.
     examples : tuple of Example
-        Single sequences.
+        Single held-out sequences.
     facts : Facts
-        What the data are.
+        Counts that describe the data.
     """
 
     verdict: Verdict
-    scores: dict[str, Scores]
+    scores: dict[str, MethodScores]
     against_global: IntervalEstimate
     chosen: str
     candidates: list[dict[str, Any]]
@@ -53,26 +53,26 @@ class Assessment:
         return f"Assessment({self.verdict.headline!r})"
 
 
-def conclude(evidence: Evidence, seed: int, progress: bool | None) -> Assessment:
-    """Fit to one part, judge on the other, and put it into words."""
-    fitted = fit_methods(evidence.to_fit, seed, progress)
-    judged = evidence.judged(fitted)
-    scores = {name: score(judged, name) for name in METHODS}
-    against_global = judged.gain(nll, "global", "along time")
-    facts = evidence.facts()
-    facts = replace(facts, thin=thin_stretches(scores["raw"]))
+def run_assessment(source: RowSource, seed: int, progress: bool | None) -> Assessment:
+    """Fit all methods to the training rows and evaluate them on the held-out rows."""
+    training_rows = source.training_rows
+    fitted = fit_methods(training_rows, seed, progress)
+    held_out = source.held_out_rows(fitted)
+    scores = {name: score_method(held_out, name) for name in METHODS}
+    against_global = held_out.gain(nll, "global", "along time")
+    facts = replace(source.facts(), thin=thin_time_bins(scores["raw"]))
     chosen = fitted.auto.comparison_.chosen.name
     summary = fitted.auto.summary_
-    count = n_stretches(summary.n_rows if summary.n_groups is None else summary.n_groups)
-    stretches = fit_by_stretch(fitted.auto, evidence.to_fit, count)
-    reverse = len(facts.classes) == 2 and is_reversed(judged)
+    n_bins = n_time_bins(summary.n_rows if summary.n_groups is None else summary.n_groups)
+    per_bin = fit_per_time_bin(fitted.auto, training_rows, n_bins)
+    reverse = len(facts.classes) == 2 and is_reversed(held_out)
     return Assessment(
-        judge(scores, against_global, chosen, facts, reverse),
+        make_verdict(scores, against_global, chosen, facts, reverse),
         scores,
         against_global,
         chosen,
         fitted.auto.comparison_.to_dicts(),
-        None if stretches is None else read_curve(fitted.auto, stretches, evidence.to_fit, count),
-        judged.examples(),
+        None if per_bin is None else read_curve(fitted.auto, per_bin, training_rows, n_bins),
+        held_out.examples(),
         facts,
     )

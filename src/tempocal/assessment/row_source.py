@@ -1,4 +1,9 @@
-"""Where the numbers of an assessment come from: rows in memory, or rows in a table."""
+"""Protocols of the rows behind an assessment: rows in memory, or rows in a table.
+
+`RowSource` splits labeled predictions into `TrainingRows`, which calibrators are fitted to, and
+`HeldOutRows`, on which they are evaluated. `in_memory` implements them for arrays and `in_tables`
+for tables.
+"""
 
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,67 +16,67 @@ from tempocal.metrics.jackknife import Metric
 if TYPE_CHECKING:
     from tempocal.assessment.examples import Example
     from tempocal.assessment.facts import Facts
-    from tempocal.assessment.methods import Fitted
+    from tempocal.assessment.methods import FittedMethods
 
-# Raw predictions of two classes, read as if each were the other's.
-EXCHANGED = "exchanged"
+# Name of the raw predictions with the two classes swapped.
+SWAPPED = "swapped"
 
 
-class ToFit(Protocol):
+class TrainingRows(Protocol):
     """Rows that calibrators are fitted to."""
 
     @property
     def inputs(self) -> Inputs:
-        """What the predictions are."""
+        """Whether the predictions are logits or probabilities."""
 
     @property
     def classes(self) -> NDArray[Any]:
         """The class of each column."""
 
     def fit(self, calibrator: Any) -> Any:
-        """Fit a calibrator, along time if it is one of those."""
+        """Fit a calibrator; the time is passed to temporal ones only."""
 
     def times(self) -> NDArray[Any]:
-        """Return the distinct times, in order; of very many, some of them."""
+        """Return the distinct times in ascending order; a subset if there are very many."""
 
-    def middles(self, stretches: int) -> NDArray[Any]:
-        """Cut time into stretches, and return the mean time of each."""
+    def mean_times(self, n_bins: int) -> NDArray[Any]:
+        """Cut time into bins of equal mass and return the mean time of each."""
 
 
-class Judged(Protocol):
-    """Rows that nothing was fitted to, and what each method says of them.
+class HeldOutRows(Protocol):
+    """Held-out rows with the predictions of each method.
 
-    Methods go by their names, those of `tempocal.assessment.METHODS` and `EXCHANGED`.
+    ``name`` is one of `tempocal.assessment.METHODS`, or `SWAPPED`.
     """
 
-    def whole(self, metric: Metric, name: str) -> IntervalEstimate:
-        """Take a metric of all rows."""
+    def overall(self, metric: Metric, name: str) -> IntervalEstimate:
+        """Metric of all rows."""
 
-    def along(self, metric: Metric, name: str) -> OverTime:
-        """Take a metric along time."""
+    def over_time(self, metric: Metric, name: str) -> OverTime:
+        """Metric in each time bin."""
 
     def gain(self, metric: Metric, before: str, after: str) -> IntervalEstimate:
-        """Take what one method gains over another."""
+        """Loss of one method minus the loss of another."""
 
     def reliability(self, name: str) -> ReliabilityTable:
-        """Take the reliability curve of all rows."""
+        """Reliability curve of all rows."""
 
     def reliability_over_time(self, name: str) -> tuple[ReliabilityTable, ...]:
-        """Take the reliability curve of each stretch of `along`."""
+        """Reliability curve of each time bin of `over_time`."""
 
     def examples(self) -> "tuple[Example, ...]":
-        """Pick some sequences."""
+        """Pick some sequences to show."""
 
 
-class Evidence(Protocol):
-    """Past predictions in two parts."""
+class RowSource(Protocol):
+    """Labeled predictions, split into training rows and held-out rows."""
 
     @property
-    def to_fit(self) -> ToFit:
-        """The part to fit to."""
+    def training_rows(self) -> TrainingRows:
+        """The rows to fit to."""
 
-    def judged(self, fitted: "Fitted") -> Judged:
-        """Let the methods predict the other part."""
+    def held_out_rows(self, fitted: "FittedMethods") -> HeldOutRows:
+        """Predict the held-out rows with each method."""
 
     def facts(self) -> "Facts":
-        """Count rows, groups and times, after the other part was judged."""
+        """Count rows, groups and times; to be called after `held_out_rows`."""

@@ -1,19 +1,19 @@
-"""What the numbers mean: how far off, when, in which direction, how sure that is, what to do."""
+"""The verdict in words: size, time and direction of the error, its certainty, and what to do."""
 
 from dataclasses import dataclass
 from typing import Literal
 
-from tempocal.assessment.error_spans import Spell, direction, find_spells
+from tempocal.assessment.error_spans import ErrorSpan, direction, find_error_spans
 from tempocal.assessment.facts import Facts
-from tempocal.assessment.method_scores import Scores
+from tempocal.assessment.method_scores import MethodScores
 from tempocal.assessment.wording import interval_text, method_text, points_text, span_text
 from tempocal.metrics import IntervalEstimate
 
 Grade = Literal["fine", "unsure", "off"]
 
-# An error that nobody would act on.
-SMALL = 0.03
-# With fewer groups than this to judge on, little can be said.
+# A calibration error below this is called fine.
+SMALL_ERROR = 0.03
+# With fewer held-out groups than this, the verdict asks for more data.
 FEW_GROUPS = 100
 
 
@@ -27,14 +27,14 @@ class Verdict:
     when: str
     how_sure: str
     what_to_do: str
-    spells: tuple[Spell, ...]
+    spells: tuple[ErrorSpan, ...]
 
     def __str__(self) -> str:
         return "\n".join([self.headline, self.how_far, self.when, self.how_sure, self.what_to_do])
 
 
-def judge(
-    scores: dict[str, Scores],
+def make_verdict(
+    scores: dict[str, MethodScores],
     against_global: IntervalEstimate,
     chosen: str,
     facts: Facts,
@@ -42,39 +42,41 @@ def judge(
 ) -> Verdict:
     """Put the numbers of an assessment into words."""
     raw = scores["raw"]
-    spells = find_spells(raw.ece_over_time, raw.overconfidence)
-    grade = _grade(scores, spells, is_reversed)
+    spans = find_error_spans(raw.ece_over_time, raw.overconfidence)
+    grade = _grade(scores, spans, is_reversed)
     return Verdict(
         grade,
-        _headline(grade, spells, is_reversed),
+        _headline(grade, spans, is_reversed),
         _how_far(raw),
-        _when(raw, spells),
+        _when(raw, spans),
         _how_sure(raw, facts),
-        _turn_around(facts) if is_reversed else _what_to_do(scores, against_global, chosen),
-        spells,
+        _check_class_order(facts) if is_reversed else _what_to_do(scores, against_global, chosen),
+        spans,
     )
 
 
-def _grade(scores: dict[str, Scores], spells: tuple[Spell, ...], is_reversed: bool) -> Grade:
-    if spells or is_reversed or scores["along time"].gain.lower > 0.0:
+def _grade(
+    scores: dict[str, MethodScores], spans: tuple[ErrorSpan, ...], is_reversed: bool
+) -> Grade:
+    if spans or is_reversed or scores["along time"].gain.lower > 0.0:
         return "off"
-    return "fine" if scores["raw"].ece_over_time.mean.upper <= SMALL else "unsure"
+    return "fine" if scores["raw"].ece_over_time.mean.upper <= SMALL_ERROR else "unsure"
 
 
-def _headline(grade: Grade, spells: tuple[Spell, ...], is_reversed: bool) -> str:
+def _headline(grade: Grade, spans: tuple[ErrorSpan, ...], is_reversed: bool) -> str:
     if is_reversed:
         return "These seem to be the probabilities of the other class."
     if grade == "fine":
         return "These probabilities can be trusted at all times."
     if grade == "unsure":
-        return "No fault was found, but there are too few sequences to rule one out."
-    if not spells:
-        return "These probabilities can be bettered, but are off at no time in particular."
-    worst = max(spells, key=lambda spell: spell.error)
+        return "No error was found, but there are too few sequences to rule one out."
+    if not spans:
+        return "These probabilities can be improved, but no particular time stands out."
+    worst = max(spans, key=lambda span: span.error)
     return f"These probabilities are {worst.direction} {span_text(worst.first, worst.last)}."
 
 
-def _how_far(raw: Scores) -> str:
+def _how_far(raw: MethodScores) -> str:
     mean = raw.ece_over_time.mean
     if mean.only_upper:
         true = f"is at most {mean.upper:.3f}"
@@ -86,43 +88,44 @@ def _how_far(raw: Scores) -> str:
     )
 
 
-def _when(raw: Scores, spells: tuple[Spell, ...]) -> str:
-    if not spells:
-        return "At no time is the error surely more than what chance shows."
-    told = "; ".join(_spell_text(spell) for spell in spells)
+def _when(raw: MethodScores, spans: tuple[ErrorSpan, ...]) -> str:
+    if not spans:
+        return "At no time is the error larger than chance alone can explain."
+    text = "; ".join(_error_text(span) for span in spans)
     table = raw.ece_over_time
     kinds = (direction(table, raw.overconfidence, k) for k in range(len(table)))
-    quiet = sum(kind is None for kind in kinds)
-    chance = f" In {quiet} of {len(table)} stretches of time the error may be chance."
-    return told[0].upper() + told[1:] + "." + (chance if quiet else "")
+    n_chance = sum(kind is None for kind in kinds)
+    chance = f" In {n_chance} of {len(table)} time bins the error may be chance."
+    return text[0].upper() + text[1:] + "." + (chance if n_chance else "")
 
 
-def _spell_text(spell: Spell) -> str:
-    when = span_text(spell.first, spell.last)
-    if spell.direction == "off in both directions":
-        return f"{when} they are off by {points_text(spell.error)}, some too high and some too low"
-    by = points_text(spell.overconfidence)
-    return f"{when} they are {spell.direction}, by {by} on average"
+def _error_text(span: ErrorSpan) -> str:
+    when = span_text(span.first, span.last)
+    if span.direction == "off in both directions":
+        return f"{when} they are off by {points_text(span.error)}, some too high and some too low"
+    by = points_text(span.overconfidence)
+    return f"{when} they are {span.direction}, by {by} on average"
 
 
-def _how_sure(raw: Scores, facts: Facts) -> str:
+def _how_sure(raw: MethodScores, facts: Facts) -> str:
     n_groups = facts.judged_groups
     units = "sequences" if facts.groups == facts.sequences else "groups"
     rows = int(raw.ece_over_time.rows.sum())
     level = f"{raw.ece_over_time.level:.0%}"
     if n_groups is None:
         return (
-            f"Judged on {rows:,} rows, which were taken as independent because no sequence was "
-            "named: if rows share a sequence, nothing here is as sure as it looks."
+            f"Evaluated on {rows:,} rows that were held out from fitting. They were taken as "
+            "independent because no sequence was named: if rows share a sequence, the intervals "
+            "are too narrow."
         )
     text = (
-        f"Judged on {n_groups:,} {units} ({rows:,} rows) that nothing was fitted to; intervals "
-        f"are {level}, over {units}."
+        f"Evaluated on {n_groups:,} {units} ({rows:,} rows) that were held out from fitting; the "
+        f"intervals are {level} intervals over {units}."
     )
     return text + (" That is few: collect more." if n_groups < FEW_GROUPS else "")
 
 
-def _turn_around(facts: Facts) -> str:
+def _check_class_order(facts: Facts) -> str:
     first, second = facts.classes
     return (
         f"Check which class they stand for: they were read as those of {second}, against {first}. "
@@ -130,34 +133,37 @@ def _turn_around(facts: Facts) -> str:
     )
 
 
-def _what_to_do(scores: dict[str, Scores], against_global: IntervalEstimate, chosen: str) -> str:
+def _what_to_do(
+    scores: dict[str, MethodScores], against_global: IntervalEstimate, chosen: str
+) -> str:
     raw, along = scores["raw"], scores["along time"]
     if chosen == "Identity" or along.gain <= 0.0:
-        return "Leave them as they are: no correction does better on sequences left out."
+        return "Leave them as they are: no correction does better on held-out sequences."
     before, after = raw.ece_over_time.mean, along.ece_over_time.mean
-    does = (
-        f"On sequences left out the NLL falls by {interval_text(along.gain, 4)} and the mean error "
-        f"over time goes from {before:.3f} to {after:.3f}, where chance shows {after.floor:.3f}"
+    effect = (
+        f"On held-out sequences the NLL falls by {interval_text(along.gain, 4)} and the mean error "
+        f"over time goes from {before:.3f} to {after:.3f}, of which chance alone explains "
+        f"{after.floor:.3f}"
     )
     if after.lower > before.upper:
         return (
             f"Look at the predictions themselves. {method_text(chosen)} is the best correction "
-            f"that was tried, but it trades one fault for another. {does}."
+            f"that was tried, but it trades one fault for another. {effect}."
         )
     if along.gain.lower <= 0.0:
         return (
-            f"Calibration by {method_text(chosen)} probably helps, but that is not sure. {does}. "
-            "Collect more sequences, or fit it to all of them and watch what it does."
+            f"Calibration by {method_text(chosen)} probably helps, but that is not certain. "
+            f"{effect}. Collect more sequences, or fit it to all of them and monitor the result."
         )
-    beside = _beside_global(against_global, scores["global"])
-    return f"Calibrate them by {method_text(chosen)}. {does}. {beside}"
+    comparison = _compare_with_global(against_global, scores["global"])
+    return f"Calibrate them by {method_text(chosen)}. {effect}. {comparison}"
 
 
-def _beside_global(against_global: IntervalEstimate, at_once: Scores) -> str:
+def _compare_with_global(against_global: IntervalEstimate, global_scaling: MethodScores) -> str:
     if against_global.lower > 0.0:
         return (
             "One temperature for all times is not as good: it leaves an error of "
-            f"{at_once.ece_over_time.mean:.3f}, and an NLL that is higher by "
+            f"{global_scaling.ece_over_time.mean:.3f}, and an NLL that is higher by "
             f"{interval_text(against_global, 4)}."
         )
     if against_global.upper < 0.0:

@@ -1,4 +1,4 @@
-"""Numbers and times as a reader wants them."""
+"""Numbers, times and names of methods as text."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from tempocal.metrics import IntervalEstimate
 
 
 def printable(text: object) -> str:
-    """Return a name from the data without what would steer a terminal or break a page."""
+    """Replace control characters in a name from the data."""
     return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in str(text))
 
 
@@ -34,19 +34,19 @@ def method_text(name: str) -> str:
 
 
 def span_text(first: Any, last: Any) -> str:
-    """Return a stretch of time in words."""
+    """Return a span of time in words."""
     one, other = time_text(first), time_text(last)
     return f"at time {one}" if one == other else f"from time {one} to {other}"
 
 
 def interval_text(estimate: IntervalEstimate, digits: int = 3) -> str:
-    """Return a number with its interval, or with its bound alone."""
+    """Return a number with its interval, or with its upper bound only."""
     if estimate.only_upper:
         return f"{estimate:.{digits}f} (at most {estimate.upper:.{digits}f})"
-    ends = f"{estimate.lower:.{digits}f} to {estimate.upper:.{digits}f}"
-    return f"{estimate:.{digits}f} ({ends})"
+    interval = f"{estimate.lower:.{digits}f} to {estimate.upper:.{digits}f}"
+    return f"{estimate:.{digits}f} ({interval})"
 
 
 def points_text(share: float) -> str:
-    """Return a difference of shares in percentage points."""
+    """Return a difference of probabilities in percentage points."""
     return f"{100.0 * abs(share):.1f} percentage points"

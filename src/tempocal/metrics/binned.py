@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from tempocal.metrics.arguments import check_bins, check_choice
+from tempocal.inputs import check_bins, check_choice
 from tempocal.metrics.binsums import BinSums, bin_sums
 from tempocal.metrics.edges import BINNINGS, Binning, Edges, describe, equal_width, make_edges
 from tempocal.metrics.estimates import BinnedEstimate, reliability_table
-from tempocal.metrics.events import NAMES, Events, Of, events_of
+from tempocal.metrics.events import EVENT_NAMES, EventKind, Events, events_of
 from tempocal.metrics.predictions import check_predictions
-from tempocal.metrics.single_pass import sums_at_once
+from tempocal.metrics.single_pass import bin_sums_single_pass
 
 
 def ece(
@@ -19,7 +19,7 @@ def ece(
     *,
     bins: int = 15,
     binning: Binning = "equal_width",
-    of: Of = "top_label",
+    of: EventKind = "top_label",
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> BinnedEstimate:
@@ -67,8 +67,10 @@ def ece(
     >>> error.bins.frequency
     array([nan, nan, 0.5, 1. , 1. ])
     """
-    return ece_of_sums(
-        sums_of(y, proba, bins, binning, of=of, sample_weight=sample_weight, classes=classes)
+    return ece_from_bins(
+        bin_predictions(
+            y, proba, bins, binning, of=of, sample_weight=sample_weight, classes=classes
+        )
     )
 
 
@@ -78,7 +80,7 @@ def max_calibration_error(
     *,
     bins: int = 15,
     binning: Binning = "equal_width",
-    of: Of = "top_label",
+    of: EventKind = "top_label",
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> BinnedEstimate:
@@ -103,7 +105,9 @@ def max_calibration_error(
     >>> max_calibration_error([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.9], bins=5)
     BinnedEstimate(0.2, 'maximum top-label calibration error, 5 equal-width bins')
     """
-    found = sums_of(y, proba, bins, binning, of=of, sample_weight=sample_weight, classes=classes)
+    found = bin_predictions(
+        y, proba, bins, binning, of=of, sample_weight=sample_weight, classes=classes
+    )
     sums, filled = found.sums, found.sums.weight > 0
     value = float((abs(sums.gap[filled]) / sums.weight[filled]).max())
     name = f"maximum {found.name} calibration error, {found.binning}"
@@ -111,7 +115,7 @@ def max_calibration_error(
 
 
 @dataclass(frozen=True, eq=False)
-class Binned:
+class BinTable:
     """Bins as a user asked for them, and the sums over their rows."""
 
     sums: BinSums
@@ -120,36 +124,36 @@ class Binned:
     binning: str  # in words
 
 
-def sums_of(
+def bin_predictions(
     y: ArrayLike,
     proba: ArrayLike,
     bins: int,
     binning: Binning,
     *,
-    of: Of,
+    of: EventKind,
     sample_weight: ArrayLike | None,
     classes: ArrayLike | None,
-) -> Binned:
+) -> BinTable:
     """Take what a user passed through the door, and sum it by bin."""
-    check_choice(of, "of", tuple(NAMES))
+    check_choice(of, "of", tuple(EVENT_NAMES))
     check_choice(binning, "binning", BINNINGS)
     if binning == "equal_width" and sample_weight is None:
         edges = equal_width(check_bins(bins))
-        sums = sums_at_once(y, proba, edges, of_top=of == "top_label", classes=classes)
+        sums = bin_sums_single_pass(y, proba, edges, of_top=of == "top_label", classes=classes)
         if sums is not None:
-            return Binned(sums, edges, NAMES[of], describe(bins, binning))
+            return BinTable(sums, edges, EVENT_NAMES[of], describe(bins, binning))
     rows = check_predictions(y, proba, sample_weight, classes)
-    return sums_of_events(events_of(rows, of), bins, binning)
+    return bin_events(events_of(rows, of), bins, binning)
 
 
-def sums_of_events(events: Events, bins: int, binning: Binning) -> Binned:
+def bin_events(events: Events, bins: int, binning: Binning) -> BinTable:
     """Sum events by bin."""
     edges = make_edges(events, bins, binning)
     sums = bin_sums(events.confidence, events.outcome, events.weight, edges)
-    return Binned(sums, edges, events.name, describe(bins, binning))
+    return BinTable(sums, edges, events.name, describe(bins, binning))
 
 
-def ece_of_sums(found: Binned) -> BinnedEstimate:
+def ece_from_bins(found: BinTable) -> BinnedEstimate:
     """ECE of any events, with its name."""
     value = float(abs(found.sums.gap).sum() / found.sums.weight.sum())
     name = f"{found.name} ECE, {found.binning}"

@@ -18,7 +18,7 @@ from tempocal.metrics.predictions import row_blocks
 # Rows of a block take turns at so many tables, as in bins.h: so every way has the same bits.
 TURNS = 4
 # With more bins, to add up the tables would take as long as the rows.
-MOST_BINS = 2**12
+MAX_BINS = 2**12
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ def bin_sums(
     """
     # One cell for each (bin, outcome): the sum of outcomes is then the weight of half the cells.
     shape = (edges.n_bins, 2)
-    turns = TURNS if edges.n_bins <= MOST_BINS else 1
+    turns = TURNS if edges.n_bins <= MAX_BINS else 1
     count = np.zeros(shape, dtype=np.intp)
     mass, said = np.zeros(shape), np.zeros(shape)
     for part in row_blocks(len(confidence)):

@@ -1,4 +1,4 @@
-"""The one table that calibration errors over time come from: sums over (stretch, event, bin)."""
+"""The one table that calibration errors over time come from: sums over (time bin, event, bin)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,23 +10,23 @@ from numpy.typing import NDArray
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.metrics.edges import Binning, make_edges
-from tempocal.metrics.events import Events, Of, events_of, one_class
-from tempocal.metrics.predictions import Predictions
+from tempocal.metrics.events import EventKind, Events, events_of, one_class
+from tempocal.metrics.predictions import CheckedPredictions
 from tempocal.metrics.sample import Sample
 
-# With more cells in a stretch, those without rows are left out.
-MOST_CELLS = 5_000
+# With more cells in a time bin, those without rows are left out.
+MAX_CELLS = 5_000
 
 
 @dataclass(frozen=True)
 class GapMetric:
     """Which calibration error: of which events, in which bins."""
 
-    of: Of | None  # None for every class
+    of: EventKind | None  # None for every class
     bins: int
     binning: Binning
 
-    def events(self, rows: Predictions) -> list[Events]:
+    def events(self, rows: CheckedPredictions) -> list[Events]:
         """Return the events whose errors are averaged."""
         if self.of is not None:
             return [events_of(rows, self.of)]
@@ -34,14 +34,14 @@ class GapMetric:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """For every row and event, the cell it counts in; cells are numbered stretch by stretch."""
+class GapCells:
+    """For every row and event, the cell it counts in; cells are numbered time bin by time bin."""
 
     codes: Codes  # (n, E)
     confidence: Array  # (n, E)
     outcome: NDArray[np.bool_]  # (n, E)
     below: Array  # (n, E) probability of the classes before the event's
-    per_stretch: int
+    per_time_bin: int
 
     @property
     def n_events(self) -> int:
@@ -49,22 +49,22 @@ class Cells:
         return int(self.codes.shape[1])
 
 
-def make_cells(sample: Sample, metric: GapMetric) -> Cells:
+def make_cells(sample: Sample, metric: GapMetric) -> GapCells:
     """Find the cell of every row and event."""
     found = [
         _located(metric.events(rows), metric, rows)
         for rows in (sample.rows.take(part) for part in sample.parts)
     ]
-    per_stretch = found[0][0].shape[1] * metric.bins
+    per_time_bin = found[0][0].shape[1] * metric.bins
     bins, confidence, outcome, below = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    if per_stretch > MOST_CELLS:
-        bins, per_stretch = _filled(bins, sample.parts)
-    codes = bins + sample.stretches.codes[:, None] * per_stretch
-    return Cells(codes, confidence, outcome, below, per_stretch)
+    if per_time_bin > MAX_CELLS:
+        bins, per_time_bin = _filled(bins, sample.parts)
+    codes = bins + sample.time_bins.codes[:, None] * per_time_bin
+    return GapCells(codes, confidence, outcome, below, per_time_bin)
 
 
 def _filled(bins: Codes, parts: Sequence[slice]) -> tuple[Codes, int]:
-    """Leave out the cells of each stretch that have no rows; return how many are left at most."""
+    """Leave out the cells of each time bin that have no rows; return how many are left at most."""
     numbered, most = np.empty_like(bins), 0
     for part in parts:
         found, codes = np.unique(bins[part], return_inverse=True)
@@ -73,16 +73,16 @@ def _filled(bins: Codes, parts: Sequence[slice]) -> tuple[Codes, int]:
     return numbered, most
 
 
-def gaps_by_cell(sample: Sample, cells: Cells, outcome: NDArray[np.bool_]) -> Array:
-    """Sum confidence minus outcome over cells, by the weight of the stretch: (S, cells)."""
+def gaps_by_cell(sample: Sample, cells: GapCells, outcome: NDArray[np.bool_]) -> Array:
+    """Sum confidence minus outcome over cells, by the weight of the time bin: (S, cells)."""
     gap = (cells.confidence - outcome) * sample.weight[:, None]
-    shape = (sample.stretches.count, cells.per_stretch)
+    shape = (sample.time_bins.count, cells.per_time_bin)
     sums = np.bincount(cells.codes.ravel(), gap.ravel(), minlength=shape[0] * shape[1])
     return np.asarray(sums.reshape(shape) / (sample.totals[:, None] * cells.n_events))
 
 
 def _located(
-    events: list[Events], metric: GapMetric, rows: Predictions
+    events: list[Events], metric: GapMetric, rows: CheckedPredictions
 ) -> tuple[NDArray[Any], ...]:
     before = np.cumsum(rows.proba, axis=1) - rows.proba
     every = np.arange(len(before))

@@ -2,7 +2,7 @@
 
 from numpy.typing import ArrayLike
 
-from tempocal.metrics.binned import ece_of_sums, sums_of_events
+from tempocal.metrics.binned import bin_events, ece_from_bins
 from tempocal.metrics.edges import Binning, describe
 from tempocal.metrics.estimates import ClasswiseEstimate
 from tempocal.metrics.events import one_class
@@ -58,7 +58,7 @@ def classwise_ece(
     """
     rows = check_predictions(y, proba, sample_weight, classes)
     by_class = tuple(
-        ece_of_sums(sums_of_events(one_class(rows, column, f"class {label!r}"), bins, binning))
+        ece_from_bins(bin_events(one_class(rows, column, f"class {label!r}"), bins, binning))
         for column, label in enumerate(rows.classes.tolist())
     )
     value = sum(by_class) / rows.n_classes

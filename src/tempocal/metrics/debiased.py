@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tempocal.errors import InputError
-from tempocal.metrics.binned import sums_of
+from tempocal.metrics.binned import bin_predictions
 from tempocal.metrics.binsums import BinSums
 from tempocal.metrics.edges import Binning
 from tempocal.metrics.estimates import DebiasedEstimate, reliability_table
-from tempocal.metrics.events import Of
+from tempocal.metrics.events import EventKind
 
 
 def debiased_ece(
@@ -17,7 +17,7 @@ def debiased_ece(
     *,
     bins: int = 15,
     binning: Binning = "equal_mass",
-    of: Of = "top_label",
+    of: EventKind = "top_label",
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> DebiasedEstimate:
@@ -70,7 +70,9 @@ def debiased_ece(
     >>> float(error), round(error.squared, 4)
     (0.0, -0.04)
     """
-    found = sums_of(y, proba, bins, binning, of=of, sample_weight=sample_weight, classes=classes)
+    found = bin_predictions(
+        y, proba, bins, binning, of=of, sample_weight=sample_weight, classes=classes
+    )
     squared = _debiased_square(found.sums)
     name = f"debiased L2 {found.name} ECE (Kumar et al. 2019), {found.binning}"
     value = max(squared, 0.0) ** 0.5

@@ -6,33 +6,33 @@ from inspect import signature
 from typing import Any
 
 from tempocal.errors import InputError
-from tempocal.metrics.arguments import check_bins, check_two_classes
+from tempocal.inputs import check_bins
 from tempocal.metrics.binned import ece
-from tempocal.metrics.binned_values import Profile
 from tempocal.metrics.cells import GapMetric
 from tempocal.metrics.classwise import classwise_ece
 from tempocal.metrics.edges import describe
-from tempocal.metrics.gap_sums import profile_of_gaps
-from tempocal.metrics.jackknife import Metric, profile_of_any
+from tempocal.metrics.gap_sums import calibration_error_by_time_bin
+from tempocal.metrics.jackknife import Metric, jackknife_by_time_bin
 from tempocal.metrics.likelihood import nll, row_nll
-from tempocal.metrics.mean_losses import profile_of_mean
+from tempocal.metrics.mean_losses import mean_loss_by_time_bin
+from tempocal.metrics.metric_intervals import MetricByTimeBin
 from tempocal.metrics.overconfidence import overconfidence, row_overconfidence
-from tempocal.metrics.predictions import RowLoss
+from tempocal.metrics.predictions import RowLoss, check_two_classes
 from tempocal.metrics.sample import Sample
 from tempocal.metrics.squared_error import brier, row_brier
 
 
-def profile_of(sample: Sample, metric: Metric, level: float, seed: int) -> Profile:
-    """Take a metric over the stretches of a sample."""
+def metric_by_time_bin(sample: Sample, metric: Metric, level: float, seed: int) -> MetricByTimeBin:
+    """Take a metric over the time bins of a sample."""
     _, settings = unwrap(metric)
     check_two_classes(settings.get("of", ""), sample.rows.n_classes, "another of=")
     loss = row_loss(metric)
     if loss is not None:
-        return profile_of_mean(sample, *loss, level)
+        return mean_loss_by_time_bin(sample, *loss, level)
     gaps = gap_metric(metric)
     if gaps is not None:
-        return profile_of_gaps(sample, *gaps, level, seed)
-    return profile_of_any(sample, metric, level, seed)
+        return calibration_error_by_time_bin(sample, *gaps, level, seed)
+    return jackknife_by_time_bin(sample, metric, level, seed)
 
 
 def gap_metric(metric: Metric) -> tuple[GapMetric, str] | None:

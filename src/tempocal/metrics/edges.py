@@ -8,9 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from tempocal.inputs import Codes
+from tempocal.inputs import Codes, check_bins, check_choice
 from tempocal.links import Array
-from tempocal.metrics.arguments import check_bins, check_choice
 from tempocal.metrics.events import Events
 
 Binning = Literal["equal_width", "equal_mass"]

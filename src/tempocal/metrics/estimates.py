@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tempocal.links import Array
 from tempocal.metrics.binsums import BinSums
 from tempocal.metrics.edges import Edges
-from tempocal.metrics.frequency import FrequencySpread, independent_rows
+from tempocal.metrics.frequency import FrequencyInterval, interval_over_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +49,10 @@ class ReliabilityTable:
 
 
 def reliability_table(
-    sums: BinSums, edges: Edges, spread: FrequencySpread | None = None
+    sums: BinSums, edges: Edges, spread: FrequencyInterval | None = None
 ) -> ReliabilityTable:
     """Turn sums into means; without a spread, rows are taken as independent."""
-    spread = spread or independent_rows(sums)
+    spread = spread or interval_over_rows(sums)
     return ReliabilityTable(
         lower=edges.values[:-1],
         upper=edges.values[1:],

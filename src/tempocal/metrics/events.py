@@ -6,13 +6,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.inputs import Codes
+from tempocal.inputs import Codes, check_choice
 from tempocal.links import Array
-from tempocal.metrics.arguments import check_choice, check_two_classes
-from tempocal.metrics.predictions import Predictions, row_blocks
+from tempocal.metrics.predictions import CheckedPredictions, check_two_classes, row_blocks
 
-Of = Literal["top_label", "positive_class"]
-NAMES = {"top_label": "top-label", "positive_class": "positive-class"}
+EventKind = Literal["top_label", "positive_class"]
+EVENT_NAMES = {"top_label": "top-label", "positive_class": "positive-class"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,14 +25,14 @@ class Events:
     column: Codes | int  # (n,) whose class it is
 
 
-def events_of(rows: Predictions, of: Of) -> Events:
+def events_of(rows: CheckedPredictions, of: EventKind) -> Events:
     """Return the events that ``of=`` names."""
-    check_choice(of, "of", tuple(NAMES))
+    check_choice(of, "of", tuple(EVENT_NAMES))
     check_two_classes(of, rows.n_classes, 'of="top_label", or classwise_ece for every class')
-    return top_label(rows) if of == "top_label" else one_class(rows, 1, NAMES[of])
+    return top_label(rows) if of == "top_label" else one_class(rows, 1, EVENT_NAMES[of])
 
 
-def top_label(rows: Predictions) -> Events:
+def top_label(rows: CheckedPredictions) -> Events:
     """Event: the most probable class, the first of them in a tie, is the true one."""
     confidence = np.empty(len(rows.codes))
     outcome = np.empty(len(rows.codes), dtype=np.bool_)
@@ -44,9 +43,9 @@ def top_label(rows: Predictions) -> Events:
         confidence[part] = proba[np.arange(len(top)), top]
         outcome[part] = top == rows.codes[part]
         column[part] = top
-    return Events(confidence, outcome, rows.weight, NAMES["top_label"], column)
+    return Events(confidence, outcome, rows.weight, EVENT_NAMES["top_label"], column)
 
 
-def one_class(rows: Predictions, column: int, name: str) -> Events:
+def one_class(rows: CheckedPredictions, column: int, name: str) -> Events:
     """Event: the class of this column is the true one."""
     return Events(rows.proba[:, column], rows.codes == column, rows.weight, name, column)

@@ -9,11 +9,11 @@ from tempocal.links import Array
 from tempocal.metrics.binsums import BinSums
 from tempocal.metrics.edges import Edges
 from tempocal.metrics.events import Events
-from tempocal.metrics.quantiles import student_quantile
+from tempocal.metrics.metric_intervals import student_quantile
 
 
 @dataclass(frozen=True, eq=False)
-class FrequencySpread:
+class FrequencyInterval:
     """Interval of the frequency of each bin, and the independent units that it rests on."""
 
     units: Array
@@ -21,14 +21,14 @@ class FrequencySpread:
     upper: Array
 
 
-def independent_rows(sums: BinSums, level: float = 0.95) -> FrequencySpread:
+def interval_over_rows(sums: BinSums, level: float = 0.95) -> FrequencyInterval:
     """Take each row as a unit of its own, as often as it counts."""
     return _score_interval(sums, sums.weight, sums.weight, level)
 
 
-def by_group(
+def interval_over_groups(
     events: Events, edges: Edges, sums: BinSums, groups: Groups, level: float = 0.95
-) -> FrequencySpread:
+) -> FrequencyInterval:
     """Take each group as a unit: the rows of one may all come true together."""
     codes = edges.locate(events.confidence)
     weight = np.ones(len(codes)) if events.weight is None else events.weight
@@ -40,12 +40,12 @@ def by_group(
         return np.asarray(np.bincount(bins, added**2, minlength=edges.n_bins), dtype=np.float64)
 
     deviations = squares(weight * (events.outcome - frequency[codes]))
-    return spread_of_groups(sums, squares(weight), deviations, level)
+    return interval_from_group_sums(sums, squares(weight), deviations, level)
 
 
-def spread_of_groups(
+def interval_from_group_sums(
     sums: BinSums, weights: Array, deviations: Array, level: float = 0.95
-) -> FrequencySpread:
+) -> FrequencyInterval:
     """Tell how sure frequencies are, by sums over the groups of each bin.
 
     Parameters
@@ -75,7 +75,9 @@ def _frequency(sums: BinSums) -> Array:
     return np.asarray(sums.outcome / np.where(sums.weight > 0.0, sums.weight, 1.0))
 
 
-def _score_interval(sums: BinSums, units: Array, effective: Array, level: float) -> FrequencySpread:
+def _score_interval(
+    sums: BinSums, units: Array, effective: Array, level: float
+) -> FrequencyInterval:
     """Wilson's interval with an effective number of trials: never empty, never beyond [0, 1]."""
     filled = sums.weight > 0.0
     n = np.where(filled, np.maximum(effective, 1e-12), 1.0)
@@ -87,4 +89,4 @@ def _score_interval(sums: BinSums, units: Array, effective: Array, level: float)
     # Rounding must not put an end on the far side of the frequency.
     lower = np.where(filled, np.maximum(np.minimum(center - half, frequency), 0.0), np.nan)
     upper = np.where(filled, np.minimum(np.maximum(center + half, frequency), 1.0), np.nan)
-    return FrequencySpread(units, lower, upper)
+    return FrequencyInterval(units, lower, upper)

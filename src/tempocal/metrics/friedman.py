@@ -11,7 +11,7 @@ from tempocal.errors import InputError
 from tempocal.inputs import as_array, as_float64
 from tempocal.links import Array
 
-FEWEST_METHODS, FEWEST_SETS = 2, 2
+MIN_METHODS, MIN_SETS = 2, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,14 +223,14 @@ def _check_scores(scores: Any) -> Array:
             f"{values.shape}"
         )
     n_sets, n_methods = values.shape
-    if n_methods < FEWEST_METHODS:
+    if n_methods < MIN_METHODS:
         raise InputError(
-            f"scores must have a column for each of at least {FEWEST_METHODS} methods, but it has "
+            f"scores must have a column for each of at least {MIN_METHODS} methods, but it has "
             f"{n_methods}"
         )
-    if n_sets < FEWEST_SETS:
+    if n_sets < MIN_SETS:
         raise InputError(
-            f"scores must have a row for each of at least {FEWEST_SETS} sets, but it has {n_sets}: "
+            f"scores must have a row for each of at least {MIN_SETS} sets, but it has {n_sets}: "
             "one set says nothing about how ranks vary"
         )
     missing = np.isnan(values)

@@ -6,16 +6,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tempocal.errors import InputError
-from tempocal.metrics.arguments import check_level
-from tempocal.metrics.binned_values import Range
 from tempocal.metrics.dispatch import row_loss
 from tempocal.metrics.estimates import IntervalEstimate
 from tempocal.metrics.jackknife import Metric
-from tempocal.metrics.mean_losses import range_of_mean
+from tempocal.metrics.mean_losses import mean_with_interval
+from tempocal.metrics.metric_intervals import MetricInterval
 from tempocal.metrics.overconfidence import row_overconfidence
-from tempocal.metrics.predictions import check_groups_of, check_predictions
+from tempocal.metrics.predictions import check_groups_of, check_level, check_predictions
 from tempocal.metrics.sample import make_sample
-from tempocal.metrics.time_bins import one_stretch
+from tempocal.metrics.time_bins import single_time_bin
 
 
 def gain(
@@ -67,16 +66,16 @@ def gain(
     new = check_predictions(y, after, sample_weight, classes)
     check_level(level)
     clusters = check_groups_of(old, groups)
-    # One stretch keeps the rows in their order, so that both losses are of the same rows.
-    sample = make_sample(old, one_stretch(len(old.codes)), clusters)
+    # One time bin keeps the rows in their order, so that both losses are of the same rows.
+    sample = make_sample(old, single_time_bin(len(old.codes)), clusters)
     losses = loss(old.proba, old.codes), loss(new.proba, new.codes)
     # Two infinite losses are as bad as each other.
     with np.errstate(invalid="ignore"):
         difference = np.where(losses[0] == losses[1], 0.0, losses[0] - losses[1])
-    return make_gain(range_of_mean(sample, difference, level), name, level)
+    return make_gain(mean_with_interval(sample, difference, level), name, level)
 
 
-def make_gain(found: Range, name: str, level: float) -> IntervalEstimate:
+def make_gain(found: MetricInterval, name: str, level: float) -> IntervalEstimate:
     """Return a difference with its ends and its name."""
     ends = (found.lower, found.upper)
     return IntervalEstimate(found.value, f"gain in {name}", *ends, 0.0, False, level)

@@ -19,9 +19,9 @@ from tempocal.inputs import (
 )
 from tempocal.links import Array
 from tempocal.metrics.movement import MartingaleCheck, MovementTable
-from tempocal.metrics.time_bins import Bins, Stretches, cut
+from tempocal.metrics.time_bins import Bins, TimeBins, cut_times
 
-FEWEST_GROUPS = 2
+MIN_GROUPS = 2
 
 
 def martingale_check(
@@ -57,7 +57,7 @@ def martingale_check(
         Independent clusters, where sequences hang together, as the maps of one match do. By
         default, each sequence is its own.
     bins : int or "steps", optional
-        Look at this many stretches of time as well, of about as many steps each, or at each
+        Look at this many time bins as well, of about as many steps each, or at each
         distinct time. Needs ``time``, and a step is counted at the time of its later row.
 
     Returns
@@ -85,7 +85,7 @@ def martingale_check(
     true forecasts, 3,000 each, 4.5 to 7.2 % had a p-value below 0.05, the most at 5 matches. Every
     row counts once: weights of rows have no meaning for steps between them.
 
-    Among many stretches some stand out by chance: one in twenty has ``abs(z) > 1.96``.
+    Among many time bins some stand out by chance: one in twenty has ``abs(z) > 1.96``.
 
     References
     ----------
@@ -135,7 +135,7 @@ def martingale_check(
         n_sequences=n_sequences,
         n_single=own.count - n_sequences,
         n_groups=int(cluster.max()) + 1,
-        over_time=_over_time(terms, within, cluster, _stretches(bins, times, later)),
+        over_time=_over_time(terms, within, cluster, _time_bins(bins, times, later)),
     )
 
 
@@ -172,20 +172,20 @@ def _steps(own: Groups, times: Times | None, sequence: Any) -> tuple[Codes, Code
 
 
 def _require_groups(cluster: Codes, given: bool) -> None:
-    if cluster.max() + 1 < FEWEST_GROUPS:
+    if cluster.max() + 1 < MIN_GROUPS:
         name = "groups" if given else "sequence"
         raise InputError(
             f"{name} has 1 id with steps in it, but the spread between them is what the check "
-            f"measures by: at least {FEWEST_GROUPS} must have a sequence of two rows or more"
+            f"measures by: at least {MIN_GROUPS} must have a sequence of two rows or more"
         )
 
 
-def _stretches(bins: Bins | None, times: Times | None, later: Codes) -> Stretches | None:
+def _time_bins(bins: Bins | None, times: Times | None, later: Codes) -> TimeBins | None:
     if bins is None:
         return None
     if times is None:
         raise InputError(f"bins is {bins!r}, which needs time: pass the time of each row")
-    return cut(Times(times.values[later], times.kinds), None, bins)
+    return cut_times(Times(times.values[later], times.kinds), None, bins)
 
 
 def _over_groups(terms: Array, within: Codes, cluster: Codes) -> tuple[float, float, float]:
@@ -197,14 +197,14 @@ def _over_groups(terms: Array, within: Codes, cluster: Codes) -> tuple[float, fl
 
 
 def _over_time(
-    terms: Array, within: Codes, cluster: Codes, stretches: Stretches | None
+    terms: Array, within: Codes, cluster: Codes, time_bins: TimeBins | None
 ) -> MovementTable | None:
-    if stretches is None:
+    if time_bins is None:
         return None
-    sequences = np.bincount(_cells(stretches.codes, within)[0])
-    excess, error, z = _by_code(terms, stretches.codes, cluster, sequences)
-    steps = np.bincount(stretches.codes)
-    return MovementTable(stretches.first, stretches.last, steps, sequences, excess, error, z)
+    sequences = np.bincount(_cells(time_bins.codes, within)[0])
+    excess, error, z = _by_code(terms, time_bins.codes, cluster, sequences)
+    steps = np.bincount(time_bins.codes)
+    return MovementTable(time_bins.first, time_bins.last, steps, sequences, excess, error, z)
 
 
 def _by_code(
@@ -217,7 +217,7 @@ def _by_code(
     scale = float(np.abs(totals).max()) or 1.0
     sums = np.bincount(code_of, totals / scale)
     spread = np.sqrt(np.bincount(code_of, (totals / scale) ** 2))
-    spread[np.bincount(code_of) < FEWEST_GROUPS] = np.nan
+    spread[np.bincount(code_of) < MIN_GROUPS] = np.nan
     z = np.divide(sums, spread, out=np.zeros(len(sums)), where=spread != 0)
     return scale * sums / sequences, scale * spread / sequences, z
 

@@ -22,7 +22,7 @@ MEANING: dict[Verdict, str] = {
 
 @dataclass(frozen=True, eq=False)
 class MovementTable:
-    """One entry for each stretch of time; a step belongs where its later row lies.
+    """One entry for each time bin; a step belongs where its later row lies.
 
     The fields are columns of equal length: ``pandas.DataFrame(vars(table))`` is the table.
 
@@ -35,7 +35,7 @@ class MovementTable:
     sequences : ndarray of int
         Sequences that they come from.
     excess : ndarray
-        Excess movement in the stretch, on average over these sequences.
+        Excess movement in the time bin, on average over these sequences.
     error : ndarray
         Its standard error if nothing is wrong; NaN where there are steps of one group only.
     z : ndarray
@@ -78,7 +78,7 @@ class MartingaleCheck:
     n_groups : int
         Independent clusters that the sequences belong to.
     over_time : MovementTable or None
-        The same over stretches of time; None where ``bins`` was not given.
+        The same over time bins; None where ``bins`` was not given.
     """
 
     excess: float

@@ -8,26 +8,30 @@ from numpy.typing import ArrayLike, NDArray
 
 from tempocal.inputs import check_seed, time_text
 from tempocal.links import Array
-from tempocal.metrics.arguments import check_level
-from tempocal.metrics.binned_values import Profile, Range
-from tempocal.metrics.dispatch import profile_of
+from tempocal.metrics.dispatch import metric_by_time_bin
 from tempocal.metrics.estimates import IntervalEstimate
 from tempocal.metrics.jackknife import Metric
-from tempocal.metrics.predictions import check_groups_of, check_predictions, check_time_of
+from tempocal.metrics.metric_intervals import MetricByTimeBin, MetricInterval
+from tempocal.metrics.predictions import (
+    check_groups_of,
+    check_level,
+    check_predictions,
+    check_time_of,
+)
 from tempocal.metrics.sample import make_sample
-from tempocal.metrics.time_bins import Bins, Stretches, cut, one_stretch
+from tempocal.metrics.time_bins import Bins, TimeBins, cut_times, single_time_bin
 
 
 @dataclass(frozen=True, eq=False)
 class OverTime:
-    """A metric along time: a table with an entry for each stretch.
+    """A metric along time: a table with an entry for each time bin.
 
     ``pandas.DataFrame(table.columns())`` is the table.
 
     Attributes
     ----------
     time_from, time_to, time_middle : ndarray
-        Earliest, latest and mean time of the rows of each stretch, of the kind that was given.
+        Earliest, latest and mean time of the rows of each time bin, of the kind that was given.
     rows, sequences : ndarray of int
         Rows and groups in it; without groups, every row is one of its own.
     value : ndarray
@@ -41,7 +45,7 @@ class OverTime:
         Whether the error is under twice its floor. It may be all noise then: ``lower`` is 0 and
         ``upper`` a bound.
     mean : IntervalEstimate
-        Mean over the stretches, with an interval of its own.
+        Mean over the time bins, with an interval of its own.
     estimator : str
         Which estimator it is, in words.
     level : float
@@ -49,7 +53,7 @@ class OverTime:
     n_groups : int or None
         Groups in all; None if rows were taken as independent.
     chance_ratio : float
-        Of a calibration error: by chance alone the worst of all stretches has no more than this
+        Of a calibration error: by chance alone the worst of all time bins has no more than this
         times its floor, in 98 % of cases. Infinite where that was not drawn.
     """
 
@@ -90,7 +94,7 @@ class OverTime:
         return "\n".join(text)
 
     def _line(self, k: int) -> tuple[str, ...]:
-        """Return the numbers of one stretch."""
+        """Return the numbers of one time bin."""
         numbers = (self.value[k], self.lower[k], self.upper[k], self.floor[k])
         value, lower, upper, floor = (f"{number:.4f}" for number in numbers)
         return (
@@ -118,7 +122,7 @@ def over_time(
     classes: ArrayLike | None = None,
     seed: int = 0,
 ) -> OverTime:
-    """Take a metric on each stretch of time, with intervals.
+    """Take a metric on each time bin, with intervals.
 
     Parameters
     ----------
@@ -130,8 +134,8 @@ def over_time(
     time : array-like of shape (n,)
         Time of each row: numbers, datetimes or timedeltas.
     bins : int or "steps", default=20
-        Stretches of about as many rows each, or one for each distinct time. Rows of one time share
-        a stretch, so that there may be fewer than asked for.
+        TimeBins of about as many rows each, or one for each distinct time. Rows of one time share
+        a time bin, so that there may be fewer than asked for.
     groups : array-like of shape (n,), optional
         The sequence, or coarser cluster, of each row. Without groups rows are taken as independent,
         which makes intervals far too narrow where they are not.
@@ -144,7 +148,7 @@ def over_time(
     -------
     OverTime
         Columns ``time_from, time_to, time_middle, rows, sequences, value, lower, upper, floor,
-        only_upper``, one entry for each stretch, and the ``mean`` over stretches.
+        only_upper``, one entry for each time bin, and the ``mean`` over time bins.
 
     Notes
     -----
@@ -177,31 +181,31 @@ def over_time(
     rows = check_predictions(y, proba, sample_weight, classes)
     times, clusters = check_time_of(rows, time), check_groups_of(rows, groups)
     check_level(level)
-    sample = make_sample(rows, cut(times, rows.weight, bins), clusters)
-    profile = profile_of(sample, metric, level, check_seed(seed))
-    stretches = sample.stretches
-    counts = np.bincount(stretches.codes, minlength=stretches.count)
+    sample = make_sample(rows, cut_times(times, rows.weight, bins), clusters)
+    profile = metric_by_time_bin(sample, metric, level, check_seed(seed))
+    time_bins = sample.time_bins
+    counts = np.bincount(time_bins.codes, minlength=time_bins.count)
     sequences = sample.units.astype(np.intp) if sample.grouped else counts
     n_groups = None if clusters is None else clusters.count
     return make_over_time(
-        stretches, profile, level, rows=counts, sequences=sequences, n_groups=n_groups
+        time_bins, profile, level, rows=counts, sequences=sequences, n_groups=n_groups
     )
 
 
 def make_over_time(
-    stretches: Stretches,
-    profile: Profile,
+    time_bins: TimeBins,
+    profile: MetricByTimeBin,
     level: float,
     *,
     rows: NDArray[np.intp],
     sequences: NDArray[np.intp],
     n_groups: int | None,
 ) -> OverTime:
-    """Put a profile beside the stretches that it is of."""
+    """Put a profile beside the time bins that it is of."""
     return OverTime(
-        time_from=stretches.first,
-        time_to=stretches.last,
-        time_middle=stretches.middle,
+        time_from=time_bins.first,
+        time_to=time_bins.last,
+        time_middle=time_bins.middle,
         rows=rows,
         sequences=sequences,
         value=profile.column("value"),
@@ -253,12 +257,12 @@ def with_interval(
     rows = check_predictions(y, proba, sample_weight, classes)
     clusters = check_groups_of(rows, groups)
     check_level(level)
-    sample = make_sample(rows, one_stretch(len(rows.codes)), clusters)
-    profile = profile_of(sample, metric, level, check_seed(seed))
-    return make_estimate(profile.by_stretch[0], profile.estimator, level)
+    sample = make_sample(rows, single_time_bin(len(rows.codes)), clusters)
+    profile = metric_by_time_bin(sample, metric, level, check_seed(seed))
+    return make_estimate(profile.by_time_bin[0], profile.estimator, level)
 
 
-def make_estimate(found: Range, name: str, level: float) -> IntervalEstimate:
+def make_estimate(found: MetricInterval, name: str, level: float) -> IntervalEstimate:
     """Return a range as the float that it is of."""
     return IntervalEstimate(
         found.value, name, found.lower, found.upper, found.floor, found.only_upper, level

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from tempocal.inputs import check_seed
-from tempocal.metrics.arguments import check_level
 from tempocal.metrics.estimates import IntervalEstimate
 from tempocal.metrics.jackknife import Metric
 from tempocal.metrics.over_time import OverTime
+from tempocal.metrics.predictions import check_level
 from tempocal.metrics.time_bins import Bins
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def over_time_table(
     classes: ArrayLike | None = None,
     seed: int = 0,
 ) -> OverTime:
-    """Take a metric on each stretch of time, from a table of any engine or from files.
+    """Take a metric on each time bin, from a table of any engine or from files.
 
     What `over_time` does with arrays, by sums that the engine makes. The rows are gone over about
     five times and stay where they are, so that they may be more than memory holds.
@@ -63,10 +63,10 @@ def over_time_table(
 
     Notes
     -----
-    - Values are those of arrays to 1e-9, and so are stretches up to 2**20 distinct times. More are
+    - Values are those of arrays to 1e-9, and so are time bins up to 2**20 distinct times. More are
       cut on a grid of 2**20 cells between the first time and the last.
     - Of more than 2**20 rows, bins of equal mass end at the ends of 2**16 cells of confidence
-      (fewer for more than 30 stretches), so that a row within 2e-5 of an edge may lie on its other
+      (fewer for more than 30 time bins), so that a row within 2e-5 of an edge may lie on its other
       side.
     - Up to 10,000 groups intervals and floors are those of arrays to 1e-9. More groups are put in
       buckets, and labels drawn for them, by pseudo-random numbers of their own.

@@ -1,4 +1,4 @@
-"""What every metric starts from: probabilities, codes of the labels, and weights of the rows."""
+"""Checked input of the metrics: probabilities, label codes and weights."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tempocal.errors import InputError
 from tempocal.inputs import (
     Codes,
     Groups,
@@ -23,34 +24,34 @@ from tempocal.inputs import (
 )
 from tempocal.links import Array
 
-# Small enough to stay in the cache of a core, large enough that Python's loop costs nothing.
+# A block fits into the cache of a core, and is long enough for the Python loop to cost nothing.
 BLOCK_NUMBERS = 2**16
-# Loss of each row, given (proba, codes).
+# Loss of each row, as a function of (proba, codes).
 RowLoss = Callable[[Array, Codes], Array]
 
 
 @dataclass(frozen=True, eq=False)
-class Predictions:
-    """Rows that passed the door; those of weight zero are gone."""
+class CheckedPredictions:
+    """Checked predictions; rows of weight zero are dropped."""
 
     proba: Array  # (n, K)
     codes: Codes  # (n,) columns of the true classes
-    weight: Array | None  # (n,) or None where every row counts once
+    weight: Array | None  # (n,) or None for weights of 1
     classes: NDArray[Any]  # (K,)
-    kept: NDArray[np.bool_] | None = None  # of the rows that came; None for all
+    kept: NDArray[np.bool_] | None = None  # mask of the input rows; None if all are kept
 
     @property
     def n_classes(self) -> int:
         """Number of columns."""
         return int(self.proba.shape[1])
 
-    def take(self, part: slice | Codes) -> "Predictions":
-        """Return some of the rows."""
+    def take(self, part: slice | Codes) -> "CheckedPredictions":
+        """Return a subset of the rows."""
         weight = None if self.weight is None else self.weight[part]
-        return Predictions(self.proba[part], self.codes[part], weight, self.classes)
+        return CheckedPredictions(self.proba[part], self.codes[part], weight, self.classes)
 
     def mean(self, loss: RowLoss) -> float:
-        """Weighted mean over rows of a loss that is given (proba, codes), block by block."""
+        """Weighted mean of a row loss, computed block by block."""
         totals = []
         for part in row_blocks(len(self.codes), self.n_classes):
             losses = loss(self.proba[part], self.codes[part])
@@ -61,40 +62,54 @@ class Predictions:
 
 def check_predictions(
     y: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None, classes: ArrayLike | None
-) -> Predictions:
-    """Take what a user passed through the door."""
+) -> CheckedPredictions:
+    """Check the labels, probabilities and weights that a user passed."""
     checked = check_proba(proba)
     labels = check_labels(y, len(checked))
     codes, found, _ = encode_labels(labels, classes, checked.shape[1])
     require_column_order(proba, found, "proba")
     weight = check_weights(sample_weight, len(checked))
     warn_of_light_weights(weight)
-    # A row that counts zero times must not shift a quantile, nor add 0 * infinity to a sum.
+    # Rows of weight zero would shift quantiles, and could add 0 * infinity to a sum.
     kept = None
     if weight is not None and not weight.all():
         kept = weight > 0
         checked, codes, weight = checked[kept], codes[kept], weight[kept]
-    return Predictions(checked, codes, weight, found, kept)
+    return CheckedPredictions(checked, codes, weight, found, kept)
 
 
-def check_groups_of(rows: Predictions, groups: ArrayLike | None) -> Groups | None:
-    """Take the groups of these rows through the door."""
-    found = check_groups(groups, _came(rows))
+def check_groups_of(rows: CheckedPredictions, groups: ArrayLike | None) -> Groups | None:
+    """Check the groups of these rows."""
+    found = check_groups(groups, _n_input_rows(rows))
     return found if found is None or rows.kept is None else found.take(rows.kept)
 
 
-def check_time_of(rows: Predictions, time: Any) -> Times:
-    """Take the times of these rows through the door."""
-    times = check_time(time, _came(rows))
+def check_time_of(rows: CheckedPredictions, time: Any) -> Times:
+    """Check the times of these rows."""
+    times = check_time(time, _n_input_rows(rows))
     return times if rows.kept is None else Times(times.values[rows.kept], times.kinds)
 
 
-def _came(rows: Predictions) -> int:
+def check_two_classes(of: str, n_classes: int, instead: str) -> None:
+    """Refuse ``of="positive_class"`` with more than two classes."""
+    if of == "positive_class" and n_classes != 2:
+        raise InputError(
+            f'of="positive_class" needs two classes, but proba has {n_classes}: use {instead}'
+        )
+
+
+def check_level(level: Any) -> None:
+    """Refuse a confidence level outside (0, 1)."""
+    if not isinstance(level, int | float | np.number) or not 0.0 < level < 1.0:
+        raise InputError(f"level must lie between 0 and 1, but it is {level!r}")
+
+
+def _n_input_rows(rows: CheckedPredictions) -> int:
     return len(rows.codes) if rows.kept is None else len(rows.kept)
 
 
 def row_blocks(n_rows: int, n_columns: int = 1) -> Iterator[slice]:
-    """Slices of rows that hold about `BLOCK_NUMBERS` numbers each."""
+    """Slices of rows with about `BLOCK_NUMBERS` numbers each."""
     step = max(BLOCK_NUMBERS // n_columns, 1)
     for start in range(0, n_rows, step):
         yield slice(start, start + step)

@@ -2,13 +2,12 @@
 
 from numpy.typing import ArrayLike
 
-from tempocal.metrics.arguments import check_level
-from tempocal.metrics.binned import sums_of_events
+from tempocal.metrics.binned import bin_events
 from tempocal.metrics.edges import Binning
 from tempocal.metrics.estimates import ReliabilityTable, reliability_table
-from tempocal.metrics.events import Of, events_of
-from tempocal.metrics.frequency import by_group, independent_rows
-from tempocal.metrics.predictions import check_groups_of, check_predictions
+from tempocal.metrics.events import EventKind, events_of
+from tempocal.metrics.frequency import interval_over_groups, interval_over_rows
+from tempocal.metrics.predictions import check_groups_of, check_level, check_predictions
 
 
 def reliability_curve(
@@ -17,7 +16,7 @@ def reliability_curve(
     *,
     bins: int = 10,
     binning: Binning = "equal_mass",
-    of: Of = "top_label",
+    of: EventKind = "top_label",
     groups: ArrayLike | None = None,
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
@@ -62,10 +61,10 @@ def reliability_curve(
     clusters = check_groups_of(rows, groups)
     check_level(level)
     events = events_of(rows, of)
-    found = sums_of_events(events, bins, binning)
+    found = bin_events(events, bins, binning)
     sums, edges = found.sums, found.edges
     if clusters is None:
-        spread = independent_rows(sums, level)
+        spread = interval_over_rows(sums, level)
     else:
-        spread = by_group(events, edges, sums, clusters, level)
+        spread = interval_over_groups(events, edges, sums, clusters, level)
     return reliability_table(sums, edges, spread)

@@ -6,8 +6,8 @@ import numpy as np
 
 from tempocal.inputs import Codes, Groups
 from tempocal.links import Array
-from tempocal.metrics.predictions import Predictions
-from tempocal.metrics.time_bins import Stretches
+from tempocal.metrics.predictions import CheckedPredictions
+from tempocal.metrics.time_bins import TimeBins
 
 # Groups are added up in at most so many buckets. Groups are independent, so that the spread of
 # bucket sums is that of the groups; it is known to 1 / sqrt(2 * 1000), 2 %.
@@ -16,18 +16,18 @@ BUCKETS = 1000
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows sorted by stretch, and the independent units that they belong to."""
+    """Rows sorted by time bin, and the independent units that they belong to."""
 
-    rows: Predictions
-    stretches: Stretches
+    rows: CheckedPredictions
+    time_bins: TimeBins
     groups: Codes  # (n,) the row itself where no groups were given
-    units: Array  # (S,) independent units in each stretch
+    units: Array  # (S,) independent units in each time bin
     grouped: bool
 
     @property
     def parts(self) -> list[slice]:
-        """Rows of each stretch."""
-        ends = np.cumsum(np.bincount(self.stretches.codes, minlength=self.stretches.count))
+        """Rows of each time bin."""
+        ends = np.cumsum(np.bincount(self.time_bins.codes, minlength=self.time_bins.count))
         return [slice(a, b) for a, b in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)]
 
     @property
@@ -38,14 +38,14 @@ class Sample:
 
     @property
     def totals(self) -> Array:
-        """Weight of each stretch."""
-        codes, count = self.stretches.codes, self.stretches.count
+        """Weight of each time bin."""
+        codes, count = self.time_bins.codes, self.time_bins.count
         return np.asarray(np.bincount(codes, self.weight, minlength=count), dtype=np.float64)
 
     def buckets(self, most: int = BUCKETS) -> tuple[Codes, int]:
         """Bucket of each row's group, and how many there are."""
         n_groups = int(self.groups.max()) + 1
-        places, count = bucket_of_groups(n_groups, most)
+        places, count = assign_buckets(n_groups, most)
         return self.groups if count == n_groups else places[self.groups], count
 
     @property
@@ -57,7 +57,7 @@ class Sample:
         return self.weight if self.grouped else np.sqrt(self.weight)
 
 
-def bucket_of_groups(n_groups: int, most: int) -> tuple[Codes, int]:
+def assign_buckets(n_groups: int, most: int) -> tuple[Codes, int]:
     """Bucket of each group, and how many there are; its own where there are enough."""
     count = min(most, n_groups)
     if count == n_groups:
@@ -66,23 +66,23 @@ def bucket_of_groups(n_groups: int, most: int) -> tuple[Codes, int]:
     return np.random.default_rng(0).permutation(n_groups) % count, count
 
 
-def make_sample(rows: Predictions, stretches: Stretches, groups: Groups | None) -> Sample:
-    """Sort rows by stretch and count the independent units of each."""
+def make_sample(rows: CheckedPredictions, time_bins: TimeBins, groups: Groups | None) -> Sample:
+    """Sort rows by time bin and count the independent units of each."""
     codes = np.arange(len(rows.codes)) if groups is None else groups.codes
-    if (np.diff(stretches.codes) < 0).any():
-        small = stretches.codes.astype(np.min_scalar_type(stretches.count))
+    if (np.diff(time_bins.codes) < 0).any():
+        small = time_bins.codes.astype(np.min_scalar_type(time_bins.count))
         order = np.argsort(small, kind="stable")
         rows, codes = rows.take(order), codes[order]
-        stretches = replace(stretches, codes=stretches.codes[order])
-    sample = Sample(rows, stretches, codes, np.zeros(0), groups is not None)
+        time_bins = replace(time_bins, codes=time_bins.codes[order])
+    sample = Sample(rows, time_bins, codes, np.zeros(0), groups is not None)
     if groups is None:
         return replace(sample, units=sample.totals)
     present = [np.count_nonzero(np.bincount(codes[part])) for part in sample.parts]
     return replace(sample, units=np.array(present, dtype=np.float64))
 
 
-def whole_units(sample: Sample) -> float:
-    """Independent units over all stretches."""
+def total_units(sample: Sample) -> float:
+    """Independent units over all time bins."""
     if sample.grouped:
         return float(np.count_nonzero(np.bincount(sample.groups)))
     return float(sample.totals.sum())

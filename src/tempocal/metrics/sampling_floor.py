@@ -5,9 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tempocal.inputs import Codes, Groups, check_groups, check_proba, check_weights
+from tempocal.inputs import Codes, Groups, check_groups, check_proba, check_weights, check_whole
 from tempocal.links import Array
-from tempocal.metrics.arguments import check_whole
 from tempocal.metrics.binned import ece
 from tempocal.metrics.estimates import Estimate, SamplingFloor
 

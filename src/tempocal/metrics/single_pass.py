@@ -10,19 +10,19 @@ import numpy as np
 
 from tempocal.kernels import native
 from tempocal.kernels.thread_pool import map_on_cores
-from tempocal.metrics.binsums import MOST_BINS, BinSums
+from tempocal.metrics.binsums import MAX_BINS, BinSums
 from tempocal.metrics.edges import Edges
 from tempocal.metrics.predictions import BLOCK_NUMBERS
 
 # Rows that are summed at once, as many as in `bin_sums`: so every way has the same bits.
-PIECE = BLOCK_NUMBERS
+CHUNK_ROWS = BLOCK_NUMBERS
 
 
-def sums_at_once(
+def bin_sums_single_pass(
     y: Any, proba: Any, edges: Edges, *, of_top: bool, classes: Any = None
 ) -> BinSums | None:
     """Sum rows that count once by evenly spaced bins; None where it takes a closer look."""
-    if native is None or classes is not None or edges.n_bins > MOST_BINS:
+    if native is None or classes is not None or edges.n_bins > MAX_BINS:
         return None
     if not (_is_plain(proba, "fd", (1, 2)) and _is_plain(y, "lq?", (1,)) and len(y) == len(proba)):
         return None
@@ -32,13 +32,13 @@ def sums_at_once(
     n_classes = max(columns.shape[1], 2)
     if n_classes > 2 and not of_top:
         return None
-    pieces = range(-(-len(y) // PIECE))
+    pieces = range(-(-len(y) // CHUNK_ROWS))
     sums = np.zeros((len(pieces), edges.n_bins, 2, 2))
     seen = np.zeros((len(pieces), n_classes), dtype=np.int64)
     is_top = np.array([of_top])
 
     def work(piece: int) -> bool:
-        rows = slice(piece * PIECE, (piece + 1) * PIECE)
+        rows = slice(piece * CHUNK_ROWS, (piece + 1) * CHUNK_ROWS)
         return bool(
             native.bin_sums(
                 # A column of a table is laid out piece by piece.

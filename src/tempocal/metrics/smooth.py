@@ -10,7 +10,7 @@ from tempocal.links import Array
 from tempocal.metrics.binsums import BinSums, bin_sums
 from tempocal.metrics.edges import equal_width
 from tempocal.metrics.estimates import Estimate
-from tempocal.metrics.events import Of, events_of
+from tempocal.metrics.events import EventKind, events_of
 from tempocal.metrics.predictions import check_predictions
 
 # A power of two for the Fourier transform.
@@ -27,7 +27,7 @@ def smooth_ece(
     y: ArrayLike,
     proba: ArrayLike,
     *,
-    of: Of = "top_label",
+    of: EventKind = "top_label",
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> Estimate:

@@ -5,10 +5,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tempocal.inputs import Codes
+from tempocal.inputs import Codes, check_choice
 from tempocal.links import Array
-from tempocal.metrics.arguments import check_choice, check_two_classes
-from tempocal.metrics.predictions import RowLoss, check_predictions
+from tempocal.metrics.predictions import RowLoss, check_predictions, check_two_classes
 
 
 def brier(

@@ -1,4 +1,4 @@
-"""Stretches of time: which one each row is in, and where it begins and ends."""
+"""Time bins: which one each row is in, and where it begins and ends."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,13 +11,13 @@ from tempocal.errors import InputError
 from tempocal.inputs import Codes, Times, check_whole, from_seconds
 from tempocal.links import Array
 
-MOST_STRETCHES = 2000
+MAX_TIME_BINS = 2000
 Bins = int | Literal["steps"]
 
 
 @dataclass(frozen=True, eq=False)
-class Stretches:
-    """Rows by stretch of time, in order of time; every stretch has rows."""
+class TimeBins:
+    """Rows by time bin, in order of time; every time bin has rows."""
 
     codes: Codes  # (n,)
     first: NDArray[Any]  # (S,) earliest time of its rows, as the times were given
@@ -30,33 +30,33 @@ class Stretches:
         return len(self.first)
 
 
-def cut(times: Times, weight: Array | None, bins: Bins) -> Stretches:
-    """Cut one clock into stretches of about the same weight, or into its steps.
+def cut_times(times: Times, weight: Array | None, bins: Bins) -> TimeBins:
+    """Cut one clock into time bins of about the same weight, or into its steps.
 
-    Rows of the same time share a stretch, so that there may be fewer than asked for.
+    Rows of the same time share a time bin, so that there may be fewer than asked for.
     """
     grid = distinct(times.values, weight)
     if not is_steps(bins):
         edges = equal_mass_edges(grid, check_whole(bins, "bins"))
         grid = in_cells(np.searchsorted(edges, times.values, side="right"), times.values, weight)
-    if grid.n_keys > MOST_STRETCHES:
+    if grid.n_keys > MAX_TIME_BINS:
         raise InputError(
             f"bins is {bins!r}, which makes {grid.n_keys} stretches of time, but at most "
-            f"{MOST_STRETCHES} can be told apart: bins=20 cuts time into twenty"
+            f"{MAX_TIME_BINS} can be told apart: bins=20 cuts time into twenty"
         )
     first, last = np.full(grid.n_keys, np.inf), np.full(grid.n_keys, -np.inf)
     np.minimum.at(first, grid.keys, times.values)
     np.maximum.at(last, grid.keys, times.values)
     ends = [from_seconds(values, times.kinds[0]) for values in (first, last, grid.times)]
-    return Stretches(grid.keys.astype(np.intp, copy=False), *ends)
+    return TimeBins(grid.keys.astype(np.intp, copy=False), *ends)
 
 
 def is_steps(bins: Any) -> bool:
-    """Whether a stretch was asked for each distinct time; arrays compare one by one."""
+    """Whether a time bin was asked for each distinct time; arrays compare one by one."""
     return isinstance(bins, str) and bins == "steps"
 
 
-def one_stretch(n_rows: int) -> Stretches:
-    """Put all rows into one stretch, without a clock."""
+def single_time_bin(n_rows: int) -> TimeBins:
+    """Put all rows into one time bin, without a clock."""
     nowhere = np.full(1, np.nan)
-    return Stretches(np.zeros(n_rows, dtype=np.intp), nowhere, nowhere, nowhere)
+    return TimeBins(np.zeros(n_rows, dtype=np.intp), nowhere, nowhere, nowhere)

@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike
 
 from tempocal.errors import InputError
 from tempocal.metrics import FriedmanNemenyi, friedman_nemenyi
-from tempocal.plots.drawing import one_axes, settle
+from tempocal.plots.drawing import axes_or_new, update_layout
 from tempocal.plots.rank_lines import (
     draw_bars,
     draw_difference,
     draw_names,
     draw_scale,
-    plan_diagram,
+    lay_out_diagram,
 )
 
 if TYPE_CHECKING:
@@ -113,12 +113,12 @@ class CriticalDifferenceDisplay:
             Where; by default into a new figure.
         """
         spans = [self._span(clique) for clique in self.cliques]
-        plan = plan_diagram(self.mean_ranks, spans)
+        plan = lay_out_diagram(self.mean_ranks, spans)
         longest = max(map(len, self.names))
         size = min(3.4 + 0.18 * longest, 9.5), 0.2 + 0.2 * plan.n_lines
-        self.ax_ = one_axes(ax, figsize=size)
+        self.ax_ = axes_or_new(ax, figsize=size)
         self.figure_ = self.ax_.figure
-        settle(self.ax_)
+        update_layout(self.ax_)
         ranks = dict(zip(self.names, self.mean_ranks.tolist(), strict=True))
         self.texts_, font = draw_names(self.ax_, ranks, plan)
         draw_bars(self.ax_, spans, plan.bar_heights)

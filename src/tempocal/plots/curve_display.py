@@ -10,15 +10,15 @@ from tempocal.errors import InputError
 from tempocal.links import Array
 from tempocal.plots.curve_lines import draw_lines
 from tempocal.plots.curve_numbers import (
-    clocks_in,
-    moments_of,
-    one_for_each,
+    count_clocks,
+    one_point_per_model,
     read_curve,
     read_grid,
+    times_to_draw,
 )
 from tempocal.plots.drawing import panels
 from tempocal.plots.heat_map import draw_heat_maps
-from tempocal.plots.legends import place_one_legend
+from tempocal.plots.legends import add_shared_legend
 from tempocal.plots.time_axis import time_scale
 
 if TYPE_CHECKING:
@@ -125,14 +125,14 @@ class CurveDisplay:
             Another one, such as with the curve `PerStep`, whose values are drawn as points.
         """
         classes = getattr(estimator, "classes_", None)
-        if clocks_in(time) == 2:
+        if count_clocks(time) == 2:
             clocks, values = read_grid(estimator, time)
             return cls(clocks, values, classes=classes)
-        moments = moments_of(time)
+        moments = times_to_draw(time)
         read = read_curve(estimator, moments, level)
         points = None
         if per_step is not None:
-            points = cls(*one_for_each(moments, per_step.parameters_at(moments)))
+            points = cls(*one_point_per_model(moments, per_step.parameters_at(moments)))
         return cls(moments, **read, level=level, points=points, classes=classes)
 
     def plot(
@@ -168,5 +168,5 @@ class CurveDisplay:
             scale.format(panel, *self.clocks, log=log_time)
         for panel in made.axes if made.whole is None else made.axes[-1:]:
             panel.set_xlabel(scale.label(str(time_name)))
-        place_one_legend(made)
+        add_shared_legend(made)
         return self

@@ -11,9 +11,9 @@ from tempocal.plots.drawing import (
     REFERENCE,
     draw_band,
     line_style,
-    name_vertical,
+    set_fitting_ylabel,
 )
-from tempocal.plots.legends import interval_label, unused
+from tempocal.plots.legends import interval_label, new_label
 from tempocal.plots.time_axis import TimeScale
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def draw_lines(ax: "Axes", display: "CurveDisplay", name: str, scale: TimeScale)
         style: Any = {**line_style(k if several else 2), "marker": None}
         style["linestyle"] = style["linestyle"] if several else "-"
         if display.lower is not None and display.upper is not None:
-            label = unused(ax, interval_label(display.level, grouped=display.grouped))
+            label = new_label(ax, interval_label(display.level, grouped=display.grouped))
             ends = (_by_class(end[name])[:, k] for end in (display.lower, display.upper))
             thin = {"alpha": BAND["alpha"] * (0.6 if several else 1.0)}
             draw_band(ax, time, *ends, color=style["color"], label=label, **thin)
@@ -65,7 +65,7 @@ def draw_lines(ax: "Axes", display: "CurveDisplay", name: str, scale: TimeScale)
         _draw_others(ax, time, display.values[name])
     if display.points is not None:
         _draw_points(ax, display, name, scale)
-    name_vertical(ax, meaning(name))
+    set_fitting_ylabel(ax, meaning(name))
     _limit(ax, display, name)
 
 

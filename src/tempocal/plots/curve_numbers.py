@@ -10,23 +10,23 @@ from tempocal.inputs import check_time, from_seconds
 from tempocal.links import Array
 
 # More distinct times than this are drawn as so many evenly spaced ones.
-MOST_TIMES = 300
+MAX_TIMES = 300
 # Cells of a clock that has more distinct values.
-MOST_CELLS = 60
+MAX_CELLS = 60
 
 
-def clocks_in(time: Any) -> int:
+def count_clocks(time: Any) -> int:
     """How many clocks times are on."""
     shape = np.shape(time) if not isinstance(time, tuple) else (0, len(time))
     return 2 if len(shape) == 2 and shape[1] == 2 else 1
 
 
-def moments_of(time: Any) -> NDArray[Any]:
+def times_to_draw(time: Any) -> NDArray[Any]:
     """Distinct times in order, or evenly spaced ones where there are many."""
     times = check_time(time, len(time))
     found = np.unique(times.values)
-    if len(found) > MOST_TIMES:
-        found = np.linspace(found[0], found[-1], MOST_TIMES)
+    if len(found) > MAX_TIMES:
+        found = np.linspace(found[0], found[-1], MAX_TIMES)
     return from_seconds(found, times.kinds[0])
 
 
@@ -41,7 +41,7 @@ def read_curve(estimator: Any, moments: NDArray[Any], level: float) -> dict[str,
     return read
 
 
-def one_for_each(
+def one_point_per_model(
     moments: NDArray[Any], values: dict[str, Array]
 ) -> tuple[NDArray[Any], dict[str, Array]]:
     """Keep one point for each model: where successive times have the same, it is at the middle."""
@@ -74,7 +74,7 @@ def _cells(values: Array) -> tuple[Array, NDArray[np.intp]]:
     distinct, codes = np.unique(values, return_inverse=True)
     if len(distinct) < 2:
         raise InputError("a heat map needs at least two distinct times on each clock")
-    if len(distinct) <= MOST_CELLS:
+    if len(distinct) <= MAX_CELLS:
         return distinct, codes
-    edges = np.linspace(distinct[0], distinct[-1], MOST_CELLS + 1)
+    edges = np.linspace(distinct[0], distinct[-1], MAX_CELLS + 1)
     return 0.5 * (edges[1:] + edges[:-1]), np.searchsorted(edges[1:-1], values)

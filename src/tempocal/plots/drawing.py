@@ -41,7 +41,7 @@ def matplotlib(module: str) -> Any:
         ) from error
 
 
-def ink() -> str:
+def text_color() -> str:
     """Black, unless the user's style writes in another color, as dark ones do."""
     return str(matplotlib("pyplot").rcParams["text.color"])
 
@@ -50,7 +50,7 @@ def line_style(position: int) -> dict[str, Any]:
     """Color, dashes and marker of the line that is drawn as number 0, 1, ..."""
     color = COLORS[position % len(COLORS)]
     return {
-        "color": ink() if color == "#000000" else color,
+        "color": text_color() if color == "#000000" else color,
         "linestyle": DASHES[position % len(DASHES)],
         "marker": MARKERS[position % len(MARKERS)],
         "markersize": 4.0,
@@ -59,7 +59,7 @@ def line_style(position: int) -> dict[str, Any]:
     }
 
 
-def one_axes(ax: "Axes | None", figsize: tuple[float, float]) -> "Axes":
+def axes_or_new(ax: "Axes | None", figsize: tuple[float, float]) -> "Axes":
     """Return the axes that were given, or those of a new figure."""
     if ax is not None:
         return ax
@@ -67,14 +67,14 @@ def one_axes(ax: "Axes | None", figsize: tuple[float, float]) -> "Axes":
     return new
 
 
-def settle(ax: "Axes") -> None:
+def update_layout(ax: "Axes") -> None:
     """Let the figure's layout give the axes their size, where what fits into them depends on it."""
     figure = ax.figure.figure
     if figure.get_layout_engine() is not None:
         figure.draw_without_rendering()
 
 
-def name_vertical(ax: "Axes", text: str) -> None:
+def set_fitting_ylabel(ax: "Axes", text: str) -> None:
     """Name the vertical axis; what is explained on a second line only if it fits."""
     label = ax.set_ylabel(text)
     if label.get_window_extent().height > 0.85 * ax.get_window_extent().height:

@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from tempocal.errors import InputError
 from tempocal.metrics import OverTime, ece, over_time
-from tempocal.plots.drawing import line_style, name_vertical, one_axes
+from tempocal.plots.drawing import axes_or_new, line_style, set_fitting_ylabel
 from tempocal.plots.error_lines import draw_table, is_error, metric_name, shade_floor
-from tempocal.plots.legends import Where, place_legend
+from tempocal.plots.legends import Where, add_legend
 from tempocal.plots.time_axis import time_scale
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ErrorOverTimeDisplay:
-    """Calibration error, or any metric, over stretches of time, with bands and the sampling floor.
+    """Calibration error, or any metric, over time bins, with bands and the sampling floor.
 
     The hatched area is the error that perfect probabilities would show on as many sequences: one
     that low is no sign of a fault. Hollow points are less than twice as high: they may be all
@@ -122,7 +122,7 @@ class ErrorOverTimeDisplay:
         legend : {"above", "right", "none"}
             Where the legend goes, outside the axes. Above, it is where a title would be.
         """
-        self.ax_ = one_axes(ax, figsize=(6.0, 4.2))
+        self.ax_ = axes_or_new(ax, figsize=(6.0, 4.2))
         self.figure_ = self.ax_.figure
         scale = time_scale(*self._times())
         self.lines_ = {}
@@ -135,10 +135,10 @@ class ErrorOverTimeDisplay:
             shade_floor(self.ax_, tables, scale)
         scale.format(self.ax_, *self._times(), log=log_time)
         self.ax_.set_xlabel(scale.label(time_name))
-        name_vertical(self.ax_, metric_name(tables))
+        set_fitting_ylabel(self.ax_, metric_name(tables))
         if errors:
             self.ax_.set_ylim(bottom=0.0)
-        place_legend(self.ax_, legend)
+        add_legend(self.ax_, legend)
         return self
 
     def _times(self) -> list[NDArray[Any]]:

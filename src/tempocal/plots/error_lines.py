@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tempocal.links import Array
 from tempocal.metrics import OverTime
 from tempocal.plots.drawing import NEUTRAL, draw_band
-from tempocal.plots.legends import interval_label, unused
+from tempocal.plots.legends import interval_label, new_label
 from tempocal.plots.time_axis import TimeScale
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def draw_table(
     if band:
         label = interval_label(table.level, grouped=table.n_groups is not None)
         for run in _runs(~weak):
-            shade: Any = {"color": style["color"], "label": unused(ax, label)}
+            shade: Any = {"color": style["color"], "label": new_label(ax, label)}
             draw_band(ax, time[run], table.lower[known][run], upper[run], **shade)
         _draw_bounds(ax, time[weak], value[weak], upper[weak], style["color"])
     (line,) = ax.plot(time, value, **style)
@@ -62,11 +62,11 @@ def _draw_bounds(ax: "Axes", time: Any, value: Array, upper: Array, color: str) 
         cap: Any = {"color": color, "marker": "_", "markersize": 5.0, "linestyle": "none"}
         ax.plot(time, upper, alpha=0.7, zorder=1.8, **cap)
         gray: Any = {"marker": "o", "mfc": ax.get_facecolor(), "color": NEUTRAL, "markersize": 4.0}
-        ax.plot([], [], linewidth=0.7, label=unused(ax, BOUND), **gray)
+        ax.plot([], [], linewidth=0.7, label=new_label(ax, BOUND), **gray)
 
 
 def shade_floor(ax: "Axes", tables: list[OverTime], scale: TimeScale) -> None:
-    """Shade up to the floor; where methods share their stretches, up to the highest of theirs."""
+    """Shade up to the floor; where methods share their time bins, up to the highest of theirs."""
     first, floors = tables[0], [(each, each.floor) for each in tables]
     if all(np.array_equal(each.time_middle, first.time_middle) for each in tables):
         floors = [(first, np.max([each.floor for each in tables], axis=0))]
@@ -74,7 +74,7 @@ def shade_floor(ax: "Axes", tables: list[OverTime], scale: TimeScale) -> None:
     for table, floor in floors:
         known = np.isfinite(floor)
         time, height = scale.numbers(table.time_middle[known]), floor[known]
-        label = unused(ax, FLOOR)
+        label = new_label(ax, FLOOR)
         draw_band(ax, time, np.zeros(len(time)), height, zorder=1.0, label=label, **look)
 
 

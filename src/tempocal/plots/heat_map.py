@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tempocal.links import Array
 from tempocal.plots.curve_lines import identity, meaning
-from tempocal.plots.drawing import matplotlib, name_vertical, panels
+from tempocal.plots.drawing import matplotlib, panels, set_fitting_ylabel
 from tempocal.plots.time_axis import time_scale
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _draw(ax: "Axes", clocks: tuple[NDArray[Any], ...], numbers: Array, name: st
         if clocks[k].dtype.kind == "M":
             dates = matplotlib("dates")
             axis.set_major_formatter(dates.ConciseDateFormatter(axis.get_major_locator()))
-    name_vertical(ax.figure.colorbar(mesh, ax=ax).ax, meaning(name))
+    set_fitting_ylabel(ax.figure.colorbar(mesh, ax=ax).ax, meaning(name))
     if np.ma.is_masked(shown):
         ax.patch.set(hatch="////", edgecolor="0.6", linewidth=0.0)
         empty = matplotlib("patches").Patch(facecolor="white", edgecolor="0.6", hatch="////")

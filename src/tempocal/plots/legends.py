@@ -4,7 +4,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal
 
 from tempocal.inputs import check_choice
-from tempocal.plots.drawing import NEUTRAL, REFERENCE, Panels, matplotlib, settle
+from tempocal.plots.drawing import NEUTRAL, REFERENCE, Panels, matplotlib, update_layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,15 +23,15 @@ def interval_label(level: float, *, grouped: bool) -> str:
     return f"{100 * level:g} % {INTERVAL}" + ("" if grouped else " (rows as independent)")
 
 
-def unused(ax: "Axes", label: str) -> str | None:
+def new_label(ax: "Axes", label: str) -> str | None:
     """Return a label for the legend, unless something in the axes has it already."""
     return None if label in ax.get_legend_handles_labels()[1] else label
 
 
-def place_legend(ax: "Axes", where: Where) -> None:
+def add_legend(ax: "Axes", where: Where) -> None:
     """Put the legend of the axes beside them, never over the data."""
     check_choice(where, "legend", ("above", "right", "none"))
-    handles, labels = entries(ax)
+    handles, labels = legend_entries(ax)
     if where == "none" or len(labels) < 2:
         return
     if where == "right":
@@ -40,19 +40,19 @@ def place_legend(ax: "Axes", where: Where) -> None:
         ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False)
         return
     place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.01), "borderaxespad": 0.0}
-    settle(ax)
+    update_layout(ax)
     _fitting_legend(ax, handles, labels, ax.get_window_extent().width, place)
     if ax.get_axes_locator() is None:
         ax.set_axes_locator(_BelowLegend())
 
 
-def place_one_legend(made: Panels) -> None:
+def add_shared_legend(made: Panels) -> None:
     """One legend for all panels: above them, where the figure is ours, else above the first."""
     if made.whole is None:
-        place_legend(made.axes[0], "above")
+        add_legend(made.axes[0], "above")
         return
     place = {"loc": "outside upper center"}
-    _fitting_legend(made.whole, *entries(made.axes[0]), 0.97 * made.whole.bbox.width, place)
+    _fitting_legend(made.whole, *legend_entries(made.axes[0]), 0.97 * made.whole.bbox.width, place)
 
 
 def _fitting_legend(
@@ -95,7 +95,7 @@ class _BelowLegend:
         return matplotlib("transforms").Bbox.from_bounds(place.x0, place.y0, place.width, rest)
 
 
-def entries(ax: "Axes") -> tuple[list[Any], list[str]]:
+def legend_entries(ax: "Axes") -> tuple[list[Any], list[str]]:
     """Return handles and labels for a legend: methods first, then what they are read against."""
     patch, collections = matplotlib("patches").Patch, matplotlib("collections")
     handles, labels = ax.get_legend_handles_labels()

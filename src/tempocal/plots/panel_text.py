@@ -17,7 +17,7 @@ MARGIN = 3.0
 
 
 def write_title(ax: "Axes", text: str) -> None:
-    """Name the stretch of time, on two lines where the panel is narrow."""
+    """Name the time bin, on two lines where the panel is narrow."""
     title = ax.set_title(text, fontsize="medium")
     if title.get_window_extent().width > 1.1 * ax.get_window_extent().width:
         title.set_text(text.replace(" to ", "\nto "))

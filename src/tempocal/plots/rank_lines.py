@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tempocal.links import Array
-from tempocal.plots.drawing import ink
+from tempocal.plots.drawing import text_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ Texts = dict[str, "Text"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class DiagramLayout:
     """Where bars and names go."""
 
     order: list[int]  # methods by rank
@@ -48,7 +48,7 @@ class Plan:
         return TOP - self.bottom(-(-len(self.order) // 2))
 
 
-def plan_diagram(mean_ranks: Array, spans: list[Span]) -> Plan:
+def lay_out_diagram(mean_ranks: Array, spans: list[Span]) -> DiagramLayout:
     """Stack bars that would touch, and begin the names below them."""
     rows: list[float] = []  # where the last bar of each row ends
     heights = []
@@ -58,7 +58,7 @@ def plan_diagram(mean_ranks: Array, spans: list[Span]) -> Plan:
         heights.append(FIRST_BAR - BETWEEN_BARS * row)
     lowest = FIRST_BAR - BETWEEN_BARS * max(len(rows) - 1, 0)
     order = np.argsort(mean_ranks, kind="stable").tolist()
-    return Plan(order, heights, lowest - TO_NAMES)
+    return DiagramLayout(order, heights, lowest - TO_NAMES)
 
 
 def draw_bars(ax: "Axes", spans: list[Span], heights: list[float]) -> None:
@@ -68,7 +68,7 @@ def draw_bars(ax: "Axes", spans: list[Span], heights: list[float]) -> None:
         ax.plot([low - 0.05, high + 0.05], [height, height], **look)
 
 
-def draw_names(ax: "Axes", ranks: dict[str, float], plan: Plan) -> tuple[Texts, float]:
+def draw_names(ax: "Axes", ranks: dict[str, float], plan: DiagramLayout) -> tuple[Texts, float]:
     """Write each name at the end of a line from its rank: the better half left, the others right.
 
     Where both halves do not fit beside each other, all are on the left. Returns the font size too.
@@ -125,9 +125,9 @@ def draw_scale(ax: "Axes", count: int, size: float) -> None:
 def draw_difference(ax: "Axes", difference: float, text: str, size: float) -> None:
     """Draw how far apart ranks must be."""
     ends, height = (1.0, 1.0 + difference), DIFFERENCE + 0.2
-    ax.plot(ends, [height] * 2, color=ink(), linewidth=1.2)
+    ax.plot(ends, [height] * 2, color=text_color(), linewidth=1.2)
     for end in ends:
-        ax.plot([end, end], [height - 0.2, height + 0.2], color=ink(), linewidth=1.2)
+        ax.plot([end, end], [height - 0.2, height + 0.2], color=text_color(), linewidth=1.2)
     written = ax.text(1.0, height + 0.4, text, fontsize=size, va="bottom", in_layout=False)
     if written.get_window_extent().x1 > ax.get_window_extent().x1:
         written.set(x=ax.get_xlim()[1], ha="right")

@@ -6,10 +6,10 @@ from numpy.typing import ArrayLike
 
 from tempocal.metrics import ReliabilityTable, reliability_curve
 from tempocal.metrics.edges import Binning
-from tempocal.metrics.events import Of
+from tempocal.metrics.events import EventKind
 from tempocal.plots.confidence_histogram import axes_below, draw_histogram
-from tempocal.plots.drawing import line_style, one_axes
-from tempocal.plots.legends import Where, interval_label, place_legend
+from tempocal.plots.drawing import axes_or_new, line_style
+from tempocal.plots.legends import Where, add_legend, interval_label
 from tempocal.plots.reliability_lines import (
     axis_names,
     draw_diagonal,
@@ -17,7 +17,7 @@ from tempocal.plots.reliability_lines import (
     n_drawn,
     set_limits,
 )
-from tempocal.plots.rows_over_time import judged
+from tempocal.plots.rows_over_time import check_panel_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,7 +81,7 @@ class ReliabilityDisplay:
         table: ReliabilityTable,
         histogram: ReliabilityTable | None = None,
         *,
-        of: Of = "top_label",
+        of: EventKind = "top_label",
         positive_label: Any = None,
         level: float = 0.95,
         grouped: bool = True,
@@ -104,7 +104,7 @@ class ReliabilityDisplay:
         groups: ArrayLike | None = None,
         bins: int = 10,
         binning: Binning = "equal_mass",
-        of: Of = "top_label",
+        of: EventKind = "top_label",
         level: float = 0.95,
         sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None,
@@ -126,7 +126,7 @@ class ReliabilityDisplay:
             ),
             reliability_curve(y, proba, bins=HISTOGRAM_BINS, binning="equal_width", **rows),
             of=of,
-            positive_label=judged(y, proba, classes).label(of),
+            positive_label=check_panel_predictions(y, proba, classes).label(of),
             level=level,
             grouped=groups is not None,
             name=name,
@@ -158,7 +158,7 @@ class ReliabilityDisplay:
         **line
             Passed to ``Axes.plot``, such as ``color``.
         """
-        self.ax_ = one_axes(ax, figsize=(5.4, 5.8))
+        self.ax_ = axes_or_new(ax, figsize=(5.4, 5.8))
         self.figure_ = self.ax_.figure
         style = {**line_style(n_drawn(self.ax_)), **line}
         draw_diagonal(self.ax_)
@@ -172,5 +172,5 @@ class ReliabilityDisplay:
         horizontal, vertical = axis_names(self.of, self.positive_label)
         (self.histogram_ax_ or self.ax_).set_xlabel(horizontal)
         self.ax_.set_ylabel(vertical)
-        place_legend(self.ax_, legend)
+        add_legend(self.ax_, legend)
         return self

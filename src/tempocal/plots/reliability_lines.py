@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tempocal.metrics import ReliabilityTable
-from tempocal.metrics.events import Of
+from tempocal.metrics.events import EventKind
 from tempocal.plots.drawing import REFERENCE, draw_band
-from tempocal.plots.legends import unused
+from tempocal.plots.legends import new_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PERFECT = "perfect calibration"
 
 
-def axis_names(of: Of, positive_label: Any) -> tuple[str, str]:
+def axis_names(of: EventKind, positive_label: Any) -> tuple[str, str]:
     """Say what the axes are, in words that need no text around them."""
     if of == "top_label":
         return (
@@ -33,7 +33,7 @@ def n_drawn(ax: "Axes") -> int:
 
 def draw_diagonal(ax: "Axes") -> None:
     """Draw where perfect calibration lies, once."""
-    label = unused(ax, PERFECT)
+    label = new_label(ax, PERFECT)
     if label is not None:
         ax.plot([0.0, 1.0], [0.0, 1.0], label=label, **REFERENCE)
 
@@ -49,7 +49,7 @@ def draw_table(
     filled = np.isfinite(table.confidence)
     said, came = table.confidence[filled], table.frequency[filled]
     if band is not None:
-        label = unused(ax, band)
+        label = new_label(ax, band)
         lower, upper = table.lower_frequency[filled], table.upper_frequency[filled]
         draw_band(ax, said, lower, upper, color=style["color"], label=label)
     (line,) = ax.plot(said, came, label=name or "predictions", **style)

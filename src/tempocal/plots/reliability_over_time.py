@@ -1,4 +1,4 @@
-"""Reliability diagrams of several stretches of time: the paper's figure of small multiples."""
+"""Reliability diagrams of several time bins: the paper's figure of small multiples."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -9,13 +9,18 @@ from numpy.typing import ArrayLike, NDArray
 from tempocal.errors import InputError
 from tempocal.metrics import ReliabilityTable
 from tempocal.metrics.edges import Binning
-from tempocal.metrics.events import Of
+from tempocal.metrics.events import EventKind
 from tempocal.metrics.time_bins import Bins
 from tempocal.plots.drawing import line_style, panels
-from tempocal.plots.legends import interval_label, place_one_legend
+from tempocal.plots.legends import add_shared_legend, interval_label
 from tempocal.plots.panel_text import name_axes, write_in_corner, write_title
 from tempocal.plots.reliability_lines import axis_names, draw_diagonal, draw_table, set_limits
-from tempocal.plots.rows_over_time import choose_rows, judged, numbers_of, table_of
+from tempocal.plots.rows_over_time import (
+    check_panel_predictions,
+    panel_numbers,
+    panel_rows,
+    table_of,
+)
 from tempocal.plots.time_axis import time_scale
 
 if TYPE_CHECKING:
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class ReliabilityOverTimeDisplay:
-    """A reliability diagram for each of some stretches of time, or of chosen steps.
+    """A reliability diagram for each of some time bins, or of chosen steps.
 
     Parameters
     ----------
@@ -55,7 +60,7 @@ class ReliabilityOverTimeDisplay:
     ... )
     >>> after = cal.predict_proba(matches.logits, time=matches.time)
     >>> display = tc.plots.ReliabilityOverTimeDisplay.from_predictions(
-    ...     matches.label, {"calibrated": after}, matches.time, bins=5, values=cal, stretches=3
+    ...     matches.label, {"calibrated": after}, matches.time, bins=5, values=cal, time bins=3
     ... )
     >>> display.time_from, display.time_to, display.values.round(1)
     (array([ 0.,  7., 14.]), array([ 6., 13., 24.]), array([1.5, 0.9, 0.8]))
@@ -75,7 +80,7 @@ class ReliabilityOverTimeDisplay:
         *,
         values: ArrayLike | None = None,
         value_name: str = "τ",
-        of: Of = "top_label",
+        of: EventKind = "top_label",
         positive_label: Any = None,
         level: float = 0.95,
         grouped: bool = True,
@@ -109,7 +114,7 @@ class ReliabilityOverTimeDisplay:
         groups: ArrayLike | None = None,
         bins: int = 10,
         binning: Binning = "equal_mass",
-        of: Of = "top_label",
+        of: EventKind = "top_label",
         level: float = 0.95,
         sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None,
@@ -124,24 +129,24 @@ class ReliabilityOverTimeDisplay:
             Probabilities, of one method or of several by name.
         time : array-like of shape (n,)
             How far each row has come.
-        stretches : int or "steps"
-            Into how many stretches of about as many rows time is cut, or all of its steps.
+        time bins : int or "steps"
+            Into how many time bins of about as many rows time is cut, or all of its steps.
         steps : array-like, optional
             Show these times only, instead.
         values : calibrator or array-like of shape (panels,), optional
             Numbers for the corners; of a calibrator its temperature or slope at the mean time.
         """
         methods = proba if isinstance(proba, Mapping) else {"predictions": proba}
-        rows = {name: judged(y, each, classes) for name, each in methods.items()}
+        rows = {name: check_panel_predictions(y, each, classes) for name, each in methods.items()}
         one = next(iter(rows.values()))
-        chosen = choose_rows(time, len(one.codes), sample_weight, stretches, steps)
+        chosen = panel_rows(time, len(one.codes), sample_weight, stretches, steps)
         taken: Any = {"groups": groups, "sample_weight": sample_weight}
         how: Any = {"bins": bins, "binning": binning, "of": of, "level": level}
         tables = {
             name: [table_of(each, part, taken, how) for part in chosen.rows]
             for name, each in rows.items()
         }
-        numbers, value_name = numbers_of(values, chosen.middle)
+        numbers, value_name = panel_numbers(values, chosen.middle)
         about: Any = {"of": of, "positive_label": one.label(of), "level": level}
         about["grouped"] = groups is not None
         ends = chosen.first, chosen.last
@@ -185,5 +190,5 @@ class ReliabilityOverTimeDisplay:
             for panel, value in zip(self.axes_, self.values, strict=True):
                 write_in_corner(panel, f"{self.value_name} = {value:.3g}")
         name_axes(made, *axis_names(self.of, self.positive_label))
-        place_one_legend(made)
+        add_shared_legend(made)
         return self

@@ -1,4 +1,4 @@
-"""Parts of the predictions: the rows of each panel of a plot, and their tables."""
+"""PanelRows of the predictions: the rows of each panel of a plot, and their tables."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,33 +21,35 @@ from tempocal.inputs import (
 )
 from tempocal.links import Array
 from tempocal.metrics import ReliabilityTable, reliability_curve
-from tempocal.metrics.events import Of
-from tempocal.metrics.time_bins import Bins, cut
+from tempocal.metrics.events import EventKind
+from tempocal.metrics.time_bins import Bins, cut_times
 
 
 @dataclass(frozen=True)
-class Judged:
+class PanelPredictions:
     """Predictions that passed the door, with the labels as columns."""
 
     codes: Codes
     proba: Array
     classes: NDArray[Any]
 
-    def label(self, of: Of) -> Any:
+    def label(self, of: EventKind) -> Any:
         """Return what the positive class is called; None where there is none."""
         return self.classes.tolist()[1] if of == "positive_class" else None
 
 
-def judged(y: ArrayLike, proba: ArrayLike, classes: ArrayLike | None) -> Judged:
+def check_panel_predictions(
+    y: ArrayLike, proba: ArrayLike, classes: ArrayLike | None
+) -> PanelPredictions:
     """Check labels and probabilities once, so that parts of them can be taken."""
     checked = check_proba(proba)
     codes, found, _ = encode_labels(check_labels(y, len(checked)), classes, checked.shape[1])
     require_column_order(proba, found, "proba")
-    return Judged(codes, checked, found)
+    return PanelPredictions(codes, checked, found)
 
 
 @dataclass(frozen=True)
-class Parts:
+class PanelRows:
     """Which times and which rows each panel shows."""
 
     first: NDArray[Any]
@@ -56,15 +58,15 @@ class Parts:
     rows: list[Codes]
 
 
-def choose_rows(
+def panel_rows(
     time: Any, n_rows: int, sample_weight: Any, stretches: Bins, steps: ArrayLike | None
-) -> Parts:
-    """Find the rows of each stretch of time, or of each step that was asked for."""
+) -> PanelRows:
+    """Find the rows of each time bin, or of each step that was asked for."""
     times = check_time(time, n_rows)
     if steps is None:
-        found = cut(times, check_weights(sample_weight, n_rows), stretches)
+        found = cut_times(times, check_weights(sample_weight, n_rows), stretches)
         rows = [np.flatnonzero(found.codes == k) for k in range(found.count)]
-        return Parts(found.first, found.last, found.middle, rows)
+        return PanelRows(found.first, found.last, found.middle, rows)
     wanted = check_time(steps, len(np.atleast_1d(np.asarray(steps))), name="steps")
     require_same_kind(wanted, times.kinds, "time")
     rows = [np.flatnonzero(times.values == step) for step in wanted.values]
@@ -72,11 +74,11 @@ def choose_rows(
         if not len(found_rows):
             raise InputError(f"steps has {step!s}, but no row has this time")
     moments = from_seconds(wanted.values, wanted.kinds[0])
-    return Parts(moments, moments, moments, rows)
+    return PanelRows(moments, moments, moments, rows)
 
 
 def table_of(
-    rows: Judged, part: Codes, taken: dict[str, Any], how: dict[str, Any]
+    rows: PanelPredictions, part: Codes, taken: dict[str, Any], how: dict[str, Any]
 ) -> ReliabilityTable:
     """Compute the table of some rows."""
     taken = {
@@ -87,7 +89,7 @@ def table_of(
     return reliability_curve(rows.codes[part], rows.proba[part], classes=classes, **taken, **how)
 
 
-def numbers_of(values: Any, middle: NDArray[Any]) -> tuple[Any, str]:
+def panel_numbers(values: Any, middle: NDArray[Any]) -> tuple[Any, str]:
     """Read temperature or slope off a calibrator; numbers stay."""
     if not hasattr(values, "parameters_at"):
         return values, "τ"

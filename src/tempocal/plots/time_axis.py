@@ -40,7 +40,7 @@ class TimeScale:
         return f"{name} ({self.unit})" if self.unit else name
 
     def words(self, first: Any, last: Any, name: str) -> str:
-        """Name a stretch of time, such as "round 3 to 5"."""
+        """Name a time bin, such as "round 3 to 5"."""
         ends = [self._word(first), self._word(last)]
         stretch = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
         return " ".join(part for part in (name, stretch, self.unit) if part)

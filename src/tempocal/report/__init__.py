@@ -1,4 +1,4 @@
-"""An assessment as one HTML page that needs nothing else."""
+"""An assessment as a single, self-contained HTML page."""
 
 from tempocal.report.write import report_html, write_report
 

@@ -1,4 +1,4 @@
-"""All numbers of a report, as they stand in its page for whoever wants to read them by machine."""
+"""All numbers of a report as JSON, which its page contains for use by programs."""
 
 import json
 import math
@@ -11,9 +11,9 @@ from tempocal.assessment import Assessment
 
 
 def to_json(assessment: Assessment) -> str:
-    """Return the assessment as JSON that can stand inside a script element."""
+    """Return the assessment as JSON that is safe inside a script element."""
     text = json.dumps(_plain(assessment), allow_nan=False, separators=(",", ":"))
-    # Nothing in the data may end the element.
+    # The data must not close the element.
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

@@ -1,4 +1,4 @@
-"""Rows of the tables of a report, as text."""
+"""Rows of the tables in a report, as text."""
 
 from typing import Any
 
@@ -11,24 +11,24 @@ from tempocal.inputs import time_text
 from tempocal.metrics import IntervalEstimate
 
 DESCRIPTIONS = {
-    "raw": "as they came",
+    "raw": "unchanged",
     "global": "one temperature for all times",
-    "along time": "the correction chosen along time",
+    "along time": "the correction chosen by cross-validation",
 }
 
 
 def score_rows(assessment: Assessment) -> list[dict[str, Any]]:
-    """Return one row for each method: its name, and each number with its interval."""
+    """Return one row for each method: its name, and its metrics with their intervals."""
     return [
         {
             "method": name,
             "description": DESCRIPTIONS[name],
             "numbers": [
-                _with_ends(scores.nll),
-                ("-", "") if name == "raw" else _with_ends(scores.gain),
-                _with_ends(scores.brier),
-                _with_ends(scores.ece),
-                _with_ends(scores.ece_over_time.mean),
+                _with_interval(scores.nll),
+                ("-", "") if name == "raw" else _with_interval(scores.gain),
+                _with_interval(scores.brier),
+                _with_interval(scores.ece),
+                _with_interval(scores.ece_over_time.mean),
                 (f"{scores.ece_over_time.mean.floor:.4f}", ""),
             ],
         }
@@ -36,8 +36,8 @@ def score_rows(assessment: Assessment) -> list[dict[str, Any]]:
     ]
 
 
-def stretch_rows(assessment: Assessment) -> list[dict[str, Any]]:
-    """Return one row for each stretch of time: its name and the errors of all methods."""
+def time_bin_rows(assessment: Assessment) -> list[dict[str, Any]]:
+    """Return one row for each time bin: its name and the errors of all methods."""
     tables = {name: scores.ece_over_time for name, scores in assessment.scores.items()}
     raw = tables["raw"]
     over = assessment.scores["raw"].overconfidence
@@ -72,7 +72,7 @@ def candidate_rows(assessment: Assessment) -> list[dict[str, str]]:
 
 
 def fact_rows(assessment: Assessment) -> list[tuple[str, str]]:
-    """Return names and values of the facts about the data."""
+    """Return names and values of the counts that describe the data."""
     facts = assessment.facts
     shares = zip(facts.classes, facts.shares, strict=True)
     thin = "; ".join(f"{span_text(first, last)}: {n}" for first, last, n in facts.thin)
@@ -84,19 +84,19 @@ def fact_rows(assessment: Assessment) -> list[tuple[str, str]]:
         ("time", f"{time_text(facts.time_from)} to {time_text(facts.time_to)}"),
         ("distinct times", f"{facts.distinct_times:,}"),
         ("fitted to", _part(facts.fitted_rows, facts.fitted_groups)),
-        ("judged on", _part(facts.judged_rows, facts.judged_groups)),
-        ("stretches with under 30 groups", thin or "none"),
+        ("evaluated on", _part(facts.judged_rows, facts.judged_groups)),
+        ("time bins with fewer than 30 groups", thin or "none"),
     ]
 
 
-def _with_ends(estimate: IntervalEstimate) -> tuple[str, str]:
+def _with_interval(estimate: IntervalEstimate) -> tuple[str, str]:
     if estimate.only_upper:
         return f"{estimate:.4f}", f"at most {estimate.upper:.4f}"
     return f"{estimate:.4f}", f"{estimate.lower:.4f} to {estimate.upper:.4f}"
 
 
 def _count(count: int | None) -> str:
-    return "not named: rows taken as independent" if count is None else f"{count:,}"
+    return "not given: rows taken as independent" if count is None else f"{count:,}"
 
 
 def _part(rows: int, groups: int | None) -> str:

@@ -1,4 +1,4 @@
-"""The pictures of a report, drawn by the same displays that users have."""
+"""The figures of a report, drawn by the displays of `tempocal.plots`."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,9 +14,9 @@ from tempocal.report.svg import draw_svg
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Methods of a reliability diagram; with a third the bands hide each other.
+# Methods in a reliability diagram; the bands of three would hide each other.
 DRAWN = ("raw", "along time")
-# A method looks the same in every picture.
+# A method has the same style in every figure.
 STYLES = {name: line_style(k) for k, name in enumerate(METHODS)}
 
 
@@ -33,21 +33,21 @@ def error_picture(assessment: Assessment, time_name: str) -> str:
 
 
 def reliability_pictures(assessment: Assessment) -> list[str]:
-    """Draw a reliability diagram for each stretch of time."""
+    """Draw a reliability diagram for each time bin."""
     count = len(assessment.scores["raw"].reliability_over_time)
-    return [_reliability(assessment, stretch) for stretch in range(count)]
+    return [_reliability(assessment, time_bin) for time_bin in range(count)]
 
 
-def _reliability(assessment: Assessment, stretch: int) -> str:
+def _reliability(assessment: Assessment, time_bin: int) -> str:
     classes = assessment.facts.classes
     binary = len(classes) == 2
 
     def draw(figure: "Figure") -> None:
         ax = figure.subplots()
         for name in DRAWN:
-            # The legend holds all lines once the last is drawn; a layout for each takes its time.
+            # Add the legend once, after the last line: each one computes a layout, which is slow.
             legend: Where = "above" if name == DRAWN[-1] else "none"
-            table = assessment.scores[name].reliability_over_time[stretch]
+            table = assessment.scores[name].reliability_over_time[time_bin]
             ReliabilityDisplay(
                 table,
                 of="positive_class" if binary else "top_label",
@@ -57,11 +57,11 @@ def _reliability(assessment: Assessment, stretch: int) -> str:
             ).plot(ax, legend=legend, **STYLES[name])
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
 
-    return draw_svg(f"reliability-{stretch}", 4.2, draw)
+    return draw_svg(f"reliability-{time_bin}", 4.2, draw)
 
 
 def curve_picture(assessment: Assessment, time_name: str) -> str | None:
-    """Draw the correction that was chosen along time; None where there is none."""
+    """Draw the parameters of the chosen calibrator along time; None for the identity."""
     curve = assessment.curve
     if curve is None:
         return None
@@ -73,7 +73,7 @@ def curve_picture(assessment: Assessment, time_name: str) -> str | None:
         level=curve.level,
         grouped=assessment.facts.groups is not None,
         points=CurveDisplay(curve.point_time, curve.points),
-        points_name="each stretch on its own",
+        points_name="separate fit for each time bin",
         classes=assessment.facts.classes,
     )
 
@@ -85,7 +85,7 @@ def curve_picture(assessment: Assessment, time_name: str) -> str | None:
 
 
 def example_pictures(assessment: Assessment, time_name: str) -> list[str]:
-    """Draw how the predictions of single sequences move, before and after."""
+    """Draw the predictions along single sequences, before and after calibration."""
     return [
         draw_svg(f"example-{k}", 2.6, partial(_draw_example, one, time_name))
         for k, one in enumerate(assessment.examples)

@@ -1,4 +1,4 @@
-"""Figures as SVG inside a page: text stays text, and takes the color of the page."""
+"""Figures as inline SVG: text stays text, and colors follow the page, also in dark mode."""
 
 import io
 import re
@@ -11,9 +11,9 @@ from tempocal.plots.drawing import matplotlib
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# As wide as a phone, so that letters have the size of the text around them.
+# In inches. As wide as a phone, so that letters have the size of the surrounding text.
 WIDTH = 3.8
-# Colors that a page in dark mode must change.
+# Colors that change in dark mode.
 COLORS = {
     "#000000": "currentColor",
     "#ffffff": "var(--card, #fff)",
@@ -24,14 +24,14 @@ COLORS = {
 
 @contextmanager
 def _settings(name: str) -> Iterator[None]:
-    """Draw for a page, whatever the user's own style is; it is theirs again afterwards."""
+    """Set the style of the page, independent of the user's; theirs is restored afterwards."""
     style = {
         "svg.fonttype": "none",
-        # Ids of one picture must not be those of another on the same page.
+        # Figures on one page must not share element ids.
         "svg.hashsalt": name,
         "font.family": "sans-serif",
         "font.size": 9.0,
-        # White, which is the page's own color in the end: hollow markers are filled with it.
+        # Hollow markers are filled with this; COLORS maps it to the background of the page.
         "axes.facecolor": "#ffffff",
         "figure.facecolor": "none",
         "savefig.facecolor": "none",
@@ -58,7 +58,7 @@ def draw_svg(name: str, height: float, draw: Callable[["Figure"], None]) -> str:
 
 
 def _inline(text: str) -> str:
-    """Cut what only a file of its own needs, and give the page a say in the colors."""
+    """Remove what only a separate file needs, and replace colors by CSS variables."""
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     for size in ("width", "height"):

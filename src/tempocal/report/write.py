@@ -1,4 +1,4 @@
-"""Put an assessment into a page, and the page into a file."""
+"""Render an assessment as an HTML page and write it to a file."""
 
 import os
 from importlib.resources import files
@@ -8,7 +8,7 @@ from tempocal.assessment import Assessment
 from tempocal.modelfile.atomic_write import replacing
 from tempocal.modelfile.paths import path_name
 from tempocal.report.numbers import to_json
-from tempocal.report.page_tables import candidate_rows, fact_rows, score_rows, stretch_rows
+from tempocal.report.page_tables import candidate_rows, fact_rows, score_rows, time_bin_rows
 from tempocal.report.pictures import (
     curve_picture,
     error_picture,
@@ -26,20 +26,20 @@ def write_report(
     command: str = "",
     time_name: str = "time",
 ) -> None:
-    """Write a report as one HTML file that needs no network; it is there whole or not at all.
+    """Write a report as a single HTML file that needs no network; the write is atomic.
 
     Parameters
     ----------
     assessment : Assessment
         What `tempocal.assess` returned.
     path : path-like
-        Where to write.
+        File to write.
     title : str
         Title of the page.
     command : str
-        The command that made it, to be shown.
+        The command that created it, shown at the end of the page.
     time_name : str
-        What time is, for the axes, such as "rounds played".
+        Label of the time axis, such as "rounds played".
 
     Examples
     --------
@@ -71,7 +71,7 @@ def report_html(
             chosen=assessment.chosen,
             methods=list(assessment.scores),
             scores=score_rows(assessment),
-            stretches=stretch_rows(assessment),
+            time_bins=time_bin_rows(assessment),
             candidates=candidate_rows(assessment),
             facts=fact_rows(assessment),
             examples=assessment.examples,

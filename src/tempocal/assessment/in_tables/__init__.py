@@ -1,4 +1,4 @@
-"""The evidence of rows in a table: fitted to and judged where they are."""
+"""Rows in a table as the source of an assessment; see `tempocal.assessment.row_source`."""
 
 from tempocal.assessment.in_tables.row_source import RowsInTable, read_row_source
 

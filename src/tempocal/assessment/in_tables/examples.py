@@ -5,7 +5,7 @@ from math import ceil
 import narwhals as nw
 import numpy as np
 
-from tempocal.assessment.examples import Example, choose, make_example
+from tempocal.assessment.examples import Example, choose_sequences, make_example
 from tempocal.assessment.split_predictions import PastPredictions
 from tempocal.inputs import from_seconds
 from tempocal.tables.group_ids import MAX_LISTED, modular_hash, with_joinable_ids
@@ -32,7 +32,7 @@ def pick_examples(
     """
     found = _sequences(rows)
     # A label that changes within a sequence is not known before its rows are here.
-    chosen = choose(found["one"], found["label"], seed)
+    chosen = choose_sequences(found["one"], found["label"], seed)
     if not chosen:
         return ()
     ids = found["sequence"][chosen]

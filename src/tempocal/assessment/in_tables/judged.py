@@ -7,9 +7,9 @@ import narwhals as nw
 
 from tempocal.assessment.examples import Example
 from tempocal.assessment.in_tables.examples import pick_examples
-from tempocal.assessment.method_scores import RELIABILITY_BINS, diagram_of, n_stretches
-from tempocal.assessment.methods import Fitted
-from tempocal.assessment.row_source import EXCHANGED
+from tempocal.assessment.method_scores import RELIABILITY_BINS, diagram_event, n_time_bins
+from tempocal.assessment.methods import FittedMethods
+from tempocal.assessment.row_source import SWAPPED
 from tempocal.lazy import cached
 from tempocal.metrics import IntervalEstimate, OverTime, ReliabilityTable
 from tempocal.metrics.in_tables.estimate import estimate_gain, estimate_in_bins, estimate_overall
@@ -37,16 +37,18 @@ class JudgedTable:
     known: dict[str, ScoredFrame] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, rows: LabeledTable, groups: GroupIds, fitted: Fitted, seed: int) -> "JudgedTable":
+    def of(
+        cls, rows: LabeledTable, groups: GroupIds, fitted: FittedMethods, seed: int
+    ) -> "JudgedTable":
         """Take the models of the methods."""
         models = {name: one._predictor() for name, one in fitted.by_name().items()}
         return cls(rows, groups, models, seed)
 
-    def whole(self, metric: Metric, name: str) -> IntervalEstimate:
+    def overall(self, metric: Metric, name: str) -> IntervalEstimate:
         """Take a metric of all rows."""
         return estimate_overall(self._scored(name), metric, level=LEVEL, seed=self.seed)
 
-    def along(self, metric: Metric, name: str) -> OverTime:
+    def over_time(self, metric: Metric, name: str) -> OverTime:
         """Take a metric along time."""
         given: Any = {"level": LEVEL, "seed": self.seed}
         return estimate_in_bins(self._scored(name), metric, self._stretches, **given)
@@ -55,7 +57,7 @@ class JudgedTable:
         """Take what one method gains over another."""
         names = [f"after{k}" for k in range(len(self.rows.classes))]
         frame = self._with(self.rows.frame, before, "p")
-        if after == EXCHANGED:
+        if after == SWAPPED:
             frame = frame.with_columns(after0=nw.col("p1"), after1=nw.col("p0"))
         else:
             frame = self._with(frame, after, "after")
@@ -81,7 +83,7 @@ class JudgedTable:
         return pick_examples(self.rows, frame, prefixes, self.seed)
 
     def _reliability(self, name: str, stretches: TableTimeBins) -> tuple[ReliabilityTable, ...]:
-        of = diagram_of(len(self.rows.classes))
+        of = diagram_event(len(self.rows.classes))
         return reliability_tables(self._scored(name), stretches, bins=RELIABILITY_BINS, of=of)
 
     def _scored(self, name: str) -> ScoredFrame:
@@ -98,4 +100,4 @@ class JudgedTable:
 
     @cached
     def _stretches(self) -> TableTimeBins:
-        return cut_table(self._scored("raw"), n_stretches(self.groups.count))
+        return cut_table(self._scored("raw"), n_time_bins(self.groups.count))

@@ -10,7 +10,7 @@ from tempocal.assessment.facts import Facts
 from tempocal.assessment.in_tables.judged import JudgedTable
 from tempocal.assessment.in_tables.table_split import TableSplit, split_table
 from tempocal.assessment.in_tables.to_fit import TableToFit
-from tempocal.assessment.methods import Fitted
+from tempocal.assessment.methods import FittedMethods
 from tempocal.assessment.wording import printable
 from tempocal.errors import InputError
 from tempocal.inputs import from_seconds
@@ -33,12 +33,12 @@ class RowsInTable:
     judged_groups: int = field(default=0, init=False)
 
     @property
-    def to_fit(self) -> TableToFit:
+    def training_rows(self) -> TableToFit:
         """The part to fit to."""
         progress, native = self.rows.passes.progress, self.halves.to_fit.to_native()
         return TableToFit(native, self.roles, self.rows.classes, progress)
 
-    def judged(self, fitted: Fitted) -> JudgedTable:
+    def held_out_rows(self, fitted: FittedMethods) -> JudgedTable:
         """Let the methods predict the other part."""
         table = TableWithProgress(self.halves.to_judge.to_native(), self.rows.passes.progress)
         part = read_labeled_table(table, self.roles, self.rows.classes)

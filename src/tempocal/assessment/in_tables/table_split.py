@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import narwhals as nw
 import numpy as np
 
-from tempocal.assessment.split_predictions import shares_of_parts
+from tempocal.assessment.split_predictions import split_shares
 from tempocal.sequences import split_by_sequence
 from tempocal.tables.column_names import free_prefix
 from tempocal.tables.column_roles import ColumnRoles
@@ -33,7 +33,7 @@ def split_table(roles: ColumnRoles, labeled: LabeledTable, seed: int) -> TableSp
     assert roles.groups is not None
     groups = find_groups(labeled)
     n_rows = int(labeled.class_counts.sum())
-    shares = shares_of_parts(n_rows, groups.count, grouped=True)
+    shares = split_shares(n_rows, groups.count, grouped=True)
     frame = labeled.table
     schema = frame.collect_schema()
     if not groups.are_listed and groups.are_integers:

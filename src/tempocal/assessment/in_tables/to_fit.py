@@ -44,9 +44,9 @@ class TableToFit:
         assert self._rows.rows.time_kind is not None
         return from_seconds(times, self._rows.rows.time_kind)
 
-    def middles(self, stretches: int) -> NDArray[Any]:
+    def mean_times(self, n_bins: int) -> NDArray[Any]:
         """Return the mean time of each stretch."""
-        return cut_moments(self._rows, self._moments, stretches).ends.middle
+        return cut_moments(self._rows, self._moments, n_bins).ends.middle
 
     @property
     def _reporting(self) -> TableWithProgress:

@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 
 from tempocal.errors import InputError
-from tempocal.metrics.binned_values import Profile
 from tempocal.metrics.dispatch import gap_metric, row_loss
 from tempocal.metrics.estimates import IntervalEstimate
 from tempocal.metrics.gain import make_gain, mean_loss
-from tempocal.metrics.gap_sums import profile_of_gap_sums
+from tempocal.metrics.gap_sums import calibration_error_from_sums
 from tempocal.metrics.in_tables.gaps_by_group import gap_sums_by_group
 from tempocal.metrics.in_tables.gaps_by_row import gap_sums_by_row
 from tempocal.metrics.in_tables.losses import gain_sums, mean_sums
 from tempocal.metrics.in_tables.scored_frame import ScoredFrame
 from tempocal.metrics.in_tables.time_bins import TableTimeBins, cut_table, whole
 from tempocal.metrics.jackknife import Metric
-from tempocal.metrics.mean_losses import profile_of_mean_sums
+from tempocal.metrics.mean_losses import mean_loss_from_sums
+from tempocal.metrics.metric_intervals import MetricByTimeBin
 from tempocal.metrics.over_time import OverTime, make_estimate, make_over_time
 from tempocal.metrics.time_bins import Bins
 
@@ -49,7 +49,7 @@ def estimate_overall(
     """Take a metric on all rows at once."""
     require_summable(metric)
     profile, _ = _profile(table, metric, whole(), level, seed)
-    return make_estimate(profile.by_stretch[0], profile.estimator, level)
+    return make_estimate(profile.by_time_bin[0], profile.estimator, level)
 
 
 def estimate_gain(
@@ -57,8 +57,8 @@ def estimate_gain(
 ) -> IntervalEstimate:
     """Take what the probabilities in the columns ``after`` gain over those of a table."""
     _, name = mean_loss(metric)
-    profile = profile_of_mean_sums(gain_sums(table, metric, after), name, level)
-    return make_gain(profile.by_stretch[0], name, level)
+    profile = mean_loss_from_sums(gain_sums(table, metric, after), name, level)
+    return make_gain(profile.by_time_bin[0], name, level)
 
 
 def require_summable(metric: Metric) -> None:
@@ -73,14 +73,14 @@ def require_summable(metric: Metric) -> None:
 
 def _profile(
     table: ScoredFrame, metric: Metric, stretches: TableTimeBins, level: float, seed: int
-) -> tuple[Profile, Any]:
+) -> tuple[MetricByTimeBin, Any]:
     """Return the profile, and the independent units of each stretch."""
     loss = row_loss(metric)
     if loss is not None:
         means = mean_sums(table, metric, stretches)
-        return profile_of_mean_sums(means, loss[1], level), means.units
+        return mean_loss_from_sums(means, loss[1], level), means.units
     found = gap_metric(metric)
     assert found is not None
     by_unit = gap_sums_by_row if table.groups is None else gap_sums_by_group
     gaps = by_unit(table, found[0], stretches, seed)
-    return profile_of_gap_sums(gaps, found[1], level), gaps.units
+    return calibration_error_from_sums(gaps, found[1], level), gaps.units

@@ -5,9 +5,10 @@ from typing import Any
 import narwhals as nw
 
 from tempocal.errors import InputError
-from tempocal.metrics.arguments import check_choice, check_two_classes
+from tempocal.inputs import check_choice
 from tempocal.metrics.cells import GapMetric
 from tempocal.metrics.in_tables.scored_frame import added, flag
+from tempocal.metrics.predictions import check_two_classes
 from tempocal.tables.open_table import Frame
 
 # Engines compare a confidence with the edges of bins one by one.
@@ -31,7 +32,7 @@ def number_of_events(metric: GapMetric, n_classes: int) -> int:
 def add_event(frame: Frame, metric: GapMetric, event: int, n_classes: int) -> Frame:
     """Add ``sure``, ``came`` and ``below`` of one event, each followed by its number.
 
-    ``below`` is the probability of the classes before the event's, as in `cells.Cells`.
+    ``below`` is the probability of the classes before the event's, as in `cells.GapCells`.
     """
     if metric.of == "top_label":
         return _top_label(frame, n_classes)

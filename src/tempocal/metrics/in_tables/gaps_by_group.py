@@ -11,9 +11,9 @@ from tempocal.links import Array
 from tempocal.metrics.cells import GapMetric
 from tempocal.metrics.gap_sums import (
     DRAWS,
-    LEAST_DRAWS,
+    MIN_DRAWS,
     GapSums,
-    noise_random,
+    noise_rng,
     number_of_draws,
 )
 from tempocal.metrics.in_tables.bins import add_bin
@@ -52,7 +52,7 @@ def gap_sums_by_group(
     moved = np.concatenate([one.moved for one in sums], axis=2) / n_events
     drawn = np.concatenate([one.drawn for one in sums], axis=2) / n_events
     gaps = moved.sum(axis=0) / totals[:, None]
-    deviates = noise_random(seed).standard_normal((DRAWS, len(moved)))
+    deviates = noise_rng(seed).standard_normal((DRAWS, len(moved)))
     noise = np.stack(
         [
             deviates @ (moved[:, s] - shares[:, s, None] * gaps[s]) / totals[s]
@@ -109,7 +109,7 @@ class _Adding:
     def _number_of_draws(self) -> int:
         assert self.table.groups is not None
         if not self.table.groups.are_few:
-            return LEAST_DRAWS
+            return MIN_DRAWS
         return number_of_draws(self.table.rows.n_rows * self.n_events)
 
 

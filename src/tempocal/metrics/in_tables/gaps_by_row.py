@@ -16,7 +16,7 @@ from tempocal.errors import InputError
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.metrics.cells import GapMetric
-from tempocal.metrics.gap_sums import DRAWS, MOST_DRAWS, GapSums, floor_random, noise_random
+from tempocal.metrics.gap_sums import DRAWS, MAX_DRAWS, GapSums, floor_rng, noise_rng
 from tempocal.metrics.in_tables.bins import add_bin
 from tempocal.metrics.in_tables.events import add_event, number_of_events
 from tempocal.metrics.in_tables.scored_frame import MAX_SUMS, ScoredFrame, added
@@ -51,9 +51,9 @@ def gap_sums_by_row(
     joint = _joint_cells(table, metric, stretches, n_events)
     totals = np.bincount(joint.stretch, joint.weight, stretches.count).astype(np.float64)
     gaps = _by_cell(joint, joint.moved, stretches.count) / totals[:, None]
-    random = noise_random(seed)
+    random = noise_rng(seed)
     noise = [_noise(joint, s, gaps[s], totals[s], random) for s in range(stretches.count)]
-    drawn = _drawn(joint, stretches.count, floor_random(seed)) / totals
+    drawn = _drawn(joint, stretches.count, floor_rng(seed)) / totals
     return GapSums(gaps, np.stack(noise), drawn, totals, float(totals.sum()))
 
 
@@ -128,8 +128,8 @@ def _drawn(joint: JointCells, n_stretches: int, random: np.random.Generator) -> 
     certain = joint.spread <= 0.0
     alike = joint.weight**2 * one_row / np.where(certain, 1.0, joint.spread)
     count = np.where(certain, 1, np.maximum(np.rint(alike), 1)).astype(np.int64)
-    errors = np.empty((MOST_DRAWS, n_stretches))
-    for draw in range(MOST_DRAWS):
+    errors = np.empty((MAX_DRAWS, n_stretches))
+    for draw in range(MAX_DRAWS):
         share = np.where(certain[:, None], mean, _share(count, mean, random))
         moved = joint.weight[:, None] * (mean - share)
         errors[draw] = np.abs(_by_cell(joint, moved, n_stretches)).sum(axis=1)

@@ -6,10 +6,10 @@ import narwhals as nw
 import numpy as np
 
 from tempocal.links import Array
-from tempocal.metrics.gap_sums import floor_random
+from tempocal.metrics.gap_sums import floor_rng
 from tempocal.metrics.in_tables.scored_frame import ScoredFrame
 from tempocal.metrics.in_tables.time_bins import TableTimeBins
-from tempocal.metrics.sample import bucket_of_groups
+from tempocal.metrics.sample import assign_buckets
 from tempocal.tables.group_ids import PRIME, GroupIds
 from tempocal.tables.open_table import Frame
 
@@ -41,9 +41,9 @@ def draw_by_group(frame: Frame, groups: GroupIds, most: int, draws: range, seed:
     arithmetic: a polynomial of third degree with random coefficients, which makes any four of them
     independent, so that means and variances of sums over groups are right.
     """
-    random = floor_random(seed)
+    random = floor_rng(seed)
     if groups.are_few:
-        places, count = bucket_of_groups(groups.count, most)
+        places, count = assign_buckets(groups.count, most)
         numbers = random.random((draws.stop, groups.count))
         columns = {f"u{d}": numbers[d] for d in draws}
         return GroupDraws(groups.join_columns(frame, {"bucket": places, **columns}), count)

@@ -8,7 +8,6 @@ import narwhals as nw
 import numpy as np
 
 from tempocal.links import Array
-from tempocal.metrics.arguments import check_two_classes
 from tempocal.metrics.dispatch import unwrap
 from tempocal.metrics.in_tables.events import confidence, top_class
 from tempocal.metrics.in_tables.group_draws import draw_by_group
@@ -17,6 +16,7 @@ from tempocal.metrics.in_tables.time_bins import TableTimeBins, whole
 from tempocal.metrics.jackknife import Metric
 from tempocal.metrics.likelihood import nll
 from tempocal.metrics.mean_losses import MeanSums
+from tempocal.metrics.predictions import check_two_classes
 from tempocal.metrics.sample import BUCKETS
 from tempocal.metrics.squared_error import brier
 from tempocal.tables.open_table import Frame

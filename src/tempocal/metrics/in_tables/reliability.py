@@ -8,8 +8,12 @@ from tempocal.metrics.binsums import BinSums
 from tempocal.metrics.cells import GapMetric
 from tempocal.metrics.edges import Edges
 from tempocal.metrics.estimates import ReliabilityTable, reliability_table
-from tempocal.metrics.events import Of
-from tempocal.metrics.frequency import FrequencySpread, independent_rows, spread_of_groups
+from tempocal.metrics.events import EventKind
+from tempocal.metrics.frequency import (
+    FrequencyInterval,
+    interval_from_group_sums,
+    interval_over_rows,
+)
 from tempocal.metrics.in_tables.bins import equal_mass_edges, place_in_bins
 from tempocal.metrics.in_tables.events import add_event, number_of_events
 from tempocal.metrics.in_tables.group_draws import draw_by_group
@@ -25,7 +29,7 @@ _DOING = "summing for diagrams"
 
 
 def reliability_tables(
-    table: ScoredFrame, stretches: TableTimeBins, *, bins: int, of: Of, level: float = 0.95
+    table: ScoredFrame, stretches: TableTimeBins, *, bins: int, of: EventKind, level: float = 0.95
 ) -> tuple[ReliabilityTable, ...]:
     """Take the reliability curve of each stretch, in bins of equal mass; two passes.
 
@@ -34,7 +38,7 @@ def reliability_tables(
     table : ScoredFrame
         The rows.
     stretches : TableTimeBins
-        Stretches of time.
+        Time bins.
     bins, of, level
         As in `reliability_curve`.
 
@@ -92,14 +96,14 @@ def _table(
     count, weight, said, hit = (spread(name) for name in _SUMS)
     sums = BinSums(count.astype(np.intp), weight, said, hit)
     if "ww" not in found:
-        return reliability_table(sums, edges, independent_rows(sums, level))
+        return reliability_table(sums, edges, interval_over_rows(sums, level))
     squares = {name: spread(name) for name in _SQUARES}
     return reliability_table(sums, edges, _spread(sums, squares, n_buckets, level))
 
 
 def _spread(
     sums: BinSums, squares: dict[str, Array], n_buckets: int, level: float
-) -> FrequencySpread:
+) -> FrequencyInterval:
     f = sums.outcome / np.where(sums.weight > 0.0, sums.weight, 1.0)
     deviations = squares["hh"] - 2.0 * f * squares["wh"] + f**2 * squares["ww"]
     weights = squares["ww"]
@@ -108,4 +112,4 @@ def _spread(
         share = 1.0 - 1.0 / n_buckets
         weights = np.maximum(weights - sums.weight**2 / n_buckets, 0.0) / share
         deviations = deviations / share
-    return spread_of_groups(sums, weights, np.maximum(deviations, 0.0), level)
+    return interval_from_group_sums(sums, weights, np.maximum(deviations, 0.0), level)

@@ -1,4 +1,4 @@
-"""Stretches of time, cut where the rows of a table are."""
+"""Time bins, cut where the rows of a table are."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from tempocal.formula import choose
 from tempocal.inputs import Times, from_seconds
 from tempocal.links import Array
 from tempocal.metrics.in_tables.scored_frame import ScoredFrame
-from tempocal.metrics.time_bins import Bins, Stretches, cut, is_steps, one_stretch
+from tempocal.metrics.time_bins import Bins, TimeBins, cut_times, is_steps, single_time_bin
 from tempocal.tables.narwhals_engine import NarwhalsEngine
 from tempocal.tables.open_table import Frame
 from tempocal.tables.transfer import Columns
@@ -23,11 +23,11 @@ MAX_TIMES = 2**20
 
 @dataclass(frozen=True, eq=False)
 class TableTimeBins:
-    """Stretches, and where each but the first begins."""
+    """Time bins, and where each but the first begins."""
 
-    ends: Stretches  # with one code for each distinct time
+    ends: TimeBins  # with one code for each distinct time
     edges: Array  # (S - 1,)
-    rows: NDArray[np.intp] | None  # (S,) how many there are; None where nobody roles
+    rows: NDArray[np.intp] | None  # (S,) how many there are; None if not counted
 
     @property
     def count(self) -> int:
@@ -43,7 +43,7 @@ class TableTimeBins:
 
 def whole() -> TableTimeBins:
     """Put all rows into one stretch, without a clock."""
-    return TableTimeBins(one_stretch(1), np.zeros(0), None)
+    return TableTimeBins(single_time_bin(1), np.zeros(0), None)
 
 
 def cut_table(table: ScoredFrame, bins: Bins) -> TableTimeBins:
@@ -61,13 +61,13 @@ def cut_moments(table: ScoredFrame, moments: tuple[Columns, bool], bins: Bins) -
             "time into twenty"
         )
     times = Times(found["middle"], (table.rows.time_kind,))
-    ends = cut(times, found["mass"], bins)
+    ends = cut_times(times, found["mass"], bins)
     low, high = np.full(ends.count, np.inf), np.full(ends.count, -np.inf)
     np.minimum.at(low, ends.codes, found["low"])
     np.maximum.at(high, ends.codes, found["high"])
     counts = np.bincount(ends.codes, found["one"], minlength=ends.count)
     first, last = (from_seconds(each, table.rows.time_kind) for each in (low, high))
-    placed = Stretches(ends.codes, first, last, ends.middle)
+    placed = TimeBins(ends.codes, first, last, ends.middle)
     return TableTimeBins(placed, low[1:], counts.astype(np.intp))
 
 
