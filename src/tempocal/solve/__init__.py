@@ -1,4 +1,4 @@
-"""From sums over rows to coefficients, at a given strength of shrinkage or one from the data."""
+"""Penalized maximum likelihood: from sums over rows to coefficients and penalty strengths."""
 
 from tempocal.solve.blockwise_newton import fit_blockwise
 from tempocal.solve.design_effect import design_effect

@@ -1,8 +1,8 @@
-"""Newton's method for many small problems at once: one for each key, none tied to another.
+"""Newton's method for a block-diagonal Hessian: one small problem per key, all solved at once.
 
-Every key has its own damping and its own end, as if it were fitted alone; but a pass over the rows
-serves all of them. What is accepted, when to stop and what has no limit is as in `newton.py`, whose
-reasons hold here.
+Every key has its own damping and its own stopping, as if it were fitted alone, but each pass over
+the rows serves all keys. The rules for accepting a step, for stopping and for detecting unbounded
+fits are those of `newton.py`.
 """
 
 from dataclasses import dataclass, replace
@@ -33,12 +33,12 @@ from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 
 Mask = NDArray[np.bool_]
-# Rows of a key in a sample that tell where to start.
+# Rows per key that a sample needs to give each key its own start.
 MIN_ROWS_PER_KEY = 100
 
 
 def fit_blockwise(problem: Problem, strengths: Strengths, start: Array | None = None) -> Solution:
-    """Minimize the penalized loss of each key by itself; every pull must be a diagonal one."""
+    """Minimize the penalized loss of each key separately; all penalties must be diagonal."""
     start = _start(problem, strengths) if start is None else start
     solution = _minimize_once(problem, strengths, start, start)
     while not solution.unbounded and problem.rows.sharpen(problem.at_keys(solution.theta)):
@@ -50,7 +50,7 @@ def fit_blockwise(problem: Problem, strengths: Strengths, start: Array | None = 
 def _minimize_once(
     problem: Problem, strengths: Strengths, start: Array, first_start: Array
 ) -> Solution:
-    """Minimize by what is known of the rows; ``origin`` is where it all began."""
+    """Minimize without refining the rows; ``first_start`` is the start before any refinement."""
     newton = _BlockwiseNewton(problem, problem.penalty_matrix(strengths))
     theta = start.reshape(newton.shape)
     start_norms = np.linalg.norm(
@@ -67,12 +67,12 @@ def _minimize_once(
         & (predicted <= DECREASE_TOLERANCE * newton.weights)
     )
     penalty = 0.5 * (newton.penalty_diagonal * offset**2).sum()
-    slope = last.point.gradient + np.einsum("tpq,tq->tp", last.point.hessian, last.step)
+    gradient = last.point.gradient + np.einsum("tpq,tq->tp", last.point.hessian, last.step)
     return Solution(
         theta=theta.ravel(),
         loss=float(last.point.value.sum() - predicted.sum() - penalty),
         hessian=hessian,
-        gradient=slope.ravel(),
+        gradient=gradient.ravel(),
         passes=last.passes,
         converged=bool(last.stopped.all()),
         unbounded=bool(unbounded.any()),
@@ -81,14 +81,14 @@ def _minimize_once(
 
 
 def _start(problem: Problem, strengths: Strengths) -> Array:
-    """Start from the identity or zero; of many rows, from a fit of few that stand for them."""
-    close = problem.approximate_optimum(strengths)
-    if close is not None:
-        return close
+    """Start from the fit of fewer rows if there are many, else from the identity or zero."""
+    start = problem.approximate_optimum(strengths)
+    if start is not None:
+        return start
     condensed = problem.condensed()
     if condensed is not None:
-        near = _identity_or_zero(condensed)
-        return _where_bounded(fit_blockwise(condensed, strengths, near), near, condensed)
+        start = _identity_or_zero(condensed)
+        return _where_bounded(fit_blockwise(condensed, strengths, start), start, condensed)
     sample, share = problem.subsampled(SAMPLE_ROWS)
     sample_strengths = tuple(share * s for s in strengths)
     shared = (
@@ -103,25 +103,25 @@ def _start(problem: Problem, strengths: Strengths) -> Array:
     return _where_bounded(fit_blockwise(sample, sample_strengths, theta), theta, sample)
 
 
-def _where_bounded(alone: Solution, theta: Array, problem: Problem) -> Array:
-    """Take the solution at the keys that have one, and ``theta`` at the others."""
-    if alone.where_unbounded is None or not alone.unbounded:
-        return alone.theta
-    is_unbounded = np.repeat(alone.where_unbounded, problem.rows.n_coefficients)
-    return np.where(is_unbounded, theta, alone.theta)
+def _where_bounded(solution: Solution, theta: Array, problem: Problem) -> Array:
+    """Take the solution at the keys where it is finite, and ``theta`` at the others."""
+    if solution.where_unbounded is None or not solution.unbounded:
+        return solution.theta
+    is_unbounded = np.repeat(solution.where_unbounded, problem.rows.n_coefficients)
+    return np.where(is_unbounded, theta, solution.theta)
 
 
 def _identity_or_zero(problem: Problem) -> Array:
-    """Prefer zero at the keys where the identity is worse than not looking at the logits."""
+    """Start from the identity, or from zero at the keys where zero is the better start."""
     shape = (problem.rows.n_keys, problem.rows.n_coefficients)
     identity = problem.identity.reshape(shape)
-    here = radial_derivatives(problem.rows.sums(identity), identity)
-    better = is_better_start(here, problem.rows.losses(np.zeros(shape)))
+    at_identity = radial_derivatives(problem.rows.sums(identity), identity)
+    better = is_better_start(at_identity, problem.rows.losses(np.zeros(shape)))
     return np.where(np.repeat(better, shape[1]), problem.identity, 0.0)
 
 
 def _shared_across_keys(problem: Problem) -> Problem:
-    """Make the problem whose coefficients are the same at all keys."""
+    """Return the problem with the same coefficients at all keys."""
     width = problem.rows.n_coefficients
     return replace(
         problem,
@@ -150,7 +150,7 @@ class _Points:
 
 @dataclass(frozen=True)
 class _BlockwiseResult:
-    """The last points that were evaluated, and the steps from there to the minima."""
+    """The last points that were evaluated, and the step from there to the minimum, per key."""
 
     point: _Points
     step: Array
@@ -160,7 +160,7 @@ class _BlockwiseResult:
 
 
 class _BlockwiseNewton:
-    """The problems of all keys."""
+    """Newton iterations for all keys; the arrays have a first axis for keys."""
 
     def __init__(self, problem: Problem, penalty_matrix: Array) -> None:
         self.rows = problem.rows
@@ -171,11 +171,11 @@ class _BlockwiseNewton:
         self.earlier_loss = problem.earlier_loss
         self.weights = np.maximum(problem.rows.key_weights, TINY)
         if self.earlier_loss is not None:
-            # Keys may have no rows now, but a past.
+            # Keys without rows now may have had earlier ones.
             self.weights = self.weights + np.einsum("tpp->t", self.earlier_loss.curvature)
 
     def evaluate(self, theta: Array) -> _Points:
-        """Sum over the rows of each key and add the pull."""
+        """Sum over the rows of each key and add the penalty."""
         sums = self.rows.sums(theta)
         assert sums.hessian is not None
         offset = theta - self.identity
@@ -183,21 +183,21 @@ class _BlockwiseNewton:
         gradient = sums.gradient + self.penalty_diagonal * offset
         hessian = sums.hessian + self.penalty_diagonal[:, :, None] * np.eye(self.shape[1])
         if self.earlier_loss is not None:
-            before, slope = self.earlier_loss.at(theta.ravel())
-            value, gradient = value + before, gradient + slope
+            earlier_value, earlier_gradient = self.earlier_loss.at(theta.ravel())
+            value, gradient = value + earlier_value, gradient + earlier_gradient
             hessian = hessian + self.earlier_loss.curvature
         return _Points(theta, value, gradient, hessian)
 
     def predict_decrease(self, point: _Points, step: Array) -> Array:
-        """Decrease that a step promises at each key."""
-        slope = np.einsum("tp,tp->t", point.gradient, step)
-        bend = np.einsum("tp,tpq,tq->t", step, point.hessian, step)
-        return np.asarray(-slope - 0.5 * bend, dtype=np.float64)
+        """Decrease of the objective that the quadratic model predicts at each key."""
+        linear = np.einsum("tp,tp->t", point.gradient, step)
+        quadratic = np.einsum("tp,tpq,tq->t", step, point.hessian, step)
+        return np.asarray(-linear - 0.5 * quadratic, dtype=np.float64)
 
     def minimize(self, theta: Array, start_norms: Array) -> _BlockwiseResult:
-        """Go down until every key has ended."""
+        """Iterate until every key has stopped."""
         point = self.evaluate(theta)
-        first = point.hessian.copy()
+        start_hessian = point.hessian.copy()
         passes, n = 1, self.shape[0]
         damping = np.zeros(n)
         while True:
@@ -208,14 +208,14 @@ class _BlockwiseNewton:
                 step,
                 predicted,
                 damping=damping,
-                first=first,
+                start_hessian=start_hessian,
                 start_norms=start_norms,
             )
             if stopped.all() or passes == MAX_PASSES:
                 return _BlockwiseResult(
                     point, np.where(stopped[:, None], step, 0.0), passes, stopped, unbounded
                 )
-            # A key that has ended waits at the point from which its last step goes.
+            # A key that has stopped stays at the point before its last step.
             trial = self.evaluate(point.theta + np.where(stopped[:, None], 0.0, step))
             passes += 1
             noise = NEGLIGIBLE * (np.abs(point.value) + self.weights)
@@ -226,7 +226,7 @@ class _BlockwiseNewton:
             point.take(trial, moved)
 
     def decrease_forever(self, theta: Array, hessian: Array) -> Mask:
-        """At which keys no row objects to coefficients that may be on their way."""
+        """At which keys the loss never rises as the suspect coefficients grow."""
         curvature = np.einsum("tpp->tp", hessian)
         weights = self.weights[:, None]
         suspect = may_diverge(self.rows, theta, self.identity, curvature, weights)
@@ -236,7 +236,7 @@ class _BlockwiseNewton:
         return ~self.rows.have_end(np.where(suspect, theta, 0.0))
 
     def have_finite_optimum(self, theta: Array, which: Mask) -> Mask:
-        """Which of some keys have an optimum for sure, if one coefficient is all that each has."""
+        """Which of some keys have a finite optimum; known only for one coefficient per key."""
         if self.shape[1] > 1 or self.earlier_loss is not None or not self.rows.know_ends:
             return np.zeros_like(which)
         candidates = which & (self.rows.key_weights > 0.0)
@@ -249,21 +249,23 @@ class _BlockwiseNewton:
         predicted: Array,
         *,
         damping: Array,
-        first: Array,
+        start_hessian: Array,
         start_norms: Array,
     ) -> tuple[Mask, Mask]:
-        """Which keys have ended, and which of them have no finite optimum."""
+        """Which keys stop, and which of them have no finite optimum."""
         converged = (damping == 0.0) & (predicted <= DECREASE_TOLERANCE * self.weights)
-        # What is known of earlier rows is a quadratic of any height.
+        # With the quadratic for earlier rows a loss of zero means nothing.
         loss_vanished = (point.value <= NEGLIGIBLE * self.weights) & (self.earlier_loss is None)
         unpenalized = np.where(self.penalty_diagonal == 0.0, step, 0.0)
-        far = np.sqrt(np.einsum("tp,tpq,tq->t", unpenalized, first, unpenalized) / self.weights)
-        unbounded = converged & (far > DIVERGENCE)
+        step_size = np.sqrt(
+            np.einsum("tp,tpq,tq->t", unpenalized, start_hessian, unpenalized) / self.weights
+        )
+        unbounded = converged & (step_size > DIVERGENCE)
         if loss_vanished.any():
             size = np.linalg.norm(point.theta, axis=1)
             share = np.linalg.norm(unpenalized, axis=1) / np.maximum(size, TINY)
             unbounded |= converged & loss_vanished & (share > DIVERGENCE)
-            # Far from its beginning with nothing left to lose, a key has no use for a last step.
+            # Far from its start and without loss, a key has diverged whatever the step.
             diverged = (self.penalty_diagonal == 0.0).any(axis=1) & (
                 size > FAR_FACTOR * np.maximum(start_norms, 1.0)
             )
@@ -274,9 +276,9 @@ class _BlockwiseNewton:
 def bounded_steps(
     theta: Array, gradient: Array, hessian: Array, lower: Array, damping: Array
 ) -> Array:
-    """Newton step of each problem over the coefficients that are free to move, cut at the bounds.
+    """Newton step of each problem over its free coefficients, by an active set for the bounds.
 
-    Problems come along the first axis; ``lower`` may be the same for all.
+    Problems are along the first axis; ``lower`` may be shared.
     """
     free = (theta > lower) | (gradient < 0)
     if free.all():
@@ -286,14 +288,14 @@ def bounded_steps(
     to_bound = np.where(np.isfinite(lower), lower - theta, 0.0)
     released_before = np.zeros_like(free)
     while True:
-        held = np.where(free, 0.0, to_bound)
-        rest = gradient + np.einsum("tpq,tq->tp", hessian, held)
-        step = held - solve_blocks(hessian, rest, free, damping)
+        at_bound = np.where(free, 0.0, to_bound)
+        reduced_gradient = gradient + np.einsum("tpq,tq->tp", hessian, at_bound)
+        step = at_bound - solve_blocks(hessian, reduced_gradient, free, damping)
         violated = free & (theta + step < lower)
-        # As in `newton.py`: what a bound holds back may want to leave it, once.
-        slope = gradient + np.einsum("tpq,tq->tp", hessian, step)
+        # As in `newton.py`: release each coefficient at most once.
+        new_gradient = gradient + np.einsum("tpq,tq->tp", hessian, step)
         converged = ~violated.any(axis=1, keepdims=True)
-        released = converged & ~free & ~released_before & (slope < 0)
+        released = converged & ~free & ~released_before & (new_gradient < 0)
         if not violated.any() and not released.any():
             return np.maximum(theta + step, lower) - theta
         released_before |= released

@@ -1,4 +1,9 @@
-"""How much the rows of a group say, beside as many independent rows."""
+"""Design effect: variance inflation of the coefficients because rows come in groups (clusters).
+
+With H the Hessian of the loss, J the variance of its gradient over groups and A the Hessian of the
+penalized loss, ``d = trace(A^-1 J) / trace(A^-1 H)``: the ratio of the sandwich variance to the one
+for independent rows. A weighs directions by how well the data determine them.
+"""
 
 import numpy as np
 
@@ -9,7 +14,7 @@ from tempocal.solve.linear_systems import as_blocks, blocks_like, invert_blocks
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 
-# Groups that are taken to say no more than a row each, beside those that are there.
+# Pseudo-groups in which all rows are perfectly correlated: with few groups d cannot be estimated.
 PRIOR_GROUPS = 4
 SMALLEST = 1e-300
 
@@ -22,25 +27,23 @@ def design_effect(
     *,
     variance: Array | None = None,
 ) -> float:
-    """How many rows of these groups say as much as one independent row; at least 1.
+    """Return the number of rows that carry as much information as one independent row, at least 1.
 
-    It is the variance of the coefficients over groups, beside what it were if rows were
-    independent: ``trace(A^-1 J) / trace(A^-1 H)``, with the curvature A of the penalized loss. So
-    directions count as far as the data determine them. A handful of groups cannot tell, so that
-    some are added in which all rows are as one. The ``variance`` J of the gradient may be known.
+    The estimate is averaged, on the log scale, with the mean group size as if there were
+    ``PRIOR_GROUPS`` more groups. Pass the ``variance`` J of the gradient if it is already known.
     """
     if groups is None or solution.hessian is None:
         return 1.0
-    at_most = problem.rows.total_weight / groups.count
+    mean_group_size = problem.rows.total_weight / groups.count
     if groups.count == 1:
-        return max(1.0, at_most)
+        return max(1.0, mean_group_size)
     blocks = as_blocks(solution.hessian)
     penalty_matrix = blocks_like(problem.penalty_matrix(strengths), blocks)
     inverse = invert_blocks(blocks + penalty_matrix, np.ones(blocks.shape[:2], dtype=bool))
     if variance is None:
         variance = gradient_variance(problem, solution, groups)
-    alone = float(np.einsum("tpq,tqp->", inverse, blocks))
-    inflation = float(np.einsum("tpq,tqp->", inverse, variance)) / max(alone, SMALLEST)
-    # In logarithms, or four groups of a thousand rows would outweigh twenty-five that are there.
-    logs = np.log([max(inflation, 1.0), max(at_most, 1.0)])
+    independent = float(np.einsum("tpq,tqp->", inverse, blocks))
+    inflation = float(np.einsum("tpq,tqp->", inverse, variance)) / max(independent, SMALLEST)
+    # On the log scale, or 4 pseudo-groups of a thousand rows would outweigh 25 real groups.
+    logs = np.log([max(inflation, 1.0), max(mean_group_size, 1.0)])
     return float(np.exp(np.average(logs, weights=[groups.count, PRIOR_GROUPS])))

@@ -1,25 +1,26 @@
-"""How strongly to shrink, taken from the data: the strengths under which they are most likely.
+"""Penalty strengths by maximum evidence (empirical Bayes), a fixed point as in REML.
 
-With a normal prior of precision ``S = sum of s_k S_k`` around the identity, the log evidence of the
-data, by Laplace's approximation, has its maximum where for every penalty::
+With a normal prior of precision ``S = sum of s_k S_k`` around the identity, the Laplace
+approximation of the log evidence (marginal likelihood) has its maximum where for every penalty::
 
     s * offset' S_k offset  =  s * trace(S^- S_k) - s * trace(V S_k)  +  2 / (1 + s)
 
 V is the covariance of the coefficients, so that for S_k = 1 the first two terms are the number of
 coefficients that the data determine (MacKay 1992; Wood and Fasiolo 2017 for several penalties on
 the same coefficients); the last comes from a half-Cauchy prior of scale 1 on the prior's standard
-deviation. Where the coefficients stray from the identity by less than their own error, s grows
-without limit and the identity is what is left. In the other direction s has a floor, without which
-separable data would ask for next to no shrinkage: the prior moves a coefficient by about one, or by
-as much as moves the linear predictor of a typical row by one, where that is more.
+deviation. Where the coefficients differ from the identity by less than their standard error, s
+grows without limit and the fit is the identity. In the other direction s has a lower bound, without
+which separable data would lead to next to no shrinkage: at this bound the prior standard deviation
+of a coefficient is one, or the change that moves the linear predictor of a typical row by one, if
+that is more.
 
-A penalty that ties coefficients to each other, such as one on the roughness of a curve, is not to
-grow without limit: a curve without any bend would be held with a certainty that the data do not
-give, and its band would be too narrow (it covered 91 % where it says 95). There the mode is taken
-in the logarithm of s, which adds 1 to the left side.
+A smoothing penalty, such as one on the roughness of a curve, must not grow without limit: a curve
+without curvature would be held with more certainty than the data give, and its band would be too
+narrow (it covered 91 % instead of 95 %). There the mode is taken in the logarithm of s, which adds
+1 to the left side.
 
-Rows of one group say less than as many independent rows. The likelihood is divided by the design
-effect: the inflation of the variance of the coefficients, on average over them.
+Rows of one group carry less information than as many independent rows. The likelihood is divided by
+the design effect: the inflation of the variance of the coefficients, on average over them.
 """
 
 from collections.abc import Callable
@@ -47,13 +48,13 @@ from tempocal.solve.problem import Problem, Solution
 Fit = Callable[[Problem, Strengths, Array | None], Solution]
 
 MAX_ROUNDS = 30
-# Change of the logarithm of the design effect that is too small to matter.
+# Change of the logarithm of the design effect below which strengths are not chosen again.
 EFFECT_TOLERANCE = 0.05
 
 
 @dataclass(frozen=True)
 class RegularizedFit:
-    """A fit, and the strengths that the data chose for it."""
+    """A penalized fit, its strengths, and the design effect where strengths were chosen."""
 
     solution: Solution
     strengths: Strengths
@@ -69,12 +70,12 @@ def fit_by_evidence(
     start_strengths: Strengths | None = None,
     start: Array | None = None,
 ) -> RegularizedFit:
-    """Fit with the strengths under which the data are most likely, but for those ``wanted``.
+    """Fit at the strengths of maximum evidence, except for ``fixed_strengths``.
 
     Each round fits exactly at the current strengths and then updates them on the quadratic
     approximation of the loss around that fit, which takes no pass over the rows. Updates need not
-    settle where a bound comes and goes, so that of all rounds the one of most evidence is kept.
-    The ``first`` strengths and the coefficients to ``start`` from save rounds and passes.
+    converge where coefficients alternate between a bound and the interior; then the round with the
+    largest evidence is kept. Good ``start_strengths`` and ``start`` coefficients save passes.
     """
     if fixed_strengths is None:
         fixed_strengths = (None,) * len(problem.penalties)
@@ -83,8 +84,7 @@ def fit_by_evidence(
     if solution.unbounded:
         return RegularizedFit(solution, strengths)
     if start is None:
-        # Once more from there: what follows rests on the curvature at the optimum itself, whatever
-        # way led to it.
+        # Fit again from the optimum: the updates need the Hessian there, not at an earlier iterate.
         polished = fit(problem, strengths, solution.theta)
         solution = replace(polished, passes=solution.passes + polished.passes)
     effect = design_effect(problem, solution, groups, strengths)
@@ -96,11 +96,11 @@ def fit_by_evidence(
         min_strengths=min_strengths,
         fit=fit,
     )
-    # The design effect depends a little on the strengths that it has chosen.
-    again = design_effect(problem, converged.solution, groups, converged.strengths)
-    if abs(np.log(again / effect)) < EFFECT_TOLERANCE:
+    # The design effect depends slightly on the strengths, which were chosen with it.
+    updated_effect = design_effect(problem, converged.solution, groups, converged.strengths)
+    if abs(np.log(updated_effect / effect)) < EFFECT_TOLERANCE:
         return converged
-    converged = replace(converged, design_effect=again)
+    converged = replace(converged, design_effect=updated_effect)
     return converge_strengths(
         problem, converged, fixed_strengths=fixed_strengths, min_strengths=min_strengths, fit=fit
     )
@@ -116,20 +116,20 @@ def converge_strengths(
     max_rounds: int = MAX_ROUNDS,
     max_updates: int = MAX_UPDATES,
 ) -> RegularizedFit:
-    """Go on from a fit at some strengths until they no longer change."""
+    """Alternate strength updates and fits, from a fit at some strengths, until they converge."""
     solution, strengths, effect = start.solution, start.strengths, start.design_effect or 1.0
     rounds = [start]
     before = np.inf
     for _ in range(max_rounds):
         quadratic = LaplaceApproximation.at(problem, solution, strengths, effect)
         chosen = quadratic.converge(min_strengths, fixed_strengths, max_updates)
-        # Twice in a row, for the curvature may be that of the round before.
+        # Small twice in a row, because the Hessian may be that of the previous round.
         last, before = before, max_log_change(chosen, strengths)
         change = max(last, before)
         strengths = chosen
         solution = fit(problem, strengths, solution.theta)
         if solution.unbounded:
-            # From here on every start would be far out, where nothing shows it any more.
+            # Later rounds would start far out, where divergence can no longer be detected.
             return RegularizedFit(solution, strengths, effect)
         rounds.append(RegularizedFit(solution, strengths, effect))
         if change < STRENGTH_TOLERANCE:
@@ -144,12 +144,12 @@ def converge_strengths(
 
 
 def min_strengths_of(problem: Problem) -> Strengths:
-    """Mean square of the features that each penalty pulls on, but at most 1.
+    """Lower bounds of the strengths: mean square of the penalized features, at most 1.
 
-    It is read off the curvature where p is 1/2.
+    The mean squares come from the Hessian at probability 1/2.
     """
     squares = problem.rows.squares
-    # All functions of a basis see the same features.
+    # All basis functions multiply the same features.
     all_squares = np.tile(squares, problem.n_coefficients // len(squares))
     means = [
         float(all_squares @ _diagonal_of(one) / _diagonal_of(one).sum()) if one.is_used else 1.0
@@ -161,10 +161,10 @@ def min_strengths_of(problem: Problem) -> Strengths:
 def log_evidence(
     problem: Problem, solution: Solution, strengths: Strengths, effect: float
 ) -> float:
-    """Log of the likelihood averaged over the prior, times the prior of the strengths.
+    """Log of the marginal likelihood times the prior of the strengths.
 
-    A free coefficient is integrated as a normal one, by its curvature; one that a bound holds back
-    as an exponential one, by its gradient.
+    Free coefficients are integrated by the Laplace approximation; those at a bound as exponentials
+    whose rate is the gradient.
     """
     hessian, gradient = hessian_and_gradient(solution)
     free = solution.theta > problem.lower
@@ -172,7 +172,7 @@ def log_evidence(
     penalty_matrix = problem.penalty_matrix(strengths) / effect
     log_posterior = -(solution.loss + problem.penalty_value(strengths, solution.theta)) / effect
     curvature = hessian / effect + blocks_like(penalty_matrix, hessian)
-    # What is not free is left out: ones on the diagonal have no logarithm.
+    # Coefficients at a bound drop out of the determinant: rows of the identity matrix.
     held = ~free.reshape(curvature.shape[:2])
     curvature[held] = 0.0
     curvature.transpose(0, 2, 1)[held] = 0.0
@@ -193,11 +193,10 @@ def log_evidence(
 
 @dataclass(frozen=True)
 class AlternativeFit:
-    """Strengths that could be, and the coefficients at them.
+    """Weaker strengths that the data also support, and the coefficients at them.
 
-    Where the data leave nothing but the identity, they do so for want of evidence, not because
-    they are sure of it. Had the mode been taken in the logarithms of the strengths, these would
-    have been chosen; what they leave open is what a band must hold.
+    A fit that is shrunk to the identity shows lack of evidence, not certainty about the identity.
+    These strengths are the mode in the logarithm of every strength. Bands must cover their fit too.
     """
 
     strengths: Strengths
@@ -213,11 +212,11 @@ def alternative_fit(
     fixed_strengths: FixedStrengths,
     min_strengths: Strengths,
 ) -> AlternativeFit:
-    """Return the weaker strengths that the data would allow, where they were not given."""
+    """Return the weaker strengths that the data also support, where they are not fixed."""
     quadratic = LaplaceApproximation.at(problem, solution, strengths, effect, mode_in_log=True)
-    weaker = quadratic.converge(min_strengths, fixed_strengths)
-    prior = tuple(s / effect for s in weaker)
-    return AlternativeFit(weaker, problem.identity + quadratic.optimum(prior)[1])
+    alternative = quadratic.converge(min_strengths, fixed_strengths)
+    prior = tuple(s / effect for s in alternative)
+    return AlternativeFit(alternative, problem.identity + quadratic.optimum(prior)[1])
 
 
 def _diagonal_of(penalty: Penalty) -> Array:

@@ -1,8 +1,9 @@
-"""How strongly to shrink, by cross-validation over groups.
+"""Penalty strengths by cross-validation over groups.
 
-A fold's own fit is one Newton step away from the fit to all rows, taken with the sums of the other
-folds; then one exact pass, with the coefficients of each fold, scores the rows that were left out.
-Models too large for a Hessian leave out one fold only, and fit the rest anew.
+The fit without a fold is approximated by one Newton step from the fit to all rows, with the
+gradient and Hessian of the other folds. One exact pass with the coefficients of each fold then
+gives the loss of the held-out rows. Models too large for a Hessian hold out a single fold and are
+refitted without it.
 """
 
 from dataclasses import dataclass, replace
@@ -18,29 +19,29 @@ from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 
 N_FOLDS = 5
-# From almost the identity to a prior as wide as the coefficients are large. A weaker one would suit
-# rows that are separable, left out or not, and be certain about them.
+# From almost the identity to a prior as wide as the coefficients are large. Weaker ones would win
+# on separable data, held-out rows included, and give overconfident fits.
 STRENGTHS = tuple(10.0**power for power in range(5, -1, -1))
-# A weaker pull is not tried once this many in a row were worse than the best.
+# Stop after this many strengths in a row that were worse than the best.
 PATIENCE = 2
 
 
 def fold_codes(n_rows: int, groups: Groups | None, n_folds: int = N_FOLDS, seed: int = 0) -> Codes:
-    """Shuffle groups, or rows where there are none, and deal them to the folds in turn."""
+    """Assign groups, or rows if there are none, to folds of equal size at random."""
     count = n_rows if groups is None else groups.count
-    dealt = np.random.default_rng(seed).permutation(count) % n_folds
-    return dealt if groups is None else dealt[groups.codes]
+    fold_of_group = np.random.default_rng(seed).permutation(count) % n_folds
+    return fold_of_group if groups is None else fold_of_group[groups.codes]
 
 
 def fit_by_folds(problem: Problem) -> RegularizedFit:
-    """Fit with the strength that does best on rows left out; ``problem.rows`` is keyed by fold."""
-    score = (
+    """Fit at the strength with the lowest held-out loss; ``problem.rows`` is keyed by fold."""
+    evaluate_strengths = (
         _hold_out_one_fold if problem.n_coefficients > problem.max_newton else _hold_out_each_fold
     )
     candidates: list[_Candidate] = []
     start: Array | None = None
     for value in STRENGTHS:
-        candidates.append(score(problem, (value,) * len(problem.penalties), start))
+        candidates.append(evaluate_strengths(problem, (value,) * len(problem.penalties), start))
         start = candidates[-1].solution.theta
         losses = [one.loss for one in candidates]
         if len(losses) - 1 - int(np.argmin(losses)) >= PATIENCE:
@@ -53,7 +54,7 @@ def fit_by_folds(problem: Problem) -> RegularizedFit:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A strength, a fit at it and the loss on rows left out."""
+    """A strength, the fit at it and its held-out loss."""
 
     strengths: Strengths
     solution: Solution
@@ -62,7 +63,6 @@ class _Candidate:
 
 
 def _hold_out_one_fold(problem: Problem, strengths: Strengths, start: Array | None) -> _Candidate:
-    """Fit without the first fold and score it."""
     solution = fit(replace(problem, held_out_fold=0), strengths, start)
     theta = np.tile(solution.theta, (problem.rows.n_keys, 1))
     loss = float(problem.rows.losses(theta)[0])
@@ -70,7 +70,6 @@ def _hold_out_one_fold(problem: Problem, strengths: Strengths, start: Array | No
 
 
 def _hold_out_each_fold(problem: Problem, strengths: Strengths, start: Array | None) -> _Candidate:
-    """Fit all rows, step to the fit of each fold and score the rows it left out."""
     solution = fit(problem, strengths, start)
     theta = fold_coefficients(problem, solution, strengths)
     loss = float(problem.rows.losses(theta).sum())
@@ -78,12 +77,12 @@ def _hold_out_each_fold(problem: Problem, strengths: Strengths, start: Array | N
 
 
 def fold_coefficients(problem: Problem, solution: Solution, strengths: Strengths) -> Array:
-    """Coefficients fitted without each fold, of shape (folds, coefficients), by a Newton step."""
+    """Coefficients without each fold by one Newton step, of shape (folds, coefficients)."""
     sums = problem.rows.sums(np.tile(solution.theta, (problem.rows.n_keys, 1)))
     assert sums.hessian is not None
     curvature = sums.hessian.sum(axis=0) + as_matrix(problem.penalty_matrix(strengths))
-    # At the optimum the gradients of all folds and the pull cancel: without a fold, minus its own
-    # gradient is left.
+    # At the optimum the gradients of all folds and of the penalty sum to zero. Without a fold,
+    # minus its own gradient remains.
     steps = [
         solve_semidefinite(curvature - own, gradient)
         for own, gradient in zip(sums.hessian, sums.gradient, strict=True)

@@ -1,4 +1,8 @@
-"""Gradients of the loss summed by group: what robust variances are made of."""
+"""Gradients of the loss summed by group, the "meat" of the sandwich (cluster-robust) covariance.
+
+With g_c the gradient summed over the rows of group c, the variance of the total gradient is
+``J = n / (n - 1) * sum over the n groups of g_c g_c'``.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,12 +13,12 @@ from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.solve.problem import Problem, Solution
 
-# Tables of groups and keys, one for each coefficient of a key, to what is made of them.
+# Maps tables (groups, keys), one per coefficient of a key, to gradients (groups, parameters).
 Projection = Callable[[Sequence[Any]], Array]
 
 
 def gradient_squares(problem: Problem, solution: Solution, groups: Groups) -> Array:
-    """Sum over groups of the squares of their gradients, in the blocks that the Hessian has."""
+    """Sum over groups of the outer products of their gradients, in the blocks of the Hessian."""
     assert solution.hessian is not None
     at_keys = problem.at_keys(solution.theta)
     if solution.hessian.ndim == 2:
@@ -22,7 +26,7 @@ def gradient_squares(problem: Problem, solution: Solution, groups: Groups) -> Ar
     width = problem.rows.n_coefficients
     total = np.zeros((width, width, problem.rows.n_keys))
     for tables in problem.rows.group_gradients(at_keys, groups.codes, groups.count):
-        # Of each key alone: what is shared between keys no block holds.
+        # Within each key only: the blocks hold no products across keys.
         for p, one in enumerate(tables):
             for q, other in enumerate(tables[: p + 1]):
                 total[p, q] += _by_key(one, other)
@@ -33,17 +37,17 @@ def gradient_squares(problem: Problem, solution: Solution, groups: Groups) -> Ar
 def projected_squares(
     problem: Problem, at_keys: Array, groups: Groups, project: Projection
 ) -> Array:
-    """Sum over groups of the squares of their gradients by some parameters.
+    """Sum over groups of the outer products of their gradients in other parameters.
 
-    ``along`` makes these, (groups, parameters), of the gradients by the coefficients at each key.
+    ``project`` turns gradients by the coefficients of each key into gradients by these parameters.
     """
     tables = problem.rows.group_gradients(at_keys, groups.codes, groups.count)
-    by_group = map(project, tables)
-    return np.asarray(sum(gradients.T @ gradients for gradients in by_group))
+    group_gradients = map(project, tables)
+    return np.asarray(sum(gradients.T @ gradients for gradients in group_gradients))
 
 
 def _by_coefficient(problem: Problem) -> Projection:
-    """Gradients by the coefficients of the problem."""
+    """Project gradients at the keys onto the coefficients of the problem."""
     basis = problem.basis
     if basis.ndim == 1:
         count = problem.n_coefficients // problem.rows.n_coefficients
@@ -58,14 +62,14 @@ def _by_coefficient(problem: Problem) -> Projection:
 
 
 def _by_key(one: Any, other: Any) -> Array:
-    """Sum the products of two tables over groups; both are whole, or neither."""
+    """Sum the products of two tables over groups; both are dense, or both sparse."""
     if isinstance(one, np.ndarray):
         return np.asarray(np.einsum("gk,gk->k", one, other))
     return np.asarray(one.multiply(other).sum(axis=0)).ravel()
 
 
 def groups_in_blocks(problem: Problem, solution: Solution, groups: Groups) -> Array:
-    """How many groups have rows in each block."""
+    """Count the groups with rows in each block."""
     assert solution.hessian is not None
     if solution.hessian.ndim == 2:
         return np.array([float(groups.count)])
@@ -73,12 +77,12 @@ def groups_in_blocks(problem: Problem, solution: Solution, groups: Groups) -> Ar
 
 
 def cluster_variance(squares: Array, counts: Array) -> Array:
-    """Variance of the sum over groups, from the squares of so many of them in each block."""
-    more = np.maximum(counts, 2) / np.maximum(counts - 1, 1)
-    return np.asarray(squares * more[:, None, None], dtype=np.float64)
+    """Variance of the gradient from the outer products of ``counts`` groups in each block."""
+    correction = np.maximum(counts, 2) / np.maximum(counts - 1, 1)
+    return np.asarray(squares * correction[:, None, None], dtype=np.float64)
 
 
 def gradient_variance(problem: Problem, solution: Solution, groups: Groups) -> Array:
-    """Variance of the gradient over groups, in the blocks that the Hessian has: (blocks, n, n)."""
+    """Variance of the gradient over groups, in the blocks of the Hessian: (blocks, n, n)."""
     squares = gradient_squares(problem, solution, groups)
     return cluster_variance(squares, groups_in_blocks(problem, solution, groups))

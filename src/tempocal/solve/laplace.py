@@ -1,4 +1,8 @@
-"""The loss around an optimum as a quadratic, on which strengths are chosen without the rows."""
+"""Laplace approximation of the loss around a fit, on which strengths are updated without the rows.
+
+The update is the fixed point derived in `evidence.py`. On the quadratic approximation of the loss,
+the coefficients and their covariance at other strengths are small linear algebra.
+"""
 
 from dataclasses import dataclass
 from typing import Self
@@ -13,28 +17,46 @@ from tempocal.solve.linear_systems import as_blocks, blocks_like, invert_blocks
 from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.problem import Problem, Solution
 
-# What is asked for: a strength, or None for one from the data.
+# Strengths that are fixed by the user, None where one is chosen from the data.
 FixedStrengths = tuple[float | None, ...]
 
-# Change of the logarithm of a strength at which it is settled.
+# Change of the logarithm of a strength below which it has converged.
 STRENGTH_TOLERANCE = 1e-8
 MAX_UPDATES = 500
-# With this many coefficients an update takes time, and a new fit is the better next step.
+# With more coefficients than this an update is costly: refit after a few of them.
 COSTLY_UPDATE, FEW_UPDATES = 60, 5
-# Pulls beyond this multiple of the curvature leave the identity, or a curve without a bend; where
-# one coefficient pulls on another, a stronger one would drown the loss in rounding errors.
+# Largest strengths, in multiples of the curvature. There the fit is the identity, or a curve
+# without curvature; stronger smoothing penalties would lose the loss in rounding errors.
 MAX_STRENGTH, MAX_SMOOTHING = 1e6, 1e4
-# Eigenvalues and gradients below this are as good as zero.
+# Eigenvalues and gradients are kept above this before a logarithm or a division.
 SMALLEST = 1e-300
 
 
 @dataclass(frozen=True)
 class LaplaceApproximation:
-    """The loss around an optimum at ``offset`` from the identity, under the ``prior`` there."""
+    """Quadratic approximation of the loss around an optimum.
+
+    Attributes
+    ----------
+    problem : Problem
+        The problem that was fitted.
+    effect : float
+        Design effect, by which the likelihood is divided.
+    hessian : ndarray of shape (blocks, n, n)
+        Hessian of the loss, divided by the design effect.
+    offset : ndarray of shape (coefficients,)
+        The optimum, minus the identity.
+    prior : tuple of float
+        Strengths of the fit, divided by the design effect.
+    free : ndarray of bool, shape (coefficients,)
+        Which coefficients are not at a bound.
+    mode_in_log : bool
+        Whether the mode is taken in the logarithm of every strength, not only of smoothing ones.
+    """
 
     problem: Problem
     effect: float
-    hessian: Array  # (blocks, n, n)
+    hessian: Array
     offset: Array
     prior: Strengths
     free: NDArray[np.bool_]
@@ -50,7 +72,7 @@ class LaplaceApproximation:
         *,
         mode_in_log: bool = False,
     ) -> Self:
-        """Expand the loss around a fit; the likelihood is divided by the design effect."""
+        """Expand the loss around a fit."""
         return cls(
             problem=problem,
             effect=effect,
@@ -67,15 +89,15 @@ class LaplaceApproximation:
         fixed_strengths: FixedStrengths,
         max_updates: int = MAX_UPDATES,
     ) -> Strengths:
-        """Apply the fixed point until strengths no longer change."""
+        """Iterate the fixed point until the strengths converge."""
         curvature = 1.0 + float(np.einsum("tpp->tp", self.hessian).max())
-        max_strengths = [curvature * _max_strength(one) for one in self.problem.penalties]
+        max_strengths = [curvature * _max_strength(penalty) for penalty in self.problem.penalties]
         prior = self.prior
-        many = self.hessian.shape[1] > COSTLY_UPDATE
-        for _ in range(FEW_UPDATES if many else max_updates):
+        is_costly = self.hessian.shape[1] > COSTLY_UPDATE
+        for _ in range(FEW_UPDATES if is_costly else max_updates):
             updated = tuple(
-                max(min(new, most), least) if one is None else old
-                for new, most, least, one, old in zip(
+                max(min(new, largest), smallest) if fixed is None else old
+                for new, largest, smallest, fixed, old in zip(
                     self.fixed_point_update(prior),
                     max_strengths,
                     min_strengths,
@@ -89,12 +111,12 @@ class LaplaceApproximation:
             if change < STRENGTH_TOLERANCE / 10:
                 break
         return tuple(
-            s * self.effect if one is None else one
-            for s, one in zip(prior, fixed_strengths, strict=True)
+            s * self.effect if fixed is None else fixed
+            for s, fixed in zip(prior, fixed_strengths, strict=True)
         )
 
     def fixed_point_update(self, prior: Strengths) -> Strengths:
-        """Apply the formula at the top of `evidence.py` once."""
+        """Update the strengths once by the formula at the top of `evidence.py`."""
         covariance, offset = self.optimum(prior)
         variance_reduction = invert_blocks(self._penalty(prior), self._free_blocks) - covariance
         updated = list(prior)
@@ -110,16 +132,15 @@ class LaplaceApproximation:
         return tuple(updated)
 
     def optimum(self, prior: Strengths) -> tuple[Array, Array]:
-        """Covariance and offset under another prior; bounds still hold."""
+        """Covariance and offset at other strengths; coefficients at a bound stay there."""
         covariance = invert_blocks(self.hessian + self._penalty(prior), self._free_blocks)
-        # At the optimum the gradient of the loss is minus the pull.
+        # At the optimum the gradient of the loss is minus that of the penalty.
         change = np.zeros_like(self.offset)
         for k in self._used:
             change += (self.prior[k] - prior[k]) * self._penalty_products[k]
         return covariance, self.offset + _blockwise(covariance, change)
 
     def _penalty(self, prior: Strengths) -> Array:
-        """All pulls together, in blocks."""
         total = self._baseline_blocks
         for k in self._used:
             total = total + prior[k] * self._penalty_blocks[k]
@@ -127,22 +148,19 @@ class LaplaceApproximation:
 
     @cached
     def _used(self) -> list[int]:
-        """Penalties that pull on anything."""
-        return [k for k, one in enumerate(self.problem.penalties) if one.is_used]
+        """Indices of the penalties that penalize anything."""
+        return [k for k, penalty in enumerate(self.problem.penalties) if penalty.is_used]
 
     @cached
     def _penalty_blocks(self) -> list[Array]:
-        """The matrix of each penalty, in blocks."""
-        return [blocks_like(one.matrix, self.hessian) for one in self.problem.penalties]
+        return [blocks_like(penalty.matrix, self.hessian) for penalty in self.problem.penalties]
 
     @cached
     def _penalty_products(self) -> list[Array]:
-        """The matrix of each penalty times the offset."""
-        return [one.dot(self.offset) for one in self.problem.penalties]
+        return [penalty.dot(self.offset) for penalty in self.problem.penalties]
 
     @cached
     def _baseline_blocks(self) -> Array:
-        """The pull that is there at any strength, in blocks."""
         return blocks_like(self.problem.baseline_penalty / self.effect, self.hessian)
 
     @cached
@@ -151,7 +169,7 @@ class LaplaceApproximation:
 
 
 def max_log_change(strengths: Strengths, before: Strengths) -> float:
-    """Largest change of the logarithm of a strength."""
+    """Largest absolute change of the logarithm of a strength."""
     pairs = [(a, b) for a, b in zip(strengths, before, strict=True) if a != b]
     return max((abs(float(np.log(a / b))) for a, b in pairs), default=0.0)
 

@@ -1,4 +1,8 @@
-"""Limited-memory BFGS, for models with too many coefficients for a Hessian."""
+"""Limited-memory BFGS, for models with too many coefficients for a Hessian.
+
+The problem is preconditioned: coefficients are measured from the identity, in a basis in which the
+approximate Hessian is the identity matrix.
+"""
 
 import numpy as np
 from scipy.optimize import minimize
@@ -11,35 +15,37 @@ from tempocal.solve.problem import Problem, Solution
 GRADIENT_TOLERANCE = 1e-7
 VALUE_TOLERANCE = 1e-13
 MAX_ITERATIONS = 2000
-# How much further to look for a loss, if it is this small, that still falls.
-FURTHER = 0.1
+# A mean loss below SMALL_LOSS that still decreases when the coefficients grow by this share means
+# that the data are separable.
+EXTRAPOLATION = 0.1
 SMALL_LOSS = 1e-4
-# Added to the curvature of every direction, some of which may have none.
+# Added to the correlation matrix, which may be singular.
 RIDGE = 1e-9
 
 
 def minimize_lbfgs(problem: Problem, strengths: Strengths, start: Array) -> Solution:
-    """Minimize the penalized loss of a problem from its gradients alone."""
+    """Minimize the penalized loss of a problem with L-BFGS."""
     penalty_matrix = problem.penalty_matrix(strengths)
     weight = problem.rows.total_weight
 
-    basis = _round_basis(problem, penalty_matrix)
-    width = len(basis)
+    preconditioner = _preconditioner(problem, penalty_matrix)
+    width = len(preconditioner)
 
-    # Coefficients are measured from the identity, and in a basis in which the objective is round.
-    def to_offset(inner: Array) -> Array:
-        return np.asarray(inner.reshape(-1, width) @ basis).ravel()
+    def to_offset(preconditioned: Array) -> Array:
+        return np.asarray(preconditioned.reshape(-1, width) @ preconditioner).ravel()
 
-    def objective(inner: Array) -> tuple[float, Array]:
-        theta = problem.identity + to_offset(inner)
+    def objective(preconditioned: Array) -> tuple[float, Array]:
+        theta = problem.identity + to_offset(preconditioned)
         point = problem.evaluate(theta, strengths, hessian=False)
-        gradient = point.gradient.reshape(-1, width) @ basis.T
+        gradient = point.gradient.reshape(-1, width) @ preconditioner.T
         return point.value / weight, gradient.ravel() / weight
 
-    inner = np.linalg.solve(basis.T, (start - problem.identity).reshape(-1, width).T).T
+    preconditioned = np.linalg.solve(
+        preconditioner.T, (start - problem.identity).reshape(-1, width).T
+    ).T
     result = minimize(
         objective,
-        inner.ravel(),
+        preconditioned.ravel(),
         jac=True,
         method="L-BFGS-B",
         options={
@@ -52,8 +58,9 @@ def minimize_lbfgs(problem: Problem, strengths: Strengths, start: Array) -> Solu
     )
     offset = to_offset(result.x)
     theta = problem.identity + offset
-    # Of separable data nothing is left of the loss, and along a ray from zero it still falls.
-    further = problem.evaluate((1.0 + FURTHER) * theta, strengths, hessian=False).value / weight
+    extrapolated = (
+        problem.evaluate((1.0 + EXTRAPOLATION) * theta, strengths, hessian=False).value / weight
+    )
     return Solution(
         theta=theta,
         loss=float(result.fun) * weight - problem.penalty_value(strengths, theta),
@@ -61,12 +68,15 @@ def minimize_lbfgs(problem: Problem, strengths: Strengths, start: Array) -> Solu
         gradient=None,
         passes=int(result.nfev) + 1,
         converged=bool(result.success),
-        unbounded=bool(further < result.fun < SMALL_LOSS),
+        unbounded=bool(extrapolated < result.fun < SMALL_LOSS),
     )
 
 
-def _round_basis(problem: Problem, penalty_matrix: Array) -> Array:
-    """Rows of coefficients are inner ones times this: the inverse root of their curvature."""
+def _preconditioner(problem: Problem, penalty_matrix: Array) -> Array:
+    """Inverse square root of the approximate Hessian of a row of coefficients.
+
+    Rows of coefficients are rows of preconditioned coefficients times this matrix.
+    """
     width = len(problem.moment)
     diagonal = penalty_matrix if penalty_matrix.ndim == 1 else np.diag(penalty_matrix)
     curvature = problem.moment + np.diag(diagonal.reshape(-1, width).mean(axis=0))

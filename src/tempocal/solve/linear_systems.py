@@ -1,4 +1,8 @@
-"""Linear systems of curvatures, which may be flat in some directions."""
+"""Linear systems with positive semidefinite matrices, such as Hessians with flat directions.
+
+Matrices are scaled to unit diagonal first, so that the units of the coefficients do not decide
+which directions count as flat. Flat directions get zero in the solution, as with a pseudoinverse.
+"""
 
 from collections.abc import Callable
 
@@ -8,12 +12,14 @@ from scipy.linalg import cho_factor, cho_solve
 
 from tempocal.links import Array
 
-# Directions in which the curvature is below this share of the largest are left alone.
+# Eigenvalues below this share of the largest are treated as zero.
 FLAT = 1e-13
-# From this size on Cholesky's factors save time; below this pivot an inverse is not to be trusted.
+# From this size on a Cholesky factorization is faster than eigenvectors.
 CHOLESKY_SIZE = 40
+# Below this pivot of the Cholesky factor an inverse is too inaccurate.
 SMALLEST_PIVOT = 1e-5
-# Added to the curvature of every direction, taken back in so many rounds, and what may be left.
+# Ridge added before factorization, rounds of iterative refinement that undo it, and the largest
+# relative residual after them.
 RIDGE = 1e-9
 ROUNDS = 3
 RESIDUAL_TOLERANCE = 1e-8
@@ -21,9 +27,8 @@ SUM_AND_DIFFERENCE = np.array([[1.0, 1.0], [1.0, -1.0]])
 
 
 def solve_semidefinite(matrix: Array, vector: Array, damping: float = 0.0) -> Array:
-    """Solve a positive semidefinite system, moving nowhere in its flat directions."""
+    """Solve a positive semidefinite system, with zero in its flat directions."""
     if len(matrix) == 1:
-        # One number: nothing to factor. Its scale is its own.
         return 0.0 * vector if matrix[0, 0] <= 0.0 else vector / (matrix[0] * (1.0 + damping))
     if len(matrix) == 2:
         free = np.ones((1, 2), dtype=bool)
@@ -44,7 +49,7 @@ def solve_semidefinite(matrix: Array, vector: Array, damping: float = 0.0) -> Ar
 
 
 def solve_blocks(blocks: Array, vectors: Array, free: NDArray[np.bool_], damping: Array) -> Array:
-    """Solve the system of each block over its free coefficients, as `solve_flat` does."""
+    """Solve the system of each block over its free coefficients, as in `solve_semidefinite`."""
     if blocks.shape[1] == 2:
         return _solve_pairs(blocks, vectors, free, damping)
     filled, scale = _scaled(blocks, free)
@@ -65,41 +70,41 @@ def solve_blocks(blocks: Array, vectors: Array, free: NDArray[np.bool_], damping
 
 
 def _solve_pairs(blocks: Array, vectors: Array, free: NDArray[np.bool_], damping: Array) -> Array:
-    """Solve systems of two."""
-    unit, inverses = _pair_inverses(blocks, free, damping[:, None])
-    inner = (vectors * unit) @ SUM_AND_DIFFERENCE
-    return np.asarray((inverses * inner) @ SUM_AND_DIFFERENCE * unit)
+    inverse_scale, inverses = _pair_inverses(blocks, free, damping[:, None])
+    inner = (vectors * inverse_scale) @ SUM_AND_DIFFERENCE
+    return np.asarray((inverses * inner) @ SUM_AND_DIFFERENCE * inverse_scale)
 
 
 def _pair_inverses(
     blocks: Array, free: NDArray[np.bool_], damping: Array | float = 0.0
 ) -> tuple[Array, Array]:
-    """Units that put ones on the diagonals, and half the inverses of the eigenvalues then.
+    """Return the scaling to unit diagonal of 2x2 blocks, and half the inverse eigenvalues after it.
 
-    The eigenvectors are the sum and the difference. What does not move has no unit.
+    A symmetric matrix with unit diagonal has the eigenvectors (1, 1) and (1, -1). Coefficients that
+    are not free are scaled by zero.
     """
     diagonal = np.einsum("tpp->tp", blocks)
-    unit = 1.0 / np.sqrt(np.where(free & (diagonal > 0.0), diagonal, np.inf))
-    correlation = blocks[:, 0, 1] * unit[:, 0] * unit[:, 1]
+    inverse_scale = 1.0 / np.sqrt(np.where(free & (diagonal > 0.0), diagonal, np.inf))
+    correlation = blocks[:, 0, 1] * inverse_scale[:, 0] * inverse_scale[:, 1]
     values = 1.0 + correlation[:, None] * SUM_AND_DIFFERENCE[1]
-    # Where one of them is flat, the other is 2.
+    # They add up to 2: where one is zero, the largest is 2.
     usable = values > 2.0 * FLAT
-    return unit, np.where(usable, 0.5 / np.where(usable, values + damping, 1.0), 0.0)
+    return inverse_scale, np.where(usable, 0.5 / np.where(usable, values + damping, 1.0), 0.0)
 
 
 def invert_blocks(blocks: Array, free: NDArray[np.bool_]) -> Array:
-    """Inverse of each block (blocks, n, n) over the coefficients that are free (blocks, n).
+    """Pseudoinverse of each block (blocks, n, n) over the coefficients that are free (blocks, n).
 
-    The rest has zeros in its rows and columns, and so do directions without curvature.
+    Rows and columns of the others are zero.
     """
     if blocks.shape[1] == 1:
         # One number: nothing to factor.
         usable = free[:, :, None] & (blocks > 0.0)
         return np.where(usable, 1.0 / np.where(usable, blocks, 1.0), 0.0)
     if blocks.shape[1] == 2:
-        unit, inverses = _pair_inverses(blocks, free)
+        inverse_scale, inverses = _pair_inverses(blocks, free)
         both = (SUM_AND_DIFFERENCE * inverses[:, None, :]) @ SUM_AND_DIFFERENCE
-        return np.asarray(both * unit[:, :, None] * unit[:, None, :])
+        return np.asarray(both * inverse_scale[:, :, None] * inverse_scale[:, None, :])
     filled, scale = _scaled(blocks, free)
     if _are_well_conditioned(filled):
         inverse = np.linalg.inv(filled)
@@ -110,9 +115,9 @@ def invert_blocks(blocks: Array, free: NDArray[np.bool_]) -> Array:
 
 
 def approximate_solver(matrix: Array) -> Callable[[Array], Array] | None:
-    """Return what solves a positive semidefinite system, about; None if it is not one.
+    """Return an approximate solver of a positive semidefinite system; None if it is indefinite.
 
-    One vector at a time: for several, BLAS takes threads, which then wait on the cores.
+    It takes one vector at a time: for several, BLAS starts threads that compete for the cores.
     """
     scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
     scale[scale == 0.0] = 1.0
@@ -125,9 +130,9 @@ def approximate_solver(matrix: Array) -> Callable[[Array], Array] | None:
 
 
 def _scaled(blocks: Array, free: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Blocks with ones on their diagonals, and what they were divided by on either side.
+    """Scale blocks to unit diagonal; return them and the scale of each coefficient.
 
-    So units of the coefficients do not decide what is flat. What is not free is cut off.
+    Coefficients that are not free are replaced by rows and columns of the identity matrix.
     """
     diagonal = np.einsum("tpp->tp", blocks)
     scale = np.sqrt(np.where(free & (diagonal > 0.0), diagonal, 1.0))
@@ -137,7 +142,7 @@ def _scaled(blocks: Array, free: NDArray[np.bool_]) -> tuple[Array, Array]:
 
 
 def _are_well_conditioned(blocks: Array) -> bool:
-    """Tell blocks of which none has a flat direction."""
+    """Whether no block has a flat direction."""
     try:
         pivots = np.einsum("tpp->tp", np.linalg.cholesky(blocks))
     except np.linalg.LinAlgError:
@@ -146,10 +151,10 @@ def _are_well_conditioned(blocks: Array) -> bool:
 
 
 def _solve_cholesky(matrix: Array, rhs: Array, damping: float) -> Array | None:
-    """Solve a system whose flat directions, if any, the right side has nothing of; else None.
+    """Solve by Cholesky with a small ridge and iterative refinement; None if that fails.
 
-    A small ridge makes the matrix definite, and what it has taken off the solution is put back.
-    Factors take a tenth of the time of eigenvectors.
+    It fails if the right-hand side has a component in a flat direction. Ten times as fast as
+    eigenvectors.
     """
     damped = matrix + damping * np.eye(len(matrix))
     try:
@@ -165,12 +170,12 @@ def _solve_cholesky(matrix: Array, rhs: Array, damping: float) -> Array | None:
 
 
 def as_blocks(matrix: Array) -> Array:
-    """Take a matrix as a single block."""
+    """View a single matrix as one block."""
     return matrix if matrix.ndim == 3 else matrix[None]
 
 
-def blocks_like(penalty_matrix: Array, blocks: Array) -> Array:
-    """Put a matrix, or the diagonal of one, in the blocks that the Hessian comes in."""
-    if penalty_matrix.ndim == 2:
-        return penalty_matrix[None]
-    return penalty_matrix.reshape(blocks.shape[:2])[:, :, None] * np.eye(blocks.shape[1])
+def blocks_like(matrix: Array, blocks: Array) -> Array:
+    """Arrange a matrix, or its diagonal, in blocks of the shape of ``blocks``."""
+    if matrix.ndim == 2:
+        return matrix[None]
+    return matrix.reshape(blocks.shape[:2])[:, :, None] * np.eye(blocks.shape[1])

@@ -1,8 +1,15 @@
-"""Newton's method with a lower bound on each coefficient and damping when a step fails.
+"""Damped Newton's method, with an active set for lower bounds on the coefficients.
 
-The last step is taken without another pass over the rows. Convergence is quadratic: a step that
-promises a decrease of 1e-12 moves the linear predictors by a millionth, and leaves about the square
-of that.
+Each step solves the quadratic model over the coefficients that are not at a bound. A step that does
+not decrease the objective by a tenth of what the model predicts is repeated with damping
+(Levenberg-Marquardt). The last step is taken without another pass over the rows: convergence is
+quadratic, a step with a predicted decrease of 1e-12 moves the linear predictors by about 1e-6 and
+leaves about the square of that.
+
+Separable data have no finite optimum: the loss decreases for ever as coefficients grow. Such fits
+are reported as unbounded. The signs are steps in unpenalized directions that are long but predict
+no decrease, a loss of nearly zero far from the start, and rows that say the loss never rises along
+the coefficients.
 """
 
 from collections.abc import Callable
@@ -17,32 +24,36 @@ from tempocal.solve.linear_systems import solve_semidefinite
 from tempocal.solve.penalties import Strengths, add_penalty
 from tempocal.solve.problem import Point, Problem, Solution
 
-# Decrease of the mean objective that the last step, which is taken unseen, may promise.
+# Predicted decrease of the mean objective at which the next step is the last.
 DECREASE_TOLERANCE = 1e-12
-# One that promises as little as this, and is no better, has come to the rounding errors.
+# A step with a relative predicted decrease below this that fails has reached rounding errors.
 ROUNDING = 1e-9
-# Where steps that move the linear predictors by this much promise nothing, or nothing is left to
-# lose, the coefficients have no limit.
+# Root mean square change of the linear predictors. A longer last step means divergence.
 DIVERGENCE = 1e-3
 TINY = 1e-300
+# A mean loss below this is zero; also the relative rounding error of the objective.
 NEGLIGIBLE = 1e-12
-# Coefficients this many times as large as those that change nothing, and as 1, are far away.
+# Coefficients this many times as large as those of the identity, and as 1, are far away.
 FAR_FACTOR = 10.0
-# Share of the curvature that is hardly any: only wrong rows that are as rare as this leave no more,
-# or none at all.
+# Share of the curvature at zero below which a direction is flat: misclassified rows are rarer than
+# this, or there are none.
 FLAT_SHARE = 1e-6
-# What looks at the rows, one after the other, leave of a loss that has no end.
+# Mean loss, and total loss, below which the classes are separated. A misclassified row has a loss
+# of at least log 2.
 NEARLY_ZERO_LOSS = 1e-7
 LESS_THAN_ONE_ERROR = 0.5
 MAX_PASSES = 200
-# Of the curvature, where a step went too far for the first time.
+# First damping after a failed step, relative to the curvature.
 MIN_DAMPING = 0.1
 
 
 def minimize_newton(
     problem: Problem, strengths: Strengths, start: Array, start_sums: Sums | None = None
 ) -> Solution:
-    """Minimize the penalized loss of a problem; the sums at the start may be ``known``."""
+    """Minimize the penalized loss, and again after each refinement of the rows.
+
+    Pass ``start_sums``, the sums over rows at the start, if they are known.
+    """
     solution = _minimize_once(problem, strengths, start, start_sums)
     while not solution.unbounded and problem.rows.sharpen(problem.at_keys(solution.theta)):
         again = _minimize_once(problem, strengths, solution.theta)
@@ -53,7 +64,6 @@ def minimize_newton(
 def _minimize_once(
     problem: Problem, strengths: Strengths, start: Array, start_sums: Sums | None = None
 ) -> Solution:
-    """Go down, in a single step of plain numbers where that is all there is to do."""
     passes = 0
     if problem.is_scalar:
         start = np.maximum(start, problem.lower)
@@ -70,52 +80,54 @@ def _minimize_once(
 def _scalar_last_step(
     problem: Problem, strengths: Strengths, start: Array, sums: Sums, passes: int
 ) -> Solution | None:
-    """Step from next to the optimum of one coefficient; None where there is any doubt.
+    """Take the last Newton step of a single coefficient in plain floats; None if in doubt.
 
-    That is where `descend_newton` would end after the same step, and `_judged` would not look at
-    the rows again; without arrays around each number, which take ten times as long. Neither could
-    call it unbounded: so short a step, at a place with so much curvature, runs nowhere, and leaves
-    more than nothing to lose.
+    Shortcut for a start next to the optimum, ten times as fast as arrays of one element. It returns
+    what `run_newton` would after the same step. `_check_unbounded` is not needed: with so short a
+    step and so much curvature the coefficient does not diverge, and the loss is not zero.
     """
     assert sums.hessian is not None
-    weight, penalty_matrix = problem.rows.total_weight, problem.penalty_matrix(strengths).item()
+    weight, penalty = problem.rows.total_weight, problem.penalty_matrix(strengths).item()
     identity, lower = float(problem.identity[0]), float(problem.lower[0])
-    at, bend = float(start[0]), float(sums.hessian[0, 0, 0])
-    away = at - identity
-    gradient, curvature = float(sums.gradient[0, 0]) + penalty_matrix * away, bend + penalty_matrix
-    if not (at > lower and curvature > 0.0):
+    current, loss_curvature = float(start[0]), float(sums.hessian[0, 0, 0])
+    offset = current - identity
+    gradient, curvature = (
+        float(sums.gradient[0, 0]) + penalty * offset,
+        loss_curvature + penalty,
+    )
+    if not (current > lower and curvature > 0.0):
         return None
     step = -gradient / curvature
-    predicted, theta = -0.5 * gradient * step, at + step
-    is_next = predicted <= DECREASE_TOLERANCE * weight and theta >= lower
-    # A product is infinite where a power would be an error.
+    predicted, theta = -0.5 * gradient * step, current + step
+    is_last = predicted <= DECREASE_TOLERANCE * weight and theta >= lower
+    # theta * theta overflows to infinity, where theta**2 would raise.
     is_near = (
         abs(theta) <= FAR_FACTOR * max(abs(identity), 1.0)
-        and theta * theta * bend >= FLAT_SHARE * weight
+        and theta * theta * loss_curvature >= FLAT_SHARE * weight
     )
-    if not (is_next and is_near):
+    if not (is_last and is_near):
         return None
-    # What the step takes off the pull is not taken off the loss.
-    less_pull = 0.5 * penalty_matrix * (away * away - (theta - identity) * (theta - identity))
+    # Part of the predicted decrease is that of the penalty, not of the loss.
+    penalty_decrease = 0.5 * penalty * (offset * offset - (theta - identity) * (theta - identity))
     return Solution(
         theta=np.array([theta]),
-        loss=float(sums.loss[0]) - predicted + less_pull,
-        hessian=np.array([[bend]]),
+        loss=float(sums.loss[0]) - predicted + penalty_decrease,
+        hessian=np.array([[loss_curvature]]),
         gradient=np.array([gradient + curvature * step]),
         passes=passes,
         converged=True,
         unbounded=False,
         sums=sums,
-        step=np.array([theta - at]),
+        step=np.array([theta - current]),
     )
 
 
 def _check_unbounded(problem: Problem, strengths: Strengths, found: Solution) -> Solution:
-    """Tell coefficients that have run away, step by step, until nothing was left to lose.
+    """Decide whether a fit has a finite optimum.
 
-    A row on the wrong side loses log 2 at least. Where all rows together lose less, none is: the
-    classes are separated, and larger coefficients are better still. A long step to the optimum of
-    few rows, far from where it all began, is not taken for one that runs away, if rows can tell.
+    A misclassified row has a loss of at least log 2. If the total loss is less, no row is
+    misclassified: the classes are separated, and larger coefficients are always better. A long last
+    step is no divergence if the rows can tell that a finite optimum exists.
     """
     if found.unbounded and problem.is_scalar and problem.rows.know_ends:
         has_finite_optimum = problem.rows.have_end(problem.at_keys(found.theta))
@@ -135,9 +147,9 @@ def _check_unbounded(problem: Problem, strengths: Strengths, found: Solution) ->
 
 
 def _decreases_forever(problem: Problem, strengths: Strengths, found: Solution) -> bool:
-    """Whether no row objects to coefficients that may be on their way, and would go on growing.
+    """Whether the loss of no key rises as the suspect coefficients grow.
 
-    Rows about which the logits say nothing may lose as much as ever.
+    The loss need not be near zero: rows with uninformative logits keep theirs.
     """
     if problem.earlier_loss is not None or found.hessian is None:
         return False
@@ -149,22 +161,22 @@ def _decreases_forever(problem: Problem, strengths: Strengths, found: Solution) 
         return False
     direction = np.where(suspect, problem.unpenalized_part(strengths)(found.theta), 0.0)
     at_keys = problem.at_keys(direction)
-    moved = at_keys.any(axis=1) & problem.is_counted
-    return bool(moved.any()) and not problem.rows.have_end(at_keys)[moved].any()
+    is_moved = at_keys.any(axis=1) & problem.is_counted
+    return bool(is_moved.any()) and not problem.rows.have_end(at_keys)[is_moved].any()
 
 
 def may_diverge(
     rows: Rows, theta: Array, identity: Array, curvature: Array, weight: Array | float
 ) -> NDArray[np.bool_]:
-    """Which slopes are far away, or have hardly any curvature left of what there was at zero."""
+    """Which slopes are far from the identity, or have next to no curvature left."""
     is_slope = identity != 0.0
     far = np.abs(theta) > FAR_FACTOR * np.maximum(np.abs(identity), 1.0)
-    level = (theta**2 * curvature < FLAT_SHARE * weight) & is_slope
-    if level.any():
-        # So it is next to zero as well, where there is most of it.
+    flat = (theta**2 * curvature < FLAT_SHARE * weight) & is_slope
+    if flat.any():
+        # Near zero, theta**2 is small although the curvature is largest: compare with that at zero.
         squares = np.tile(rows.squares, curvature.shape[-1] // rows.n_coefficients)
-        level &= curvature < FLAT_SHARE * squares * weight
-    return np.asarray(level | (far & is_slope))
+        flat &= curvature < FLAT_SHARE * squares * weight
+    return np.asarray(flat | (far & is_slope))
 
 
 def run_newton(
@@ -177,10 +189,10 @@ def run_newton(
     tolerance: float = DECREASE_TOLERANCE,
     sums: Callable[[Array], Sums] | None = None,
 ) -> Solution:
-    """Minimize by what is known of the rows, without a closer look at them.
+    """Minimize the penalized loss, without refining the rows.
 
-    So many ``passes`` were made before. ``sums`` over the rows of each key, from its coefficients,
-    may come from other rows.
+    ``start_sums`` are the sums at the start, if known; ``passes`` the number of passes made so far.
+    ``sums`` replaces ``problem.rows.sums``, a function of the coefficients at the keys.
     """
     penalty_matrix, start = problem.penalty_matrix(strengths), np.maximum(start, problem.lower)
     sum_rows = sums or problem.rows.sums
@@ -215,14 +227,17 @@ def run_newton(
 
 @dataclass(frozen=True)
 class _PointWithHessian(Point):
-    """A point whose Hessian is known."""
+    """A point with a Hessian."""
 
     hessian: Array
 
 
 @dataclass(frozen=True)
 class _NewtonResult:
-    """The last point that was evaluated, and the step from there to the minimum."""
+    """The last point that was evaluated, and the step from there to the minimum.
+
+    ``predicted`` is the decrease that the quadratic model predicts for the step.
+    """
 
     point: _PointWithHessian
     step: Array
@@ -249,7 +264,7 @@ def _iterate(
     first_point: _PointWithHessian | None,
     nonnegative_loss: bool,
 ) -> _NewtonResult:
-    """Go down; a loss ends at zero unless that of earlier rows is a quadratic of any height."""
+    """Run the iteration; a loss that includes a quadratic for earlier rows can be negative."""
     point = evaluate(start) if first_point is None else first_point
     curvature = point.hessian
     passes, damping = passes + int(first_point is None), 0.0
@@ -258,8 +273,8 @@ def _iterate(
         predicted = -float(point.gradient @ step + 0.5 * step @ point.hessian @ step)
         if damping == 0.0 and predicted <= tolerance * total_weight:
             loss_vanished = nonnegative_loss and point.value <= NEGLIGIBLE * total_weight
-            # Only what nothing pulls back can run away. Its first curvature tells how far the
-            # step moves the linear predictors; where none was left there, go by the share.
+            # Only unpenalized directions can diverge. The Hessian at the start says how far the
+            # step moves the linear predictors; if it was zero, use the relative step.
             unpenalized = unpenalized_part(step)
             diverges = bool(unpenalized @ curvature @ unpenalized > DIVERGENCE**2 * total_weight)
             if loss_vanished and not diverges:
@@ -274,14 +289,14 @@ def _iterate(
         if trial.value <= point.value - 0.1 * predicted + noise:
             point, damping = trial, (0.0 if damping < 1e-6 else damping / 100)
         elif damping == 0.0 and predicted <= ROUNDING * min(total_weight, abs(point.value)):
-            # A strong pull leaves the value fewer digits: it is as low as it can be told.
+            # A strong penalty limits the precision of the objective: treat as converged.
             return _NewtonResult(point, step, predicted, passes, converged=True)
         else:
             damping = max(10 * damping, MIN_DAMPING)
 
 
 def _bounded_step(point: _PointWithHessian, lower: Array, damping: float) -> Array:
-    """Newton step over the coefficients that are free to move, cut at the bounds."""
+    """Newton step over the free coefficients, by an active set for the bounds."""
     free = (point.theta > lower) | (point.gradient < 0)
     if free.all():
         step = -solve_semidefinite(point.hessian, point.gradient, damping)
@@ -291,14 +306,16 @@ def _bounded_step(point: _PointWithHessian, lower: Array, damping: float) -> Arr
     released_before = np.zeros_like(free)
     while free.any():
         step[~free] = (lower - point.theta)[~free]
-        gradient_left = point.gradient + point.hessian @ np.where(free, 0.0, step)
+        reduced_gradient = point.gradient + point.hessian @ np.where(free, 0.0, step)
         curvature = point.hessian[np.ix_(free, free)]
-        step[free] = -solve_semidefinite(curvature, gradient_left[free], damping)
+        step[free] = -solve_semidefinite(curvature, reduced_gradient[free], damping)
         violated = free & (point.theta + step < lower)
-        # Where the step ends, what a bound holds back may want to leave it: once.
-        slope = point.gradient + point.hessian @ step
+        # A coefficient at its bound whose gradient points inwards after the step is released, once.
+        new_gradient = point.gradient + point.hessian @ step
         released = (
-            ~free & ~released_before & (slope < 0) if not violated.any() else violated & False
+            ~free & ~released_before & (new_gradient < 0)
+            if not violated.any()
+            else violated & False
         )
         if not violated.any() and not released.any():
             break

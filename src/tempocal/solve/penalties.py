@@ -1,8 +1,9 @@
-"""Quadratic pulls towards the identity, each with a strength of its own.
+"""Quadratic (ridge) penalties towards the identity map, each with a strength of its own.
 
-A strength s adds ``s / 2 * offset' S offset`` to the summed negative log likelihood, ``offset``
-being the coefficients minus those of the identity: a normal prior around doing nothing. S is the
-identity matrix over slopes, or over biases; along time it can also tie neighbors together.
+A penalty with matrix S and strength s adds ``s / 2 * offset' S offset`` to the summed negative log
+likelihood, where ``offset`` is the coefficients minus those of the identity map. This is a normal
+prior of precision s S around the identity map. S is the identity matrix over slopes, or over
+biases; a smoothing penalty along time penalizes differences between neighbors instead.
 """
 
 from collections.abc import Callable
@@ -14,26 +15,25 @@ from tempocal.links import Array
 
 # One for each penalty of a problem.
 Strengths = tuple[float, ...]
-# Eigenvalues below this share of the largest belong to directions that are not pulled.
+# Eigenvalues below this share of the largest belong to unpenalized directions.
 RANK_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True)
 class Penalty:
-    """A pull on some of the coefficients.
+    """A quadratic penalty on some of the coefficients.
 
     Attributes
     ----------
     name : str
-        What it pulls on, for the summary.
+        What is penalized, for the summary.
     matrix : ndarray of shape (coefficients,) or (coefficients, coefficients)
-        S, or its diagonal where that is all there is.
-    ties : int
-        If above zero, it ties coefficients that are this many places apart to each other rather
-        than to the identity, so that it does not see what they have in common.
+        S, or its diagonal if S is diagonal.
+    stride : int
+        If above zero, this is a smoothing penalty: it penalizes differences between coefficients
+        that are this many positions apart, and leaves their mean unpenalized.
     unit : float
-        What a strength is multiplied by where it is reported: coefficients may be measured in
-        other units than those of the map.
+        Factor for reporting a strength: coefficients may be in other units than those of the map.
     """
 
     name: str
@@ -43,19 +43,19 @@ class Penalty:
 
     @property
     def is_used(self) -> bool:
-        """Whether it pulls on anything."""
+        """Whether it penalizes anything."""
         return bool(np.count_nonzero(self.matrix))
 
     @property
     def is_smoothing(self) -> bool:
-        """Whether it ties coefficients to each other, rather than to the identity."""
+        """Whether it penalizes differences between coefficients."""
         return self.stride > 0
 
     def dot(self, offset: Array) -> Array:
         """S times a vector.
 
-        What tied coefficients have in common is taken out first. S makes nothing of it, but its
-        rounding errors, times a large strength, would drown the loss.
+        For a smoothing penalty the mean is subtracted first. S maps it to zero, but its rounding
+        errors, times a large strength, would exceed the loss.
         """
         if not self.is_smoothing:
             return dot(self.matrix, offset)
@@ -70,7 +70,7 @@ class Penalty:
 def total_penalty_matrix(
     penalties: tuple[Penalty, ...], strengths: Strengths, baseline_penalty: Array
 ) -> Array:
-    """Add up all pulls: a diagonal where every one of them is."""
+    """Sum of all penalty matrices times their strengths; a diagonal if all of them are."""
     total = baseline_penalty
     for penalty, strength in zip(penalties, strengths, strict=True):
         if strength != 0.0:
@@ -79,7 +79,7 @@ def total_penalty_matrix(
 
 
 def dot(penalty_matrix: Array, offset: Array) -> Array:
-    """Product with a vector; ``pull`` is a matrix or its diagonal."""
+    """Product of a matrix, or the diagonal of one, with a vector."""
     return (
         penalty_matrix * offset
         if penalty_matrix.ndim == 1
@@ -88,12 +88,12 @@ def dot(penalty_matrix: Array, offset: Array) -> Array:
 
 
 def as_matrix(penalty_matrix: Array) -> Array:
-    """Return the whole matrix."""
+    """Return the full matrix of a matrix or its diagonal."""
     return np.diag(penalty_matrix) if penalty_matrix.ndim == 1 else penalty_matrix
 
 
 def add_penalty(matrix: Array, penalty_matrix: Array) -> Array:
-    """Add a pull, a matrix or its diagonal, to another matrix."""
+    """Add a penalty, given as a matrix or its diagonal, to a Hessian."""
     if penalty_matrix.ndim == 2:
         return np.asarray(matrix + penalty_matrix)
     total = matrix.copy()
@@ -102,21 +102,21 @@ def add_penalty(matrix: Array, penalty_matrix: Array) -> Array:
 
 
 def log_determinant(penalty_matrix: Array) -> float:
-    """Log of the product of the eigenvalues that are not zero."""
+    """Log of the pseudo-determinant: the product of the nonzero eigenvalues."""
     values = penalty_matrix if penalty_matrix.ndim == 1 else np.linalg.eigvalsh(penalty_matrix)
     return float(np.log(values[values > RANK_TOLERANCE * max(values.max(), 0.0)]).sum())
 
 
 def unpenalized_projection(penalty_matrix: Array) -> Callable[[Array], Array]:
-    """Return the projection of a vector onto the directions that nothing pulls back."""
+    """Return the projection onto the null space of a penalty matrix."""
     if penalty_matrix.ndim == 1:
         return lambda vector: np.where(penalty_matrix == 0.0, vector, 0.0)
     values, vectors = np.linalg.eigh(penalty_matrix)
-    loose = vectors[:, values <= RANK_TOLERANCE * max(values[-1], 0.0)]
-    return lambda vector: np.asarray(loose @ (loose.T @ vector), dtype=np.float64)
+    null_space = vectors[:, values <= RANK_TOLERANCE * max(values[-1], 0.0)]
+    return lambda vector: np.asarray(null_space @ (null_space.T @ vector), dtype=np.float64)
 
 
-def _add(one: Array, other: Array) -> Array:
-    if one.ndim == other.ndim:
-        return one + other
-    return as_matrix(one) + as_matrix(other)
+def _add(left: Array, right: Array) -> Array:
+    if left.ndim == right.ndim:
+        return left + right
+    return as_matrix(left) + as_matrix(right)

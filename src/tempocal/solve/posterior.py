@@ -1,4 +1,9 @@
-"""What a fit remembers of its rows: enough to go on without them."""
+"""Posterior of a fit to second order, and its update with later rows (online Laplace).
+
+After a fit the loss of its rows is replaced by its second-order expansion at the optimum. Later
+rows are fitted with that quadratic added to their loss, and the sum is expanded again. Discounting
+multiplies the quadratic by a factor below 1 (exponential forgetting).
+"""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -18,20 +23,20 @@ from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic_loss import QuadraticLoss
 
-# Strengths go on in the next call: there is no need to settle to the last digit in this one.
+# The next call continues from these strengths: they need not converge fully in one call.
 MAX_ROUNDS_PER_UPDATE, MAX_UPDATES_PER_ROUND = 2, 30
 
 
 @dataclass(frozen=True)
 class Scatter:
-    """How gradients differ between groups.
+    """Scatter of the gradients over groups, for the sandwich covariance.
 
     Attributes
     ----------
     squares : ndarray of shape (blocks, n, n)
-        Sum over groups of the squares of their gradients.
+        Sum over groups of the outer products of their gradients.
     counts : ndarray of shape (blocks,)
-        How many groups had rows in each block.
+        Number of groups with rows in each block.
     """
 
     squares: Array
@@ -42,7 +47,7 @@ class Scatter:
 
     @classmethod
     def of(cls, problem: Problem, solution: Solution, groups: Groups) -> Self:
-        """Look at the rows of a fit."""
+        """Compute it from the rows of a fit."""
         squares = gradient_squares(problem, solution, groups)
         return cls(squares, groups_in_blocks(problem, solution, groups))
 
@@ -55,33 +60,34 @@ class Scatter:
         return Scatter(self.squares + other.squares, self.counts + other.counts)
 
     def discounted(self, keep: float) -> Self:
-        """Let groups count less; a variance is made of squares."""
+        """Multiply gradients and counts by ``keep``, and so outer products by its square."""
         return replace(self, squares=keep**2 * self.squares, counts=keep * self.counts)
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """One model after all rows that it has seen.
+    """Posterior of one model, given all rows so far.
 
     Attributes
     ----------
     theta : ndarray of shape (coefficients,)
-        The coefficients.
+        The mode.
     gradient : ndarray of shape (coefficients,)
-        Gradient of the summed loss there, without pulls.
+        Gradient of the summed loss at the mode, without penalties.
     curvature : ndarray of shape (blocks, n, n)
-        Its Hessian: one block of all coefficients and rates, or one for each step.
-    strengths, wanted, weakest : tuple
-        The strengths of its penalties, those that the user gave, and the weakest that data may
-        choose where they choose any.
+        Hessian of the summed loss: one block of all coefficients and rates, or one per time step.
+    strengths, fixed_strengths, min_strengths : tuple
+        Strengths of the penalties, those fixed by the user (None if chosen from the data), and the
+        lower bounds of those that are chosen.
     log_rates : tuple of float
-        The rates of its curve, which stay as well.
+        Rates of the curve, which updates do not change.
     scatter : Scatter or None
-        How gradients differ between groups, in the same blocks; None where rows are independent.
+        Scatter of the gradients over groups, in the same blocks; None if rows are independent.
     effect : float
-        How many rows say as much as one independent row.
+        Design effect.
     noise : ndarray of shape (blocks, n, n) or None
-        Variance of the gradient of independent rows, where it is no longer their curvature.
+        Variance of the gradient of independent rows, where discounting made it differ from
+        ``curvature``.
     """
 
     theta: Array
@@ -96,18 +102,18 @@ class Posterior:
     noise: Array | None = None
 
     def __post_init__(self) -> None:
-        # Sums go the same way over arrays that are laid out alike, as those of a file are.
+        # A loaded posterior has contiguous arrays: the same layout gives the same rounding.
         for name in ("theta", "gradient", "curvature"):
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name)))
 
     @property
     def quadratic_loss(self) -> QuadraticLoss:
-        """The loss of all rows as a quadratic of the coefficients."""
+        """Loss of all rows as a quadratic of the coefficients, at fixed rates."""
         n = len(self.theta) // len(self.curvature)
         return QuadraticLoss(self.theta, self.gradient, self.curvature[:, :n, :n])
 
     def discounted(self, keep: float) -> Self:
-        """Let everything count less."""
+        """Multiply the weight of all rows so far by ``keep``."""
         if keep == 1.0:
             return self
         noise = self.curvature if self.noise is None else self.noise
@@ -120,23 +126,23 @@ class Posterior:
         )
 
     def updated_noise(self, curvature: Array) -> Array | None:
-        """Noise of independent rows once there are more of them, and so more curvature."""
+        """Add the variance of new independent rows: the increase of the curvature."""
         if self.noise is None:
             return None
         n = curvature.shape[1]
         return self.noise[:, :n, :n] + curvature - self.curvature[:, :n, :n]
 
     def expanded(self, indices: NDArray[np.intp], count: int) -> Self:
-        """Put the steps at some places among ``count`` of them; of the others nothing is known."""
+        """Insert time steps without rows: the known ones get these indices among ``count``."""
         width = self.curvature.shape[1]
 
         def expand(values: Array) -> Array:
-            onto = np.zeros((count, *values.shape[1:]))
-            onto[indices] = values
-            return onto
+            expanded_values = np.zeros((count, *values.shape[1:]))
+            expanded_values[indices] = values
+            return expanded_values
 
         known = self.theta.reshape(-1, width)
-        # Others start in the midst of those that are known.
+        # New steps start from the mean of the known ones.
         theta = np.tile(known.mean(axis=0), (count, 1))
         theta[indices] = known
         scatter = self.scatter
@@ -156,9 +162,9 @@ class Posterior:
 def update_fit(
     problem: Problem, previous: Posterior, groups: Groups | None, *, blockwise: bool = False
 ) -> RegularizedFit:
-    """Fit to rows that came later, beside the past of the problem, which is that of ``before``.
+    """Fit later rows with the earlier loss of the problem, which is that of ``previous``.
 
-    Strengths that come from the data follow: those of most evidence, on all that is known.
+    Strengths that are not fixed are updated to those of maximum evidence on all rows so far.
     """
     fit = fit_blockwise if blockwise else _fit
     solution = fit(problem, previous.strengths, previous.theta)
@@ -181,10 +187,10 @@ def update_fit(
 def _updated_design_effect(
     problem: Problem, solution: Solution, previous: Posterior, groups: Groups | None
 ) -> float:
-    """How many rows say as much as one independent row, judged by those that came before and now.
+    """Design effect of all rows so far.
 
-    It is the ratio of `design_effect`, with the squares of the groups that are there now added to
-    what was known: each counts by how much its rows say.
+    As in `design_effect`, with J the previous design effect times the previous Hessian, plus the
+    outer products of the gradients of the new groups.
     """
     if groups is None or solution.hessian is None:
         return previous.effect
@@ -193,14 +199,14 @@ def _updated_design_effect(
     penalty_matrix = blocks_like(problem.penalty_matrix(previous.strengths), blocks)
     inverse = invert_blocks(blocks + penalty_matrix, np.ones(blocks.shape[:2], dtype=bool))
     squares = gradient_squares(problem, solution, groups)
-    known = previous.effect * previous.curvature[:, :n, :n]
-    clustered = float(np.einsum("tpq,tqp->", inverse, known + squares))
+    previous_variance = previous.effect * previous.curvature[:, :n, :n]
+    clustered = float(np.einsum("tpq,tqp->", inverse, previous_variance + squares))
     independent = float(np.einsum("tpq,tqp->", inverse, blocks))
     return max(1.0, clustered / independent) if independent > 0.0 else previous.effect
 
 
 def _fit(problem: Problem, strengths: Strengths, start: Array | None) -> Solution:
-    # L-BFGS would leave no curvature to go on from.
+    # L-BFGS would give no Hessian for the posterior.
     return minimize_newton(problem, strengths, problem.identity if start is None else start)
 
 
@@ -211,7 +217,7 @@ def posterior_of(
     effect: float,
     previous: Posterior | None = None,
 ) -> Posterior:
-    """Return what a fit knows beside what was known ``before``."""
+    """Return the posterior of a fit, whose problem includes the ``previous`` one."""
     solution, min_strengths = result.solution, result.strengths
     curvature, gradient = hessian_and_gradient(solution)
     if previous is not None:

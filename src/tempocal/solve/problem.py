@@ -1,4 +1,8 @@
-"""What is minimized: sums over rows plus pulls towards the identity."""
+"""The objective: negative log likelihood summed over rows, plus quadratic penalties.
+
+The coefficients at key t are ``theta_t = B_t c``, with B_t the values of the basis at that key. So
+gradient and Hessian in c are ``sum of B_t' g_t`` and ``sum of B_t' H_t B_t``.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,13 +24,13 @@ from tempocal.solve.penalties import (
 )
 from tempocal.solve.quadratic_loss import QuadraticLoss
 
-# A matrix of weights for 16 classes.
+# As many as matrix scaling of 16 classes has.
 MAX_NEWTON_COEFFICIENTS = 300
 
 
 @dataclass(frozen=True)
 class Point:
-    """An objective and its derivatives at some coefficients."""
+    """The objective and its derivatives at some coefficients."""
 
     theta: Array
     value: float
@@ -37,34 +41,35 @@ class Point:
 
 @dataclass(frozen=True)
 class Problem:
-    """A model whose coefficients at each key are combinations of the ones to be found.
+    """A model whose coefficients at each key are linear in the unknown coefficients.
 
-    The coefficients are the rows of a table (functions, coefficients of a key), one after the
-    other. Those of key t are ``basis[t] @ table``; or where every key has one row of the table,
-    ``table[basis[t]]``. A model that is the same at all keys has a table of one row.
+    The unknown coefficients are a table (functions, coefficients of a key), flattened. Those of key
+    t are ``basis[t] @ table``, or ``table[basis[t]]`` if the basis is an array of row numbers. A
+    model that is the same at all keys has a table of one row.
 
     Attributes
     ----------
     rows : Rows
-        Labelled predictions, keyed by time or by fold.
+        Labeled predictions, keyed by time or by fold.
     basis : ndarray of float, shape (keys, functions), or of int, shape (keys,)
-        How coefficients of the keys come about.
+        Values of the basis functions at the keys, or the row of the table that each key has.
     identity : ndarray of shape (coefficients,)
-        The coefficients that change nothing.
+        Coefficients of the identity map.
     penalties : tuple of Penalty
-        Pulls towards the identity, to be multiplied by a strength each.
+        Penalties, each to be multiplied by a strength.
     lower : ndarray of shape (coefficients,)
-        Lower bounds, minus infinity where there is none.
+        Lower bounds, minus infinity if there is none.
     steady : ndarray of shape (coefficients,)
-        A pull towards the identity that is there at any strength.
+        Diagonal of a penalty that does not depend on the strengths.
     moment : ndarray of shape (width, width)
-        For L-BFGS, about the curvature of the loss in each row of ``width`` coefficients.
+        Second moment of the features: for L-BFGS, the approximate Hessian of each row of ``width``
+        coefficients.
     most_newton : int
-        With more coefficients than this a Hessian costs too much, and L-BFGS does without.
-    left_out : int or None
-        A fold whose rows do not count.
-    past : Past or None
-        The loss of earlier rows, which counts as well.
+        With more coefficients than this a Hessian is too costly, and L-BFGS is used.
+    held_out_fold : int or None
+        Key whose rows do not count.
+    earlier_loss : QuadraticLoss or None
+        Loss of earlier rows, added to that of ``rows``.
     """
 
     rows: Rows
@@ -80,41 +85,41 @@ class Problem:
 
     @property
     def n_coefficients(self) -> int:
-        """How many coefficients are to be found."""
+        """Number of unknown coefficients."""
         return len(self.identity)
 
     @property
     def is_scalar(self) -> bool:
-        """Whether one coefficient of one key, and rows that are here, are all there is."""
+        """Whether there is a single coefficient at a single key, and no earlier loss."""
         alone = self.earlier_loss is None and self.held_out_fold is None
         return alone and self.n_coefficients == len(self.basis) == self.basis.ndim == 1
 
     @cached
     def is_counted(self) -> NDArray[np.bool_]:
-        """Which keys count."""
+        """Which keys count: all but the held-out fold."""
         return np.asarray(np.arange(self.rows.n_keys) != self.held_out_fold)
 
     @cached
     def sums_at_identity(self) -> Sums:
-        """Sums over the rows of each key where nothing is changed, before any closer look."""
+        """Sums over the rows of each key at the identity, before any refinement."""
         return self.rows.sums(self.at_keys(self.identity))
 
     @property
     def losses_at_identity(self) -> Array:
-        """Loss of each key where nothing is changed, whether or not more is known there."""
+        """Loss of each key at the identity, from the sums there if they were computed."""
         known = vars(self).get("sums_at_identity")
         return self.rows.losses(self.at_keys(self.identity)) if known is None else known.loss
 
     def penalty_matrix(self, strengths: Strengths) -> Array:
-        """All pulls together: a matrix, or its diagonal."""
+        """Total penalty matrix, or its diagonal if all penalties are diagonal."""
         return total_penalty_matrix(self.penalties, strengths, self.baseline_penalty)
 
     def unpenalized_part(self, strengths: Strengths) -> Callable[[Array], Array]:
-        """Return the projection of a vector onto the directions that no penalty acts on.
+        """Return the projection onto the directions that no penalty acts on.
 
-        Which these are does not depend on how strong the penalties are, and rounding must not make
-        it so: beside two steps of time 1e-25 apart, whose difference has a weight of 1e25 in a
-        `RandomWalk`, a shrinkage of 1 would count as none.
+        These do not depend on how strong the penalties are, so each matrix is scaled to a largest
+        entry of 1. Otherwise rounding would decide: next to two time steps 1e-25 apart, whose
+        difference has a weight of 1e25 in a `RandomWalk`, a shrinkage of 1 would count as zero.
         """
         units = tuple(
             1.0 / float(np.abs(penalty.matrix).max()) if strength and penalty.is_used else 0.0
@@ -125,36 +130,36 @@ class Problem:
         )
 
     def subsampled(self, size: int) -> tuple[Self, float]:
-        """Return the same problem with about ``size`` of its rows, and their share of the weight.
+        """Return the problem with about ``size`` of its rows, and their share of the weight.
 
-        The steady pull is that share of what it was.
+        The baseline penalty is scaled by that share.
         """
         rows = self.rows.thin(size)
         share = rows.total_weight / self.rows.total_weight
         return replace(self, rows=rows, baseline_penalty=share * self.baseline_penalty), share
 
     def condensed(self) -> Self | None:
-        """Return about the same problem with far fewer rows, as heavy in all; None if none is."""
+        """Return the problem with far fewer, weighted rows; None if the rows have no such set."""
         rows = self.rows.condensed()
         return None if rows is None else replace(self, rows=rows)
 
     def approximate_optimum(self, strengths: Strengths) -> Array | None:
-        """Coefficients close to the optimum, if every key has its own and rows know a quick way.
+        """Coefficients close to the optimum, if keys are separate and the rows have a fast method.
 
-        The first key has the first row of the table then, and so on.
+        Key t must have row t of the table.
         """
         shape, penalty_matrix = (
             (self.rows.n_keys, self.rows.n_coefficients),
             self.penalty_matrix(strengths),
         )
-        apart = (
+        keys_are_separate = (
             self.n_coefficients == shape[0] * shape[1]
             and self.basis.ndim == penalty_matrix.ndim == 1
         )
-        if not apart or self.earlier_loss is not None or self.held_out_fold is not None:
+        if not keys_are_separate or self.earlier_loss is not None or self.held_out_fold is not None:
             return None
-        given = (each.reshape(shape) for each in (self.identity, penalty_matrix, self.lower))
-        found = self.rows.descend(*given)
+        arguments = (each.reshape(shape) for each in (self.identity, penalty_matrix, self.lower))
+        found = self.rows.descend(*arguments)
         return None if found is None else found.ravel()
 
     def at_keys(self, theta: Array) -> Array:
@@ -165,7 +170,7 @@ class Problem:
         return np.asarray(table[self.basis] if self.basis.ndim == 1 else self.basis @ table)
 
     def penalty_gradient(self, strengths: Strengths, offset: Array) -> Array:
-        """All pulls together, times a vector."""
+        """Gradient of the penalties: total penalty matrix times the offset."""
         total = self.baseline_penalty * offset
         for strength, penalty in zip(strengths, self.penalties, strict=True):
             if strength != 0.0:
@@ -173,26 +178,26 @@ class Problem:
         return np.asarray(total, dtype=np.float64)
 
     def penalty_value(self, strengths: Strengths, theta: Array) -> float:
-        """Return what the pulls add to the loss."""
+        """Sum of the penalties at ``theta``."""
         offset = theta - self.identity
         return 0.5 * float(offset @ self.penalty_gradient(strengths, offset))
 
     def evaluate(self, theta: Array, strengths: Strengths, *, hessian: bool = True) -> Point:
-        """Sum the loss over rows, add the pull towards the identity, with derivatives."""
+        """Objective, gradient and Hessian at ``theta``, by one pass over the rows."""
         return self.point_from_sums(
             theta, strengths, self.rows.sums(self.at_keys(theta), hessian=hessian)
         )
 
     def point_from_sums(self, theta: Array, strengths: Strengths, sums: Sums) -> Point:
-        """Add the pull to sums over rows, with derivatives."""
+        """Objective, gradient and Hessian from the sums over the rows of each key."""
         offset = theta - self.identity
         penalty_gradient = self.penalty_gradient(strengths, offset)
         sums = sums if self.held_out_fold is None else _without(sums, self.held_out_fold)
         value = float(sums.loss.sum()) + 0.5 * float(offset @ penalty_gradient)
         gradient = self._gather_gradient(sums.gradient) + penalty_gradient
         if self.earlier_loss is not None:
-            before, slope = self.earlier_loss.at(theta)
-            value, gradient = value + float(before[0]), gradient + slope[0]
+            earlier_value, earlier_gradient = self.earlier_loss.at(theta)
+            value, gradient = value + float(earlier_value[0]), gradient + earlier_gradient[0]
         if sums.hessian is None:
             return Point(theta, value, gradient, None, sums)
         hessian = add_penalty(self._gather_hessian(sums.hessian), self.penalty_matrix(strengths))
@@ -202,11 +207,10 @@ class Problem:
 
     @property
     def _table_rows(self) -> Codes:
-        """Row of the table that each key has."""
         return np.asarray(self.basis, dtype=np.intp)
 
     def _gather_gradient(self, gradients: Array) -> Array:
-        """From the gradient at every key to that in the coefficients."""
+        """Chain rule: gradients at the keys to the gradient in the unknown coefficients."""
         if self.basis.ndim == 2:
             return np.asarray(self.basis.T @ gradients).ravel()
         if self.n_coefficients == gradients.shape[1]:
@@ -216,7 +220,7 @@ class Problem:
         return total.ravel()
 
     def _gather_hessian(self, hessians: Array) -> Array:
-        """From the Hessian at every key to that in the coefficients."""
+        """Chain rule: Hessians at the keys to the Hessian in the unknown coefficients."""
         n, width = self.n_coefficients, hessians.shape[1]
         count = n // width
         if self.basis.ndim == 1 and count == 1:
@@ -235,7 +239,6 @@ class Problem:
 
 
 def _without(sums: Sums, key: int) -> Sums:
-    """Leave out the rows of a key."""
     others = np.arange(len(sums.loss)) != key
     return Sums(
         sums.loss * others,
@@ -246,33 +249,31 @@ def _without(sums: Sums, key: int) -> Sums:
 
 @dataclass(frozen=True)
 class Solution:
-    """Where a solver stopped.
+    """Result of a solver.
 
     Attributes
     ----------
     theta : ndarray of shape (coefficients,)
         The coefficients.
     loss : float
-        Negative log likelihood summed over rows, without the pull, at or next to ``theta``.
+        Negative log likelihood summed over rows, without penalties, at or next to ``theta``.
     hessian : ndarray or None
-        Curvature of the loss at or next to ``theta``, without the pull: of shape (coefficients,
-        coefficients), or (keys, width, width) where every key has its own coefficients and none of
-        another's.
+        Hessian of the loss without penalties, at or next to ``theta``: of shape (coefficients,
+        coefficients), or (keys, width, width) if the keys share no coefficients.
     gradient : ndarray of shape (coefficients,) or None
-        Gradient with the pull: zero, but for coefficients that a bound holds back.
+        Gradient of the penalized loss: zero, except for coefficients at a bound.
     passes : int
-        Passes that were made over the rows.
+        Number of passes over the rows.
     converged : bool
-        Whether the objective is at its minimum, to rounding.
+        Whether the objective is at its minimum, up to rounding.
     unbounded : bool
-        Whether the coefficients were still running away when the objective no longer changed:
-        there is no finite optimum.
+        Whether there is no finite optimum: the coefficients diverge.
     where_unbounded : ndarray of bool, shape (keys,), or None
-        At which keys they were, where each has its own.
+        At which keys they diverge, if the keys share no coefficients.
     sums : Sums or None
-        Sums over the rows of each key, where the solver has kept them: at ``theta - step``.
+        Sums over the rows of each key at ``theta - step``, if the solver kept them.
     step : ndarray of shape (coefficients,) or None
-        The last step, which was taken unseen.
+        The last step, after which there was no further pass.
     """
 
     theta: Array

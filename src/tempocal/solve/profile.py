@@ -1,11 +1,12 @@
-"""Fit curves that are linear only once a rate is given, such as exponentials.
+"""Profile likelihood (variable projection) for curves with rates, such as exponentials.
 
-The objective can have several optima in the rate, so that all rates must be looked at, and a fit at
-every one of them would take hundreds of passes over the rows. Instead, one pass gives the loss at
-the keys up to second order in their coefficients. On that quadratic the best curve at every rate is
-small linear algebra, without a look at the rows; the best of all rates is where the next pass goes.
-This is Newton's method in the coefficients of the keys. Once it has settled, every rate at which
-the quadratic has another dip is fitted as well, and the lowest of them all is the answer.
+Given the rates such a curve is linear in its coefficients. The profile objective, minimized over
+the coefficients at each rate, can have several local minima, so a global search is needed. A fit at
+every rate of a grid would take hundreds of passes over the rows. Instead, one pass gives the
+second-order expansion of the loss in the coefficients at the keys. On that quadratic the best curve
+at any rate is small linear algebra, without the rows, and the next pass is made at the best rate.
+This is Newton's method in the coefficients of the keys. After convergence every rate at which the
+quadratic has another local minimum is fitted as well, and the lowest of all fits is returned.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,42 +27,42 @@ from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.rate_search import Bracket, KeyQuadratic
 
 # Logarithms of rates, relative to the range of time, and the problem at them. Where one is an
-# array, the basis and the pulls have a first axis for it.
+# array, the basis and the penalty matrices have a first axis for it.
 LogRates = Sequence[float | Array]
 MakeProblem = Callable[[LogRates], Problem]
 
 SLOWEST, FASTEST = float(np.log(1e-2)), float(np.log(1e3))
-# Rates that are looked at; then the lowest is closed in on, until this close.
+# Log rates that are scanned. The best one is bracketed down to BRACKET_WIDTH.
 GRID = np.linspace(SLOWEST, FASTEST, 41)
 SPACING = float(GRID[1] - GRID[0])
 BRACKET_WIDTH = 0.05
-# Most steps are small: these save closing in.
+# Points next to the current rate: most steps are small, and these save bracketing.
 NEARBY = np.array([-0.02, -0.005, -0.001, 0.0, 0.001, 0.005, 0.02])
-# Distance of the points from which derivatives by a rate are taken.
+# Step of the finite differences in a log rate.
 DIFFERENCE_STEP = 2e-3
-# Points further apart say more of where the lowest place is, unless bounds make the objective bend
-# between them: then they lead further than a tiny step.
+# A wider step locates the minimum more precisely, unless an active bound changes between its
+# points. Then the result is farther away than the largest polishing step, and is not used.
 WIDE_DIFFERENCE_STEP, MAX_POLISH_STEP = 2e-2, 1e-7
-# Changes of the mean objective that are rounding errors.
+# Changes of the mean objective below this are rounding errors.
 ROUNDING = 1e-15
-# Calibrated logits of this size are beyond all that any row can ask for.
+# Calibrated logits larger than this mean that the fit diverges.
 MAX_LOGIT = 1e9
-# Of scanned rates, changes of it that make no dip, and none lower than another.
+# Differences of the mean objective between scanned rates that make no local minimum, and below
+# which two rates are equally good.
 LEVEL_TOLERANCE, TIE_TOLERANCE = 1e-12, 1e-14
 MAX_STEPS = 60
-# Rows that are all but separable leave no quadratic to go by: then enough is enough.
-MAX_SETBACKS, MAX_PASSES = 5, 300
-# Rounds of rate, strengths, rate; and the change of the log rate at which they are settled.
+# On nearly separable rows the quadratic is useless: give up after this many failures or passes.
+MAX_FAILURES, MAX_PASSES = 5, 300
+# Alternations between strengths and rates, and the change of the log rate at convergence.
 MAX_ROUNDS = 8
 RATE_TOLERANCE = 1e-3
-# The last step of a search may promise this much less than that of a fit, for rates are less well
-# determined than coefficients; on rows that stand for others it may promise more.
+# Stricter than for coefficients, because rates are less well determined; looser on condensed rows.
 RATE_SEARCH_TOLERANCE, CONDENSED_TOLERANCE = 1e-2 * DECREASE_TOLERANCE, 1e2 * DECREASE_TOLERANCE
 
 
 @dataclass(frozen=True)
 class ProfileFit:
-    """The best rates, and the fit at them."""
+    """The best rates and the fit at them."""
 
     log_rates: tuple[float, ...]
     result: RegularizedFit
@@ -70,8 +71,8 @@ class ProfileFit:
 def fit_profile_by_evidence(
     make_problem: MakeProblem, n_rates: int, groups: Groups | None, fixed_strengths: FixedStrengths
 ) -> ProfileFit:
-    """Fit rates and coefficients, with strengths from the data where none are given."""
-    # On their way to no end, coefficients may come to what a double cannot hold.
+    """Fit rates and coefficients, with strengths of maximum evidence unless they are fixed."""
+    # Diverging coefficients may overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         found = _fit_by_evidence(make_problem, n_rates, groups, fixed_strengths)
         solution = _check_slopes(make_problem(found.log_rates), found.result.solution)
@@ -79,19 +80,19 @@ def fit_profile_by_evidence(
 
 
 def _check_slopes(problem: Problem, solution: Solution) -> Solution:
-    """Tell slopes that leave no doubt about any row at some time, and have no end to go to.
+    """Mark a fit as unbounded if slopes diverge at some time.
 
-    A fast rate can let a curve run away where no row objects, and hold it where one does.
+    With a fast rate a curve can diverge at times with separable rows and stay finite at others.
     """
     at_keys = problem.at_keys(solution.theta)
     is_slope = problem.at_keys(problem.identity) != 0.0
-    far = ~(np.abs(at_keys) <= MAX_LOGIT) & is_slope
-    if solution.unbounded or not far.any():
+    is_far = ~(np.abs(at_keys) <= MAX_LOGIT) & is_slope
+    if solution.unbounded or not is_far.any():
         return solution
-    # Logits may be tiny, and their slopes large.
-    far &= ~(np.abs(at_keys) * np.sqrt(problem.rows.squares) <= MAX_LOGIT)
-    where = far.any(axis=1)
-    return replace(solution, unbounded=bool(where.any()), where_unbounded=where)
+    # Slopes of tiny logits may be large.
+    is_far &= ~(np.abs(at_keys) * np.sqrt(problem.rows.squares) <= MAX_LOGIT)
+    where_unbounded = is_far.any(axis=1)
+    return replace(solution, unbounded=bool(where_unbounded.any()), where_unbounded=where_unbounded)
 
 
 def _fit_by_evidence(
@@ -129,7 +130,11 @@ def _fit_by_evidence(
 
 @dataclass(frozen=True)
 class RateIterate:
-    """Rates and the solution there; ``seen`` if its sums are those of the rows as they are now."""
+    """Rates and the solution at them.
+
+    ``sums_are_current`` says that the sums of the solution were not made before a refinement of the
+    rows, or with other rows.
+    """
 
     log_rates: tuple[float, ...]
     solution: Solution
@@ -144,7 +149,7 @@ class RateIterate:
 def _polish(
     make_problem: MakeProblem, n_rates: int, strengths: Strengths, iterate: RateIterate
 ) -> RateIterate:
-    """Settle the last digits of the rates, where a search has ended."""
+    """Improve the last digits of the rates after a search."""
     search = _RateSearch(make_problem, n_rates, strengths)
     current, quadratic = search.expand_around(iterate)
     best = search.polish(quadratic, current)
@@ -161,30 +166,29 @@ def fit_profile(
     *,
     polish: bool = False,
 ) -> RateIterate:
-    """Find the rates and the coefficients of least objective; ``polish`` settles the last digits.
+    """Minimize over rates and coefficients; ``polish`` improves the last digits of the rates.
 
-    Only at the very end: where strengths follow from the rates, the least change of these may lead
-    to others on few rows.
+    Polish only after strengths are chosen: with few rows a tiny change of the rates may lead to
+    other strengths.
     """
     is_close = False
     if start is None:
         start, is_close = _start(make_problem, n_rates, strengths)
         if start.solution.unbounded:
-            # All rows at one rate leave no finite optimum: none is looked for at others.
+            # Without a finite optimum at one rate the others are not searched.
             return start
-    iterate = _RateSearch(make_problem, n_rates, strengths).iterate(
+    iterate = _RateSearch(make_problem, n_rates, strengths).run(
         start, is_close=is_close, polish=polish
     )
     while _refine_rows(make_problem(iterate.log_rates), iterate):
         iterate = replace(iterate, sums_are_current=False)
-        again = _RateSearch(make_problem, n_rates, strengths).iterate(iterate, polish=polish)
+        again = _RateSearch(make_problem, n_rates, strengths).run(iterate, polish=polish)
         passes = iterate.solution.passes + again.solution.passes
         iterate = replace(again, solution=replace(again.solution, passes=passes))
     return iterate
 
 
 def _refine_rows(problem: Problem, iterate: RateIterate) -> bool:
-    """Look closer at the rows where the search has ended."""
     solution = iterate.solution
     return not solution.unbounded and problem.rows.sharpen(problem.at_keys(solution.theta))
 
@@ -192,10 +196,10 @@ def _refine_rows(problem: Problem, iterate: RateIterate) -> bool:
 def _start(
     make_problem: MakeProblem, n_rates: int, strengths: Strengths
 ) -> tuple[RateIterate, bool]:
-    """Fit few rows that stand for all, or a sample of them; else all of them at a middling rate.
+    """Fit condensed rows, or a sample; else all rows at a medium rate.
 
-    Also tell if the place is the best of all rates already, but for its last digits: rows that
-    stand for all have the same dips.
+    Also return whether the start is in the lowest basin already: the profile of condensed rows has
+    the same local minima.
     """
     middle = (1.0,) * n_rates
     problem = make_problem(middle)
@@ -221,14 +225,14 @@ def _start(
 def _fit_condensed(
     make_problem: MakeProblem, n_rates: int, strengths: Strengths, condensed: Problem
 ) -> RateIterate:
-    """Fit few rows that stand for many: to the last digit but one, for a search is to follow."""
+    """Fit condensed rows, with a loose tolerance because a search over all rows follows."""
 
     def make_condensed(log_rates: LogRates) -> Problem:
         return replace(make_problem(log_rates), rows=condensed.rows)
 
-    is_close = identity_or_zero(condensed)
-    known, tolerance = known_sums(condensed, is_close), CONDENSED_TOLERANCE
-    solution = run_newton(condensed, strengths, is_close, known, tolerance=tolerance)
+    theta = identity_or_zero(condensed)
+    sums, tolerance = known_sums(condensed, theta), CONDENSED_TOLERANCE
+    solution = run_newton(condensed, strengths, theta, sums, tolerance=tolerance)
     start = RateIterate((1.0,) * n_rates, solution, sums_are_current=True)
     if solution.unbounded:
         return start
@@ -238,7 +242,7 @@ def _fit_condensed(
 
 @dataclass(frozen=True)
 class _RatePoint:
-    """Rates and coefficients, with the objective there."""
+    """Rates, coefficients and the objective at them."""
 
     log_rates: tuple[float, ...]
     theta: Array
@@ -246,7 +250,7 @@ class _RatePoint:
 
 
 class _RateSearch:
-    """A search over all rates, at given strengths."""
+    """Global search over the rates at given strengths; counts its passes over the rows."""
 
     def __init__(
         self,
@@ -261,10 +265,10 @@ class _RateSearch:
         self.tolerance = tolerance
         self.passes = 0
 
-    def iterate(
+    def run(
         self, start: RateIterate, *, is_close: bool = False, polish: bool = False
     ) -> RateIterate:
-        """Return the place of least objective."""
+        """Find the rates of the lowest objective and fit at them."""
         best, quadratic = self.minimize(start, is_close=is_close)
         best = self._refine_rates(quadratic, best)
         return self.fit_at(self.polish(quadratic, best) if polish else best, quadratic)
@@ -272,27 +276,27 @@ class _RateSearch:
     def minimize(
         self, start: RateIterate, *, is_close: bool = False
     ) -> tuple[_RatePoint, KeyQuadratic]:
-        """Search from a place, and, unless it is ``near``, from every other that may be as good.
+        """Search from a start and, unless it is close, from every other local minimum.
 
-        Also return the quadratic there.
+        Also return the quadratic at the best point.
         """
         best, quadratic = self._descend_in_rate(start, is_close=is_close)
         other_minima = (
             [] if is_close or self.passes >= MAX_PASSES else self._other_minima(quadratic, best)
         )
         for log_rates, theta in other_minima:
-            # A rival is fitted at its own rate first: the quadratic is not to be trusted so far.
+            # Fit at the rate of the rival first: so far away the quadratic is inaccurate.
             at = run_newton(self.make_problem(log_rates), self.strengths, theta)
             self.passes += at.passes
-            rival, its_quadratic = self._descend_in_rate(
+            rival, trial_quadratic = self._descend_in_rate(
                 RateIterate(log_rates, at, sums_are_current=True), is_close=True
             )
             if rival.value < best.value:
-                best, quadratic = rival, its_quadratic
+                best, quadratic = rival, trial_quadratic
         return best, quadratic
 
     def expand_around(self, iterate: RateIterate) -> tuple[_RatePoint, KeyQuadratic]:
-        """Return the quadratic at a place, or at the last point next to it that was seen."""
+        """Expand the loss at an iterate, or at the last evaluated point next to it."""
         solution = iterate.solution
         if not iterate.sums_are_current or solution.sums is None or solution.step is None:
             return self._expand(iterate.log_rates, iterate.theta)
@@ -301,51 +305,52 @@ class _RateSearch:
     def _descend_in_rate(
         self, iterate: RateIterate, *, is_close: bool = False
     ) -> tuple[_RatePoint, KeyQuadratic]:
-        """Go down from a place; ``near`` keeps to the dip that it is in.
+        """Minimize from an iterate; if it is close, stay within one grid step of the rate.
 
-        Also return the last quadratic.
+        Also return the last quadratic. Steps are limited by a trust radius in the log rate.
         """
         radius = SPACING if is_close else np.inf
         current, quadratic = self.expand_around(iterate)
-        setbacks = 0
+        failures = 0
         for _ in range(MAX_STEPS):
             candidate = self._minimize_quadratic(quadratic, current, radius)
             predicted = current.value - candidate.value
             if predicted <= self.tolerance * quadratic.weight:
                 return candidate if predicted > ROUNDING * quadratic.weight else current, quadratic
-            trial, its_quadratic = self._expand(candidate.log_rates, candidate.theta)
+            trial, trial_quadratic = self._expand(candidate.log_rates, candidate.theta)
             if trial.value <= current.value - 0.1 * predicted:
-                current, quadratic = trial, its_quadratic
+                current, quadratic = trial, trial_quadratic
                 continue
-            # The quadratic led too far: fit at its rate, and if that is no better keep closer.
+            # The quadratic is inaccurate there: fit at that rate, and if this is no better reduce
+            # the trust radius.
             solution = run_newton(
                 self.make_problem(candidate.log_rates), self.strengths, candidate.theta
             )
             self.passes += solution.passes
-            trial, its_quadratic = self.expand_around(
+            trial, trial_quadratic = self.expand_around(
                 RateIterate(candidate.log_rates, solution, sums_are_current=True)
             )
             if trial.value < current.value:
-                current, quadratic = trial, its_quadratic
+                current, quadratic = trial, trial_quadratic
             else:
-                radius, setbacks = 0.25 * min(radius, FASTEST - SLOWEST), setbacks + 1
-            if setbacks == MAX_SETBACKS or self.passes > MAX_PASSES:
+                radius, failures = 0.25 * min(radius, FASTEST - SLOWEST), failures + 1
+            if failures == MAX_FAILURES or self.passes > MAX_PASSES:
                 break
         return current, quadratic
 
     def fit_at(self, best: _RatePoint, quadratic: KeyQuadratic) -> RateIterate:
-        """Fit at the rates that were found."""
+        """Fit at given rates."""
         problem = self.make_problem(best.log_rates)
-        # So close by, the quadratic is as good as another pass.
-        known = quadratic.sums_at(problem.at_keys(best.theta))
-        solution = run_newton(problem, self.strengths, best.theta, known)
+        # So close to its center the quadratic replaces another pass.
+        start_sums = quadratic.sums_at(problem.at_keys(best.theta))
+        solution = run_newton(problem, self.strengths, best.theta, start_sums)
         passes = self.passes + solution.passes
         return RateIterate(best.log_rates, replace(solution, passes=passes), sums_are_current=True)
 
     def _expand(
         self, log_rates: tuple[float, ...], theta: Array, sums: Sums | None = None
     ) -> tuple[_RatePoint, KeyQuadratic]:
-        """Make a pass over the rows, unless the sums over them are known."""
+        """Expand the loss, by a pass over the rows unless their sums are known."""
         problem = self.make_problem(log_rates)
         at_keys = problem.at_keys(theta)
         if sums is None:
@@ -353,7 +358,7 @@ class _RateSearch:
         assert sums.hessian is not None
         loss = float(sums.loss.sum())
         offset = theta - problem.identity
-        # As in the quadratic, to the last digit.
+        # The same operations as in the quadratic, for the same rounding.
         penalty = 0.5 * float(offset @ as_matrix(problem.penalty_matrix(self.strengths)) @ offset)
         return _RatePoint(log_rates, theta, loss + penalty), KeyQuadratic(
             center=at_keys,
@@ -367,7 +372,7 @@ class _RateSearch:
     def _minimize_quadratic(
         self, quadratic: KeyQuadratic, current: _RatePoint, radius: float
     ) -> _RatePoint:
-        """Lowest place of the quadratic, going over the rates one after the other."""
+        """Minimize the quadratic over rates and coefficients, by coordinate descent in rates."""
         best = current
         for _ in range(self.n_rates):
             for k in range(self.n_rates):
@@ -387,7 +392,7 @@ class _RateSearch:
         return self._best_of(quadratic, best, k, np.array([bracket.center, bracket.vertex]))[0]
 
     def _refine_rates(self, quadratic: KeyQuadratic, best: _RatePoint) -> _RatePoint:
-        """Rates of the lowest place of the quadratic, to as many digits as there are."""
+        """Refine the rates to machine precision on the quadratic."""
         for k in [*range(self.n_rates)] * self.n_rates:
             best = self._step_in_rate(
                 quadratic, best, k, spacing=DIFFERENCE_STEP, max_step=DIFFERENCE_STEP
@@ -395,7 +400,7 @@ class _RateSearch:
         return best
 
     def polish(self, quadratic: KeyQuadratic, best: _RatePoint) -> _RatePoint:
-        """Take tiny steps by points that are far apart."""
+        """Take tiny steps with wide finite differences."""
         for k in [*range(self.n_rates)] * self.n_rates:
             best = self._step_in_rate(
                 quadratic, best, k, spacing=WIDE_DIFFERENCE_STEP, max_step=MAX_POLISH_STEP
@@ -405,26 +410,29 @@ class _RateSearch:
     def _step_in_rate(
         self, quadratic: KeyQuadratic, best: _RatePoint, k: int, *, spacing: float, max_step: float
     ) -> _RatePoint:
-        """Go to the lowest place along a rate, by derivatives from five points."""
+        """Take a Halley step in one rate, with derivatives from five-point finite differences."""
         center = best.log_rates[k]
         points = center + spacing * np.arange(-2.0, 3.0)
         if points[0] < SLOWEST or points[-1] > FASTEST:
             return best
         _, values = self._profile_along(quadratic, best, k, points)
-        slope = values @ [1.0, -8.0, 0.0, 8.0, -1.0] / (12.0 * spacing)
-        bend = values @ [-1.0, 16.0, -30.0, 16.0, -1.0] / (12.0 * spacing**2)
+        first = values @ [1.0, -8.0, 0.0, 8.0, -1.0] / (12.0 * spacing)
+        second = values @ [-1.0, 16.0, -30.0, 16.0, -1.0] / (12.0 * spacing**2)
         third = values @ [-1.0, 2.0, 0.0, -2.0, 1.0] / (2.0 * spacing**3)
-        # Where all rates are as good, one is as good as the next.
-        if bend * DIFFERENCE_STEP**2 > ROUNDING * quadratic.weight and abs(slope) < max_step * bend:
-            further = center - slope / max(bend - 0.5 * third * slope / bend, 0.5 * bend)
-            best, _ = self._best_of(quadratic, best, k, np.array([further]))
+        # A flat profile has no minimum to go to.
+        if (
+            second * DIFFERENCE_STEP**2 > ROUNDING * quadratic.weight
+            and abs(first) < max_step * second
+        ):
+            new_rate = center - first / max(second - 0.5 * third * first / second, 0.5 * second)
+            best, _ = self._best_of(quadratic, best, k, np.array([new_rate]))
         return best
 
     def _best_of(
         self, quadratic: KeyQuadratic, best: _RatePoint, k: int, points: Array
     ) -> tuple[_RatePoint, Bracket]:
         thetas, values = self._profile_along(quadratic, best, k, points)
-        # Of rates that are as good but for rounding, the first: so it is the same for all engines.
+        # Of equally good rates take the first, so that all engines choose the same one.
         lowest = int(np.argmax(values <= values.min() + TIE_TOLERANCE * quadratic.weight))
         found = _RatePoint(
             _with_rate(best.log_rates, k, points[lowest]), thetas[lowest], values[lowest]
@@ -434,7 +442,7 @@ class _RateSearch:
     def _other_minima(
         self, quadratic: KeyQuadratic, current: _RatePoint
     ) -> list[tuple[tuple[float, ...], Array]]:
-        """Other local minima over the scanned rates."""
+        """Return other local minima of the profile over the scanned rates."""
         found = []
         for k in range(self.n_rates):
             thetas, values = self._profile_along(quadratic, current, k, GRID)
@@ -448,7 +456,7 @@ class _RateSearch:
     def _profile_along(
         self, quadratic: KeyQuadratic, at: _RatePoint, k: int, points: Array
     ) -> tuple[Array, Array]:
-        """Coefficients of least objective at several values of a rate, and these."""
+        """Minimize the quadratic at several values of one rate; return coefficients and values."""
         problem = self.make_problem([*at.log_rates[:k], points, *at.log_rates[k + 1 :]])
         penalty_matrices = as_matrix(problem.penalty_matrix(self.strengths))
         return quadratic.minimize(np.asarray(problem.basis, np.float64), penalty_matrices, at.theta)
@@ -459,9 +467,9 @@ def _with_rate(log_rates: tuple[float, ...], k: int, value: float) -> tuple[floa
 
 
 def _local_minima(values: Array, rounding: float) -> NDArray[np.intp]:
-    """Positions of local minima, and the first of those that are level but for rounding errors.
+    """Return the indices of local minima; of a plateau up to rounding, its first point.
 
-    Fast rates are all but the same curve, and so are slow ones.
+    Very fast rates give nearly the same curve, and so do very slow ones.
     """
     steps = np.diff(values)
     starts = np.concatenate([[0], np.flatnonzero(np.abs(steps) > rounding) + 1])

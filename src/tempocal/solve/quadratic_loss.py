@@ -1,4 +1,4 @@
-"""What is remembered of rows that are no longer there: their loss as a quadratic."""
+"""Second-order expansion of the loss of earlier rows, which are no longer available."""
 
 from dataclasses import dataclass
 
@@ -9,16 +9,18 @@ from tempocal.links import Array
 
 @dataclass(frozen=True)
 class QuadraticLoss:
-    """The summed loss of earlier rows around some coefficients, to second order.
+    """Second-order Taylor expansion of the summed loss of earlier rows.
+
+    Up to a constant, with ``d = theta - center``, it is ``gradient' d + d' curvature d / 2``.
 
     Attributes
     ----------
     center : ndarray of shape (coefficients,)
-        Where it was expanded.
+        Coefficients at which the loss is expanded.
     gradient : ndarray of shape (coefficients,)
-        Gradient there.
+        Gradient at the center.
     curvature : ndarray of shape (blocks, n, n)
-        Hessian there: one block, or one for each key where none is tied to another.
+        Hessian at the center: one block, or one per key if the keys share no coefficients.
     """
 
     center: Array
@@ -27,12 +29,13 @@ class QuadraticLoss:
 
     @property
     def blocks(self) -> tuple[int, int]:
-        """How many blocks there are, and how many coefficients each has."""
+        """Number of blocks, and of coefficients per block."""
         return self.curvature.shape[0], self.curvature.shape[1]
 
     def at(self, theta: Array) -> tuple[Array, Array]:
-        """Loss, less that at the center, and gradient of each block at other coefficients."""
-        moved = (theta - self.center).reshape(self.blocks)
-        bend = np.einsum("tpq,tq->tp", self.curvature, moved)
-        first = self.gradient.reshape(self.blocks)
-        return np.einsum("tp,tp->t", moved, first + 0.5 * bend), first + bend
+        """Loss relative to the center and gradient at ``theta``, per block."""
+        displacement = (theta - self.center).reshape(self.blocks)
+        hessian_product = np.einsum("tpq,tq->tp", self.curvature, displacement)
+        gradient = self.gradient.reshape(self.blocks)
+        loss = np.einsum("tp,tp->t", displacement, gradient + 0.5 * hessian_product)
+        return loss, gradient + hessian_product

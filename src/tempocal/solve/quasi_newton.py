@@ -1,8 +1,8 @@
-"""Come close to an optimum by gradients alone, where the curvature is about known.
+"""Simplified Newton (chord) steps: exact gradients, a fixed approximate Hessian.
 
-With many coefficients a Hessian takes five times as long as a gradient, or more. The curvature of a
-sample is off by a tenth or so, and so each step leaves a tenth of the way. A few of them later,
-Newton's method has a last step to take, and no more.
+With many coefficients a Hessian takes at least five times as long as a gradient. The Hessian of a
+subsample is off by about 10 %, so each step leaves about 10 % of the distance to the optimum. After
+a few such steps Newton's method has only its last step left to take.
 """
 
 import numpy as np
@@ -13,20 +13,20 @@ from tempocal.solve.newton import DECREASE_TOLERANCE
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem
 
-# Of what a step promises, the next may promise this share, or else the curvature is not known.
+# Largest ratio of successive predicted decreases: above it the Hessian is too far off to go on.
 MAX_RATIO = 0.25
-# No step is trusted to leave less than this share.
+# Smallest ratio assumed when the next decrease is extrapolated from the last two.
 MIN_RATIO = 1e-3
-# Where the next step would promise this much less than the last one may, there is no need of it.
+# Stop when the extrapolated decrease is this share of what Newton's last step may predict.
 MARGIN = 0.1
 
 
 def quasi_newton_steps(
     problem: Problem, strengths: Strengths, start: Array, curvature: Array
 ) -> tuple[Array, int]:
-    """Coefficients close to the optimum, or to where the steps became slow; and passes made.
+    """Return coefficients near the optimum, or where progress stalled, and the number of passes.
 
-    ``curvature`` is about that of the loss; bounds are not looked at.
+    ``curvature`` approximates the Hessian of the loss. Bounds are ignored.
     """
     solve = approximate_solver(curvature + as_matrix(problem.penalty_matrix(strengths)))
     if solve is None:

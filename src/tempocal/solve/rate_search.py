@@ -1,4 +1,4 @@
-"""What a search over rates is made of: a quadratic at the keys, and a bracket around its lowest."""
+"""Parts of the search over rates in `profile.py`: quadratic models and a bracketed minimum."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -10,13 +10,13 @@ from tempocal.rows import Sums
 from tempocal.solve.blockwise_newton import bounded_steps
 from tempocal.solve.linear_systems import solve_blocks
 
-# Points all over a bracket.
+# Number of evenly spaced points in a bracket.
 N_EVEN = 25
 
 
 @dataclass(frozen=True)
 class KeyQuadratic:
-    """The loss at the keys up to second order around coefficients at every key."""
+    """Second-order expansion of the loss in the coefficients at every key."""
 
     center: Array  # (keys, width)
     loss: float
@@ -26,47 +26,48 @@ class KeyQuadratic:
     weight: float  # of all rows
 
     def minimize(self, bases: Array, penalty_matrices: Array, theta: Array) -> tuple[Array, Array]:
-        """Coefficients of least objective for several bases, from ``theta``, and its value.
+        """Minimize the penalized quadratic for several bases; return coefficients and values.
 
-        ``bases`` are (bases, keys, functions); a pull may be the same for all.
+        ``bases`` has the shape (bases, keys, functions). ``penalty_matrices`` are one per basis, or
+        one for all. Each minimum is reached by one bounded Newton step from ``theta``.
         """
-        slope, bend = self.sums.gradient, self.sums.hessian
-        assert bend is not None
+        key_gradients, key_hessians = self.sums.gradient, self.sums.hessian
+        assert key_hessians is not None
         offset = theta - self.identity
         displacement = bases @ theta.reshape(bases.shape[2], -1) - self.center
-        curved = np.einsum("tpq,rtq->rtp", bend, displacement)
+        hessian_product = np.einsum("tpq,rtq->rtp", key_hessians, displacement)
         penalty_gradient = penalty_matrices @ offset
         value = (
-            np.einsum("rtp,rtp->r", displacement, slope + 0.5 * curved)
+            np.einsum("rtp,rtp->r", displacement, key_gradients + 0.5 * hessian_product)
             + 0.5 * penalty_gradient @ offset
         )
-        gradient = bases.swapaxes(1, 2) @ (slope + curved)
+        gradient = bases.swapaxes(1, 2) @ (key_gradients + hessian_product)
         gradient = gradient.reshape(len(bases), -1) + penalty_gradient
-        hessian = _gather(bases, bend) + penalty_matrices
-        step = _steps(theta, gradient, hessian, self.lower)
-        ahead = gradient + 0.5 * np.einsum("rnk,rk->rn", hessian, step)
-        return theta + step, self.loss + (value + np.einsum("rn,rn->r", ahead, step))
+        hessian = _gather_hessians(bases, key_hessians) + penalty_matrices
+        step = _steps_to_minimum(theta, gradient, hessian, self.lower)
+        mean_gradient = gradient + 0.5 * np.einsum("rnk,rk->rn", hessian, step)
+        return theta + step, self.loss + (value + np.einsum("rn,rn->r", mean_gradient, step))
 
     def sums_at(self, at_keys: Array) -> Sums:
-        """Return the sums at coefficients that are a tiny step away at every key."""
+        """Extrapolate the sums to nearby coefficients at every key."""
         return shifted_sums(self.sums, at_keys - self.center)
 
 
-def _steps(theta: Array, gradient: Array, hessian: Array, lower: Array) -> Array:
-    """Step to the least of each quadratic within the bounds."""
-    anywhere, undamped = np.ones(gradient.shape, dtype=bool), np.zeros(len(gradient))
-    step = -solve_blocks(hessian, gradient, anywhere, undamped)
+def _steps_to_minimum(theta: Array, gradient: Array, hessian: Array, lower: Array) -> Array:
+    """Step to the minimum of each quadratic within the bounds."""
+    free, undamped = np.ones(gradient.shape, dtype=bool), np.zeros(len(gradient))
+    step = -solve_blocks(hessian, gradient, free, undamped)
     if (theta + step >= lower).all():
         return step
     start = np.broadcast_to(theta, gradient.shape)
     return bounded_steps(start, gradient, hessian, lower, undamped)
 
 
-def _gather(bases: Array, hessian: Array) -> Array:
-    """Hessians in the coefficients of several bases, from those at the keys."""
+def _gather_hessians(bases: Array, hessian: Array) -> Array:
+    """Chain rule for several bases: Hessians at the keys to those in the coefficients."""
     n_bases, keys, count = bases.shape
     width = hessian.shape[1]
-    # Whichever products are fewer.
+    # In the order with fewer products.
     if count > width**2:
         weighted = bases[..., None, None] * hessian[:, None]
         square = bases.swapaxes(1, 2) @ weighted.reshape(n_bases, keys, -1)
@@ -78,18 +79,18 @@ def _gather(bases: Array, hessian: Array) -> Array:
 
 
 def shifted_sums(sums: Sums, step: Array) -> Sums:
-    """Return the sums at coefficients that are a tiny step away at every key."""
+    """Extrapolate sums by a small step at every key, to second order."""
     assert sums.hessian is not None
-    curved = np.einsum("tpq,tq->tp", sums.hessian, step)
-    loss = sums.loss + np.einsum("tp,tp->t", sums.gradient + 0.5 * curved, step)
-    return Sums(loss, sums.gradient + curved, sums.hessian)
+    hessian_product = np.einsum("tpq,tq->tp", sums.hessian, step)
+    loss = sums.loss + np.einsum("tp,tp->t", sums.gradient + 0.5 * hessian_product, step)
+    return Sums(loss, sums.gradient + hessian_product, sums.hessian)
 
 
 @dataclass(frozen=True)
 class Bracket:
-    """The lowest of some points, its neighbors, and where a parabola through them is lowest.
+    """The lowest of some points, its neighbors, and the vertex of the parabola through them.
 
-    ``promised`` is how much lower it is there.
+    ``predicted`` is the decrease from the lowest point to the vertex.
     """
 
     left: float
@@ -100,24 +101,22 @@ class Bracket:
 
     @classmethod
     def around(cls, lowest: int, points: Array, values: Array) -> Self:
-        """Find the neighbors; the lowest is its own where it is the first or the last."""
+        """Bracket the point with index ``lowest``; at an end it is its own neighbor."""
         neighbors = [max(lowest - 1, 0), lowest, min(lowest + 1, len(points) - 1)]
         left, center, right = points[neighbors].tolist()
-        # Neighbors may be lower by rounding errors.
-        rise, _, fall = np.maximum(values[neighbors] - values[lowest], 0.0).tolist()
-        bend = rise * (right - center) + fall * (center - left)
-        lean = rise * (right - center) ** 2 - fall * (center - left) ** 2
-        if not (0.0 < bend < np.inf and left < center < right):
+        # Neighbors may be lower by a rounding error.
+        left_rise, _, right_rise = np.maximum(values[neighbors] - values[lowest], 0.0).tolist()
+        denominator = left_rise * (right - center) + right_rise * (center - left)
+        numerator = left_rise * (right - center) ** 2 - right_rise * (center - left) ** 2
+        if not (0.0 < denominator < np.inf and left < center < right):
             return cls(left, center, right, center, 0.0)
-        # Values may be so far apart that their squares overflow.
-        displacement = 0.5 * lean / bend
-        predicted = (
-            0.5 * displacement * lean / ((right - center) * (center - left) * (right - left))
-        )
-        return cls(left, center, right, center + displacement, predicted)
+        # In this order of operations squares of very different values do not overflow.
+        shift = 0.5 * numerator / denominator
+        predicted = 0.5 * shift * numerator / ((right - center) * (center - left) * (right - left))
+        return cls(left, center, right, center + shift, predicted)
 
     def refined_grid(self) -> Array:
-        """Points all over the bracket, and close to the vertex."""
+        """Return points throughout the bracket and next to the vertex."""
         near = self.vertex + np.array([-0.01, 0.0, 0.01]) * (self.right - self.left)
         evenly = np.linspace(self.left, self.right, N_EVEN)
         points = np.concatenate([evenly, [self.center], near])
