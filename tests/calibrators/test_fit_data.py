@@ -13,7 +13,7 @@ from tempocal.kernels import key_counts
 
 @pytest.mark.parametrize("most", [0, 2**26])
 def test_groups_of_each_key_are_counted_once(monkeypatch, most):
-    monkeypatch.setattr(key_counts, "MOST_PAIRS", most)
+    monkeypatch.setattr(key_counts, "MAX_PAIRS", most)
     rng = np.random.default_rng(0)
     keys, codes = rng.integers(0, 5, 300), rng.integers(0, 40, 300)
     rows = FitData(np.zeros(300), np.zeros(300, dtype=int), None, Groups(codes, 40), 2)
@@ -24,7 +24,7 @@ def test_groups_of_each_key_are_counted_once(monkeypatch, most):
 
 @pytest.mark.parametrize("most", [0, 2**26])
 def test_pairs_of_narrow_codes_do_not_overflow(monkeypatch, most):
-    monkeypatch.setattr(key_counts, "MOST_PAIRS", most)
+    monkeypatch.setattr(key_counts, "MAX_PAIRS", most)
     keys, codes = np.arange(3000) % 900, (np.arange(3000) % 700).astype(np.uint16)
     rows = FitData(np.zeros(3000), np.zeros(3000, dtype=int), None, Groups(codes, 700), 2)
     found = rows.groups_by_key(keys.astype(np.uint16), 900)

@@ -12,7 +12,7 @@ N = 20_000
 @pytest.fixture(autouse=True)
 def few_are_many(monkeypatch):
     """Let cells and sweeps begin with few rows."""
-    monkeypatch.setattr(sigmoid, "QUICK", 1000)
+    monkeypatch.setattr(sigmoid, "SMALL", 1000)
 
 
 def simulate(n=N, n_steps=20, seed=0):

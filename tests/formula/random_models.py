@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tempocal.inputs import check_scores
+from tempocal.inputs import as_logits
 from tempocal.links import log_odds, one_column, sigmoid
 from tempocal.maps import (
     Affine,
@@ -189,7 +189,7 @@ def rounding_of_odds(model: Predictor, z: Any, time: Any = None) -> Any:
     ``p = c_k / sum c`` of the probabilities c of each class against the rest moves by
     ``(|e_k| + p * sum |e|) / sum c``.
     """
-    logits = check_scores(z, model.inputs, name="z")
+    logits = as_logits(z, model.inputs, name="z")
     room = np.zeros((len(logits), len(model.classes)))
     for rows, maps in _binned_maps(model, time, len(logits)):
         part = logits[rows]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import tempocal as tc
-from tempocal.kernels.extremes import BLOCK as COMPARED
-from tempocal.kernels.extremes import MANY, extremes
+from tempocal.kernels.min_max import BLOCK as COMPARED
+from tempocal.kernels.min_max import MANY, min_max
 from tempocal.links import proba_from_logits
 from tempocal.maps.proba import BLOCK
 
@@ -26,11 +26,11 @@ def test_probabilities(n, n_classes):
 @pytest.mark.parametrize("dtype", [np.float64, np.int64])
 def test_extremes(shape, dtype):
     values = (1e3 * np.random.default_rng(0).normal(size=shape)).astype(dtype)
-    assert extremes(values) == (values.min(), values.max())
+    assert min_max(values) == (values.min(), values.max())
 
 
 @pytest.mark.parametrize("row", [0, COMPARED, MANY])
 def test_nan_is_its_own_extreme(row):
     values = np.zeros(MANY + 1)
     values[row] = np.nan
-    assert np.isnan(extremes(values)).all()
+    assert np.isnan(min_max(values)).all()

@@ -1,4 +1,4 @@
-"""Rows counted in cells of their size, and what labels pull at."""
+"""Rows counted in cells of their size, and linear terms."""
 
 import os
 from itertools import pairwise
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tempocal.kernels import native
-from tempocal.rows import subsample
+from tempocal.rows import moment_matching
 from tempocal.rows.compiled import points
 
 pytestmark = pytest.mark.skipif(
@@ -33,8 +33,10 @@ def test_points_are_those_of_numpy(step, monkeypatch):
         np.testing.assert_allclose(w.sum(axis=1), own[:, 0], rtol=1e-14)
         np.testing.assert_allclose((w * x).sum(axis=1), own[:, 1], rtol=1e-14)
         np.testing.assert_allclose((w * x * x).sum(axis=1), own[:, 2], rtol=1e-12, atol=1e-15)
-    monkeypatch.setattr(subsample, "native", None)
-    for one, other in zip((sizes, weights, offsets), subsample._two_in_each(given), strict=True):
+    monkeypatch.setattr(moment_matching, "native", None)
+    for one, other in zip(
+        (sizes, weights, offsets), moment_matching._two_points(given), strict=True
+    ):
         np.testing.assert_allclose(one, other, rtol=1e-15)
 
 

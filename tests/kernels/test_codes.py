@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from support.examples import examples
 from tempocal.kernels import codes, native
-from tempocal.kernels.codes import NARROW, renumbered, whole_codes
+from tempocal.kernels.codes import NARROW, integer_codes, renumbered
 
 MOST = 2**20
 compiled = pytest.mark.skipif(
@@ -30,7 +30,7 @@ def loops(request, monkeypatch):
 
 
 def assert_counted(values):
-    found = whole_codes(values, MOST)
+    found = integer_codes(values, MOST)
     assert found is not None
     assert found.low == values.min()
     assert found.span == values.max() - values.min() + 1
@@ -62,7 +62,7 @@ def test_two_bytes_hold_them_wherever_the_first_is(span, at):
 def test_those_far_apart_are_not_counted(dtype, far, at):
     values = np.arange(40, dtype=dtype)
     values[at] = far
-    assert whole_codes(values, MOST) is None
+    assert integer_codes(values, MOST) is None
 
 
 @pytest.mark.parametrize(
@@ -77,16 +77,16 @@ def test_those_far_apart_are_not_counted(dtype, far, at):
 def test_fractions_and_what_is_no_number_are_seen_wherever_they_stand(odd, first, at):
     values = first + np.arange(40.0)
     values[at] = odd
-    assert whole_codes(values, MOST) is None
+    assert integer_codes(values, MOST) is None
 
 
 def test_a_number_too_small_to_be_told_from_the_first_is_no_zero():
-    assert whole_codes(np.array([1.0, 1e-20, 2.0]), MOST) is None
-    assert whole_codes(np.array([-1.0, 1e-20, 2.0]), MOST) is None
+    assert integer_codes(np.array([1.0, 1e-20, 2.0]), MOST) is None
+    assert integer_codes(np.array([-1.0, 1e-20, 2.0]), MOST) is None
 
 
 def test_zero_has_no_sign():
-    found = whole_codes(np.array([-0.0, 0.0, 1.0, -0.0]), MOST)
+    found = integer_codes(np.array([-0.0, 0.0, 1.0, -0.0]), MOST)
     assert found.codes.tolist() == [0, 0, 1, 0]
 
 

@@ -26,8 +26,8 @@ every_type = pytest.mark.parametrize("type_of_keys", KEY_TYPES)
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     monkeypatch.setattr(key_counts, "PART", PART)
-    monkeypatch.setattr(key_counts, "ROWS_A_KEY", 1)
-    monkeypatch.setattr(key_counts, "ENOUGH_OF_A_KEY", 1)
+    monkeypatch.setattr(key_counts, "MIN_ROWS_PER_KEY", 1)
+    monkeypatch.setattr(key_counts, "PART_ROWS_PER_KEY", 1)
 
 
 @pytest.mark.parametrize("n", [0, 1, PART - 1, PART, PART + 1, 7 * PART + 3])

@@ -11,12 +11,12 @@ from scipy.optimize import isotonic_regression
 
 from tempocal.kernels import native
 from tempocal.kernels.order import map_sorted, merge, pool, sort, sorted_classes
-from tempocal.kernels.partition import CELLS, STRETCH
+from tempocal.kernels.partition import BUCKET_ROWS, CELLS
 
 pytestmark = pytest.mark.skipif(
     native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
 )
-SIZES = [0, 1, 2, 31, 32, 33, 1001, STRETCH, STRETCH + 1, 200_001]
+SIZES = [0, 1, 2, 31, 32, 33, 1001, BUCKET_ROWS, BUCKET_ROWS + 1, 200_001]
 TINY = np.finfo(np.float64).smallest_subnormal
 
 
@@ -73,7 +73,7 @@ def test_stretches_of_two_classes_are_the_two_sorted_classes(make, n, share):
 
 
 @all_numbers
-@pytest.mark.parametrize("n", [1, STRETCH, STRETCH + 1, 200_001])
+@pytest.mark.parametrize("n", [1, BUCKET_ROWS, BUCKET_ROWS + 1, 200_001])
 @pytest.mark.parametrize("n_groups", [2, 5, 1000])
 def test_groups_one_after_the_other_are_all_stretches(make, n, n_groups):
     """Ties and either sign of zero are in one group, whatever values it begins and ends at."""
@@ -102,7 +102,7 @@ def test_groups_are_cut_at_any_cell(n_groups):
 
 
 def test_rows_are_held_a_group_at_a_time():
-    n = 40 * STRETCH
+    n = 40 * BUCKET_ROWS
     rng = np.random.default_rng(0)
     values, is_second = rng.normal(size=n), rng.random(n) < 0.3
 
@@ -121,7 +121,7 @@ def test_many_rows_are_in_many_stretches():
     rng = np.random.default_rng(0)
     values = 2.0 * rng.normal(size=300_000)
     sizes = [len(a) + len(b) for a, b in sorted_classes(values, rng.random(300_000) < 0.3)]
-    assert max(sizes) < 2 * STRETCH
+    assert max(sizes) < 2 * BUCKET_ROWS
 
 
 def test_arrays_of_any_layout_are_sorted():

@@ -19,10 +19,10 @@ pytestmark = pytest.mark.skipif(
 def sizes(monkeypatch):
     """Make parts small, and rows few enough for them."""
     monkeypatch.setattr(key_counts, "PART", 1000)
-    monkeypatch.setattr(key_counts, "ENOUGH_OF_A_KEY", 16)
-    monkeypatch.setattr(sigmoid, "QUICK", 100)
+    monkeypatch.setattr(key_counts, "PART_ROWS_PER_KEY", 16)
+    monkeypatch.setattr(sigmoid, "SMALL", 100)
     monkeypatch.setattr(unsorted, "PART", 1000)
-    monkeypatch.setattr(unsorted, "FEW_CELLS", 2**16)
+    monkeypatch.setattr(unsorted, "SMALL_TABLES", 2**16)
 
 
 def simulate(n, n_keys, dtype=np.uint16):
@@ -38,8 +38,8 @@ def swept_and_sorted(n, n_keys, dtype=np.uint16, weights=None):
     swept = BinaryRows(x[None], y, keys=keys, n_keys=n_keys, weights=weights)
     own = None if weights is None else weights[order]
     in_order = BinaryRows(x[order][None], y[order], keys=keys[order], n_keys=n_keys, weights=own)
-    assert swept._sweep is not None
-    assert in_order._sweep is None
+    assert swept._unsorted is not None
+    assert in_order._unsorted is None
     return swept, in_order
 
 
@@ -59,7 +59,7 @@ def test_sums_are_those_of_sorted_rows(n, n_keys, dtype, weighted):
         if hessian:
             np.testing.assert_allclose(found.hessian, wanted.hessian, rtol=1e-12)
     np.testing.assert_allclose(swept.losses(theta), in_order.losses(theta), rtol=1e-12)
-    np.testing.assert_allclose(swept.squares, in_order.squares, rtol=1e-12)
+    np.testing.assert_allclose(swept.mean_squares, in_order.mean_squares, rtol=1e-12)
     np.testing.assert_allclose(swept.key_weights, in_order.key_weights, rtol=1e-12)
     # No copy in order was made for any of it.
     assert not {"_features", "_weights"} & swept.__dict__.keys()
@@ -70,8 +70,8 @@ def test_sums_are_those_of_sorted_rows(n, n_keys, dtype, weighted):
 def test_rows_are_counted_in_the_same_cells(n, n_keys, loops):
     swept, in_order = swept_and_sorted(n, n_keys)
     for cells, scale in ((16, 4.0), (128, 20.0), (3, 1.0)):
-        found = swept._sweep.moments(cells, scale)
-        wanted = in_order._in_order().moments(cells, scale)
+        found = swept._unsorted.moments(cells, scale)
+        wanted = in_order._sorted_rows().moments(cells, scale)
         np.testing.assert_allclose(found.sums[..., :3], wanted.sums[..., :3], rtol=1e-2)
         x, _, keys = simulate(n, n_keys)
         place = (np.abs(x) * scale).astype(int)
@@ -80,18 +80,18 @@ def test_rows_are_counted_in_the_same_cells(n, n_keys, loops):
             table = np.zeros((n_keys, cells))
             np.add.at(table, (keys[inside], place[inside]), np.abs(x[inside]) ** power)
             np.testing.assert_allclose(found.sums[..., power], table, rtol=1e-11)
-        assert found.inside == wanted.inside == inside.sum()
-        np.testing.assert_allclose(found.pulls[:, None], in_order._linear, rtol=1e-9, atol=1e-9)
+        assert found.n_inside == wanted.n_inside == inside.sum()
+        np.testing.assert_allclose(found.linear[:, None], in_order._linear, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.usefixtures("sizes")
 def test_weighted_rows_are_counted_in_the_same_cells(loops):
     weights = np.random.default_rng(0).exponential(size=5000)
     swept, in_order = swept_and_sorted(5000, 7, weights=weights)
-    found = swept._sweep.moments(16, 4.0)
-    wanted = in_order._in_order().moments(16, 4.0)
-    assert found.pulls is None
-    assert found.inside == wanted.inside < 5000
+    found = swept._unsorted.moments(16, 4.0)
+    wanted = in_order._sorted_rows().moments(16, 4.0)
+    assert found.linear is None
+    assert found.n_inside == wanted.n_inside < 5000
     np.testing.assert_allclose(found.sums, wanted.sums, rtol=1e-11)
 
 
@@ -130,7 +130,7 @@ def test_any_number_of_cores_gives_the_same_bits(set_cores):
 def test_fits_do_not_depend_on_the_order_of_the_rows():
     x, y, keys = simulate(100_000, 20)
     order = np.argsort(keys, kind="stable")
-    assert BinaryRows(x[None], y, keys=keys, n_keys=20)._sweep is not None
+    assert BinaryRows(x[None], y, keys=keys, n_keys=20)._unsorted is not None
     for curve in (tc.PerStep(), tc.ExponentialDecay(), tc.Spline()):
         cal = tc.TemporalCalibrator(curve=curve, shrinkage=0)
         one = cal.fit(x, y, time=keys).parameters_at(np.arange(20))
@@ -142,13 +142,15 @@ def test_fits_do_not_depend_on_the_order_of_the_rows():
 
 def test_few_rows_of_a_key_and_keys_without_rows_are_sorted():
     x, y, keys = simulate(50_000, 1000)
-    assert BinaryRows(x[None], y, keys=keys, n_keys=1000)._sweep is None
+    assert BinaryRows(x[None], y, keys=keys, n_keys=1000)._unsorted is None
     x, y, keys = simulate(50_000, 5)
-    assert BinaryRows(x[None], y, keys=keys, n_keys=6)._sweep is None
+    assert BinaryRows(x[None], y, keys=keys, n_keys=6)._unsorted is None
     # Targets in between are not summed over in passing, unless they are weighed.
-    assert BinaryRows(x[None], 0.5 + 0.0 * x, keys=keys, n_keys=5)._sweep is None
-    assert BinaryRows(x[None], y, keys=keys, n_keys=5, weights=np.ones(50_000))._sweep is not None
-    assert BinaryRows(x[None], y, keys=keys, n_keys=5)._sweep is not None
+    assert BinaryRows(x[None], 0.5 + 0.0 * x, keys=keys, n_keys=5)._unsorted is None
+    assert (
+        BinaryRows(x[None], y, keys=keys, n_keys=5, weights=np.ones(50_000))._unsorted is not None
+    )
+    assert BinaryRows(x[None], y, keys=keys, n_keys=5)._unsorted is not None
 
 
 def arrays(**others):
@@ -269,7 +271,7 @@ def test_one_row_in_some_is_that_of_sorted_rows(step, dtype):
     counts, _ = key_counts.count_keys(keys, 7)
     assert len(counts) > 1
     wanted = np.argsort(keys, kind="stable")[::step]
-    np.testing.assert_array_equal(key_counts.one_in(step, keys, counts), wanted)
+    np.testing.assert_array_equal(key_counts.every_nth(step, keys, counts), wanted)
     for bad in (
         {},
         {"sizes": np.array([1000, 0])},

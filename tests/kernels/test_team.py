@@ -9,7 +9,7 @@ import pytest
 
 from tempocal.kernels import native
 from tempocal.kernels.binary_losses import compare
-from tempocal.kernels.extremes import extremes, extremes_and_sum
+from tempocal.kernels.min_max import min_max, min_max_sum
 
 pytestmark = pytest.mark.skipif(
     native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
@@ -79,22 +79,22 @@ def test_it_says_how_many_cores_there_are_in_whole_numbers():
 def test_extremes_are_those_of_numpy(dtype):
     for n in (1, 5, 8191, 8192, 50_000):
         for x in ((100 * X[:n]).astype(dtype), (100 * X[: 2 * n]).astype(dtype)[::2]):
-            assert extremes(x) == extremes_and_sum(x)[:2] == (x.min(), x.max())
+            assert min_max(x) == min_max_sum(x)[:2] == (x.min(), x.max())
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int32, np.uint64])
 def test_labels_are_summed_exactly(dtype):
     for n in (2, 5, 8191, 8192, 50_000):
         for x in ((X[:n] > 0).astype(dtype), (X[: 2 * n] > 0).astype(dtype)[::2]):
-            assert extremes_and_sum(x)[2] == np.count_nonzero(x)
+            assert min_max_sum(x)[2] == np.count_nonzero(x)
 
 
 def test_a_sum_beyond_whole_numbers_wraps_around_as_numpys_does():
     x = np.full(50_000, 2**62 + 1)
-    assert extremes_and_sum(x) == (2**62 + 1, 2**62 + 1, x.sum())
+    assert min_max_sum(x) == (2**62 + 1, 2**62 + 1, x.sum())
 
 
 def test_extremes_of_a_table():
     table = X[:3000].reshape(-1, 3)
-    assert extremes(table) == (table.min(), table.max())
-    assert extremes(table.T) == (table.min(), table.max())
+    assert min_max(table) == (table.min(), table.max())
+    assert min_max(table.T) == (table.min(), table.max())

@@ -5,7 +5,7 @@ from sklearn.isotonic import IsotonicRegression
 
 import tempocal as tc
 from support.curves import fit_isotonic
-from tempocal.kernels.partition import STRETCH
+from tempocal.kernels.partition import BUCKET_ROWS
 from tempocal.links import sigmoid
 
 
@@ -99,7 +99,9 @@ def all_equal(n, rng):
     return np.full(n, 0.25)
 
 
-@pytest.mark.parametrize("n", [STRETCH - 1, STRETCH + 1, 2 * STRETCH, 3 * STRETCH, 100_003])
+@pytest.mark.parametrize(
+    "n", [BUCKET_ROWS - 1, BUCKET_ROWS + 1, 2 * BUCKET_ROWS, 3 * BUCKET_ROWS, 100_003]
+)
 @pytest.mark.parametrize("make", [wide, rounded, tied_at_the_top, all_equal])
 def test_many_rows_against_scikit_learn(make, n):
     rng = np.random.default_rng(n)

@@ -2,15 +2,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from tempocal.kernels.partition import STRETCH
+from tempocal.kernels.partition import BUCKET_ROWS
 from tempocal.links import sigmoid
 from tempocal.maps import Knots, Steps
-from tempocal.nonparametric import before_and_after, fit_isotonic, in_order
+from tempocal.nonparametric import fit_isotonic, losses_before_and_after, sort_rows
 from tempocal.nonparametric.blocks import pool, pool_parts
 from tempocal.nonparametric.distinct import collapse, count_classes
 from tempocal.nonparametric.ordered import is_isotonic
 
-SIZES = [1, 2, 100, STRETCH + 1, 3 * STRETCH]
+SIZES = [1, 2, 100, BUCKET_ROWS + 1, 3 * BUCKET_ROWS]
 
 
 def rows_of(n, digits):
@@ -30,14 +30,14 @@ def assert_same(one, other):
 def test_rows_counted_by_class_are_rows_of_weight_one(n, digits):
     odds, targets = rows_of(n, digits)
     wanted = collapse(odds, targets.astype(float), np.ones(n))
-    assert_same(in_order(odds, targets, None).distinct(), wanted)
+    assert_same(sort_rows(odds, targets, None).distinct(), wanted)
     assert_same(count_classes(odds, targets), wanted)
 
 
 @pytest.mark.parametrize("n", SIZES)
 def test_stretches_one_after_the_other_are_all_rows(n):
     odds, targets = rows_of(n, 3)
-    for rows in (in_order(odds, targets, None), in_order(odds, targets, np.ones(n))):
+    for rows in (sort_rows(odds, targets, None), sort_rows(odds, targets, np.ones(n))):
         stretches = rows.map(lambda data: data)
         joined = np.concatenate([data.odds for data in stretches])
         assert_array_equal(joined, rows.distinct().odds)
@@ -53,7 +53,7 @@ def test_losses_are_the_written_out_ones(n, weighted):
     odds, targets = rows_of(n, 2)
     weights = np.random.default_rng(0).exponential(size=n) if weighted else None
     fitted = Knots(np.array([-3.0, 0.0, 2.0]), np.array([0.01, 0.6, 0.9]))
-    found = before_and_after(in_order(odds, targets, weights), fitted)
+    found = losses_before_and_after(sort_rows(odds, targets, weights), fitted)
     against = np.where(targets, -1.0, 1.0)
     wanted = [
         np.average(np.logaddexp(0.0, against * one), weights=weights)
@@ -64,8 +64,8 @@ def test_losses_are_the_written_out_ones(n, weighted):
 
 @pytest.mark.parametrize("weights", [None, np.array([1.0, 3.0, 1.0])])
 def test_what_is_certain_and_right_costs_nothing(weights):
-    rows = in_order(np.array([-1.0, 1.0, 2.0]), np.array([False, True, True]), weights)
-    assert before_and_after(rows, Steps(np.array([0.0]), np.array([0.0, 1.0])))[1] == 0.0
+    rows = sort_rows(np.array([-1.0, 1.0, 2.0]), np.array([False, True, True]), weights)
+    assert losses_before_and_after(rows, Steps(np.array([0.0]), np.array([0.0, 1.0])))[1] == 0.0
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -103,11 +103,11 @@ def test_blocks_of_equal_means_are_one():
 
 @pytest.mark.parametrize("digits", [0, 1, 12])
 def test_blocks_are_the_same_in_any_number_of_groups(digits, monkeypatch):
-    odds, targets = rows_of(4 * STRETCH + 1, digits)
-    whole = in_order(odds, targets, None).blocks
-    monkeypatch.setattr("tempocal.nonparametric.ordered.GROUP", STRETCH)
-    parts = in_order(odds, targets, None).blocks
-    wanted = in_order(odds, targets, np.ones(len(odds))).blocks
+    odds, targets = rows_of(4 * BUCKET_ROWS + 1, digits)
+    whole = sort_rows(odds, targets, None).blocks
+    monkeypatch.setattr("tempocal.nonparametric.ordered.GROUP", BUCKET_ROWS)
+    parts = sort_rows(odds, targets, None).blocks
+    wanted = sort_rows(odds, targets, np.ones(len(odds))).blocks
     for blocks in (whole, parts):
         for name in ("first", "last", "weights", "positives"):
             assert_array_equal(getattr(blocks, name), getattr(wanted, name))
@@ -118,17 +118,17 @@ def test_blocks_are_the_same_in_any_number_of_groups(digits, monkeypatch):
 @pytest.mark.parametrize("n", SIZES)
 def test_losses_of_an_isotonic_fit_are_the_written_out_ones(n, shrinkage):
     odds, targets = rows_of(n, 12)
-    rows = in_order(odds, targets, None)
+    rows = sort_rows(odds, targets, None)
     fitted = fit_isotonic(rows, shrinkage=shrinkage)
     assert is_isotonic(fitted, rows)
     against = np.where(targets, -1.0, 1.0)
     wanted = [np.mean(np.logaddexp(0.0, against * one)) for one in (odds, fitted(odds))]
-    assert before_and_after(rows, fitted) == pytest.approx(wanted, rel=1e-12)
+    assert losses_before_and_after(rows, fitted) == pytest.approx(wanted, rel=1e-12)
 
 
 def test_curves_that_turn_or_rise_within_a_block_are_not_isotonic():
     odds, targets = np.arange(6.0), np.array([False, True, False, True, False, True])
-    rows = in_order(odds, targets, None)
+    rows = sort_rows(odds, targets, None)
     assert rows.blocks.first.tolist() == [0.0, 1.0, 5.0]
     flat = np.array([0.1, 0.5, 0.5, 0.9])
     assert is_isotonic(Knots(np.array([0.0, 1.0, 4.0, 5.0]), flat), rows)
@@ -136,4 +136,4 @@ def test_curves_that_turn_or_rise_within_a_block_are_not_isotonic():
     turned = Knots(np.array([0.0, 1.0, 2.0, 4.0, 5.0]), np.array([0.1, 0.5, 0.2, 0.5, 0.9]))
     assert not is_isotonic(turned, rows)
     wanted = np.mean(np.logaddexp(0.0, np.where(targets, -1.0, 1.0) * turned(odds)))
-    assert before_and_after(rows, turned)[1] == pytest.approx(wanted, rel=1e-12)
+    assert losses_before_and_after(rows, turned)[1] == pytest.approx(wanted, rel=1e-12)

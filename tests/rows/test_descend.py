@@ -31,14 +31,14 @@ def optimum(x, y, pull, weights=1.0):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("pull", [0.0, 3.0, 1e4])
 def test_every_key_comes_close_to_its_optimum(pull, weighted):
-    assert sigmoid.QUICK < N
+    assert sigmoid.SMALL < N
     slopes = np.where(np.arange(N_KEYS) % 2, 0.3, 2.0)
     x, y, keys = simulate(slopes)
     weights = np.random.default_rng(1).exponential(size=N)
     weights[::7] = 0.0
     rows = BinaryRows(x[None], y, weights=weights if weighted else None, keys=keys, n_keys=N_KEYS)
     ones = np.ones((N_KEYS, 1))
-    found = rows.descend(ones, pull * ones, 1e-6 * ones)
+    found = rows.approximate_optimum(ones, pull * ones, 1e-6 * ones)
     if native is None:
         assert found is None
         return
@@ -98,5 +98,5 @@ def test_features_of_any_size(scale):
     x, y, keys = simulate(np.full(N_KEYS, 0.6))
     rows = BinaryRows(scale * x[None], y, keys=keys, n_keys=N_KEYS)
     ones = np.ones((N_KEYS, 1))
-    found = rows.descend(ones, 0.0 * ones, 1e-30 * ones)
+    found = rows.approximate_optimum(ones, 0.0 * ones, 1e-30 * ones)
     assert found is None or np.isfinite(found).all()

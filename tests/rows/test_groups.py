@@ -30,13 +30,13 @@ def joined(rows, theta, codes, count):
 
 
 @pytest.fixture(params=[0, 10**9], ids=["entries", "table"], autouse=True)
-def small_stripes(request):
+def small_chunks(request):
     """Tables of all groups and keys, or of those with rows, of few groups at a time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(group_chunks, "MOST_CELLS_A_ROW", request.param)
-        patch.setattr(group_chunks, "MOST_CELLS_A_ROW_IN_ORDER", request.param)
+        patch.setattr(group_chunks, "MAX_CELLS_PER_ROW", request.param)
+        patch.setattr(group_chunks, "MAX_CELLS_PER_SORTED_ROW", request.param)
         patch.setattr(group_chunks, "CELLS", 25)
-        patch.setattr(group_chunks, "MANY_CELLS", 25)
+        patch.setattr(group_chunks, "MIN_CELLS_UNSORTED", 25)
         patch.setattr(group_chunks, "ROWS", 16)
         patch.setattr(group_chunks, "BLOCK", 5)
         yield request.param
@@ -61,14 +61,14 @@ def test_group_gradients_are_the_written_out_ones(kind, rows, weighted, in_order
 
 
 @every_kind
-def test_where_no_rows_are_there_are_no_entries(kind, small_stripes):
+def test_where_no_rows_are_there_are_no_entries(kind, small_chunks):
     rng = np.random.default_rng(0)
     codes, keys = np.sort(rng.integers(0, 7, 90)), rng.integers(0, 10, 90)
     case = Case.random(kind, keys, 10, weighted=False)
     many = list(case.rows().group_gradients(case.theta(), codes, 7))
     assert len(many) > 1
     tables = [tables[0] for tables in many]
-    if small_stripes == 0 or kind != "binary" or native is None:
+    if small_chunks == 0 or kind != "binary" or native is None:
         assert sum(table.nnz for table in tables) == len(set(zip(codes, keys, strict=True)))
     else:
         assert sum(table.size for table in tables) == 70
@@ -79,7 +79,7 @@ def test_where_no_rows_are_there_are_no_entries(kind, small_stripes):
 def test_groups_add_up_to_the_gradient(kind, in_order, monkeypatch):
     """More rows than fit a block, more groups than fit 16 bits, most of them a row each."""
     monkeypatch.setattr(group_chunks, "CELLS", 2**20)
-    monkeypatch.setattr(group_chunks, "MANY_CELLS", 2**20)
+    monkeypatch.setattr(group_chunks, "MIN_CELLS_UNSORTED", 2**20)
     monkeypatch.setattr(group_chunks, "ROWS", 2**16)
     monkeypatch.setattr(group_chunks, "BLOCK", 2**16)
     rng = np.random.default_rng(0)
@@ -107,8 +107,8 @@ def test_rows_that_fall_back_anywhere_are_not_in_order(fall):
     """Also between two blocks of five rows."""
     codes = np.arange(12)
     codes[fall] = codes[fall - 1] - 1
-    assert not group_chunks._ascend(codes)
-    assert group_chunks._ascend(np.sort(codes))
+    assert not group_chunks._is_sorted(codes)
+    assert group_chunks._is_sorted(np.sort(codes))
 
 
 @pytest.mark.parametrize("in_order", [False, True])
@@ -126,4 +126,4 @@ def test_any_number_of_cores_gives_the_same_bits(in_order, set_cores):
 
 
 def test_no_groups_have_no_tables():
-    assert list(group_chunks.Stripes(np.zeros(0, dtype=int), 0, 5).full()) == []
+    assert list(group_chunks.GroupChunks(np.zeros(0, dtype=int), 0, 5).dense()) == []

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tempocal.rows.key_layout import Layout, stable_order
+from tempocal.rows.key_layout import KeyLayout, stable_order
 
 some_counts = st.lists(st.integers(0, 50), max_size=60)
 
 
 @given(counts=some_counts, size=st.integers(1, 70))
 def test_blocks_cover_all_rows_once(counts, size):
-    layout = Layout.of(np.repeat(np.arange(len(counts)), counts), len(counts), sum(counts))
+    layout = KeyLayout.of(np.repeat(np.arange(len(counts)), counts), len(counts), sum(counts))
     seen = []
     for block in layout.blocks(size):
         n = block.rows.stop - block.rows.start
@@ -29,7 +29,7 @@ def test_blocks_cover_all_rows_once(counts, size):
 @given(counts=some_counts, size=st.integers(1, 70))
 def test_no_two_blocks_would_fit_one(counts, size):
     """Else small keys would be a loop over small arrays."""
-    layout = Layout.of(np.repeat(np.arange(len(counts)), counts), len(counts), sum(counts))
+    layout = KeyLayout.of(np.repeat(np.arange(len(counts)), counts), len(counts), sum(counts))
     blocks = list(layout.blocks(size))
     whole = [block.rows.stop - block.rows.start for block in blocks]
     for i in range(1, len(blocks)):
@@ -39,7 +39,7 @@ def test_no_two_blocks_would_fit_one(counts, size):
 
 @pytest.mark.parametrize("keys", [None, np.array([0, 0, 2, 5])])
 def test_rows_in_order_are_not_sorted(keys):
-    assert Layout.of(keys, 6, 4).keys_as_they_came is None
+    assert KeyLayout.of(keys, 6, 4).unsorted_keys is None
 
 
 @pytest.mark.parametrize("count", [1, 2, 300, 2**16, 2**16 + 1, 2**33])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tempocal.rows import BinaryRows, PerClassRows, Rows, SharedRows
-from tempocal.rows.sums import squares_of
+from tempocal.rows.sums import mean_squares_of
 
 N, N_CLASSES, N_KEYS = 700, 4, 3
 
@@ -131,18 +131,18 @@ def test_many_blocks_equal_one():
 
 @every_kind
 def test_a_sample_is_some_of_the_rows(kind, monkeypatch):
-    monkeypatch.setattr("tempocal.rows.sigmoid.QUICK", 0)
+    monkeypatch.setattr("tempocal.rows.sigmoid.SMALL", 0)
     rows = make_rows(kind, weighted=False, keyed=False)
     theta = random_theta(rows)
-    assert rows.thin(N).sums(theta).loss[0] == rows.sums(theta).loss[0]
-    assert rows.thin(100).total_weight == 100
+    assert rows.subsample(N).sums(theta).loss[0] == rows.sums(theta).loss[0]
+    assert rows.subsample(100).total_weight == 100
 
 
 @every_kind
 @weighted_or_not
 def test_squares_are_read_off_the_curvature_at_zero(kind, weighted):
     rows = make_rows(kind, weighted, keyed=True)
-    np.testing.assert_allclose(rows.squares, squares_of(rows), rtol=1e-12)
+    np.testing.assert_allclose(rows.mean_squares, mean_squares_of(rows), rtol=1e-12)
 
 
 def test_rows_may_be_none_at_all():

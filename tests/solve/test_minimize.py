@@ -265,10 +265,10 @@ def test_rows_of_weight_zero_object_to_nothing():
     x = np.array([[-2.0, -1.0, 1.0, 2.0, 3.0]])
     labels, weights = np.array([0.0, 0.0, 1.0, 1.0, 0.0]), np.array([1.0, 1.0, 1.0, 1.0, 0.0])
     rows = BinaryRows(x, labels, weights=weights)
-    np.testing.assert_array_equal(rows.have_end(np.array([[5.0]])), False)
-    np.testing.assert_array_equal(rows.have_end(np.array([[-5.0]])), True)
-    np.testing.assert_array_equal(rows.have_end(np.zeros((1, 1))), True)
-    np.testing.assert_array_equal(BinaryRows(x, labels).have_end(np.array([[5.0]])), True)
+    np.testing.assert_array_equal(rows.has_finite_optimum(np.array([[5.0]])), False)
+    np.testing.assert_array_equal(rows.has_finite_optimum(np.array([[-5.0]])), True)
+    np.testing.assert_array_equal(rows.has_finite_optimum(np.zeros((1, 1))), True)
+    np.testing.assert_array_equal(BinaryRows(x, labels).has_finite_optimum(np.array([[5.0]])), True)
 
 
 @pytest.mark.parametrize("size", [30.0, 100.0, 400.0, 800.0, 1e4, 1e8])

@@ -5,7 +5,7 @@ from functools import wraps
 import numpy as np
 
 from tempocal import nonparametric
-from tempocal.nonparametric import in_order
+from tempocal.nonparametric import sort_rows
 
 
 def of_rows(fit):
@@ -14,7 +14,7 @@ def of_rows(fit):
     @wraps(fit)
     def fit_rows(odds, targets, weights, **settings):
         is_plain = weights is None and bool(np.isin(targets, (0, 1)).all())
-        return fit(in_order(odds, targets == 1 if is_plain else targets, weights), **settings)
+        return fit(sort_rows(odds, targets == 1 if is_plain else targets, weights), **settings)
 
     return fit_rows
 

@@ -72,16 +72,16 @@ def test_more_rows_are_learned_alike(curve):
 
 
 def test_int64_stays_where_it_may():
-    found = check_time(STEP, N, as_they_are=True)
+    found = check_time(STEP, N, keep_int64=True)
     assert np.shares_memory(found.values, STEP)
-    assert found.ends == (0.0, 39.0)
+    assert found.time_range == (0.0, 39.0)
     assert found.kinds == ("number",)
     assert check_time(STEP, N).values.dtype == np.float64
     for narrow in (np.int8, np.uint16, np.float32):
-        assert check_time(STEP.astype(narrow), N, as_they_are=True).values.dtype == np.float64
-    pair = check_time((STEP, STEP), N, clocks=2, as_they_are=True)
+        assert check_time(STEP.astype(narrow), N, keep_int64=True).values.dtype == np.float64
+    pair = check_time((STEP, STEP), N, clocks=2, keep_int64=True)
     assert pair.values.dtype == np.float64
-    assert pair.ends is None
+    assert pair.time_range is None
 
 
 @pytest.mark.skipif(

@@ -16,7 +16,7 @@ from tempocal.inputs import (
     check_weights,
     encode_labels,
     from_seconds,
-    require_whole,
+    require_nested_sequences,
 )
 from tempocal.sequences import split_by_sequence
 
@@ -59,7 +59,7 @@ def check_columns(
     clusters = sequence if groups is None else groups
     own, coarser = check_groups(sequence, n_rows, "sequence"), check_groups(groups, n_rows)
     if own is not None and coarser is not None:
-        require_whole(own, coarser, sequence)
+        require_nested_sequences(own, coarser, sequence)
     return PastPredictions(
         columns,
         check_labels(y, n_rows),

@@ -16,7 +16,7 @@ from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.errors import InputError
 from tempocal.export import Exports
-from tempocal.inputs import Inputs, check_scores
+from tempocal.inputs import Inputs, as_logits
 from tempocal.links import Array, log_proba_from_logits, one_column
 from tempocal.maps import FittedMap, proba_at_once, proba_of_map
 from tempocal.predictor import Predictor
@@ -219,7 +219,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         """Check logits that are to be calibrated."""
         check_is_fitted(self, "map_")
         logits = ensure_array_like(logits, self.inputs)
-        scores = check_scores(logits, self.inputs, name=self.inputs)
+        scores = as_logits(logits, self.inputs, name=self.inputs)
         self._check_feature_names(logits)
         return scores
 

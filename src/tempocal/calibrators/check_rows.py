@@ -12,9 +12,9 @@ from tempocal.errors import StrayTimesWarning, warn_user
 from tempocal.inputs import (
     Inputs,
     as_array,
+    as_logits_and_range,
     check_groups,
     check_labels,
-    check_scores_and_range,
     check_weights,
     encode_labels,
     require_column_order,
@@ -46,7 +46,7 @@ def check_rows(
 ) -> CheckedRows:
     """Check everything that a fit is given; rows of weight zero are left out."""
     logits = ensure_array_like(logits, inputs)
-    scores, low, high = check_scores_and_range(logits, inputs, name=inputs)
+    scores, low, high = as_logits_and_range(logits, inputs, name=inputs)
     require_scale(low, high, inputs)
     if inputs == "logits":
         warn_of_probabilities(scores, low, high)

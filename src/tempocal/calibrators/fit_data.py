@@ -13,16 +13,15 @@ from tempocal.calibrators.summary import Summary
 from tempocal.curves import Curve, Track
 from tempocal.inputs import Codes, Groups
 from tempocal.kernels import native
-from tempocal.kernels.binary_losses import compare
-from tempocal.kernels.dots import dot
-from tempocal.kernels.extremes import extremes
+from tempocal.kernels.binary_losses import compare, dot
 from tempocal.kernels.key_counts import groups_by_key
+from tempocal.kernels.min_max import min_max
 from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.lazy import cached
 from tempocal.links import Array, Floats, log_features, nll_from_logits, one_column
 from tempocal.maps import BinaryMap, FittedMap
-from tempocal.nonparametric import Ordered, before_and_after
-from tempocal.rows import LinearPredictor, Rows, Scores
+from tempocal.nonparametric import OrderedRows, losses_before_and_after
+from tempocal.rows import LabelledLogits, LinearPredictor, Rows
 from tempocal.solve import fold_codes
 
 # Rows whose log-probabilities are held at once when a fit is scored.
@@ -82,7 +81,7 @@ class FitData:
         """Largest absolute logit."""
         if self.max_abs_logit is not None:
             return self.max_abs_logit
-        low, high = extremes(self.raw_logits)
+        low, high = min_max(self.raw_logits)
         return float(max(high, -low))
 
     @cached
@@ -95,9 +94,9 @@ class FitData:
         return total if self.earlier_class_weights is None else total + self.earlier_class_weights
 
     @cached
-    def scores(self) -> Scores:
+    def scores(self) -> LabelledLogits:
         """Logits and labels, and log-odds once they are asked for."""
-        return Scores(self.raw_logits, self.labels, self.n_classes)
+        return LabelledLogits(self.raw_logits, self.labels, self.n_classes)
 
     @property
     def total_weight(self) -> float:
@@ -201,9 +200,9 @@ class FitData:
         before, after, *_ = np.sum(parts, axis=0) / self.total_weight
         return float(before), float(after)
 
-    def curve_losses(self, ordered: Ordered, curve: BinaryMap) -> tuple[float, float]:
+    def curve_losses(self, ordered: OrderedRows, curve: BinaryMap) -> tuple[float, float]:
         """Do that for a curve and rows of one column in order, which are looked up in no time."""
-        return before_and_after(ordered, curve)
+        return losses_before_and_after(ordered, curve)
 
     def nll(self, fitted: Callable[..., Array] | None = None) -> float:
         """Mean negative log likelihood of the rows, as they are or mapped, with times if any."""

@@ -20,8 +20,8 @@ from tempocal.errors import (
     warn_user,
 )
 from tempocal.inputs import Groups, require_scale
-from tempocal.inputs.scores import MANY_ROWS
-from tempocal.inputs.weights import FEW, LIGHT
+from tempocal.inputs.logits import MANY_ROWS
+from tempocal.inputs.weights import LIGHT_WEIGHT, MIN_ROWS_TO_WARN
 from tempocal.links import Array
 from tempocal.tables.group_ids import GroupIds, find_groups
 from tempocal.tables.labeled_table import LabeledTable
@@ -95,7 +95,7 @@ def _check(labeled: LabeledTable) -> None:
             'they are, say inputs="proba"',
             LooksLikeProbabilitiesWarning,
         )
-    if labeled.n_rows >= FEW and labeled.total_weight < LIGHT * labeled.n_rows:
+    if labeled.n_rows >= MIN_ROWS_TO_WARN and labeled.total_weight < LIGHT_WEIGHT * labeled.n_rows:
         warn_user(
             f"sample_weight sums to {labeled.total_weight:.3g} over {labeled.n_rows} rows. A "
             "weight is how often a row was seen, so that is all these rows count for",

@@ -8,18 +8,18 @@ import numpy as np
 from tempocal.calibrators.fit_data import FitData, FitResult
 from tempocal.errors import InputError
 from tempocal.maps import BinaryMap, OneVsRest
-from tempocal.nonparametric import Ordered, in_order
+from tempocal.nonparametric import OrderedRows, sort_rows
 
 PseudoRows = Literal["auto"] | float
 
 
-def fit_curves(data: FitData, fit_curve: Callable[[Ordered], BinaryMap]) -> FitResult:
+def fit_curves(data: FitData, fit_curve: Callable[[OrderedRows], BinaryMap]) -> FitResult:
     """Fit one curve of the log-odds, or one for each class against the rest."""
     if not data.has_one_column:
-        curves = (fit_curve(in_order(*problem)) for problem in data.binary_problems())
+        curves = (fit_curve(sort_rows(*problem)) for problem in data.binary_problems())
         return FitResult(OneVsRest(tuple(curves)))
     (problem,) = data.binary_problems()
-    rows = in_order(*problem)
+    rows = sort_rows(*problem)
     curve = fit_curve(rows)
     before, after = data.curve_losses(rows, curve)
     return FitResult(OneVsRest((curve,)), nll_before=before, nll_after=after)

@@ -14,7 +14,7 @@ from tempocal.calibrators.standardization import (
     without_bias,
 )
 from tempocal.links import Array, log_features
-from tempocal.rows import ScaledSoftmax, Scores, Sigmoid, Softmax
+from tempocal.rows import LabelledLogits, ScaledSoftmax, Sigmoid, Softmax
 
 # Whether logits are ordinary is seen on about this many of them.
 SAMPLE = 2**14
@@ -27,7 +27,7 @@ def standardized_sigmoid(
 ) -> tuple[Sigmoid, Standardization | None]:
     """Return the predictor on standardized features, and their coordinates."""
 
-    def look(scores: Scores, weights: Array | None) -> Standardization | None:
+    def look(scores: LabelledLogits, weights: Array | None) -> Standardization | None:
         odds = scores.odds[predictor.of_class]
         if not biases.any():
             return without_bias(odds[None], weights, len(biases))
@@ -46,7 +46,7 @@ def standardized_sigmoid(
 def standardized_scaled_softmax(data: FitData) -> tuple[ScaledSoftmax, Standardization | None]:
     """Return the predictor on scaled logits, and their coordinates."""
 
-    def look(scores: Scores, weights: Array | None) -> Standardization | None:
+    def look(scores: LabelledLogits, weights: Array | None) -> Standardization | None:
         own = scores.logits - scores.logits.mean(axis=1, keepdims=True)
         return without_bias(own.T, weights)
 
@@ -59,7 +59,7 @@ def standardized_softmax(
 ) -> tuple[Softmax, Standardization | None]:
     """Return the predictor on standardized features, and their coordinates."""
 
-    def look(scores: Scores, weights: Array | None) -> Standardization | None:
+    def look(scores: LabelledLogits, weights: Array | None) -> Standardization | None:
         x = log_features(scores.logits) if predictor.of_log_proba else scores.logits
         return of_softmax(np.ascontiguousarray(x.T), weights, np.log(_rates(data)))
 
@@ -71,13 +71,13 @@ def standardized_softmax(
 
 
 def _seen(
-    data: FitData, look: Callable[[Scores, Array | None], Standardization | None]
+    data: FitData, look: Callable[[LabelledLogits, Array | None], Standardization | None]
 ) -> Standardization | None:
     """Look at all rows if a sample of them is not ordinary."""
     step = data.n_rows_in_memory // SAMPLE
     if step > 1:
         some = slice(None, None, step)
-        scores = Scores(data.raw_logits[some], data.labels[some], data.n_classes)
+        scores = LabelledLogits(data.raw_logits[some], data.labels[some], data.n_classes)
         if look(scores, None if data.weights is None else data.weights[some]) is None:
             return None
     return look(data.scores, data.weights)

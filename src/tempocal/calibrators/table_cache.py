@@ -4,8 +4,8 @@ from typing import Any
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.rows import LinearPredictor, Scores
-from tempocal.rows.surrogate import Stand, StandingRows
+from tempocal.rows import LabelledLogits, LinearPredictor
+from tempocal.rows.surrogate import Surrogate, SurrogateRows
 from tempocal.tables.cell_counts import CellCounts
 from tempocal.tables.exact_sums import TableExactSums
 from tempocal.tables.gain_sums import GainSums, gains_of_map
@@ -26,25 +26,27 @@ class TableCache:
         like: "TableCache | None" = None,
     ) -> None:
         self._labeled, self._clusters, self._exact, self._like = labeled, clusters, exact, like
-        self._stands: dict[LinearPredictor, Stand] = {}
+        self._stands: dict[LinearPredictor, Surrogate] = {}
         self._cells: dict[int, tuple[CellCounts, Codes]] = {}
 
-    def stand(self, predictor: LinearPredictor, surrogate: TableSurrogate) -> Stand:
+    def stand(self, predictor: LinearPredictor, surrogate: TableSurrogate) -> Surrogate:
         """Return the surrogate rows of a model."""
         if predictor not in self._stands:
             model = TableExactSums(self._labeled, surrogate.finest_keys, predictor, self._clusters)
-            scores = Scores(surrogate.logits, surrogate.labels, len(self._labeled.classes))
+            scores = LabelledLogits(surrogate.logits, surrogate.labels, len(self._labeled.classes))
             common = {
                 "weights": surrogate.weights,
                 "keys": surrogate.finest_key_of,
                 "n_keys": surrogate.finest_keys.count,
             }
-            self._stands[predictor] = Stand(
+            self._stands[predictor] = Surrogate(
                 predictor.stored(scores, **common),
                 model,
                 exact=self._exact,
                 sampled=surrogate.sampled,
-                groups_of=None if self._like is None else self._like.stand(predictor, surrogate),
+                share_groups_with=None
+                if self._like is None
+                else self._like.stand(predictor, surrogate),
             )
         return self._stands[predictor]
 
@@ -60,8 +62,8 @@ class TableCache:
 
     def groups_by_key(self, places: Codes, n_keys: int) -> Array | None:
         """How many groups have rows under each key, if a look at groups has shown it."""
-        known = [stand for stand in self._stands.values() if stand.knows_groups]
-        return StandingRows(known[0], places, n_keys).groups_by_key(places, 0) if known else None
+        known = [stand for stand in self._stands.values() if stand.has_group_gradients]
+        return SurrogateRows(known[0], places, n_keys).groups_by_key(places, 0) if known else None
 
     def compare(self, fitted: Any, surrogate: TableSurrogate) -> GainSums:
         """Compare what a map that does not change along time says with what rows came with."""

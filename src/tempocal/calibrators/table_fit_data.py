@@ -14,9 +14,9 @@ from tempocal.errors import InputError
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.maps import Affine, BinaryMap, Curves, OneVsRest, Scale
-from tempocal.nonparametric import Ordered
+from tempocal.nonparametric import OrderedRows
 from tempocal.rows import LinearPredictor, Rows
-from tempocal.rows.surrogate import StandingRows
+from tempocal.rows.surrogate import SurrogateRows
 from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.gain_sums import GainSums, gains_of_form
 from tempocal.tables.group_ids import GroupIds
@@ -106,7 +106,7 @@ class TableFitData(FitData):
 
         def rows(keys: Codes | None, n_keys: int) -> Rows:
             stand = self.cache.stand(predictor, self.surrogate)
-            return StandingRows(stand, self._places(keys), n_keys, sharpens=self.exact)
+            return SurrogateRows(stand, self._places(keys), n_keys, refines=self.exact)
 
         return rows
 
@@ -161,7 +161,7 @@ class TableFitData(FitData):
         sums = self.cache.compare(fitted, self.surrogate)
         return sums.before / self.total_weight, (sums.before - sums.gain) / self.total_weight
 
-    def curve_losses(self, ordered: Ordered, curve: BinaryMap) -> tuple[float, float]:
+    def curve_losses(self, ordered: OrderedRows, curve: BinaryMap) -> tuple[float, float]:
         """Do that for a curve that was fitted to bins of the rows."""
         # A curve knows no times.
         return replace(self, times=None).before_and_after(OneVsRest((curve,)))

@@ -11,7 +11,7 @@ from tempocal.cli.options import Named
 from tempocal.cli.progress import waiting
 from tempocal.cli.read_predictions import Predictions
 from tempocal.errors import InputError
-from tempocal.inputs import check_scores
+from tempocal.inputs import as_logits
 from tempocal.links import proba_from_logits
 from tempocal.predictor import Predictor, read_model
 
@@ -70,7 +70,7 @@ def model_for(path: str, named: Named, *, columns: int, has_time: bool, classes:
 def _measured(
     rows: Predictions, named: Named, model: str | None, bins: int, seed: int
 ) -> list[Measures]:
-    raw = proba_from_logits(check_scores(rows.scores, rows.inputs, name=rows.inputs))
+    raw = proba_from_logits(as_logits(rows.scores, rows.inputs, name=rows.inputs))
     settings = {"bins": bins, "seed": seed}
     if model is None:
         return [measure("raw", rows, raw, classes=rows.classes, **settings)]

@@ -28,7 +28,7 @@ from tempocal.files import (
     open_input,
     read_columns,
 )
-from tempocal.inputs import check_scores
+from tempocal.inputs import as_logits
 from tempocal.links import Array, proba_from_logits
 from tempocal.live import Monitor, Status
 from tempocal.live.locks import try_to_lock
@@ -207,7 +207,7 @@ def _read(named: Named, source: Any) -> Forecasts:
     pairs = list(zip(ids, labels, strict=True))
     return Forecasts(
         columns=scores,
-        proba=proba_from_logits(check_scores(given)) if named.logits and len(given) else given,
+        proba=proba_from_logits(as_logits(given)) if named.logits and len(given) else given,
         time=time,
         sequence=[pairs[row][0] for row in np.flatnonzero(~alone)],
         label=[pairs[row][1] for row in np.flatnonzero(~alone)],

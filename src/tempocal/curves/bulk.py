@@ -14,7 +14,7 @@ import numpy as np
 
 from tempocal.curves.curve import Bulk, Track
 from tempocal.curves.grid import CELLS, Ends
-from tempocal.kernels.extremes import extremes
+from tempocal.kernels.min_max import min_max
 from tempocal.links import Array
 
 # A gap of this many times the range of all other times sets stray times apart.
@@ -74,7 +74,7 @@ def most_stray(total_weight: float, n_rows: float) -> float:
 
 def _may_stray(times: Array) -> bool:
     """Whether the range of all times is many times that of nearly all of a sample."""
-    first, last = (float(end) for end in extremes(times))
+    first, last = (float(end) for end in min_max(times))
     low, high = inner_range(times[:: max(1, len(times) // SAMPLE)])
     with np.errstate(over="ignore"):
         return bool(last - first > STRAY_GAP * (high - low))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
-from tempocal.kernels.codes import in_blocks, renumbered, whole_codes
+from tempocal.kernels.codes import codes_in_blocks, integer_codes, renumbered
 from tempocal.kernels.key_counts import as_keys, count_keys, sum_by_key
 from tempocal.links import Array
 
@@ -87,7 +87,7 @@ def _cells_of(times: Array, ends: Ends, cells: int) -> Codes:
         place = (_fourth_root(since + NARROW) - narrow) / width
         return np.asarray(np.clip((cells * place).astype(np.intp), 0, cells - 1))
 
-    return in_blocks(codes_of, times, cells)
+    return codes_in_blocks(codes_of, times, cells)
 
 
 def _fourth_root(values: Any) -> Any:
@@ -131,7 +131,7 @@ def equal_mass_edges(grid: Grid, bins: int) -> Array:
 
 def _of_whole(times: Array, weights: Array | None) -> Grid | None:
     """Give each of some whole numbers a key; None if they are not, or lie far apart."""
-    whole = whole_codes(times, COUNTED_SPAN)
+    whole = integer_codes(times, COUNTED_SPAN)
     if whole is None:
         return None
     counts = count_keys(whole.codes, whole.span)[0].sum(axis=0)

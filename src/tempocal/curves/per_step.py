@@ -8,7 +8,7 @@ import numpy as np
 from tempocal.curves.curve import Curve, Shape, Track
 from tempocal.curves.grid import Ends, Grid, distinct, equal_mass_edges, in_cells
 from tempocal.errors import InputError
-from tempocal.inputs import check_choice, check_whole
+from tempocal.inputs import check_choice, check_positive_int
 from tempocal.kernels.codes import renumbered
 from tempocal.links import Array
 from tempocal.maps import BinBasis, StepBasis
@@ -60,11 +60,11 @@ class PerStep(Curve):
 
     def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
         """Give each step, or each stretch, a key."""
-        least = check_whole(self.min_rows, "min_rows")
+        least = check_positive_int(self.min_rows, "min_rows")
         check_choice(self.unseen, "unseen", ("nearest", "interpolate", "error"))
         grid = distinct(times, weights)
         if self.bins is not None:
-            basis = BinBasis(equal_mass_edges(grid, check_whole(self.bins, "bins")))
+            basis = BinBasis(equal_mass_edges(grid, check_positive_int(self.bins, "bins")))
             grid = in_cells(basis.codes(times), times, weights)
             shape = Shape(basis, np.ones(grid.n_keys), separate=True)
             return Track(grid, lambda rates: shape)

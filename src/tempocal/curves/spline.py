@@ -8,7 +8,7 @@ import numpy as np
 from tempocal.curves.bulk import within_bulk
 from tempocal.curves.curve import Curve, Shape, Track, check_strength
 from tempocal.curves.grid import Ends, Grid, fine
-from tempocal.inputs import check_choice, check_whole
+from tempocal.inputs import check_choice, check_positive_int
 from tempocal.links import Array
 from tempocal.maps import ConstantBasis, SplineBasis
 
@@ -57,7 +57,7 @@ class Spline(Curve):
 
     def _lay(self, times: Array, weights: Array | None, ends: Ends | None) -> Track:
         """Put times on a fine grid and knots on the clock."""
-        intervals = check_whole(self.intervals, "intervals")
+        intervals = check_positive_int(self.intervals, "intervals")
         check_choice(self.clock, "clock", ("log", "time"))
         wanted = check_strength(self.smoothness, "smoothness")
         grid = fine(times, weights, ends=ends)

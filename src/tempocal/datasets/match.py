@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.inputs import check_whole
+from tempocal.inputs import check_positive_int
 from tempocal.links import Array
 
 
@@ -44,7 +44,7 @@ def simulate_match(n_matches: int = 1000, *, wins: int = 13, seed: int = 0) -> M
     >>> int(matches.time.max())
     4
     """
-    n_matches, wins = check_whole(n_matches, "n_matches"), check_whole(wins, "wins")
+    n_matches, wins = check_positive_int(n_matches, "n_matches"), check_positive_int(wins, "wins")
     rng = np.random.default_rng(seed)
     strength = 1.0 / (1.0 + np.exp(-0.3 * rng.normal(size=n_matches)))
     won = rng.random((n_matches, 2 * wins - 1)) < strength[:, None]

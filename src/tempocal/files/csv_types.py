@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tempocal.inputs.spelling import LOST_DIGITS, TRUTH, WHOLE_WITH_POINT
+from tempocal.inputs.text_patterns import INTEGER_WITH_POINT, LOST_DIGITS, TRUTH
 
 # From the narrowest; the fallback is text. Arrow parses only ISO 8601 dates.
 _TYPES = (
@@ -22,7 +22,7 @@ _TYPES = (
     pa.timestamp("ns", "UTC"),
 )
 # Types other than integers for which each value has one spelling.
-_SPELLINGS = ((WHOLE_WITH_POINT, pa.float64()), *((words, pa.bool_()) for words in TRUTH))
+_SPELLINGS = ((INTEGER_WITH_POINT, pa.float64()), *((words, pa.bool_()) for words in TRUTH))
 
 
 def narrowest_types(blocks: Iterable[Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from tempocal.files.column_problems import ColumnError
 from tempocal.files.convert import LARGEST_EXACT, as_numbers, is_text, not_a_number, present, wrong
 from tempocal.files.csv_types import can_cast
 from tempocal.inputs.arrays import text_array
-from tempocal.inputs.spelling import SIGNED_WHOLE
+from tempocal.inputs.text_patterns import SIGNED_INTEGER
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def as_labels(column: Any, name: str) -> NDArray[Any]:
 
 def _are_distinct_integers(texts: NDArray[Any]) -> bool:
     """Return whether all texts are integers, such as +1 and -1, and no two are equal."""
-    matches = [re.fullmatch(SIGNED_WHOLE, str(text).strip()) for text in texts]
+    matches = [re.fullmatch(SIGNED_INTEGER, str(text).strip()) for text in texts]
     return all(matches) and len(set(_integers(texts).tolist())) == len(texts)
 
 

@@ -1,4 +1,4 @@
-"""The door for logits and probabilities, as a formula: that of `tempocal.inputs.scores`.
+"""The door for logits and probabilities, as a formula: that of `tempocal.inputs.logits`.
 
 What is refused there has no answer here: `Readings.valid` is where there is one.
 """
@@ -23,7 +23,7 @@ from tempocal.formula.nodes import (
     total,
 )
 from tempocal.inputs import CERTAIN_LOGIT, SMALLEST_PROBABILITY, Inputs
-from tempocal.inputs.scores import LARGEST_LOGIT, SUM_TOLERANCE
+from tempocal.inputs.logits import LARGEST_LOGIT, SUM_TOLERANCE
 
 LARGEST_DOUBLE = sys.float_info.max
 # Less than any logit, for those that are not to count.

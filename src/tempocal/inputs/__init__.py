@@ -1,4 +1,4 @@
-"""The one door for input: everything a user passes is checked and converted here, once.
+"""Input validation: everything a user passes is checked and converted here, once.
 
 Inside, numbers are float64, labels are codes, groups are codes; nothing further down checks again.
 """
@@ -11,25 +11,24 @@ from tempocal.inputs.labels import (
     encode_labels,
     require_column_order,
 )
-from tempocal.inputs.scores import (
+from tempocal.inputs.logits import (
     CERTAIN_LOGIT,
     Inputs,
+    as_logits,
+    as_logits_and_range,
     check_proba,
-    check_scores,
-    check_scores_and_range,
     read_logits,
     require_scale,
     warn_of_probabilities,
 )
-from tempocal.inputs.seconds import TimeKind, from_seconds
-from tempocal.inputs.settings import check_bins, check_choice, check_seed, check_whole
-from tempocal.inputs.time_text import time_text
+from tempocal.inputs.seconds import TimeKind, from_seconds, time_text
+from tempocal.inputs.settings import check_bins, check_choice, check_positive_int, check_seed
 from tempocal.inputs.times import LARGEST_TIME, Times, check_time, require_same_kind
 from tempocal.inputs.weights import (
     Groups,
     check_groups,
     check_weights,
-    require_whole,
+    require_nested_sequences,
     warn_of_light_weights,
 )
 from tempocal.links import SMALLEST_PROBABILITY
@@ -45,25 +44,25 @@ __all__ = [
     "Times",
     "as_array",
     "as_float64",
+    "as_logits",
+    "as_logits_and_range",
     "check_bins",
     "check_choice",
     "check_classes",
     "check_groups",
     "check_labels",
+    "check_positive_int",
     "check_proba",
-    "check_scores",
-    "check_scores_and_range",
     "check_seed",
     "check_time",
     "check_weights",
-    "check_whole",
     "encode_labels",
     "from_seconds",
     "read_logits",
     "require_column_order",
+    "require_nested_sequences",
     "require_same_kind",
     "require_scale",
-    "require_whole",
     "time_text",
     "warn_of_light_weights",
     "warn_of_probabilities",

@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
-from tempocal.kernels.extremes import extremes
+from tempocal.kernels.min_max import min_max
 
-# float() would read each of these, and a column of them where numbers belong is a mistake.
+# float() would accept each of these, but a column of them is not one of numbers.
 _NOT_NUMBERS = (str, bytes, bool, np.bool_, np.timedelta64)
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:
     """Turn a list, NumPy array, pandas or polars object, or CPU tensor into a NumPy array.
 
-    Values are taken by position: the index of a pandas object is not looked at.
+    Values are taken by position: the index of a pandas object is ignored.
     """
     if type(values) is np.ndarray and values.dtype.kind in "biuf":
         return values
@@ -35,9 +35,9 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
     if np.iscomplexobj(array):
         raise InputError(f"{name}: Complex data not supported, it must be real numbers")
     if array.dtype.kind in "US" and isinstance(values, list | tuple):
-        _require_text_alone(values, name)
+        _require_only_text(values, name)
         array = text_array(values, array)
-    # NumPy's strings of variable width say no more than objects, which everything below knows.
+    # Variable-width strings are converted to objects, which everything below handles.
     return array.astype(object) if array.dtype.kind == "T" else array
 
 
@@ -45,27 +45,27 @@ def as_float64(values: Any, name: str) -> NDArray[np.float64]:
     """Turn numbers of any kind and width into float64; what is not a number is refused."""
     array = as_array(values, name)
     if array.dtype.kind in "fiu":
-        return aligned(array if array.dtype == np.float64 else _wide(array))
+        return aligned(array if array.dtype == np.float64 else _to_float64(array))
     if array.dtype.kind == "O":
         return _from_objects(array, name)
     raise InputError(f"{name} must be numbers, but its type is {array.dtype}")
 
 
 def aligned(array: NDArray[Any]) -> NDArray[Any]:
-    """Copy numbers at odd addresses, as behind the header of a file, which nobody can read."""
+    """Copy an unaligned array, as of a memory map behind a header: the loops cannot read it."""
     return array if array.flags.aligned else array.copy()
 
 
-def _wide(array: NDArray[Any]) -> NDArray[np.float64]:
-    # Extended precision holds numbers that float64 has no name for but infinity.
+def _to_float64(array: NDArray[Any]) -> NDArray[np.float64]:
+    # Numbers in extended precision may overflow to infinity.
     with np.errstate(over="ignore"):
         return array.astype(np.float64)
 
 
 def require_finite(array: NDArray[np.float64], name: str) -> None:
     """Refuse NaN and infinities, naming the first row that has one."""
-    # NaN is its own extreme: no temporary in the usual case.
-    if array.size == 0 or np.isfinite(extremes(array)).all():
+    # min_max returns NaN if there is one: no temporary in the usual case.
+    if array.size == 0 or np.isfinite(min_max(array)).all():
         return
     finite = np.isfinite(array)
     if finite.all():
@@ -89,10 +89,10 @@ def require_same_length(array: NDArray[Any], name: str, n_rows: int, beside: str
 def first_missing(array: NDArray[Any]) -> int | None:
     """Row of the first NaN, NaT, None or pandas NA; None where nothing is missing."""
     if array.dtype.kind == "O":
-        missing = [value is None or not _is_itself(value) for value in array]
+        missing = [value is None or not _equals_itself(value) for value in array]
     elif array.dtype.kind in "fmM":
-        # NaN and NaT are their own extremes: no temporary in the usual case.
-        if array.size == 0 or not np.isnan(extremes(array)).any():
+        # min_max returns NaN or NaT if there is one: no temporary in the usual case.
+        if array.size == 0 or not np.isnan(min_max(array)).any():
             return None
         missing = np.isnan(array)
     else:
@@ -100,10 +100,10 @@ def first_missing(array: NDArray[Any]) -> int | None:
     return int(np.argmax(missing)) if np.any(missing) else None
 
 
-def _is_itself(value: Any) -> bool:
-    """Tell a value from a missing one: NaN and NaT are unequal to themselves, NA does not know."""
+def _equals_itself(value: Any) -> bool:
+    """Detect missing values: NaN and NaT are unequal to themselves, NA has no truth value."""
     try:
-        return bool(value == value)  # noqa: PLR0124 - this is how a missing value shows itself
+        return bool(value == value)  # noqa: PLR0124 - a missing value is unequal to itself
     except TypeError:
         return False
     except ValueError:
@@ -120,8 +120,8 @@ def _from_tensor(tensor: Any, name: str) -> Any:
     return tensor.double() if str(tensor.dtype) == "torch.bfloat16" else tensor
 
 
-def _require_text_alone(values: Any, name: str) -> None:
-    """Refuse what NumPy would turn into text beside text: 1 would be "1" and NaN be "nan"."""
+def _require_only_text(values: Any, name: str) -> None:
+    """Refuse values mixed with text: NumPy would convert 1 to "1" and NaN to "nan"."""
     firsts: dict[type, Any] = {}
     for value in np.array(values, dtype=object).flat:
         firsts.setdefault(_kind_of_text(value), value)
@@ -131,10 +131,10 @@ def _require_text_alone(values: Any, name: str) -> None:
 
 
 def text_array(values: Any, array: NDArray[Any]) -> NDArray[Any]:
-    """Return objects where text ends in NUL, which an ``array`` of text leaves out."""
-    mark: Any = "\0" if array.dtype.kind == "U" else b"\0"
+    """Return objects if some text ends in NUL, which an ``array`` of text would strip."""
+    nul: Any = "\0" if array.dtype.kind == "U" else b"\0"
     objects = np.array(values, dtype=object)
-    return objects if any(value.endswith(mark) for value in objects.flat) else array
+    return objects if any(value.endswith(nul) for value in objects.flat) else array
 
 
 def _kind_of_text(value: Any) -> type:
@@ -143,9 +143,9 @@ def _kind_of_text(value: Any) -> type:
 
 def _from_objects(array: NDArray[Any], name: str) -> NDArray[np.float64]:
     """Numbers in an object array, such as pandas columns with missing values or Decimals."""
-    strangers = [value for value in array.ravel() if isinstance(value, _NOT_NUMBERS)]
-    if strangers:
-        raise InputError(f"{name} must be numbers, but it contains {strangers[0]!r}")
+    invalid = [value for value in array.ravel() if isinstance(value, _NOT_NUMBERS)]
+    if invalid:
+        raise InputError(f"{name} must be numbers, but it contains {invalid[0]!r}")
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:

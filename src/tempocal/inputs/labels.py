@@ -1,4 +1,4 @@
-"""Labels of any kind, as codes 0, 1, ..., K - 1 into a list of classes."""
+"""Labels of any kind, encoded as 0, 1, ..., K - 1."""
 
 from collections.abc import Hashable
 from typing import Any, NamedTuple
@@ -8,22 +8,22 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError
 from tempocal.inputs.arrays import aligned, as_array, first_missing, require_same_length
-from tempocal.kernels.extremes import extremes_and_sum
+from tempocal.kernels.min_max import min_max_sum
 
 Codes = NDArray[np.intp]
 
-# Integers within this span are counted instead of sorted: a pass rather than n log n.
+# Integers within this span are counted instead of sorted: one pass rather than n log n.
 COUNTED_SPAN = 4096
-# Whole numbers beyond this are no longer told apart by float64.
+# Integers beyond this are not all distinct in float64.
 LARGEST_FLOAT_LABEL = 2.0**53
 
 
-class Encoded(NamedTuple):
-    """Labels as codes, the classes that these stand for, and how many rows each of them has."""
+class EncodedLabels(NamedTuple):
+    """Labels as indices into the classes."""
 
-    codes: Codes
+    codes: Codes  # (n,)
     classes: NDArray[Any]
-    counts: Codes
+    counts: Codes  # rows of each class
 
 
 def check_labels(y: Any, n_rows: int, name: str = "y") -> NDArray[Any]:
@@ -40,32 +40,34 @@ def check_labels(y: Any, n_rows: int, name: str = "y") -> NDArray[Any]:
     return labels
 
 
-def encode_labels(labels: NDArray[Any], classes: Any, n_columns: int, name: str = "y") -> Encoded:
+def encode_labels(
+    labels: NDArray[Any], classes: Any, n_columns: int, name: str = "y"
+) -> EncodedLabels:
     """Return the code of each label, the classes in the order of the columns, and their counts.
 
     Parameters
     ----------
     labels : ndarray of shape (n,)
-        As `check_labels` returns them.
+        The result of `check_labels`.
     classes : array-like or None
-        The class of each column, in order; None takes the sorted labels that occur.
+        The class of each column, in order; None means the sorted labels that occur.
     n_columns : int
-        How many columns the predictions have; one column stands for two classes.
+        Number of columns of the predictions; one column means two classes.
     name : str
-        What to call the labels in an error.
+        Name of the labels in error messages.
     """
     n_classes = max(n_columns, 2)
     if classes is None:
         codes, found, counts = _unique(labels, name)
         _require_count(found, n_columns, n_classes, name)
-        # One after the other in memory, as a column of a table is not.
-        return Encoded(aligned(np.ascontiguousarray(codes)), found, counts)
+        # A column of a table may not be contiguous.
+        return EncodedLabels(aligned(np.ascontiguousarray(codes)), found, counts)
     return _codes_in(labels, check_classes(classes, n_classes), name)
 
 
 def check_classes(classes: Any, n_classes: int) -> NDArray[Any]:
-    """Return the classes that were given, each once and as many as the predictions have."""
-    # A copy: the classes of a fit do not change with the user's list.
+    """Check that the classes are distinct and as many as the predictions have."""
+    # A copy, so that a fit does not change with the user's array.
     given = _unboxed(as_array(classes, "classes")).copy()
     if given.ndim != 1 or len(given) != n_classes:
         raise InputError(
@@ -79,7 +81,7 @@ def check_classes(classes: Any, n_classes: int) -> NDArray[Any]:
 
 
 def _unboxed(labels: NDArray[Any]) -> NDArray[Any]:
-    """Numbers and booleans that came as objects, as a pandas column may, in a type of their own."""
+    """Convert an object array of numbers and booleans, as of a pandas column, to their own type."""
     if labels.dtype.kind != "O" or labels.ndim != 1:
         return labels
     if not all(isinstance(value, int | float | np.number | np.bool_) for value in labels):
@@ -88,18 +90,18 @@ def _unboxed(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _require_labels(labels: NDArray[Any], name: str) -> None:
-    """Refuse labels that are missing, and what cannot be a label."""
+    """Refuse missing labels and values that cannot be labels."""
     row = first_missing(labels)
     if row is not None:
         raise InputError(
             f"Input {name} contains NaN or None (first at row {row}): no label may be missing"
         )
     if labels.dtype.kind == "f":
-        _require_whole(labels, name)
+        _require_integers(labels, name)
     elif labels.dtype.kind == "O":
-        strange = [value for value in labels if not isinstance(value, Hashable)]
-        if strange:
-            raise InputError(f"{name} must be class labels, but it holds {strange[0]!r}")
+        unhashable = [value for value in labels if not isinstance(value, Hashable)]
+        if unhashable:
+            raise InputError(f"{name} must be class labels, but it holds {unhashable[0]!r}")
         ending = [value for value in labels if isinstance(value, str) and value.endswith("\0")]
         if ending:
             raise InputError(f"{name} holds text that ends in a NUL character: {ending[0]!r}")
@@ -107,8 +109,8 @@ def _require_labels(labels: NDArray[Any], name: str) -> None:
         raise InputError(f"{name} must be class labels, but its type is {labels.dtype}")
 
 
-def _require_whole(labels: NDArray[Any], name: str) -> None:
-    """Refuse infinity, fractions, and floats so large that whole numbers merge."""
+def _require_integers(labels: NDArray[Any], name: str) -> None:
+    """Refuse infinity, fractions, and floats so large that integers are not distinct."""
     values = labels.astype(np.float64, copy=False)
     large = np.abs(values) > LARGEST_FLOAT_LABEL
     if large.any():
@@ -116,23 +118,23 @@ def _require_whole(labels: NDArray[Any], name: str) -> None:
             f"Input {name} contains infinity or a float too large to be told from the next one, "
             f"{values[large][0]:g}: pass labels as integers or text"
         )
-    broken = values != np.floor(values)
-    if broken.any():
+    fractional = values != np.floor(values)
+    if fractional.any():
         raise InputError(
-            f"{name} must be class labels, but it holds fractions such as {values[broken][0]:g}. "
-            "Unknown label type: continuous"
+            f"{name} must be class labels, but it holds fractions such as "
+            f"{values[fractional][0]:g}. Unknown label type: continuous"
         )
 
 
-def _unique(labels: NDArray[Any], name: str) -> Encoded:
-    """Find the distinct labels, sorted, the code of each row and how many rows have it."""
+def _unique(labels: NDArray[Any], name: str) -> EncodedLabels:
+    """Encode labels by their sorted distinct values."""
     if labels.dtype.kind == "b":
         found = _unique(labels.view(np.uint8), name)
         return found._replace(classes=found.classes.astype(bool))
     if labels.dtype.kind in "iuf" and len(labels):
         # In the labels' own type a difference can overflow (int8) or round (float16).
         wide = labels if labels.dtype.itemsize == 8 else labels.astype(np.int64)
-        low, high, total = extremes_and_sum(wide)
+        low, high, total = min_max_sum(wide)
         if float(high) - float(low) < COUNTED_SPAN:
             return _count(wide, low, high, total, labels.dtype)
     try:
@@ -141,51 +143,53 @@ def _unique(labels: NDArray[Any], name: str) -> Encoded:
         classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     except TypeError as error:
         raise InputError(f"{name} mixes labels that cannot be ordered: {error}") from error
-    return Encoded(codes.astype(np.intp, copy=False), classes, counts)
+    return EncodedLabels(codes.astype(np.intp, copy=False), classes, counts)
 
 
-def _unique_objects(labels: NDArray[Any]) -> Encoded:
-    """Do that by hashing: few distinct objects are sorted, not all of them."""
+def _unique_objects(labels: NDArray[Any]) -> EncodedLabels:
+    """Encode objects by hashing, so that only the distinct ones are sorted."""
     values = labels.tolist()
     distinct = sorted(set(values))
     classes, code = np.empty(len(distinct), dtype=object), {}
     for k, value in enumerate(distinct):
-        # One by one, for tuples would be taken for rows.
+        # One by one: NumPy would take tuples for rows.
         classes[k], code[value] = value, k
     codes = np.array([code[value] for value in values], dtype=np.intp)
-    return Encoded(codes, classes, np.bincount(codes))
+    return EncodedLabels(codes, classes, np.bincount(codes))
 
 
-def _count(labels: NDArray[Any], low: Any, high: Any, total: Any, dtype: np.dtype[Any]) -> Encoded:
-    """Do that by counting whole numbers within a small span; the classes have their own type."""
+def _count(
+    labels: NDArray[Any], low: Any, high: Any, total: Any, dtype: np.dtype[Any]
+) -> EncodedLabels:
+    """Encode integers of a small span by counting; ``dtype`` is the type of the classes."""
     shifted = (labels - low if low else labels).astype(np.intp, copy=False)
     if int(high) - int(low) == 1:
-        # Nothing lies between the two that are there.
-        seconds = int(shifted.sum() if low else total)
-        counts = np.array([len(labels) - seconds, seconds])
-        return Encoded(shifted, np.array([low, high], dtype=dtype), counts)
+        # Only two values are possible, so their sum gives the counts.
+        n_second = int(shifted.sum() if low else total)
+        counts = np.array([len(labels) - n_second, n_second])
+        return EncodedLabels(shifted, np.array([low, high], dtype=dtype), counts)
     counts = np.bincount(shifted, minlength=int(high) - int(low) + 1)
     present = counts > 0
     classes = (np.flatnonzero(present).astype(labels.dtype) + low).astype(dtype)
     if present.all():
-        return Encoded(shifted, classes, counts)
-    return Encoded((np.cumsum(present) - 1)[shifted], classes, counts[present])
+        return EncodedLabels(shifted, classes, counts)
+    return EncodedLabels((np.cumsum(present) - 1)[shifted], classes, counts[present])
 
 
-def _codes_in(labels: NDArray[Any], classes: NDArray[Any], name: str) -> Encoded:
-    """Code of each label in the given classes; a label that is not among them is refused."""
+def _codes_in(labels: NDArray[Any], classes: NDArray[Any], name: str) -> EncodedLabels:
+    """Encode labels by the given classes, and refuse others."""
     found = _unique(labels, name)
     position = {value: code for code, value in enumerate(classes.tolist())}
-    strangers = [value for value in found.classes.tolist() if value not in position]
-    if strangers:
+    unknown = [value for value in found.classes.tolist() if value not in position]
+    if unknown:
         raise InputError(
-            f"{name} holds the label {strangers[0]!r}, which is not among the classes "
+            f"{name} holds the label {unknown[0]!r}, which is not among the classes "
             f"{classes.tolist()}"
         )
-    places = np.array([position[value] for value in found.classes.tolist()], dtype=np.intp)
+    code_of = np.array([position[value] for value in found.classes.tolist()], dtype=np.intp)
     counts = np.zeros(len(classes), dtype=np.intp)
-    counts[places] = found.counts
-    return Encoded(places[found.codes], classes, counts)
+    counts[code_of] = found.counts
+    return EncodedLabels(code_of[found.codes], classes, counts)
 
 
 def _require_count(found: NDArray[Any], n_columns: int, n_classes: int, name: str) -> None:
@@ -206,8 +210,8 @@ def _require_count(found: NDArray[Any], n_columns: int, n_classes: int, name: st
 
 
 def require_column_order(predictions: Any, classes: NDArray[Any], name: str) -> None:
-    """Refuse columns that are named like the classes but come in another order."""
-    # pandas and polars call them columns, which in pyarrow are the data.
+    """Refuse columns that are named like the classes but are in another order."""
+    # pandas and polars call the names ``columns``, which in pyarrow are the data.
     columns = list(getattr(predictions, "column_names", getattr(predictions, "columns", [])))
     wanted = classes.tolist()
     if columns != wanted and len(columns) == len(wanted) and set(columns) == set(wanted):

@@ -1,7 +1,7 @@
-"""How far each row has come, on one clock or two, from any container.
+"""Validation of times on one clock or two, from any container.
 
-A datetime becomes the seconds since 1970-01-01 UTC. One with a time zone is converted to UTC, and
-one without is taken as UTC. A timedelta becomes seconds.
+A datetime becomes seconds since 1970-01-01 UTC. One with a time zone is converted to UTC, and one
+without is taken as UTC. A timedelta becomes seconds.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError
 from tempocal.inputs.arrays import as_array, first_missing, require_same_length
-from tempocal.inputs.seconds import TimeKind, as_seconds, plain_numbers
+from tempocal.inputs.seconds import TimeKind, as_seconds, finite_numbers
 
 # Half of what a double holds, so that differences of two times are finite.
 LARGEST_TIME = 8e307
@@ -24,17 +24,17 @@ _SHAPES = {
 
 @dataclass(frozen=True)
 class Times:
-    """How far each row has come, on one clock or two."""
+    """Times of rows, on one clock or two."""
 
     values: NDArray[Any]  # (n,) for one clock, (n, 2) for two; finite
     kinds: tuple[TimeKind, ...]  # one for each clock
-    ends: tuple[float, float] | None = None  # the least and the greatest, where they are known
+    time_range: tuple[float, float] | None = None  # minimum and maximum, if known
 
 
 def check_time(
-    time: Any, n_rows: int, *, clocks: int = 1, name: str = "time", as_they_are: bool = False
+    time: Any, n_rows: int, *, clocks: int = 1, name: str = "time", keep_int64: bool = False
 ) -> Times:
-    """Return times as float64, and what kind they were.
+    """Return times as float64, and their kinds.
 
     Parameters
     ----------
@@ -42,21 +42,21 @@ def check_time(
         Numbers, datetimes or timedeltas, each clock of one kind. A datetime with a time zone is
         converted to UTC, one without is taken as UTC.
         Two clocks are an array of shape (n, 2), a list of n pairs, a table of two columns, or a
-        tuple of two arrays of length n. Two lists of two could be rows or clocks; so that they mean
-        the same for every n, a list is always rows and a tuple always clocks.
+        tuple of two arrays of length n. A list is always rows and a tuple always clocks, since a
+        list of two lists of two would be ambiguous.
     n_rows : int
-        How many rows the predictions have.
+        Number of rows of the predictions.
     clocks : {1, 2}
-        How many times each row has.
+        Number of times of each row.
     name : str
-        What to call them in an error.
-    as_they_are : bool
-        Whether int64 on one clock may stay int64, for those who have no need of a copy.
+        Name of the argument in error messages.
+    keep_int64 : bool
+        Whether int64 on one clock may stay int64, to save a copy.
     """
     names = [name] if clocks == 1 else [f"{name} (clock {k + 1})" for k in range(clocks)]
     columns = _columns(time, names, name)
     checked = [
-        _check_column(column, label, n_rows, as_they_are=as_they_are and clocks == 1)
+        _check_column(column, label, n_rows, keep_int64=keep_int64 and clocks == 1)
         for column, label in zip(columns, names, strict=True)
     ]
     if clocks == 1:
@@ -66,7 +66,7 @@ def check_time(
 
 
 def require_same_kind(times: Times, kinds: tuple[TimeKind, ...], name: str = "time") -> None:
-    """Refuse times of another kind than those of the fit, whose numbers mean something else."""
+    """Refuse times of another kind than those of the fit, whose numbers have another meaning."""
     if times.kinds != kinds:
         before, now = " and ".join(kinds), " and ".join(times.kinds)
         raise InputError(
@@ -76,7 +76,7 @@ def require_same_kind(times: Times, kinds: tuple[TimeKind, ...], name: str = "ti
 
 
 def _columns(time: Any, names: list[str], name: str) -> list[NDArray[Any]]:
-    """Return each clock on its own, for each may be of its own kind."""
+    """Split times into clocks, each of which may be of its own kind."""
     clocks = len(names)
     parts = list(time) if clocks > 1 and isinstance(time, tuple) else _parts_of_table(time)
     if parts is None:
@@ -91,10 +91,10 @@ def _columns(time: Any, names: list[str], name: str) -> list[NDArray[Any]]:
 
 
 def _parts_of_table(table: Any) -> list[Any] | None:
-    """Columns of a table; in one array, polars makes plain numbers of its datetimes."""
+    """Columns of a table: as one array, polars would convert datetimes to numbers."""
     if hasattr(table, "iloc") and table.ndim == 2:
         return [table.iloc[:, k] for k in range(table.shape[1])]
-    # One method, as polars and as Arrow spell it.
+    # The names of the same method in polars and in Arrow.
     columns = getattr(table, "iter_columns", None) or getattr(table, "itercolumns", None)
     return None if columns is None else list(columns())
 
@@ -106,25 +106,25 @@ def _parts_of_array(array: NDArray[Any], name: str) -> list[Any]:
 
 
 def _read(values: Any, name: str) -> NDArray[Any]:
-    """Return what was passed as an array, in which every entry is what it was."""
+    """Convert to an array without changing the kind of any entry."""
     dtype: Any = getattr(values, "dtype", None)
     if hasattr(dtype, "tz"):
-        # Left to itself, pandas makes an object of every datetime with a time zone.
+        # By default pandas converts every datetime with a time zone to an object.
         values = np.asarray(values, dtype=f"M8[{dtype.unit}]")
     array = as_array(values, name)
     if array.dtype.kind not in "mM" or not isinstance(values, list | tuple):
         return array
-    # Of a list, NumPy reads 5 beside a timedelta64 as another, and wraps the year 9999 beside
-    # nanoseconds into the past.
+    # In a list NumPy converts 5 next to a timedelta64 to another timedelta64, and the year 9999
+    # next to nanoseconds overflows.
     entries = values if array.ndim == 1 else [list(row) for row in values]
     return np.array(entries, dtype=object)
 
 
-def _check_column(array: NDArray[Any], name: str, n_rows: int, *, as_they_are: bool) -> Times:
+def _check_column(array: NDArray[Any], name: str, n_rows: int, *, keep_int64: bool) -> Times:
     require_same_length(array, name, n_rows, "the predictions")
-    plain = plain_numbers(array, name, as_they_are=as_they_are)
-    if plain is not None:
-        return Times(plain.values, ("number",), plain.ends)
+    numbers = finite_numbers(array, name, keep_int64=keep_int64)
+    if numbers is not None:
+        return Times(numbers.values, ("number",), numbers.time_range)
     row = first_missing(array)
     if row is not None:
         raise InputError(

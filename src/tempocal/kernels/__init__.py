@@ -1,7 +1,7 @@
-"""Loops over rows that NumPy would take several passes for, compiled from C.
+"""Loops over rows that would take several passes in NumPy, compiled from C.
 
-``native`` is the compiled module, or None: where it was not built, or where the environment says
-``TEMPOCAL_KERNELS=numpy``. Whoever calls it has the same sums in NumPy.
+``native`` is the compiled module, or None if it was not built or the environment variable
+``TEMPOCAL_KERNELS`` is ``numpy``. Every caller has a fallback in NumPy.
 """
 
 import os
@@ -13,9 +13,9 @@ from warnings import warn
 __all__ = ["native"]
 
 native: Any = None
-_asked = os.environ.get("TEMPOCAL_KERNELS", "")
-if _asked not in ("", "numpy"):
-    warn(f'TEMPOCAL_KERNELS is {_asked!r}, but only "numpy" has a meaning', stacklevel=2)
-if _asked != "numpy":
+_requested = os.environ.get("TEMPOCAL_KERNELS", "")
+if _requested not in ("", "numpy"):
+    warn(f'TEMPOCAL_KERNELS is {_requested!r}, but only "numpy" has a meaning', stacklevel=2)
+if _requested != "numpy":
     with suppress(ImportError):
         native = import_module("tempocal.kernels.native")

@@ -1,4 +1,4 @@
-"""Rows counted and sorted by a key that each has, part by part, on all cores."""
+"""Counting and sorting rows by their integer key, in parts on all cores."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,69 +11,69 @@ from tempocal.kernels.thread_pool import map_on_cores
 
 Codes = NDArray[np.intp]
 
-# Types of keys that the loops read as they are.
+# Types of keys that the loops read without a conversion.
 KEY_TYPES = (np.uint16, np.int32, np.int64)
-# Rows of a part: those of a few keys fit the cache of a core, and those of many leave each key
-# enough to sum over, as far as a part is not too large then.
-PART, LARGE_PART, ENOUGH_OF_A_KEY = 2**16, 2**20, 2**8
-# So many parts keep some cores busy.
-SOME_PARTS = 4
-# With fewer rows for each key a part is not worth counters of its own.
-ROWS_A_KEY = 16
-# Up to so many pairs of a key and a group, those that occur are ticked off in a table.
-MOST_PAIRS = 2**26
+# Rows of a part: with few keys they fit the cache of a core; with many keys a part has this many
+# rows per key, but no more than a large part.
+PART, LARGE_PART, PART_ROWS_PER_KEY = 2**16, 2**20, 2**8
+# Parts that keep several cores busy.
+MIN_PARTS = 4
+# With fewer rows per key a part is not worth counters of its own.
+MIN_ROWS_PER_KEY = 16
+# Up to this many pairs of a key and a group, those that occur are marked in a table.
+MAX_PAIRS = 2**26
 
 
 def part_size(n_rows: int, n_keys: int, width: int = 1) -> int:
-    """Rows, of so many numbers, of a part that has counters for all keys, whatever the cores."""
-    enough = min(ENOUGH_OF_A_KEY * n_keys, LARGE_PART, -(-n_rows // SOME_PARTS))
-    return max(PART // width, enough, ROWS_A_KEY * n_keys, 1)
+    """Rows of a part, each of ``width`` numbers; independent of the number of cores."""
+    enough = min(PART_ROWS_PER_KEY * n_keys, LARGE_PART, -(-n_rows // MIN_PARTS))
+    return max(PART // width, enough, MIN_ROWS_PER_KEY * n_keys, 1)
 
 
 def parts_of(n_rows: int, n_keys: int) -> list[slice]:
-    """Cut rows into such parts."""
+    """Split rows into parts of `part_size`."""
     size = part_size(n_rows, n_keys)
     return [slice(start, min(start + size, n_rows)) for start in range(0, max(n_rows, 1), size)]
 
 
 def as_keys(keys: NDArray[Any]) -> Codes:
-    """Keys as the loops read them, in no more bytes than they came in."""
+    """Convert keys to a type that the loops read, unless they have one."""
     dtype = keys.dtype if keys.dtype in KEY_TYPES else np.intp
     return np.ascontiguousarray(keys, dtype=dtype)
 
 
 def count_keys(keys: Codes, n_keys: int, width: int = 1) -> tuple[Codes, bool]:
-    """Rows of each key in each part (parts, keys), and whether rows are in the order of keys.
+    """Count rows by part and key (parts, keys), and check whether they are sorted by key.
 
-    ``width`` is how many numbers a row has, of which those of a part are to fit the cache.
+    ``width`` is the number of values in a row; it makes parts small enough for the cache.
     """
     if native is None:
         counts = np.bincount(keys, minlength=n_keys)[None]
         return counts, bool(np.all(keys[1:] >= keys[:-1]))
     size = part_size(len(keys), n_keys, width)
     counts = np.zeros((max(1, -(-len(keys) // size)), n_keys), dtype=np.intp)
-    in_order = native.count_keys(keys, np.array([size]), counts)
-    return counts, in_order
+    is_sorted = native.count_keys(keys, np.array([size]), counts)
+    return counts, is_sorted
 
 
 def groups_by_key(keys: Codes, n_keys: int, groups: Codes, count: int) -> NDArray[np.float64]:
-    """How many of ``count`` groups have rows under each key."""
-    if n_keys * count > MOST_PAIRS:
-        found = np.unique(groups.astype(np.intp) * n_keys + keys) % n_keys
-        return np.bincount(found, minlength=n_keys).astype(np.float64)
-    there = np.zeros((count, n_keys), dtype=bool)
+    """Count the groups, out of ``count``, that have rows under each key."""
+    if n_keys * count > MAX_PAIRS:
+        key_of_pair = np.unique(groups.astype(np.intp) * n_keys + keys) % n_keys
+        return np.bincount(key_of_pair, minlength=n_keys).astype(np.float64)
+    occurs = np.zeros((count, n_keys), dtype=bool)
     if native is not None:
-        counted = np.zeros(n_keys)
-        native.groups_by_key(as_keys(keys), as_keys(groups), there, counted)
-        return counted
+        n_groups = np.zeros(n_keys)
+        native.groups_by_key(as_keys(keys), as_keys(groups), occurs, n_groups)
+        return n_groups
     for start in range(0, len(keys), PART):
         rows = slice(start, start + PART)
-        there[groups[rows], keys[rows]] = True
-    return np.asarray(there.sum(axis=0), dtype=np.float64)
+        occurs[groups[rows], keys[rows]] = True
+    return np.asarray(occurs.sum(axis=0), dtype=np.float64)
 
 
 def sum_by_key(keys: Codes, n_keys: int, values: Callable[[slice], NDArray[Any]]) -> NDArray[Any]:
-    """Sum what is asked for part by part, so that it is never there for all rows, by key."""
+    """Sum ``values(rows)`` by key, computing it for one part of the rows at a time."""
     parts = parts_of(len(keys), n_keys)
 
     def work(rows: slice) -> NDArray[Any]:
@@ -83,26 +83,23 @@ def sum_by_key(keys: Codes, n_keys: int, values: Callable[[slice], NDArray[Any]]
 
 
 def scatter(values: NDArray[Any], keys: Codes, counts: Codes, out: NDArray[Any]) -> None:
-    """Put numbers or booleans in the order of their keys, which have been counted.
-
-    Rows are read one after another, and each is written where the next one of its key goes.
-    """
-    native.scatter(values, keys, _part_of(counts), _following(counts), out)
+    """Sort numbers or booleans by key (a counting sort, given the ``counts`` of `count_keys`)."""
+    native.scatter(values, keys, _part_rows(counts), _first_positions(counts), out)
 
 
-def one_in(step: int, keys: Codes, counts: Codes) -> Codes:
-    """Find one row in ``step``, once they are in the order of their keys."""
-    found = np.empty(-(-len(keys) // step), dtype=np.int64)
-    native.one_in(keys, np.append(_part_of(counts), step), _following(counts), found)
-    return found
+def every_nth(step: int, keys: Codes, counts: Codes) -> Codes:
+    """Input indices of every ``step``-th row in key order."""
+    indices = np.empty(-(-len(keys) // step), dtype=np.int64)
+    native.one_in(keys, np.append(_part_rows(counts), step), _first_positions(counts), indices)
+    return indices
 
 
-def _part_of(counts: Codes) -> Codes:
-    """Rows of every part but the last, in an array of one."""
+def _part_rows(counts: Codes) -> Codes:
+    """Return the number of rows of every part but the last, as an array of one element."""
     return np.array([max(int(counts[0].sum()), 1)])
 
 
-def _following(counts: Codes) -> Codes:
-    """Where the next row of each part and key goes."""
+def _first_positions(counts: Codes) -> Codes:
+    """Position in key order of the first row of each part and key."""
     totals = counts.sum(axis=0)
     return np.asarray((np.cumsum(totals) - totals) + (np.cumsum(counts, axis=0) - counts))

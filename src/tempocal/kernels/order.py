@@ -1,4 +1,4 @@
-"""Rows of two classes in the order of their values, by the compiled loops."""
+"""Sorting, merging and pooling the values of two classes, by the compiled loops."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
-from tempocal.kernels.partition import STRETCH, Classes, lay_out
+from tempocal.kernels.partition import BUCKET_ROWS, Classes, partition
 from tempocal.kernels.thread_pool import map_on_cores
 
 Array = NDArray[np.float64]
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 def sorted_classes(values: Array, is_second: NDArray[np.bool_]) -> list[Classes]:
-    """Values of either class in order, in stretches of which each is above the one before."""
+    """Sorted values of either class in each bucket; buckets ascend."""
     return map_sorted(lambda classes: classes, values, is_second)
 
 
@@ -25,10 +25,10 @@ def map_sorted(
     is_second: NDArray[np.bool_],
     n_groups: int = 1,
 ) -> list[Result]:
-    """Do some work for each stretch, on all cores.
+    """Apply ``work`` to the sorted values of each bucket, on all cores.
 
-    Stretches are made in groups of about as many rows, of which one is held at a time; each takes
-    another pass over all rows. There may be fewer groups than asked for.
+    Buckets are made in up to ``n_groups`` groups of about the same size, of which one is in memory
+    at a time; each group takes another pass over all rows.
     """
     values = np.require(values, np.float64, ["C", "A"])
     is_second = np.require(is_second, np.bool_, ["C", "A"])
@@ -38,32 +38,32 @@ def map_sorted(
             sort(one)
         return work(classes)
 
-    if len(values) <= STRETCH:
+    if len(values) <= BUCKET_ROWS:
         return [work_on((values[~is_second], values[is_second]))]
-    layout = lay_out(values, is_second)
-    groups = layout.groups(n_groups)
-    return [one for group in groups for one in map_on_cores(work_on, layout.stretches(group))]
+    buckets = partition(values, is_second)
+    groups = buckets.groups(n_groups)
+    return [result for group in groups for result in map_on_cores(work_on, buckets.buckets(group))]
 
 
 def sort(values: Array) -> None:
-    """Put values in order, where they are; minus zero becomes zero."""
+    """Sort in place; -0.0 becomes 0.0."""
     native.sort(values, np.empty(len(values)))
 
 
-def merge(classes: Classes, room: Array) -> int:
-    """Fill the rows of ``room``: distinct values, rows at each, and those of the second class.
+def merge(classes: Classes, out: Array) -> int:
+    """Merge sorted classes: distinct values, rows at each, and rows of the second class.
 
-    It has a place for every row; how many are filled is returned.
+    These are the rows of ``out``, of shape (3, rows). Return the number of distinct values.
     """
-    return int(native.merge(*classes, *room))
+    return int(native.merge(*classes, *out))
 
 
 def pool(weights: Array, positives: Array) -> tuple[NDArray[Any], Array, Array]:
-    """Blocks of isotonic regression: where each starts, its weight and its positive weight."""
+    """Pool adjacent violators: the start, weight and positive weight of each block."""
     starts = np.empty(len(weights), dtype=np.int64)
     sums = np.empty((2, len(weights)))
     count = native.pool(
         np.ascontiguousarray(weights), np.ascontiguousarray(positives), starts, *sums
     )
-    # Copies, for blocks are few and would hold on to all of it.
+    # Copies, since few blocks would keep the large arrays alive.
     return starts[:count].copy(), sums[0, :count].copy(), sums[1, :count].copy()

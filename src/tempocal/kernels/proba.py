@@ -10,11 +10,11 @@ from tempocal.kernels import native
 from tempocal.kernels.thread_pool import map_on_cores, run_on_cores, shares
 
 Array = NDArray[np.float64]
-# Doubles or floats, as they came.
+# float64 or float32, not converted.
 Logits = NDArray[np.floating[Any]]
 
 ONE, ZERO = np.ones(1), np.zeros(1)
-# Numbers that are copied at once, where they do not lie next to each other.
+# Numbers that are copied at a time, if they are not contiguous.
 BLOCK = 2**15
 
 
@@ -28,8 +28,8 @@ def sigmoid(odds: Array, out: Array | None = None) -> Array:
     return proba
 
 
-def sigmoid_of_lines(odds: Array, scale: Any, bias: Any, out: Array | None = None) -> Array:
-    """Probabilities (n, 2) of ``scale * odds + bias``, where these are one number or one a row."""
+def sigmoid_affine(odds: Array, scale: Any, bias: Any, out: Array | None = None) -> Array:
+    """Probabilities (n, 2) of ``scale * odds + bias``, with scalars or one value per row."""
     given = (np.ascontiguousarray(each, dtype=np.float64) for each in (odds, scale, bias))
     proba = np.empty((len(odds), 2)) if out is None else out
     native.sigmoid(*given, proba)
@@ -46,22 +46,22 @@ def softmax(logits: Array, out: Array | None = None) -> Array:
     return proba
 
 
-def sigmoid_at_once(logits: Logits, scale: float, bias: float) -> Array | None:
-    """Probabilities (n, 2) of ``scale * logits + bias``, in one pass over logits as they came.
+def sigmoid_one_pass(logits: Logits, scale: float, bias: float) -> Array | None:
+    """Probabilities (n, 2) of ``scale * logits + bias``, in one pass over unchecked logits.
 
-    None if one of them is not a number within 2**53.
+    None if one of them is NaN or beyond 2**53.
     """
-    line = np.array([scale]), np.array([bias])
-    return _at_once(logits, 2, lambda rows, out: native.sigmoid(rows, *line, out))
+    coefficients = np.array([scale]), np.array([bias])
+    return _one_pass(logits, 2, lambda rows, out: native.sigmoid(rows, *coefficients, out))
 
 
-def softmax_at_once(logits: Logits, scale: float) -> Array | None:
-    """Probabilities (n, K) of ``scale * logits``, as `sigmoid_at_once` has them."""
+def softmax_one_pass(logits: Logits, scale: float) -> Array | None:
+    """Probabilities (n, K) of ``scale * logits``, as in `sigmoid_one_pass`."""
     factor = np.array([scale])
-    return _at_once(logits, logits.shape[1], lambda rows, out: native.softmax(rows, factor, out))
+    return _one_pass(logits, logits.shape[1], lambda rows, out: native.softmax(rows, factor, out))
 
 
-def _at_once(logits: Logits, width: int, work: Callable[[Logits, Array], bool]) -> Array | None:
+def _one_pass(logits: Logits, width: int, work: Callable[[Logits, Array], bool]) -> Array | None:
     proba = np.empty((len(logits), width))
     if logits.flags.c_contiguous:
         parts = list(shares(len(logits), width))

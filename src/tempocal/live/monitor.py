@@ -17,8 +17,8 @@ from tempocal.inputs import (
     Times,
     as_array,
     check_classes,
+    check_positive_int,
     check_time,
-    check_whole,
     from_seconds,
     time_text,
 )
@@ -159,7 +159,7 @@ class Monitor:
         self._open_bets = self._new_open_bets(
             check_flag(movement, "movement"),
             self._check_until(movement_until),
-            check_whole(max_waiting, "max_waiting"),
+            check_positive_int(max_waiting, "max_waiting"),
         )
 
     def __repr__(self) -> str:
@@ -196,7 +196,7 @@ class Monitor:
         """
         checked = check_time(times, as_array(times, "times").size, name="times")
         edges = equal_mass_edges(
-            distinct(checked.values, None), check_whole(stretches, "stretches")
+            distinct(checked.values, None), check_positive_int(stretches, "stretches")
         )
         return cls(from_seconds(edges, checked.kinds[0]), **settings)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tempocal.inputs import read_logits
 from tempocal.kernels import native
-from tempocal.kernels.proba import sigmoid_at_once, sigmoid_of_lines, softmax_at_once
+from tempocal.kernels.proba import sigmoid_affine, sigmoid_one_pass, softmax_one_pass
 from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.links import Array, proba_from_logits
 from tempocal.maps.along_time import Curves, TemporalMap
@@ -21,7 +21,7 @@ def proba_at_once(fitted: FittedMap, scores: Any, columns: int) -> Array | None:
     """Probabilities of logits that nobody has checked yet, and that should have some columns.
 
     None where the map is no line, where there are other columns, and where a logit is not a number
-    within 2**53: then `check_scores` has an error or another reading for it.
+    within 2**53: then `as_logits` has an error or another reading for it.
     """
     line = _line(fitted)
     if native is None or line is None or (columns > 1 and not isinstance(fitted, Scale)):
@@ -30,8 +30,8 @@ def proba_at_once(fitted: FittedMap, scores: Any, columns: int) -> Array | None:
     if columns != (1 if logits.ndim == 1 else logits.shape[1]):
         return None
     if columns == 1:
-        return sigmoid_at_once(logits, line.slope, line.bias)
-    return softmax_at_once(logits, line.slope)
+        return sigmoid_one_pass(logits, line.slope, line.bias)
+    return softmax_one_pass(logits, line.slope)
 
 
 def proba_of_map(fitted: FittedMap | TemporalMap, *columns: Array) -> Array:
@@ -59,7 +59,7 @@ def _proba(fitted: Any, logits: Array, *time: Array, out: Array | None = None) -
         # Every row has a line of its own.
         line = _line(fitted.at(*time))
         assert line is not None
-        return sigmoid_of_lines(logits, line.slope, line.bias, out)
+        return sigmoid_affine(logits, line.slope, line.bias, out)
     return proba_from_logits(fitted(logits, *time), out)
 
 

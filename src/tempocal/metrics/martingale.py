@@ -15,7 +15,7 @@ from tempocal.inputs import (
     check_groups,
     check_proba,
     check_time,
-    require_whole,
+    require_nested_sequences,
 )
 from tempocal.links import Array
 from tempocal.metrics.movement import MartingaleCheck, MovementTable
@@ -113,7 +113,7 @@ def martingale_check(
         checked = checked[:, 1:]
     own = _check_sequence(sequence, len(checked))
     clusters = check_groups(groups, len(checked)) or own
-    require_whole(own, clusters, sequence)
+    require_nested_sequences(own, clusters, sequence)
     times = None if time is None else check_time(time, len(checked))
     earlier, later = _steps(own, times, sequence)
     within, cluster = own.codes[later], _renumbered(clusters.codes[later])

@@ -5,7 +5,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tempocal.inputs import Codes, Groups, check_groups, check_proba, check_weights, check_whole
+from tempocal.inputs import (
+    Codes,
+    Groups,
+    check_groups,
+    check_positive_int,
+    check_proba,
+    check_weights,
+)
 from tempocal.links import Array
 from tempocal.metrics.binned import ece
 from tempocal.metrics.estimates import Estimate, SamplingFloor
@@ -66,7 +73,7 @@ def sampling_floor(
     >>> together.estimator
     'sampling floor of top-label ECE, 15 equal-width bins; labels drawn by group, n_draws=100'
     """
-    n_draws = check_whole(n_draws, "n_draws")
+    n_draws = check_positive_int(n_draws, "n_draws")
     checked = check_proba(proba)
     clusters = check_groups(groups, len(checked))
     weight = check_weights(sample_weight, len(checked))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tempocal.curves.grid import distinct, equal_mass_edges, in_cells
 from tempocal.errors import InputError
-from tempocal.inputs import Codes, Times, check_whole, from_seconds
+from tempocal.inputs import Codes, Times, check_positive_int, from_seconds
 from tempocal.links import Array
 
 MAX_TIME_BINS = 2000
@@ -37,7 +37,7 @@ def cut_times(times: Times, weight: Array | None, bins: Bins) -> TimeBins:
     """
     grid = distinct(times.values, weight)
     if not is_steps(bins):
-        edges = equal_mass_edges(grid, check_whole(bins, "bins"))
+        edges = equal_mass_edges(grid, check_positive_int(bins, "bins"))
         grid = in_cells(np.searchsorted(edges, times.values, side="right"), times.values, weight)
     if grid.n_keys > MAX_TIME_BINS:
         raise InputError(

@@ -8,18 +8,18 @@ from tempocal.nonparametric.bayesian import fit_bayesian
 from tempocal.nonparametric.histogram import Binning, fit_histogram
 from tempocal.nonparametric.isotonic import fit_isotonic
 from tempocal.nonparametric.near_isotonic import fit_near_isotonic
-from tempocal.nonparametric.ordered import Ordered, before_and_after, in_order
+from tempocal.nonparametric.ordered import OrderedRows, losses_before_and_after, sort_rows
 from tempocal.nonparametric.solution_path import NearIsotonicPath, near_isotonic_path
 
 __all__ = [
     "Binning",
     "NearIsotonicPath",
-    "Ordered",
-    "before_and_after",
+    "OrderedRows",
     "fit_bayesian",
     "fit_histogram",
     "fit_isotonic",
     "fit_near_isotonic",
-    "in_order",
+    "losses_before_and_after",
     "near_isotonic_path",
+    "sort_rows",
 ]

@@ -10,7 +10,7 @@ from tempocal.links import Array
 from tempocal.maps.binary import Steps
 from tempocal.nonparametric.bins import edges_at, equal_mass_cuts, mass_ranks, middles_between
 from tempocal.nonparametric.distinct import Distinct, Positions
-from tempocal.nonparametric.ordered import Ordered
+from tempocal.nonparametric.ordered import OrderedRows
 
 # A thousand models this much less probable than the best cannot change the average in float64.
 _NEGLIGIBLE = 1e-20
@@ -21,7 +21,7 @@ BATCH = 32
 
 
 def fit_bayesian(
-    rows: Ordered,
+    rows: OrderedRows,
     *,
     spread: float = 10.0,
     prior_rows: float = 2.0,
@@ -30,8 +30,8 @@ def fit_bayesian(
 
     Parameters
     ----------
-    rows : Ordered
-        Log-odds, targets and weights, as `in_order` has put them.
+    rows : OrderedRows
+        Log-odds, targets and weights, as `sort_rows` has put them.
     spread : float
         The paper's C: from n^(1/3) / C to C * n^(1/3) bins, where n is the total weight.
     prior_rows : float
@@ -55,9 +55,9 @@ def fit_bayesian(
 
     Examples
     --------
-    >>> from tempocal.nonparametric import in_order
+    >>> from tempocal.nonparametric import sort_rows
     >>> odds, targets = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([False, False, True, True])
-    >>> fitted = fit_bayesian(in_order(odds, targets, None))
+    >>> fitted = fit_bayesian(sort_rows(odds, targets, None))
     >>> fitted.edges
     array([-1.5, 0. , 1.5])
     >>> fitted.probabilities.round(2)

@@ -8,13 +8,13 @@ from tempocal.links import Array
 from tempocal.maps.binary import Steps
 from tempocal.nonparametric.bins import edges_at, equal_mass_cuts, mass_ranks, midpoints
 from tempocal.nonparametric.distinct import Distinct
-from tempocal.nonparametric.ordered import Ordered
+from tempocal.nonparametric.ordered import OrderedRows
 
 Binning = Literal["equal_mass", "equal_width"]
 
 
 def fit_histogram(
-    rows: Ordered,
+    rows: OrderedRows,
     *,
     bins: int,
     binning: Binning = "equal_mass",
@@ -24,8 +24,8 @@ def fit_histogram(
 
     Parameters
     ----------
-    rows : Ordered
-        Log-odds, targets and weights, as `in_order` has put them.
+    rows : OrderedRows
+        Log-odds, targets and weights, as `sort_rows` has put them.
     bins : int
         Number of bins asked for. Equal mass gives fewer where a tie fills more than one.
     binning : {"equal_mass", "equal_width"}
@@ -43,16 +43,16 @@ def fit_histogram(
 
     Examples
     --------
-    >>> from tempocal.nonparametric import in_order
+    >>> from tempocal.nonparametric import sort_rows
     >>> odds, targets = np.array([-3.0, -1.0, 1.0, 2.0]), np.array([False, True, True, True])
-    >>> fit_histogram(in_order(odds, targets, None), bins=2, shrinkage=0.0)
+    >>> fit_histogram(sort_rows(odds, targets, None), bins=2, shrinkage=0.0)
     Steps(edges=array([0.]), probabilities=array([0.5, 1. ]))
     """
     edges = _equal_mass_edges(rows, bins) if binning == "equal_mass" else _equal_width_edges(bins)
     return Steps(edges, _bin_probabilities(rows, edges, shrinkage))
 
 
-def _equal_mass_edges(rows: Ordered, bins: int) -> Array:
+def _equal_mass_edges(rows: OrderedRows, bins: int) -> Array:
     data = rows.distinct()
     return edges_at(data.odds, equal_mass_cuts(mass_ranks(data.weights), bins))
 
@@ -63,7 +63,7 @@ def _equal_width_edges(bins: int) -> Array:
     return edges
 
 
-def _bin_probabilities(rows: Ordered, edges: Array, shrinkage: float) -> Array:
+def _bin_probabilities(rows: OrderedRows, edges: Array, shrinkage: float) -> Array:
     def sums(data: Distinct) -> Array:
         # The rule of Steps: a value equal to an edge belongs to the bin on its left.
         bin_of = np.searchsorted(edges, data.odds, side="left")

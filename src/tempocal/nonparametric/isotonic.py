@@ -6,16 +6,16 @@ from scipy.optimize import isotonic_regression
 from tempocal.maps.binary import Knots
 from tempocal.nonparametric.distinct import shrink_means
 from tempocal.nonparametric.knots import thin_knots
-from tempocal.nonparametric.ordered import Ordered
+from tempocal.nonparametric.ordered import OrderedRows
 
 
-def fit_isotonic(rows: Ordered, *, shrinkage: float) -> Knots:
+def fit_isotonic(rows: OrderedRows, *, shrinkage: float) -> Knots:
     """Fit the nondecreasing values with the least weighted squared error.
 
     Parameters
     ----------
-    rows : Ordered
-        Log-odds, targets and weights, as `in_order` has put them.
+    rows : OrderedRows
+        Log-odds, targets and weights, as `sort_rows` has put them.
     shrinkage : float
         Number of pseudo-rows in each block, whose target is the mean prediction of the block; 0 is
         the classical method. Blocks that they put out of order are pooled again.
@@ -28,9 +28,9 @@ def fit_isotonic(rows: Ordered, *, shrinkage: float) -> Knots:
 
     Examples
     --------
-    >>> from tempocal.nonparametric import in_order
+    >>> from tempocal.nonparametric import sort_rows
     >>> odds, targets = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([False, True, False, True])
-    >>> fit_isotonic(in_order(odds, targets, None), shrinkage=0.0)
+    >>> fit_isotonic(sort_rows(odds, targets, None), shrinkage=0.0)
     Knots(odds=array([-2., -1., 1., 2.]), probabilities=array([0. , 0.5, 0.5, 1. ]))
     """
     blocks = rows.blocks

@@ -7,20 +7,20 @@ from tempocal.links import Array
 from tempocal.maps.binary import Knots
 from tempocal.nonparametric.distinct import mean_targets, shrink_blocks
 from tempocal.nonparametric.knots import thin_knots
-from tempocal.nonparametric.ordered import Ordered
+from tempocal.nonparametric.ordered import OrderedRows
 from tempocal.nonparametric.solution_path import NearIsotonicPath, near_isotonic_path
 
 # exp(-100 / 2) = 2e-22: a million models this far from the best do not change the average.
 _NEGLIGIBLE_BIC = 100.0
 
 
-def fit_near_isotonic(rows: Ordered, *, shrinkage: float) -> Knots:
+def fit_near_isotonic(rows: OrderedRows, *, shrinkage: float) -> Knots:
     """Average the models along the near-isotonic path by their Bayesian information criterion.
 
     Parameters
     ----------
-    rows : Ordered
-        Log-odds, targets and weights, as `in_order` has put them.
+    rows : OrderedRows
+        Log-odds, targets and weights, as `sort_rows` has put them.
     shrinkage : float
         Number of pseudo-rows in each block of the average, whose target is the mean prediction of
         the block; 0 is the classical method.
@@ -43,9 +43,9 @@ def fit_near_isotonic(rows: Ordered, *, shrinkage: float) -> Knots:
 
     Examples
     --------
-    >>> from tempocal.nonparametric import in_order
+    >>> from tempocal.nonparametric import sort_rows
     >>> odds, targets = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([False, True, False, True])
-    >>> fit_near_isotonic(in_order(odds, targets, None), shrinkage=0.0).probabilities.round(3)
+    >>> fit_near_isotonic(sort_rows(odds, targets, None), shrinkage=0.0).probabilities.round(3)
     array([0.   , 0.833, 0.167, 1.   ])
     """
     data = rows.distinct()

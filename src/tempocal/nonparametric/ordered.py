@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tempocal.kernels import native
 from tempocal.kernels.binary_losses import compare
 from tempocal.kernels.order import map_sorted, merge, sorted_classes
-from tempocal.kernels.partition import STRETCH, Classes
+from tempocal.kernels.partition import BUCKET_ROWS, Classes
 from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.lazy import cached
 from tempocal.links import Array, nll_from_logits
@@ -26,7 +26,7 @@ GROUP, MOST_GROUPS = 2**20, 8
 BLOCK = 2**15
 
 
-class Ordered(Protocol):
+class OrderedRows(Protocol):
     """Rows of one class against the rest.
 
     Work is done for a stretch at a time, on all cores; its results come in order.
@@ -46,7 +46,7 @@ class Ordered(Protocol):
         """Do some work for the log-odds, the code and the weights of either class in a stretch."""
 
 
-def in_order(odds: Array, targets: NDArray[Any], weights: Array | None) -> Ordered:
+def sort_rows(odds: Array, targets: NDArray[Any], weights: Array | None) -> OrderedRows:
     """Put rows in the order of their log-odds; rows of equal ones are one.
 
     Parameters
@@ -57,7 +57,7 @@ def in_order(odds: Array, targets: NDArray[Any], weights: Array | None) -> Order
 
     Examples
     --------
-    >>> rows = in_order(np.array([2.0, -1.0, 2.0]), np.array([True, False, False]), None)
+    >>> rows = sort_rows(np.array([2.0, -1.0, 2.0]), np.array([True, False, False]), None)
     >>> rows.distinct().positives
     array([0., 1.])
     """
@@ -80,8 +80,8 @@ class _Collapsed:
         return self.data
 
     def map(self, work: Callable[[Distinct], Result]) -> list[Result]:
-        starts = range(0, len(self.data.odds), STRETCH)
-        return map_on_cores(lambda k: work(self.data.part(slice(k, k + STRETCH))), starts)
+        starts = range(0, len(self.data.odds), BUCKET_ROWS)
+        return map_on_cores(lambda k: work(self.data.part(slice(k, k + BUCKET_ROWS))), starts)
 
     def map_classes(self, work: Callable[[Array, int, Array | None], Result]) -> list[Result]:
         def work_on(data: Distinct) -> list[Result]:
@@ -148,12 +148,12 @@ def _merged(classes: Classes) -> Distinct:
     return Distinct(*room[:, : merge(classes, room)])
 
 
-def before_and_after(rows: Ordered, fitted: BinaryMap) -> tuple[float, float]:
+def losses_before_and_after(rows: OrderedRows, fitted: BinaryMap) -> tuple[float, float]:
     """Mean negative log likelihood of the rows as they are, and mapped."""
     if isinstance(rows, _Counted) and is_isotonic(fitted, rows):
         blocks = rows.blocks
         pooled = _Collapsed(Distinct(blocks.first, blocks.weights, blocks.positives))
-        return rows.loss(), before_and_after(pooled, fitted)[1]
+        return rows.loss(), losses_before_and_after(pooled, fitted)[1]
 
     def sums(odds: Array, code: int, weights: Array | None) -> Array:
         labels, mapped = np.full(len(odds), code), fitted(odds)
@@ -167,7 +167,7 @@ def before_and_after(rows: Ordered, fitted: BinaryMap) -> tuple[float, float]:
     return float(before / weight), float(after / weight)
 
 
-def is_isotonic(fitted: BinaryMap, rows: Ordered) -> bool:
+def is_isotonic(fitted: BinaryMap, rows: OrderedRows) -> bool:
     """Whether a curve ascends and has one value on each block, as ends of equal value tell."""
     return (
         isinstance(fitted, Knots)

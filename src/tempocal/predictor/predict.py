@@ -11,11 +11,11 @@ from tempocal.inputs import (
     Inputs,
     TimeKind,
     Times,
-    check_scores,
+    as_logits,
     check_time,
     require_same_kind,
 )
-from tempocal.kernels.extremes import extremes
+from tempocal.kernels.min_max import min_max
 from tempocal.links import Array
 from tempocal.maps import proba_at_once, proba_of_map
 
@@ -61,7 +61,7 @@ class Predictor:
             proba = proba_at_once(self.map, scores, self.columns)
             if proba is not None:
                 return proba
-        logits = check_scores(scores, self.inputs, name=self.inputs)
+        logits = as_logits(scores, self.inputs, name=self.inputs)
         self._require_columns(1 if logits.ndim == 1 else logits.shape[1])
         if not self.time_kinds:
             if time is not None:
@@ -89,7 +89,7 @@ def moderate(times: Times) -> Times:
     """Refuse times so far apart, or so large, that their distances overflow."""
     if times.values.size == 0:
         return times
-    low, high = times.ends or extremes(times.values)
+    low, high = times.time_range or min_max(times.values)
     largest = float(max(high, -low))
     if largest > LARGEST_TIME:
         raise InputError(f"time must lie within {LARGEST_TIME:g} of zero, but it has {largest:g}")

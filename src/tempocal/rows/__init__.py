@@ -1,30 +1,30 @@
-"""Rows in memory, and the sums over them that a fit asks for."""
+"""Rows in memory, and the sums over them that a fit needs."""
 
 from tempocal.rows.linear_predictors import (
     LINE,
     ODDS,
+    LabelledLogits,
     LinearPredictor,
     ScaledSoftmax,
-    Scores,
     Sigmoid,
     Softmax,
 )
 from tempocal.rows.sigmoid import BinaryRows
 from tempocal.rows.softmax_per_class import PerClassRows
 from tempocal.rows.softmax_shared import SharedRows
-from tempocal.rows.sums import Rows, Shortfall, Sums
+from tempocal.rows.sums import Correction, Rows, Sums
 
 __all__ = [
     "LINE",
     "ODDS",
     "BinaryRows",
+    "Correction",
+    "LabelledLogits",
     "LinearPredictor",
     "PerClassRows",
     "Rows",
     "ScaledSoftmax",
-    "Scores",
     "SharedRows",
-    "Shortfall",
     "Sigmoid",
     "Softmax",
     "Sums",

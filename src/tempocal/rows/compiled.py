@@ -1,7 +1,7 @@
-"""Sums over rows by the compiled loops, on all cores, with the same bits whatever their number.
+"""Sums over rows by the compiled loops, on all cores, bit-identical for any number of cores.
 
-Rows are in the order of their keys. ``offsets`` tell where those of each begin, and where the last
-ends; no key is without rows.
+Rows are in key order. ``offsets`` are the first row of each key and the end of the last key; every
+key has rows.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,8 +16,8 @@ from tempocal.kernels.key_counts import as_keys, parts_of
 from tempocal.links import Array, Floats
 from tempocal.rows.sums import Sums
 
-# Most coefficients of a binary model that the loops are compiled for.
-MOST_COEFFICIENTS = 3
+# The loops for binary models are compiled for up to this many coefficients.
+MAX_COEFFICIENTS = 3
 
 
 def even_sums(
@@ -29,10 +29,9 @@ def even_sums(
 
 def even_losses(x: Floats, weights: Array | None, theta: Array, offsets: Codes) -> Array:
     """Sum log(2 cosh(eta / 2)) over the rows of each key: (keys,)."""
-    found = np.zeros(len(theta))
-    at = np.ascontiguousarray(theta)
-    native.even_sums(x, weights, at, offsets, found, None, None)
-    return found
+    loss = np.zeros(len(theta))
+    native.even_sums(x, weights, np.ascontiguousarray(theta), offsets, loss, None, None)
+    return loss
 
 
 def shared_sums(
@@ -58,30 +57,30 @@ def per_class_sums(
     diagonal: bool,
     hessian: bool,
 ) -> Sums:
-    """Sum the loss of a softmax with several coefficients for each class."""
+    """Sum the loss of a softmax with several coefficients per class."""
     loop = native.diagonal_sums if diagonal else native.full_sums
     return _sums(loop, (x, weights, labels), theta, offsets, hessian=hessian)
 
 
-def linear_sums(
+def linear_terms(
     x: Floats,
     targets: NDArray[np.bool_] | Codes | Array,
     weights: Array | None,
     keys: Codes | None,
     n_keys: int,
 ) -> Array:
-    """Sum ``(1/2 - target) x`` over the rows of each key: (keys, coefficients)."""
-    found = np.zeros((len(x), len(parts_of(len(targets), n_keys)), n_keys))
+    """Sum ``(1/2 - target) x`` over the rows of each key, in any order: (keys, coefficients)."""
+    sums = np.zeros((len(x), len(parts_of(len(targets), n_keys)), n_keys))
     others = [
         None if column is None else np.ascontiguousarray(column)
         for column in (targets, weights, keys)
     ]
-    for feature, into in zip(x, found, strict=True):
-        native.linear_sums(np.ascontiguousarray(feature), *others, into)
-    return np.asarray(found.sum(axis=1).T)
+    for feature, out in zip(x, sums, strict=True):
+        native.linear_sums(np.ascontiguousarray(feature), *others, out)
+    return np.asarray(sums.sum(axis=1).T)
 
 
-def scores_by_group(
+def gradients_by_group(
     x: Floats,
     targets: NDArray[np.bool_] | Codes | Array,
     weights: Array | None,
@@ -91,11 +90,11 @@ def scores_by_group(
     codes: Codes,
     groups: range,
 ) -> Array:
-    """Sum the gradient of the loss of rows by group and key: (coefficients, groups, keys).
+    """Sum the gradient of the loss by group and key: (coefficients, groups, keys).
 
-    Rows of other groups than ``groups`` are left out.
+    Only rows of ``groups`` are summed.
     """
-    found = np.zeros((len(x), len(groups), len(theta)))
+    sums = np.zeros((len(x), len(groups), len(theta)))
     native.scores_by_group(
         x if x.strides[1] == x.itemsize else np.ascontiguousarray(x),
         np.ascontiguousarray(targets),
@@ -104,32 +103,36 @@ def scores_by_group(
         np.ascontiguousarray(theta),
         as_keys(codes),
         np.array([groups.start]),
-        found,
+        sums,
     )
-    return found
+    return sums
 
 
-def pulls(x: Floats, labels: Codes, offsets: Codes) -> Array:
-    """Sum ``(1/2 - label) x`` over the rows of each key: (keys, coefficients)."""
-    found = np.zeros((len(x), len(offsets) - 1))
-    for feature, into in zip(x, found, strict=True):
-        native.pulls(feature, labels, offsets, into)
-    return found.T
+def linear_terms_sorted(x: Floats, labels: Codes, offsets: Codes) -> Array:
+    """Sum ``(1/2 - label) x`` over the rows of each key, in key order: (keys, coefficients)."""
+    sums = np.zeros((len(x), len(offsets) - 1))
+    for feature, out in zip(x, sums, strict=True):
+        native.pulls(feature, labels, offsets, out)
+    return sums.T
 
 
-def descend(
-    x: Floats, weights: Array | None, pulled: Sequence[Array], offsets: Codes, start: Array | float
+def newton_by_key(
+    x: Floats,
+    weights: Array | None,
+    terms: Sequence[Array],
+    offsets: Codes,
+    start: Array | float,
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """One coefficient for each key (keys,), next to its optimum by Newton's method.
+    """Approximate optimum of one coefficient per key (keys,) by Newton's method.
 
-    ``pulled`` holds what each is multiplied by beside the even part, how it is pulled, the
-    identity, and the least that it may be. Also tell where there may be no optimum.
+    ``terms`` are the linear term, the penalty, the identity and the lower bound of each
+    coefficient. Also return for which keys there may be no finite optimum.
     """
-    found = np.empty_like(pulled[0])
-    found[:] = start
-    doubts = np.zeros(len(found), dtype=bool)
-    native.descend(x, weights, *pulled, offsets, found, doubts)
-    return found, doubts
+    theta = np.empty_like(terms[0])
+    theta[:] = start
+    doubtful = np.zeros(len(theta), dtype=bool)
+    native.descend(x, weights, *terms, offsets, theta, doubtful)
+    return theta, doubtful
 
 
 def moments(
@@ -141,22 +144,22 @@ def moments(
     scale: float,
     labels: Codes | None = None,
 ) -> tuple[Array, int, Array | None]:
-    """Sum weight, size and square of rows in cells of their size, and count them: (keys, cells, 4).
+    """Sum w, w |x|, w x^2 and 1 over the rows of each cell of ``|x|``: (keys, cells, 4).
 
-    Those beyond the last cell are left out; also return how many are not. And of rows with labels
-    and without weights, the sum of ``(1/2 - label) x``: (keys,).
+    Rows beyond the last cell are left out; also return the number of the others. With labels, which
+    exclude weights, the third result is the sum of ``(1/2 - label) x``: (keys,).
     """
     n_keys = len(offsets) - 1
-    found = np.zeros((n_keys, cells, 4))
-    pulled = None if labels is None else np.zeros(n_keys)
-    inside = native.moments(x, weights, offsets, np.array([scale]), found, labels, pulled)
-    return found, inside, pulled
+    sums = np.zeros((n_keys, cells, 4))
+    linear = None if labels is None else np.zeros(n_keys)
+    n_inside = native.moments(x, weights, offsets, np.array([scale]), sums, labels, linear)
+    return sums, n_inside, linear
 
 
 def points(sums: Array) -> tuple[Array, Array, Codes]:
-    """Two points in each cell that has rows, with its weight, mean and variance.
+    """Two points for each nonempty cell, with its weight, mean and variance.
 
-    Sizes, weights, and where those of each key begin, from what `moments` returns.
+    ``sums`` are those of `moments`. Return sizes, weights, and the offsets of each key.
     """
     n_keys, cells, _ = sums.shape
     sizes, weights = np.empty((2, 2 * n_keys * cells))
@@ -174,8 +177,8 @@ def _sums(
     *,
     hessian: bool,
 ) -> Sums:
-    found = Sums.zeros(*theta.shape, hessian=hessian)
+    sums = Sums.zeros(*theta.shape, hessian=hessian)
     if len(theta):
-        at = np.ascontiguousarray(theta)
-        loop(*columns, at, offsets, found.loss, found.gradient, found.hessian)
-    return found
+        theta = np.ascontiguousarray(theta)
+        loop(*columns, theta, offsets, sums.loss, sums.gradient, sums.hessian)
+    return sums

@@ -1,7 +1,7 @@
-"""Products of matrices over the rows of each key of a block.
+"""Matrix products over the rows of each key of a block.
 
-A product for each key is quick where it is large; where there are many small ones, a loop over the
-entries of a matrix, for all keys at once, is quicker than one over keys.
+One matrix product per key is fast for large keys. For many small keys, a loop over the entries of
+the matrix, vectorized over all keys, is faster than a loop over keys.
 """
 
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ import numpy as np
 from tempocal.links import Array, Floats
 from tempocal.rows.key_layout import Block
 
-# Multiplications in a product, about as many as take the time of a call.
-FEW = 2000
+# Multiplications that take about as long as one call of NumPy.
+SMALL_PRODUCT = 2000
 
 
 def apply_matrices(matrices: Array, x: Floats, block: Block) -> Array:
@@ -31,7 +31,7 @@ def apply_matrices(matrices: Array, x: Floats, block: Block) -> Array:
 
 
 def sum_outer(a: Array, b: Floats, block: Block) -> Array:
-    """Sum the products of all pairs of ``a`` (a, rows) and ``b`` (b, rows) by key: (keys, a, b)."""
+    """Sum the outer products of ``a`` (a, rows) and ``b`` (b, rows) by key: (keys, a, b)."""
     if block.is_one_key:
         return np.asarray(a @ b.T)[None]
     if _are_small(len(a) * len(b), block):
@@ -43,7 +43,7 @@ def sum_outer(a: Array, b: Floats, block: Block) -> Array:
 
 
 def _are_small(size: int, block: Block) -> bool:
-    return size * int(block.counts.sum()) < FEW * len(block.counts)
+    return size * int(block.counts.sum()) < SMALL_PRODUCT * len(block.counts)
 
 
 def _rows_by_key(block: Block) -> Iterator[slice]:

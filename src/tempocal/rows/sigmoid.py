@@ -4,8 +4,8 @@ With ``eta = theta . x`` and a target t in [0, 1], the loss of a row is::
 
     softplus(eta) - t * eta  =  log(2 cosh(eta / 2))  +  (1/2 - t) * eta
 
-The first part is even in eta and knows nothing of the target; the second is linear, and its sum
-over rows is one vector, computed once. So a pass reads the features alone.
+The first part is even in eta and independent of the target; the second is linear, and its sum over
+rows is one vector, computed once. So a pass reads the features only.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,35 +22,35 @@ from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.lazy import cached
 from tempocal.links import Array, Floats, sigmoid
 from tempocal.rows.compiled import (
-    MOST_COEFFICIENTS,
-    descend,
+    MAX_COEFFICIENTS,
     even_losses,
     even_sums,
-    linear_sums,
-    pulls,
-    scores_by_group,
+    gradients_by_group,
+    linear_terms,
+    linear_terms_sorted,
+    newton_by_key,
 )
-from tempocal.rows.group_chunks import Stripes
+from tempocal.rows.group_chunks import GroupChunks
 from tempocal.rows.in_memory import StoredRows
 from tempocal.rows.key_layout import Block
+from tempocal.rows.moment_matching import MIN_ROWS_PER_KEY, Points, SortedRows, match_moments
 from tempocal.rows.parallel_blocks import sum_blocks
-from tempocal.rows.subsample import LEAST_ROWS_A_KEY, InOrder, Points, condense
 from tempocal.rows.sums import LOG2_E, Sums
-from tempocal.rows.unsorted import Sweep
+from tempocal.rows.unsorted import UnsortedRows
 
-# Small enough that memory is not given back and asked for again between blocks, which would take as
-# long as the sums; large enough that threads seldom wait for the interpreter.
+# Small enough that temporaries are not returned to the system between blocks, which would take as
+# long as the sums; large enough that threads seldom wait for the GIL.
 BLOCK = 2**15
-# A pass over so many rows takes the compiled loops no longer than a few calls of NumPy.
-QUICK = 2**14
-# With less of it features would tell labels all but surely, and their slope be anywhere.
-LEAST_ROOM = 0.01
-# Stands for the size of features that are all 0.
+# A pass of the compiled loops over this many rows takes no longer than a few calls of NumPy.
+SMALL = 2**14
+# Below this the rows are nearly separable and the estimate is unstable.
+MIN_REMAINING_VARIANCE = 0.01
+# Replaces a root mean square of zero.
 TINY = 1e-300
-# Tables of groups and keys that are there at once.
-TABLES_AT_ONCE = 2
-# A share of what rows of a key lose on the wrong side, and points that stand for them lose at most.
-ALL_BUT_SEPARATED = 1.0 - 1e-14
+# Tables of group gradients that are held in memory together.
+CONCURRENT_TABLES = 2
+# Upper bound of |linear term| / (sum of |x| / 2), which is 1 where the classes are separated.
+MAX_SEPARATION = 1.0 - 1e-14
 # A product of this many numbers in [1, 2] does not overflow: one logarithm for all of them.
 CHUNK = 512
 
@@ -61,9 +61,9 @@ class BinaryRows(StoredRows):
     Parameters
     ----------
     features : ndarray of shape (coefficients, n)
-        What the coefficients multiply: doubles, or floats where there are the compiled loops.
+        Features that the coefficients multiply: float64, or float32 with the compiled loops.
     targets : ndarray of shape (n,)
-        Labels 0 and 1 as booleans or whole numbers, or smoothed ones in between.
+        Labels 0 and 1 as booleans or integers, or smoothed ones in between.
     weights : ndarray of shape (n,) or None
         Weights; None counts every row once.
     keys : ndarray of shape (n,) or None
@@ -72,7 +72,7 @@ class BinaryRows(StoredRows):
         Number of keys.
     """
 
-    know_ends = True
+    detects_separation = True
 
     def __init__(
         self,
@@ -85,44 +85,45 @@ class BinaryRows(StoredRows):
     ) -> None:
         super().__init__(features, targets, weights, keys, n_keys)
         self.n_coefficients = len(features)
-        # Labels without weights are summed over once they are asked for, or in passing.
-        self._has_labels = weights is None and targets.dtype == np.int64
-        if self._has_labels:
-            self._targets_as_they_came = np.ascontiguousarray(targets)
-        if native is None or not self._has_labels:
+        # Then the linear term is computed when first needed, or together with the moments.
+        self._has_integer_labels = weights is None and targets.dtype == np.int64
+        if self._has_integer_labels:
+            self._input_targets = np.ascontiguousarray(targets)
+        if native is None or not self._has_integer_labels:
             self._linear = self._sum_linear(features, targets, weights, keys)
 
     @cached
     def _linear(self) -> Array:
-        """Sum of the linear part of the rows of each key, times the coefficients."""
-        keys, labels = self._layout.keys_as_they_came, self._targets_as_they_came
+        """Sum of (1/2 - t) x over the rows of each key: (keys, coefficients)."""
+        keys, labels = self._layout.unsorted_keys, self._input_targets
         if keys is None:
-            return pulls(self._features, labels, self._layout.offsets)
-        return self._sum_linear(self._features_as_they_came, labels, None, keys)
+            return linear_terms_sorted(self._features, labels, self._layout.offsets)
+        return self._sum_linear(self._input_features, labels, None, keys)
 
     @cached
-    def _sweep(self) -> Sweep | None:
-        """Rows that are summed over without a sorted copy, where they are in no order.
+    def _unsorted(self) -> UnsortedRows | None:
+        """Rows that are summed without a sorted copy; None where a sorted copy is used.
 
-        With few of a key the search goes over the rows themselves, key by key.
+        With few rows per key `approximate_optimum` needs the sorted rows anyway.
         """
-        layout, weights = self._layout, self._weights_as_they_came
-        in_order = native is None or layout.keys_as_they_came is None
-        if in_order or self.n_coefficients > 1 or self.is_quick:
+        layout, weights = self._layout, self._input_weights
+        if native is None or layout.unsorted_keys is None:
             return None
-        all_there = len(layout.present) == layout.n_keys
-        are_many = layout.n_rows >= LEAST_ROWS_A_KEY * layout.n_keys
-        knows_pulls = self._has_labels or weights is not None
-        if not (knows_pulls and all_there and are_many):
+        if self.n_coefficients > 1 or self.is_small:
             return None
-        features = np.ascontiguousarray(self._features_as_they_came)
-        return Sweep(features, self._targets_as_they_came, weights, layout)
+        all_present = len(layout.present) == layout.n_keys
+        are_many = layout.n_rows >= MIN_ROWS_PER_KEY * layout.n_keys
+        is_supported = self._has_integer_labels or weights is not None
+        if not (is_supported and all_present and are_many):
+            return None
+        features = np.ascontiguousarray(self._input_features)
+        return UnsortedRows(features, self._input_targets, weights, layout)
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
         theta, offsets = self._layout.of_present(theta), self._layout.offsets
-        if self._sweep is not None:
-            even = self._sweep.sums(theta, hessian=hessian)
+        if self._unsorted is not None:
+            even = self._unsorted.sums(theta, hessian=hessian)
         elif self._is_compiled:
             even = even_sums(self._features, self._weights, theta, offsets, hessian=hessian)
         else:
@@ -140,160 +141,160 @@ class BinaryRows(StoredRows):
         """Negative log likelihood alone, of shape (keys,)."""
         if not self._is_compiled:
             return super().losses(theta)
-        at = self._layout.of_present(theta)
-        if self._sweep is not None:
-            even = self._sweep.losses(at)
+        theta = self._layout.of_present(theta)
+        if self._unsorted is not None:
+            even = self._unsorted.losses(theta)
         else:
-            even = even_losses(self._features, self._weights, at, self._layout.offsets)
+            even = even_losses(self._features, self._weights, theta, self._layout.offsets)
         total = np.zeros(self.n_keys)
-        total[self._layout.present] = even + np.add.reduce(at * self._linear, axis=1)
+        total[self._layout.present] = even + np.add.reduce(theta * self._linear, axis=1)
         return total
 
-    def descend(self, identity: Array, pull: Array, lower: Array) -> Array | None:
-        """Coefficients close to the optimum of each key, where it has one only.
+    def approximate_optimum(self, identity: Array, penalty: Array, lower: Array) -> Array | None:
+        """Coefficients close to the optimum of each key, if there is one coefficient per key.
 
-        They are found on few points that stand for the rows, or on rows that are few themselves.
+        Newton's method runs on moment-matched points, or on the rows where a key has few of them.
         """
         if native is None or self.n_coefficients > 1:
             return None
         points, present, offsets = self._points, self._layout.present, self._layout.offsets
-        given = [self._layout.of_present(each).ravel() for each in (pull, identity, lower)]
-        each = [self._linear.ravel(), *given]
+        given = [self._layout.of_present(each).ravel() for each in (penalty, identity, lower)]
+        terms = [self._linear.ravel(), *given]
         if points is not None:
             sizes, weights = points.sizes, points.weights
-            theta, doubts = descend(sizes, weights, each, points.offsets, given[1])
-        elif np.diff(offsets).max(initial=0) <= QUICK:
-            start = given[1] if self.is_quick or given[0].any() else self._typical(given[1])
-            theta, doubts = descend(self._features[0], self._weights, each, offsets, start)
+            theta, doubtful = newton_by_key(sizes, weights, terms, points.offsets, given[1])
+        elif np.diff(offsets).max(initial=0) <= SMALL:
+            start = given[1] if self.is_small or given[0].any() else self._pooled_start(given[1])
+            theta, doubtful = newton_by_key(self._features[0], self._weights, terms, offsets, start)
         else:
             return None
-        found = identity.copy()
-        found[present] = theta[:, None]
-        if np.count_nonzero(doubts):
-            doubtful = np.zeros_like(found)
-            doubtful[present[doubts]] = found[present[doubts]]
-            found = np.where(self.have_end(doubtful)[:, None], found, identity)
-        return found
+        result = identity.copy()
+        result[present] = theta[:, None]
+        if np.count_nonzero(doubtful):
+            direction = np.zeros_like(result)
+            direction[present[doubtful]] = result[present[doubtful]]
+            result = np.where(self.has_finite_optimum(direction)[:, None], result, identity)
+        return result
 
-    def _typical(self, identity: Array) -> Array | float:
-        """Where to look from for the coefficient of every key, without a pull: about that of all.
+    def _pooled_start(self, identity: Array) -> Array | float:
+        """Start without a penalty: about the coefficient of all rows together.
 
-        It would be that of all rows if their features were normal, and the logistic function the
-        normal distribution of the same slope at 0: a start that no order of rows can change.
+        It is exact for normal features and a probit link with the slope of the logistic function
+        at 0. It does not depend on the order of the rows.
         """
-        size = max(float(np.sqrt(self.squares[0])), TINY)
-        pull = -4.0 * float(self._linear.sum()) / (self.total_weight * size)
-        room = 1.0 - np.pi / 8.0 * pull**2
-        return pull / (size * np.sqrt(room)) if room > LEAST_ROOM else identity
+        scale = max(float(np.sqrt(self.mean_squares[0])), TINY)
+        slope = -4.0 * float(self._linear.sum()) / (self.total_weight * scale)
+        remaining = 1.0 - np.pi / 8.0 * slope**2
+        is_stable = remaining > MIN_REMAINING_VARIANCE
+        return slope / (scale * np.sqrt(remaining)) if is_stable else identity
 
     def group_gradients(
         self, theta: Array, codes: Codes, count: int
     ) -> Iterator[Sequence[Array | csr_array]]:
         """Gradient summed over the rows of each group and key: (groups, keys) by coefficient.
 
-        A table of all of them takes less time, and no more memory, than entries where there are
-        rows; unless there are few of these.
+        Dense tables take less time and no more memory than sparse ones, unless most of their cells
+        are empty.
         """
-        stripes = Stripes(codes, count, self.n_keys)
-        if not self._is_compiled or not stripes.are_full:
-            yield from self._entries(theta, codes, stripes)
+        chunks = GroupChunks(codes, count, self.n_keys)
+        if not self._is_compiled or not chunks.is_dense:
+            yield from self._sparse_gradients(theta, codes, chunks)
             return
-        keys = self._keys_as_they_came
-        features, targets = self._features_as_they_came, self._targets_as_they_came
-        weights = self._weights_as_they_came
+        keys = self._input_keys
+        features, targets, weights = self._input_features, self._input_targets, self._input_weights
 
-        def sums(stripe: tuple[range, slice]) -> Sequence[Array]:
-            groups, rows = stripe
+        def sums(chunk: tuple[range, slice]) -> Sequence[Array]:
+            groups, rows = chunk
             own = None if weights is None else weights[rows]
             given = features[:, rows], targets[rows], own, keys[rows]
-            return list(scores_by_group(*given, theta, codes=codes[rows], groups=groups))
+            return list(gradients_by_group(*given, theta, codes=codes[rows], groups=groups))
 
-        every = stripes.full()
-        while some := list(islice(every, TABLES_AT_ONCE)):
-            yield from map_on_cores(sums, some)
+        dense = chunks.dense()
+        while batch := list(islice(dense, CONCURRENT_TABLES)):
+            yield from map_on_cores(sums, batch)
 
-    def have_end(self, direction: Array) -> NDArray[np.bool_]:
-        """Whether some row of each key loses more and more that way, or none less and less."""
-        ends = np.ones(self.n_keys, dtype=bool)
+    def has_finite_optimum(self, direction: Array) -> NDArray[np.bool_]:
+        """Whether the loss of some row of each key grows along ``direction``, or of none falls."""
+        is_finite = np.ones(self.n_keys, dtype=bool)
         present = self._layout.present
-        for place in np.flatnonzero(direction[present].any(axis=1)).tolist():
-            key, rows = present[place], slice(*self._layout.offsets[place : place + 2].tolist())
+        for index in np.flatnonzero(direction[present].any(axis=1)).tolist():
+            key, rows = present[index], slice(*self._layout.offsets[index : index + 2].tolist())
             eta, targets = direction[key] @ self._features[:, rows], self._targets[rows]
             if self._weights is not None:
                 eta *= self._weights[rows] > 0
             rises = ((eta > 0) & (targets < 1)) | ((eta < 0) & (targets > 0))
-            ends[key] = rises.any() or not eta.any()
-        return ends
+            is_finite[key] = rises.any() or not eta.any()
+        return is_finite
 
     @property
-    def is_quick(self) -> bool:
-        """Whether some passes over all rows take less time than to find few that stand for them."""
-        return self._is_compiled and len(self._targets_as_they_came) <= QUICK
+    def is_small(self) -> bool:
+        """Whether a few passes over all rows take less time than building a surrogate."""
+        return self._is_compiled and len(self._input_targets) <= SMALL
 
     @property
     def _is_compiled(self) -> bool:
-        return native is not None and self.n_coefficients <= MOST_COEFFICIENTS
+        return native is not None and self.n_coefficients <= MAX_COEFFICIENTS
 
     @cached
-    def squares(self) -> Array:
-        """Mean square of what each coefficient multiplies."""
-        return self._mean_squares()
+    def mean_squares(self) -> Array:
+        """Mean squares of the features."""
+        return self._feature_mean_squares()
 
-    def condensed(self) -> Self | None:
-        """Far fewer rows, with weights, that have about the same sums; None if there are none."""
+    def moment_matched(self) -> Self | None:
+        """Far fewer weighted rows with nearly the same sums; None if there are none."""
         points = self._points
         if points is None:
             return None
-        # Neither the one nor the other.
+        # A target of 1/2 contributes nothing to the linear term, which is set below.
         targets = np.full_like(points.sizes, 0.5)
-        few = self._like(
+        matched = self._like(
             points.sizes[None],
             targets,
             weights=points.weights,
             keys=points.keys(self._layout.present),
             n_keys=self.n_keys,
         )
-        # Sizes know nothing of targets, nor of signs: all that these say is in here. Of separated
-        # rows it is as large as what it is to be less than, and rounding must not make it larger.
+        # The points have |x| and no targets, so the linear term is that of the rows. It reaches
+        # sum |x| / 2 only for separated classes: rounding must not turn others into such.
         sizes = np.add.reduceat(points.sizes * points.weights, points.offsets[:-1])
-        most = 0.5 * ALL_BUT_SEPARATED * sizes[:, None]
-        few._linear = np.clip(self._linear, -most, most)
-        return few
+        bound = 0.5 * MAX_SEPARATION * sizes[:, None]
+        matched._linear = np.clip(self._linear, -bound, bound)
+        return matched
 
     @cached
     def _points(self) -> Points | None:
-        """Points that stand for the rows, looked for once."""
-        if self.n_coefficients > 1 or self.is_quick:
+        """Moment-matched points, or None if there are none."""
+        if self.n_coefficients > 1 or self.is_small:
             return None
-        present, rows = self._layout.present, self._sweep or self._in_order()
-        # Points of keys whose rows all weigh nothing would have no mean.
-        weightless = self._weights_as_they_came is not None and not self.key_weights[present].all()
-        points = None if weightless else condense(rows, present)
-        if points is not None and points.pulls is not None:
-            # Unless it is known: what was summed before was summed with that.
-            self.__dict__.setdefault("_linear", points.pulls[:, None])
+        present, rows = self._layout.present, self._unsorted or self._sorted_rows()
+        # A key of total weight zero has no mean.
+        weightless = self._input_weights is not None and not self.key_weights[present].all()
+        points = None if weightless else match_moments(rows, present)
+        if points is not None and points.linear is not None:
+            # Keep a linear term that was already used: the new one may be rounded differently.
+            self.__dict__.setdefault("_linear", points.linear[:, None])
         return points
 
-    def _in_order(self) -> InOrder:
-        is_sorted = self._layout.keys_as_they_came is None
-        labels = self._targets_as_they_came if self._has_labels and is_sorted else None
-        return InOrder(self._features[0], self._weights, self._layout, labels)
+    def _sorted_rows(self) -> SortedRows:
+        is_sorted = self._layout.unsorted_keys is None
+        labels = self._input_targets if self._has_integer_labels and is_sorted else None
+        return SortedRows(self._features[0], self._weights, self._layout, labels)
 
     def _sum_even(self, theta: Array, block: Block, hessian: bool) -> Sums:
         """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of a block.
 
-        With eta in bits, for exp2 is quicker than exp.
+        eta is in units of log 2, since exp2 is faster than exp.
         """
         x = self._features[:, block.rows]
         weights = None if self._weights is None else self._weights[block.rows]
         eta = self._eta(LOG2_E * theta, block)
-        below = np.copysign(eta, -1.0)
-        small = np.exp2(below)
+        minus_abs = np.copysign(eta, -1.0)
+        small = np.exp2(minus_abs)
         one_plus_small = small + 1.0
-        loss = _log_cosh(below, one_plus_small, weights, block)
+        loss = _log_cosh(minus_abs, one_plus_small, weights, block)
         inverse = np.reciprocal(one_plus_small, out=one_plus_small)
-        # sigmoid(eta) - 1/2 has the sign of eta and the size sigmoid(|eta|) - 1/2.
-        slope = np.copysign(np.subtract(inverse, 0.5, out=below), eta, out=below)
+        # sigmoid(eta) - 1/2 = sign(eta) (sigmoid(|eta|) - 1/2).
+        slope = np.copysign(np.subtract(inverse, 0.5, out=minus_abs), eta, out=minus_abs)
         gradient = block.project(x, _weigh(slope, weights))
         if not hessian:
             return Sums(loss, gradient, None)
@@ -327,17 +328,17 @@ class BinaryRows(StoredRows):
         weights: Array | None,
         keys: Codes | None,
     ) -> Array:
-        """Sum the linear part of rows as they came, whose targets then need no sorting."""
+        """Sum the linear term over rows in input order, so that targets need no sorting."""
         if native is not None:
-            total = linear_sums(features, targets, weights, keys, self.n_keys)
+            total = linear_terms(features, targets, weights, keys, self.n_keys)
             return np.asarray(total[self._layout.present])
         total = np.zeros((self.n_keys, self.n_coefficients))
         for start in range(0, len(targets), BLOCK):
             rows = slice(start, start + BLOCK)
             own = None if weights is None else weights[rows]
-            pull = _weigh(np.subtract(0.5, targets[rows], dtype=np.float64), own)
+            residual = _weigh(np.subtract(0.5, targets[rows], dtype=np.float64), own)
             for p, x in enumerate(features):
-                total[:, p] += _by_key(x[rows] * pull, keys, rows, self.n_keys)
+                total[:, p] += _by_key(x[rows] * residual, keys, rows, self.n_keys)
         return total[self._layout.present]
 
 
@@ -352,15 +353,17 @@ def _weigh(values: Array, weights: Array | None) -> Array:
     return values if weights is None else np.multiply(values, weights, out=values)
 
 
-def _log_cosh(below: Array, one_plus_small: Array, weights: Array | None, block: Block) -> Array:
+def _log_cosh(
+    minus_abs: Array, one_plus_small: Array, weights: Array | None, block: Block
+) -> Array:
     """Sum log(2 cosh(eta / 2)) = |eta| / 2 + log(1 + exp(-|eta|)) over the rows of each key.
 
-    ``below`` is -|eta| in bits.
+    ``minus_abs`` is -|eta| in units of log 2.
     """
     half = -0.5 / LOG2_E
     if weights is not None:
-        return block.project((half * below + np.log(one_plus_small))[None], weights)[:, 0]
-    return half * block.sum(below) + _sum_logs(one_plus_small, block)
+        return block.project((half * minus_abs + np.log(one_plus_small))[None], weights)[:, 0]
+    return half * block.sum(minus_abs) + _sum_logs(one_plus_small, block)
 
 
 def _sum_logs(values: Array, block: Block) -> Array:

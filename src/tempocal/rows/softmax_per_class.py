@@ -1,4 +1,4 @@
-"""Sums over rows of a softmax model with several coefficients for each class."""
+"""Sums over rows of a softmax model with several coefficients per class."""
 
 from collections.abc import Iterator
 from typing import Any, Self
@@ -14,11 +14,11 @@ from tempocal.rows.compiled import per_class_sums
 from tempocal.rows.in_memory import StoredRows
 from tempocal.rows.key_layout import Block
 from tempocal.rows.products import apply_matrices, sum_outer
-from tempocal.rows.softmax import BLOCK_NUMBERS, softmax
+from tempocal.rows.softmax_shared import BLOCK_NUMBERS, softmax
 from tempocal.rows.sums import Sums
 
-# With more coefficients than this, matrix products that are cut to fit every cache do better.
-MOST_COMPILED = 300
+# With more coefficients, BLAS is faster, whose products are blocked for every level of the cache.
+MAX_COMPILED = 300
 
 
 class PerClassRows(StoredRows):
@@ -27,14 +27,14 @@ class PerClassRows(StoredRows):
     Parameters
     ----------
     features : ndarray of shape (classes, n) or (features, n)
-        With ``diagonal``, one feature for each class, which only that class sees; else all classes
-        see all features. A constant is added as the last feature of every class.
+        With ``diagonal``, one feature per class, used by that class only; else all classes use all
+        features. A constant is added as the last feature of every class.
     labels : ndarray of shape (n,)
         Codes of the true classes.
     n_classes : int
         Number of classes.
     diagonal : bool
-        Whether each class sees its own feature only.
+        Whether each class uses its own feature only.
     weights, keys, n_keys
         As for `BinaryRows`.
 
@@ -64,19 +64,18 @@ class PerClassRows(StoredRows):
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
         theta = self._layout.of_present(theta)
-        if native is not None and self.n_coefficients <= MOST_COMPILED:
+        if native is not None and self.n_coefficients <= MAX_COMPILED:
             return self._layout.for_all_keys(self._compiled(theta, hessian))
         total = self._zeros(hessian)
-        # No threads of ours: matrix products have their own.
+        # No threads here: BLAS has its own.
         for block in self._layout.blocks(self._block_size(hessian)):
             total.add(block.keys, self._sum(theta, block, hessian))
         return self._layout.for_all_keys(total)
 
     def _compiled(self, theta: Array, hessian: bool) -> Sums:
-        # Rows that are in order are read as they lie.
-        in_order = self._layout.keys_as_they_came is None
+        is_sorted = self._layout.unsorted_keys is None
         return per_class_sums(
-            self._features_as_they_came if in_order else self._features,
+            self._input_features if is_sorted else self._features,
             self._codes,
             self._weights,
             theta,
@@ -90,10 +89,14 @@ class PerClassRows(StoredRows):
         return np.ascontiguousarray(self._targets, dtype=np.int64)
 
     @cached
-    def squares(self) -> Array:
-        """Mean square of what each coefficient multiplies, times 4 p (1 - p) where all is even."""
+    def mean_squares(self) -> Array:
+        """Diagonal of the Hessian at theta = 0, times 4 and divided by the total weight.
+
+        There every class has probability 1 / K, and the diagonal is p (1 - p) times the mean
+        squares of the features.
+        """
         share = 1.0 / self._n_classes
-        own = self._mean_squares()
+        own = self._feature_mean_squares()
         slopes = own[:, None] if self._diagonal else np.tile(own, (self._n_classes, 1))
         squares = np.concatenate([slopes, np.ones((self._n_classes, 1))], axis=1)
         return 4.0 * share * (1.0 - share) * squares.ravel()
@@ -123,7 +126,7 @@ class PerClassRows(StoredRows):
         return log_total - eta[labels, np.arange(len(labels))], p
 
     def _residual(self, p: Array, block: Block) -> Array:
-        """Weighted derivative of the loss by eta, (classes, rows)."""
+        """Weighted derivative of the loss with respect to eta, (classes, rows)."""
         labels, residual = self._targets[block.rows], p.copy()
         residual[labels, np.arange(len(labels))] -= 1.0
         return self._weigh(residual, block.rows)
@@ -147,7 +150,7 @@ class PerClassRows(StoredRows):
         return np.concatenate([slopes, biases], axis=2).reshape(-1, self.n_coefficients)
 
     def _per_class(self, x: Floats) -> Array:
-        """Features as each class sees them: (classes or 1, features per class, rows)."""
+        """Features of each class: (classes or 1, features per class, rows)."""
         ones = np.ones((len(x) if self._diagonal else 1, x.shape[1]))
         return np.stack([x, ones], axis=1) if self._diagonal else np.concatenate([x, ones])[None]
 
@@ -155,14 +158,14 @@ class PerClassRows(StoredRows):
         """Sum of ``(diag(p) - p p')`` with the features of each class on both sides, by key."""
         features = self._per_class(self._features[:, block.rows])
         n_classes, width = self._shape
-        # The product of a matrix with its own transpose takes half the work of any other.
+        # A matrix times its own transpose is half the work of a general product.
         root = p if self._weights is None else p * np.sqrt(self._weights[block.rows])
         outer = (root[:, None] * features).reshape(self.n_coefficients, -1)
         total = -sum_outer(outer, outer, block)
         weighted = self._weigh(p, block.rows)
         for k in range(n_classes):
-            own, seen = slice(k * width, (k + 1) * width), features[k if self._diagonal else 0]
-            total[:, own, own] += sum_outer(weighted[k] * seen, seen, block)
+            own, x = slice(k * width, (k + 1) * width), features[k if self._diagonal else 0]
+            total[:, own, own] += sum_outer(weighted[k] * x, x, block)
         return total
 
     def _block_size(self, hessian: bool) -> int:

@@ -1,4 +1,11 @@
-"""Sums over rows of a softmax model with one coefficient for all classes."""
+"""Sums over rows of a softmax model with one coefficient for all classes.
+
+The loss of a row with label y is ``logsumexp(eta) - eta[y]``. The two are subtracted row by row,
+since each can be huge where a logit masks a class.
+
+Arrays are laid out (classes, rows) and (features, rows), so that every sum over the few classes
+runs along contiguous memory.
+"""
 
 from collections.abc import Iterator
 from typing import Any, Self
@@ -13,9 +20,11 @@ from tempocal.rows.compiled import shared_sums
 from tempocal.rows.in_memory import StoredRows
 from tempocal.rows.key_layout import Block
 from tempocal.rows.parallel_blocks import sum_blocks
-from tempocal.rows.softmax import BLOCK_NUMBERS, softmax
-from tempocal.rows.sums import Sums
-from tempocal.rows.unsorted import swept_sums
+from tempocal.rows.sums import LOG2_E, Sums
+from tempocal.rows.unsorted import unsorted_sums
+
+# Numbers in the largest temporary array of a block: it stays in the second-level cache.
+BLOCK_NUMBERS = 2**18
 
 
 class SharedRows(StoredRows):
@@ -24,7 +33,7 @@ class SharedRows(StoredRows):
     Parameters
     ----------
     logits : ndarray of shape (classes, n)
-        Logits, a row for each class: doubles, or floats where there are the compiled loops.
+        Logits, a row for each class: float64, or float32 with the compiled loops.
     labels : ndarray of shape (n,)
         Codes of the true classes.
     weights, keys, n_keys
@@ -32,8 +41,8 @@ class SharedRows(StoredRows):
 
     Notes
     -----
-    Logits of a row are measured from the top class whenever they are read, which only rounding
-    sees.
+    The largest logit of a row is subtracted from all of them when they are read, which changes
+    nothing but rounding.
     """
 
     def __init__(
@@ -53,11 +62,11 @@ class SharedRows(StoredRows):
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, 1)."""
         layout = self._layout
-        if native is not None and layout.keys_as_they_came is not None:
-            return swept_sums(*self._as_they_came, layout, theta, hessian=hessian)
+        if native is not None and layout.unsorted_keys is not None:
+            return unsorted_sums(*self._inputs, layout, theta, hessian=hessian)
         theta = layout.of_present(theta)
         if native is not None:
-            z, weights, labels = self._as_they_came
+            z, weights, labels = self._inputs
             total = shared_sums(z, labels, weights, theta, layout.offsets, hessian=hessian)
         else:
             total = sum_blocks(
@@ -68,15 +77,11 @@ class SharedRows(StoredRows):
         return layout.for_all_keys(total)
 
     @property
-    def _as_they_came(self) -> tuple[Floats, Array | None, NDArray[Any]]:
-        return (
-            self._features_as_they_came,
-            self._weights_as_they_came,
-            self._targets_as_they_came,
-        )
+    def _inputs(self) -> tuple[Floats, Array | None, NDArray[Any]]:
+        return self._input_features, self._input_weights, self._input_targets
 
     def _sum(self, theta: Array, block: Block, hessian: bool) -> Sums:
-        z, true = _from_top(self._features[:, block.rows], self._targets[block.rows])
+        z, true = _subtract_top(self._features[:, block.rows], self._targets[block.rows])
         slope = block.spread(theta[block.keys, 0])
         log_total, p = softmax(slope * z)
         loss = self._sum_weighted(log_total - slope * true, block)
@@ -92,7 +97,7 @@ class SharedRows(StoredRows):
         residual = np.empty(len(self._targets))
         for block in self._layout.blocks(self._size):
             rows = block.rows
-            z, true = _from_top(self._features[:, rows], self._targets[rows])
+            z, true = _subtract_top(self._features[:, rows], self._targets[rows])
             _, p = softmax(block.spread(theta[block.keys, 0]) * z)
             residual[rows] = self._weigh((p * z).sum(axis=0) - true, rows)
         yield residual
@@ -104,8 +109,17 @@ class SharedRows(StoredRows):
         return block.sum(self._weigh(values, block.rows))
 
 
-def _from_top(logits: Floats, labels: NDArray[Any]) -> tuple[Array, Array]:
-    """Logits (classes, rows) measured from the top class, and that of the label (rows,)."""
+def _subtract_top(logits: Floats, labels: NDArray[Any]) -> tuple[Array, Array]:
+    """Logits (classes, rows) less the largest of the row, and that of the label (rows,)."""
     z = np.ascontiguousarray(logits, dtype=np.float64)
     z = z - z.max(axis=0)
     return z, np.take_along_axis(z, labels[None], axis=0)[0]
+
+
+def softmax(eta: Array) -> tuple[Array, Array]:
+    """Log of the normalizer (rows,) and probabilities (classes, rows)."""
+    top = eta.max(axis=0)
+    p = np.exp2((eta - top) * LOG2_E)
+    total = p.sum(axis=0)
+    p /= total
+    return top + np.log(total), p

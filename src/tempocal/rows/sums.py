@@ -1,8 +1,8 @@
-"""The one question that rows are asked.
+"""The interface between rows and the solver.
 
 Given coefficients for every key (a fold, a time step), what are the loss, the gradient and the
-Hessian summed over the rows of each key? Whoever can answer it, from arrays in memory or from a
-table far away, can be fitted; nobody above this layer touches a row.
+Hessian summed over the rows of each key? Anything that can answer, from arrays in memory or from a
+remote table, can be fitted; nothing above this layer touches a row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from tempocal.inputs import Codes
 from tempocal.links import Array
 
-# exp2 is twice as quick as exp in NumPy, at the same accuracy.
+# exp2 is twice as fast as exp in NumPy, at the same accuracy.
 LOG2_E = float(np.log2(np.e))
 
 
@@ -30,7 +30,7 @@ class Sums:
 
     @classmethod
     def zeros(cls, n_keys: int, n_coefficients: int, *, hessian: bool) -> Self:
-        """Start from nothing."""
+        """Return sums over no rows."""
         square = (n_keys, n_coefficients, n_coefficients)
         return cls(
             np.zeros(n_keys),
@@ -39,12 +39,12 @@ class Sums:
         )
 
     def times(self, factor: float) -> "Sums":
-        """Count each row so many times."""
+        """Multiply the weight of every row by ``factor``."""
         hessian = None if self.hessian is None else factor * self.hessian
         return Sums(factor * self.loss, factor * self.gradient, hessian)
 
     def add(self, keys: slice | Codes, part: "Sums") -> None:
-        """Add the sums of some of the keys, in place; none of them may come twice."""
+        """Add the sums of some keys in place; ``keys`` must be distinct."""
         self.loss[keys] += part.loss
         self.gradient[keys] += part.gradient
         if self.hessian is not None and part.hessian is not None:
@@ -52,54 +52,59 @@ class Sums:
 
 
 @dataclass(frozen=True)
-class Shortfall:
-    """What few rows are short of beside many, at a place where both were summed over.
+class Correction:
+    """Second-order correction of a sample's sums towards those of all rows.
 
-    Added to the few up to second order, so that near that place they have the sums of the many but
-    for a difference of the third derivatives.
+    Both were summed at ``center``. The difference of the two losses is added to the sample as its
+    Taylor polynomial of degree two, so that near ``center`` the error is of third order.
     """
 
     center: Array  # (keys, coefficients)
     sums: Sums
 
     @classmethod
-    def of(cls, few: Sums, many: Sums, center: Array) -> Self:
-        """Compare the sums of the few and of the many at the same coefficients."""
-        assert few.hessian is not None
-        assert many.hessian is not None
-        short = Sums(many.loss - few.loss, many.gradient - few.gradient, many.hessian - few.hessian)
-        return cls(center, short)
+    def between(cls, sample: Sums, exact: Sums, center: Array) -> Self:
+        """Subtract the sums of a sample from those of all rows, both at ``center``."""
+        assert sample.hessian is not None
+        assert exact.hessian is not None
+        difference = Sums(
+            exact.loss - sample.loss,
+            exact.gradient - sample.gradient,
+            exact.hessian - sample.hessian,
+        )
+        return cls(center, difference)
 
-    def added_to(self, found: Sums, theta: Array) -> Sums:
-        """Add it to the sums of the few at ``theta``."""
-        short, away = self.sums, theta - self.center
-        assert short.hessian is not None
-        bend = np.einsum("apq,aq->ap", short.hessian, away)
+    def applied_to(self, sample: Sums, theta: Array) -> Sums:
+        """Return the corrected sums at ``theta``, where ``sample`` was summed."""
+        difference, step = self.sums, theta - self.center
+        assert difference.hessian is not None
+        hessian_step = np.einsum("apq,aq->ap", difference.hessian, step)
+        slope = difference.gradient + 0.5 * hessian_step
         return Sums(
-            found.loss + short.loss + np.einsum("ap,ap->a", short.gradient + 0.5 * bend, away),
-            found.gradient + short.gradient + bend,
-            None if found.hessian is None else found.hessian + short.hessian,
+            sample.loss + difference.loss + np.einsum("ap,ap->a", slope, step),
+            sample.gradient + difference.gradient + hessian_step,
+            None if sample.hessian is None else sample.hessian + difference.hessian,
         )
 
 
 class Rows(Protocol):
-    """Labelled predictions that can be summed over."""
+    """Labeled predictions whose loss can be summed by key."""
 
     @property
     def n_coefficients(self) -> int:
-        """How many coefficients a key has."""
+        """Number of coefficients of each key."""
 
     @property
     def n_keys(self) -> int:
-        """How many keys there are."""
+        """Number of keys."""
 
     @property
     def total_weight(self) -> float:
-        """Weight of all rows together."""
+        """Total weight of all rows."""
 
     @property
     def key_weights(self) -> Array:
-        """Weight of the rows of each key, of shape (keys,)."""
+        """Total weight of the rows of each key, of shape (keys,)."""
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
@@ -110,52 +115,56 @@ class Rows(Protocol):
     def group_gradients(
         self, theta: Array, codes: Codes, count: int
     ) -> Iterator[Sequence[Array | csr_array]]:
-        """Gradient summed over the rows of each group and key, some groups after the others.
+        """Gradient summed over the rows of each group and key, one chunk of groups at a time.
 
-        There is a matrix of shape (groups, keys) for each coefficient, of all of them or with
-        entries where a group has rows under a key; ``codes`` are the groups of the rows, in the
-        order they came in.
+        A chunk has one matrix of shape (groups, keys) for each coefficient, dense or sparse.
+        ``codes`` are the groups of the rows, in input order.
         """
 
     def groups_by_key(self, codes: Codes, count: int) -> Array:
-        """How many groups have rows under each key, of shape (keys,)."""
+        """Count the groups that have rows under each key, of shape (keys,)."""
 
     @property
-    def squares(self) -> Array:
-        """Mean square of what each coefficient multiplies, times 4 p (1 - p) where all is even."""
+    def mean_squares(self) -> Array:
+        """Diagonal of the Hessian at theta = 0, times 4 and divided by the total weight.
 
-    def descend(self, identity: Array, pull: Array, lower: Array) -> Array | None:
-        """Coefficients close to where the loss of each key and a pull to the identity are least.
-
-        All are of shape (keys, coefficients). Where that has no end it is the identity, or another
-        place to start from; and None where rows know no quick way.
+        For a binary model these are the mean squares of the features.
         """
 
-    def have_end(self, direction: Array) -> NDArray[np.bool_]:
-        """Whether the loss of each key rises in the end as its coefficients grow in a direction.
+    def approximate_optimum(self, identity: Array, penalty: Array, lower: Array) -> Array | None:
+        """Coefficients close to the penalized optimum of each key, found without many passes.
 
-        That is of shape (keys, coefficients); where it is 0, and where rows cannot tell, it does.
+        For each key the sum of its loss and ``penalty / 2 * (theta - identity)**2`` is minimized
+        over ``theta >= lower``; all arrays are of shape (keys, coefficients). Keys without a finite
+        optimum get the identity or another starting point. None if these rows have no fast method.
+        """
+
+    def has_finite_optimum(self, direction: Array) -> NDArray[np.bool_]:
+        """Whether the loss of each key grows eventually along ``direction``, of shape (keys,).
+
+        ``direction`` is of shape (keys, coefficients). True where it is 0, and for rows that do not
+        detect separation.
         """
 
     @property
-    def know_ends(self) -> bool:
-        """Whether rows can tell that."""
+    def detects_separation(self) -> bool:
+        """Whether `has_finite_optimum` examines the rows."""
 
-    def sharpen(self, theta: Array) -> bool:
-        """Look closer at the rows around ``theta``, if there is more to see than was known.
+    def refine(self, theta: Array) -> bool:
+        """Make the sums more accurate around ``theta``, if these rows are a surrogate.
 
-        Tells whether the sums have changed, so that an optimum must be looked for again.
+        Return whether the sums have changed, so that they must be minimized again.
         """
 
-    def thin(self, size: int) -> Self:
-        """About ``size`` of the rows under their keys, evenly spaced; all, if no more."""
+    def subsample(self, size: int) -> Self:
+        """Systematic sample of about ``size`` rows in key order; all rows if there are no more."""
 
-    def condensed(self) -> Self | None:
-        """Far fewer rows, with weights, that have about the same sums; None if there are none."""
+    def moment_matched(self) -> Self | None:
+        """Far fewer weighted rows with nearly the same sums; None if there are none."""
 
 
-def squares_of(rows: Rows) -> Array:
-    """Read the mean squares off the curvature at zero, where every class is as probable."""
+def mean_squares_of(rows: Rows) -> Array:
+    """Compute `Rows.mean_squares` from the Hessian at zero."""
     sums = rows.sums(np.zeros((rows.n_keys, rows.n_coefficients)))
     assert sums.hessian is not None
     return np.asarray(4.0 * np.diag(sums.hessian.sum(axis=0)) / rows.total_weight)

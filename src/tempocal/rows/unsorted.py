@@ -1,8 +1,8 @@
-"""Sums over rows that do not come in the order of their keys, without a sorted copy of them.
+"""Sums by key over rows in any order, without a sorted copy of them.
 
-A part of the rows is put in order at a time, in a room that stays in the cache, and summed over
-there. To do that again in every pass takes no longer than to write a copy of all rows once, which
-would be a third more memory than the rows take themselves.
+One part of the rows at a time is sorted into a buffer that stays in the cache, and summed there.
+Repeating that in every pass takes no longer than writing a sorted copy of all rows once, which
+would need a third more memory than the rows themselves.
 """
 
 from dataclasses import dataclass
@@ -13,62 +13,62 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
-from tempocal.kernels.key_counts import PART, SOME_PARTS
+from tempocal.kernels.key_counts import MIN_PARTS, PART
 from tempocal.links import Array, Floats
-from tempocal.rows.key_layout import Layout
-from tempocal.rows.subsample import Moments
+from tempocal.rows.key_layout import KeyLayout
+from tempocal.rows.moment_matching import Moments
 from tempocal.rows.sums import Sums
 
-# Parts of the rows that have cells of their own, rows that are worth a cell, and cells that may be
-# there for some cores in any case.
-MOST_ROOMS, ROWS_A_CELL, FEW_CELLS = 32, 32, 2**19
+# Parts of the rows that have a table of cells each: at most this many parts, about this many rows
+# per cell, and this many cells in all tables together are always acceptable.
+MAX_TABLES, ROWS_PER_CELL, SMALL_TABLES = 32, 32, 2**19
 
 
-def sweep(
+def _fill_sums(
     features: Floats,
     weights: Array | None,
     labels: NDArray[np.int64] | None,
-    layout: Layout,
+    layout: KeyLayout,
     theta: Array,
-    *found: Array | None,
+    *out: Array | None,
 ) -> None:
-    """Fill in the sums of each part and key, (parts, keys), with one coefficient for each key.
+    """Fill in the sums of each part and key, (parts, keys), with one coefficient per key.
 
     With labels they are those of a softmax, else those of log(2 cosh(eta / 2)).
     """
-    at = np.ascontiguousarray(theta[:, 0])
-    keys, bounds = layout.keys_as_they_came, layout.bounds
-    native.sweep_sums(features, weights, labels, keys, bounds, at, *found)
+    coefficients = np.ascontiguousarray(theta[:, 0])
+    keys, bounds = layout.unsorted_keys, layout.bounds
+    native.sweep_sums(features, weights, labels, keys, bounds, coefficients, *out)
 
 
-def swept_sums(
+def unsorted_sums(
     features: Floats,
     weights: Array | None,
     labels: NDArray[np.int64] | None,
-    layout: Layout,
+    layout: KeyLayout,
     theta: Array,
     *,
     hessian: bool,
 ) -> Sums:
     """Sum losses and derivatives over the rows of each key."""
     loss, gradient = np.zeros((2, *layout.counts.shape))
-    bend = np.zeros_like(loss) if hessian else None
-    sweep(features, weights, labels, layout, theta, loss, gradient, bend)
+    curvature = np.zeros_like(loss) if hessian else None
+    _fill_sums(features, weights, labels, layout, theta, loss, gradient, curvature)
     return Sums(
         loss.sum(axis=0),
         gradient.sum(axis=0)[:, None],
-        None if bend is None else bend.sum(axis=0)[:, None, None],
+        None if curvature is None else curvature.sum(axis=0)[:, None, None],
     )
 
 
 @dataclass(frozen=True)
-class Sweep:
-    """Binary rows with one feature, as they came."""
+class UnsortedRows:
+    """Binary rows with one feature, in input order."""
 
     features: Floats  # (1, n)
-    targets: NDArray[Any]  # without weights, whole numbers
+    targets: NDArray[Any]  # integers, unless there are weights
     weights: Array | None
-    layout: Layout
+    layout: KeyLayout
 
     @property
     def feature(self) -> Floats:
@@ -78,34 +78,36 @@ class Sweep:
 
     def sums(self, theta: Array, *, hessian: bool) -> Sums:
         """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of each key."""
-        return swept_sums(self.features, self.weights, None, self.layout, theta, hessian=hessian)
+        return unsorted_sums(self.features, self.weights, None, self.layout, theta, hessian=hessian)
 
     def losses(self, theta: Array) -> Array:
         """Sum log(2 cosh(eta / 2)) over the rows of each key: (keys,)."""
         loss = np.zeros(self.layout.counts.shape)
-        sweep(self.features, self.weights, None, self.layout, theta, loss, None, None)
+        _fill_sums(self.features, self.weights, None, self.layout, theta, loss, None, None)
         return np.asarray(loss.sum(axis=0))
 
     def moments(self, cells: int, scale: float) -> Moments:
-        """Count rows in cells of their size, for which they need not be in order at all.
+        """Sum moments in cells of ``|x|``, which needs no sorting.
 
-        Without weights labels are summed over in passing.
+        Without weights the linear term is summed in the same pass.
         """
-        x, keys, n_keys = self.feature, self.layout.keys_as_they_came, self.layout.n_keys
-        # One more cell is for rows beyond.
-        in_all = n_keys * (cells + 1)
-        rooms = max(len(x) // (ROWS_A_CELL * in_all), min(SOME_PARTS, FEW_CELLS // in_all), 1)
-        rooms = min(rooms, MOST_ROOMS, -(-len(x) // PART))
-        found = np.zeros((rooms, n_keys, cells + 1, 4))
+        x, keys, n_keys = self.feature, self.layout.unsorted_keys, self.layout.n_keys
+        # One more cell is for rows beyond the last.
+        table_size = n_keys * (cells + 1)
+        n_tables = max(
+            len(x) // (ROWS_PER_CELL * table_size), min(MIN_PARTS, SMALL_TABLES // table_size), 1
+        )
+        n_tables = min(n_tables, MAX_TABLES, -(-len(x) // PART))
+        sums = np.zeros((n_tables, n_keys, cells + 1, 4))
         labels = self.targets if self.weights is None else None
-        native.cells_by_key(x, labels, self.weights, keys, np.array([scale]), found)
-        total = found[0] if rooms == 1 else found.sum(axis=0)
+        native.cells_by_key(x, labels, self.weights, keys, np.array([scale]), sums)
+        total = sums[0] if n_tables == 1 else sums.sum(axis=0)
         inside, fourth = total[:, :-1], total[..., 3]
         if labels is None:
             return Moments(inside, int(inside[..., 3].sum()), None)
         return Moments(inside, int(inside[..., 0].sum()), fourth.sum(axis=1))
 
     def keys_of(self, rows: Codes) -> Codes:
-        """Keys of some of the rows."""
-        assert self.layout.keys_as_they_came is not None
-        return self.layout.keys_as_they_came[rows].astype(np.intp)
+        """Keys of the given rows."""
+        assert self.layout.unsorted_keys is not None
+        return self.layout.unsorted_keys[rows].astype(np.intp)

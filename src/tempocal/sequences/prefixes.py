@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
-from tempocal.inputs import check_whole
+from tempocal.inputs import check_positive_int
 from tempocal.links import Array
 from tempocal.sequences.lengths import lengths_of, one_for_each, require_many, size_of
 
@@ -118,7 +118,7 @@ def prefixes(sequences: Any, *, labels: Any = None, ids: Any = None, every: int 
     """
     lengths = lengths_of(sequences)
     # A step beyond the longest sequence is one to its end, and cannot overflow.
-    step = min(check_whole(every, "every"), int(lengths.max()))
+    step = min(check_positive_int(every, "every"), int(lengths.max()))
     kept = -(-lengths // step)
     sequence = np.repeat(np.arange(len(lengths)), kept)
     before = step * (np.arange(len(sequence)) - np.repeat(np.cumsum(kept) - kept, kept))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tempocal.inputs import check_whole
+from tempocal.inputs import check_positive_int
 from tempocal.sequences.lengths import lengths_of
 from tempocal.sequences.prefixes import Prefixes, gather
 
@@ -53,7 +53,7 @@ def truncate(
     >>> [len(words) for words in cuts.take(reviews)] == cuts.length.tolist()
     True
     """
-    lengths, k = lengths_of(sequences), check_whole(k, "k")
+    lengths, k = lengths_of(sequences), check_positive_int(k, "k")
     rng = np.random.default_rng(seed)
     cuts = rng.integers(1, lengths[:, None], size=(len(lengths), k), endpoint=True)
     sequence = np.repeat(np.arange(len(lengths)), k)

@@ -41,7 +41,7 @@ def fit_blockwise(problem: Problem, strengths: Strengths, start: Array | None = 
     """Minimize the penalized loss of each key separately; all penalties must be diagonal."""
     start = _start(problem, strengths) if start is None else start
     solution = _minimize_once(problem, strengths, start, start)
-    while not solution.unbounded and problem.rows.sharpen(problem.at_keys(solution.theta)):
+    while not solution.unbounded and problem.rows.refine(problem.at_keys(solution.theta)):
         again = _minimize_once(problem, strengths, solution.theta, start)
         solution = replace(again, passes=solution.passes + again.passes)
     return solution
@@ -233,14 +233,14 @@ class _BlockwiseNewton:
         suspect &= (self.penalty_diagonal == 0.0) & (self.rows.key_weights > 0.0)[:, None]
         if self.earlier_loss is not None or not suspect.any():
             return np.zeros(len(theta), dtype=bool)
-        return ~self.rows.have_end(np.where(suspect, theta, 0.0))
+        return ~self.rows.has_finite_optimum(np.where(suspect, theta, 0.0))
 
     def have_finite_optimum(self, theta: Array, which: Mask) -> Mask:
         """Which of some keys have a finite optimum; known only for one coefficient per key."""
-        if self.shape[1] > 1 or self.earlier_loss is not None or not self.rows.know_ends:
+        if self.shape[1] > 1 or self.earlier_loss is not None or not self.rows.detects_separation:
             return np.zeros_like(which)
         candidates = which & (self.rows.key_weights > 0.0)
-        return candidates & self.rows.have_end(np.where(candidates[:, None], theta, 0.0))
+        return candidates & self.rows.has_finite_optimum(np.where(candidates[:, None], theta, 0.0))
 
     def _stopping(
         self,

@@ -148,7 +148,7 @@ def min_strengths_of(problem: Problem) -> Strengths:
 
     The mean squares come from the Hessian at probability 1/2.
     """
-    squares = problem.rows.squares
+    squares = problem.rows.mean_squares
     # All basis functions multiply the same features.
     all_squares = np.tile(squares, problem.n_coefficients // len(squares))
     means = [

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tempocal.links import Array
-from tempocal.rows import Shortfall, Sums
+from tempocal.rows import Correction, Sums
 from tempocal.solve.lbfgs import minimize_lbfgs
 from tempocal.solve.newton import minimize_newton, run_newton
 from tempocal.solve.penalties import Strengths
@@ -137,10 +137,10 @@ def _minimize_corrected(
 ) -> Solution:
     """Fit a sample that is corrected by the exact sums over all rows at the start."""
     at = problem.at_keys(start)
-    correction = Shortfall.of(sample_sums(at), exact_sums, at)
+    correction = Correction.between(sample_sums(at), exact_sums, at)
 
     def sums(at_keys: Array) -> Sums:
-        return correction.added_to(sample_sums(at_keys), at_keys)
+        return correction.applied_to(sample_sums(at_keys), at_keys)
 
     return run_newton(problem, strengths, start, exact_sums, tolerance=SAMPLE_TOLERANCE, sums=sums)
 

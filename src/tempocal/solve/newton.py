@@ -55,7 +55,7 @@ def minimize_newton(
     Pass ``start_sums``, the sums over rows at the start, if they are known.
     """
     solution = _minimize_once(problem, strengths, start, start_sums)
-    while not solution.unbounded and problem.rows.sharpen(problem.at_keys(solution.theta)):
+    while not solution.unbounded and problem.rows.refine(problem.at_keys(solution.theta)):
         again = _minimize_once(problem, strengths, solution.theta)
         solution = replace(again, passes=solution.passes + again.passes)
     return solution
@@ -129,8 +129,8 @@ def _check_unbounded(problem: Problem, strengths: Strengths, found: Solution) ->
     misclassified: the classes are separated, and larger coefficients are always better. A long last
     step is no divergence if the rows can tell that a finite optimum exists.
     """
-    if found.unbounded and problem.is_scalar and problem.rows.know_ends:
-        has_finite_optimum = problem.rows.have_end(problem.at_keys(found.theta))
+    if found.unbounded and problem.is_scalar and problem.rows.detects_separation:
+        has_finite_optimum = problem.rows.has_finite_optimum(problem.at_keys(found.theta))
         found = replace(found, unbounded=not has_finite_optimum.all())
     if not found.unbounded and _decreases_forever(problem, strengths, found):
         return replace(found, unbounded=True)
@@ -162,7 +162,7 @@ def _decreases_forever(problem: Problem, strengths: Strengths, found: Solution) 
     direction = np.where(suspect, problem.unpenalized_part(strengths)(found.theta), 0.0)
     at_keys = problem.at_keys(direction)
     is_moved = at_keys.any(axis=1) & problem.is_counted
-    return bool(is_moved.any()) and not problem.rows.have_end(at_keys)[is_moved].any()
+    return bool(is_moved.any()) and not problem.rows.has_finite_optimum(at_keys)[is_moved].any()
 
 
 def may_diverge(
@@ -174,7 +174,7 @@ def may_diverge(
     flat = (theta**2 * curvature < FLAT_SHARE * weight) & is_slope
     if flat.any():
         # Near zero, theta**2 is small although the curvature is largest: compare with that at zero.
-        squares = np.tile(rows.squares, curvature.shape[-1] // rows.n_coefficients)
+        squares = np.tile(rows.mean_squares, curvature.shape[-1] // rows.n_coefficients)
         flat &= curvature < FLAT_SHARE * squares * weight
     return np.asarray(flat | (far & is_slope))
 

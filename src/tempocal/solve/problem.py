@@ -134,13 +134,13 @@ class Problem:
 
         The baseline penalty is scaled by that share.
         """
-        rows = self.rows.thin(size)
+        rows = self.rows.subsample(size)
         share = rows.total_weight / self.rows.total_weight
         return replace(self, rows=rows, baseline_penalty=share * self.baseline_penalty), share
 
     def condensed(self) -> Self | None:
         """Return the problem with far fewer, weighted rows; None if the rows have no such set."""
-        rows = self.rows.condensed()
+        rows = self.rows.moment_matched()
         return None if rows is None else replace(self, rows=rows)
 
     def approximate_optimum(self, strengths: Strengths) -> Array | None:
@@ -159,7 +159,7 @@ class Problem:
         if not keys_are_separate or self.earlier_loss is not None or self.held_out_fold is not None:
             return None
         arguments = (each.reshape(shape) for each in (self.identity, penalty_matrix, self.lower))
-        found = self.rows.descend(*arguments)
+        found = self.rows.approximate_optimum(*arguments)
         return None if found is None else found.ravel()
 
     def at_keys(self, theta: Array) -> Array:

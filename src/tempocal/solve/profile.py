@@ -90,7 +90,7 @@ def _check_slopes(problem: Problem, solution: Solution) -> Solution:
     if solution.unbounded or not is_far.any():
         return solution
     # Slopes of tiny logits may be large.
-    is_far &= ~(np.abs(at_keys) * np.sqrt(problem.rows.squares) <= MAX_LOGIT)
+    is_far &= ~(np.abs(at_keys) * np.sqrt(problem.rows.mean_squares) <= MAX_LOGIT)
     where_unbounded = is_far.any(axis=1)
     return replace(solution, unbounded=bool(where_unbounded.any()), where_unbounded=where_unbounded)
 
@@ -190,7 +190,7 @@ def fit_profile(
 
 def _refine_rows(problem: Problem, iterate: RateIterate) -> bool:
     solution = iterate.solution
-    return not solution.unbounded and problem.rows.sharpen(problem.at_keys(solution.theta))
+    return not solution.unbounded and problem.rows.refine(problem.at_keys(solution.theta))
 
 
 def _start(

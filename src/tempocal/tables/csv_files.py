@@ -11,7 +11,7 @@ from glob import escape
 from typing import Any
 
 from tempocal.errors import InputError
-from tempocal.inputs.spelling import SIGNED_WHOLE, TRUTH, WHOLE_WITH_POINT
+from tempocal.inputs.text_patterns import INTEGER_WITH_POINT, SIGNED_INTEGER, TRUTH
 from tempocal.tables.column_names import FileColumns, quoted
 
 TypeOf = Callable[[str, dict[str, Any]], str]
@@ -57,11 +57,11 @@ _NAME = {
     **_SPELLING,
     "number": _NUMBER["number"],
     "nan": "bool_or(isnan(TRY_CAST(@ AS DOUBLE)))",
-    "point": _all(f"regexp_full_match(@, '{WHOLE_WITH_POINT}')"),
+    "point": _all(f"regexp_full_match(@, '{INTEGER_WITH_POINT}')"),
 }
 _LABEL = {
     **_NAME,
-    "signed": _all(f"regexp_full_match(trim(@), '{SIGNED_WHOLE}')")
+    "signed": _all(f"regexp_full_match(trim(@), '{SIGNED_INTEGER}')")
     + " AND count(DISTINCT @) = count(DISTINCT TRY_CAST(trim(@) AS BIGINT))",
 }
 # Columns that nobody named are typed only if they would be written as they stand.

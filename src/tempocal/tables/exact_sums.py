@@ -8,7 +8,7 @@ from tempocal.errors import InputError
 from tempocal.formula.nodes import Column, Expression, Number
 from tempocal.links import Array
 from tempocal.rows import LinearPredictor, Sums
-from tempocal.rows.surrogate import GroupSums
+from tempocal.rows.surrogate import GroupGradients
 from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.group_ids import GroupIds, codes_of
 from tempocal.tables.labeled_table import LabeledTable
@@ -55,7 +55,7 @@ class TableExactSums:
         self._predictor, self._clusters = predictor, clusters
         self.weights = finest_keys.weights
 
-    def look(self, theta: Array) -> Sums:
+    def exact_sums(self, theta: Array) -> Sums:
         """Return the sums over the rows of each atom, at coefficients (keys, coefficients)."""
         terms, width = self._terms(), self._predictor.n_coefficients
         named = {
@@ -79,7 +79,7 @@ class TableExactSums:
             sums.hessian[:, q, p] = sums.hessian[:, p, q]
         return sums
 
-    def look_by_group(self, theta: Array) -> GroupSums:
+    def exact_group_gradients(self, theta: Array) -> GroupGradients:
         """Return gradients summed over the rows of each group and atom."""
         assert self._clusters is not None
         frame = self._finest_keys.join_columns(_theta_columns(theta))
@@ -93,7 +93,7 @@ class TableExactSums:
         found = self._labeled.passes.collect(summed, "summing over the rows of each group")
         codes, count = codes_of(found["group"])
         gradients = np.stack([found[name].astype(np.float64) for name in named])
-        return GroupSums(codes, self._finest_keys.indices(found), gradients, count)
+        return GroupGradients(codes, self._finest_keys.indices(found), gradients, count)
 
     def _terms(self) -> Terms:
         z = tuple(Column(f"z{k}") for k in range(self._labeled.n_columns))

@@ -13,7 +13,7 @@ from tempocal.formula import interpret
 from tempocal.formula.input_columns import read_scores
 from tempocal.inputs import LARGEST_TIME
 from tempocal.inputs.arrays import first_missing
-from tempocal.inputs.scores import LARGEST_LOGIT
+from tempocal.inputs.logits import LARGEST_LOGIT
 from tempocal.inputs.weights import (
     FLOAT_ID_HINT,
     LARGEST_WEIGHT,

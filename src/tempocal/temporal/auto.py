@@ -23,7 +23,7 @@ from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.curves import Constant, Curve, ExponentialDecay, RandomWalk, Spline
 from tempocal.errors import InputError, warn_user
-from tempocal.inputs import Inputs, check_seed, check_whole
+from tempocal.inputs import Inputs, check_positive_int, check_seed
 from tempocal.modelfile import write_document
 from tempocal.predictor.entries import TimeColumn
 from tempocal.tables.column_names import Names
@@ -211,7 +211,7 @@ class AutoTemporalCalibrator(TemporalBase):
         return self
 
     def _folds(self) -> tuple[int, int]:
-        folds, seed = check_whole(self.folds, "folds"), check_seed(self.seed)
+        folds, seed = check_positive_int(self.folds, "folds"), check_seed(self.seed)
         if folds < 2:
             raise InputError(f"folds must be at least 2, to leave something out, but it is {folds}")
         return folds, seed

@@ -16,7 +16,7 @@ from tempocal.inputs import (
     Inputs,
     TimeKind,
     Times,
-    check_scores,
+    as_logits,
     check_time,
     require_same_kind,
 )
@@ -233,7 +233,7 @@ class TemporalBase(Calibrator):
         timed = extract_time(logits, time, self.time_column, len(self.time_kinds_))
         require_same_kind(timed.times, self.time_kinds_)
         predictions = ensure_array_like(timed.logits, self.inputs)
-        scores = check_scores(predictions, self.inputs, name=self.inputs)
+        scores = as_logits(predictions, self.inputs, name=self.inputs)
         self._check_feature_names(
             predictions if self.time_column is None else ensure_array_like(logits, "X")
         )

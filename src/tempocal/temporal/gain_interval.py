@@ -11,8 +11,7 @@ from tempocal.calibrators.table_fit_data import TableFitData
 from tempocal.curves.grid import Grid
 from tempocal.inputs import Codes
 from tempocal.kernels import native
-from tempocal.kernels.binary_losses import compare
-from tempocal.kernels.dots import dot
+from tempocal.kernels.binary_losses import compare, dot
 from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.links import Array, nll_from_logits
 from tempocal.maps import Curves, TemporalMap

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tempocal.errors import InputError
-from tempocal.inputs import as_float64, check_scores
+from tempocal.inputs import as_float64, as_logits
 from tempocal.links import Array
 
 
@@ -30,7 +30,7 @@ def scoring_function(model: Any, inputs: str) -> Callable[[list[Any]], Any]:
         )
     if inputs == "proba":
         return model.predict_proba  # type: ignore[no-any-return]
-    return lambda batch: check_scores(model.predict_proba(batch), "proba", "predict_proba")
+    return lambda batch: as_logits(model.predict_proba(batch), "proba", "predict_proba")
 
 
 def check_output(output: Any, n_prefixes: int) -> Array:

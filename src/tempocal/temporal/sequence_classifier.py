@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.summary import Summary
 from tempocal.errors import InputError
-from tempocal.inputs import check_whole
+from tempocal.inputs import check_positive_int
 from tempocal.links import Array
 from tempocal.sequences import Prefixes, prefixes, truncate
 from tempocal.sequences.lengths import lengths_of, one_for_each
@@ -154,7 +154,7 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
         ids = None if groups is None else one_for_each(groups, count, "groups")
         if self.cuts is None:
             return prefixes(sequences, labels=labels, ids=ids)
-        k = check_whole(self.cuts, "cuts")
+        k = check_positive_int(self.cuts, "cuts")
         return truncate(sequences, k, labels=labels, ids=ids, seed=self.random_state)
 
     def _ask(self, method: str, sequences: Any) -> Any:
@@ -166,7 +166,7 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
     def _score(self, cut: Prefixes, sequences: Any, calibrator: Any) -> dict[str, Any]:
         """Ask the model about prefixes, and return what the calibrator takes."""
         score = scoring_function(self.model, calibrator.inputs)
-        size, time_of = check_whole(self.batch_size, "batch_size"), _clock(self.time)
+        size, time_of = check_positive_int(self.batch_size, "batch_size"), _clock(self.time)
         scores, times, walk = list[Array](), list[Any](), cut.take(sequences)
         while batch := list(islice(walk, size)):
             times.extend(map(time_of, batch))

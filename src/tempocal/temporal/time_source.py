@@ -7,7 +7,7 @@ import numpy as np
 
 from tempocal.errors import InputError
 from tempocal.inputs import Times, as_array, check_time
-from tempocal.kernels.extremes import extremes
+from tempocal.kernels.min_max import min_max
 from tempocal.predictor.entries import TimeColumn
 from tempocal.predictor.predict import moderate
 
@@ -38,7 +38,7 @@ def extract_time(
             "no keywords to predict_proba"
         )
     n_rows = count_rows(logits, "logits")
-    times = check_time(time, n_rows, clocks=clocks, as_they_are=True)
+    times = check_time(time, n_rows, clocks=clocks, keep_int64=True)
     _require_no_time_among(logits, times)
     return TimedPredictions(logits, moderate(times))
 
@@ -71,7 +71,7 @@ def _from_columns(X: Any, time_column: TimeColumn, clocks: int) -> TimedPredicti
         )
     parts = tuple(_column(X, place) for place in places)
     column = parts if clocks == 2 else parts[0]
-    times = check_time(column, X.shape[0], clocks=clocks, as_they_are=True)
+    times = check_time(column, X.shape[0], clocks=clocks, keep_int64=True)
     return TimedPredictions(_columns(X, rest), moderate(times))
 
 
@@ -132,7 +132,7 @@ def _require_no_time_among(logits: Any, times: Times) -> None:
     """Refuse predictions of which one column is the time itself."""
     if len(getattr(logits, "shape", ())) != 2 or logits.shape[1] < 2 or times.values.ndim != 1:
         return
-    low, high = times.ends or extremes(times.values)
+    low, high = times.time_range or min_max(times.values)
     if low == high:
         return
     for place in range(logits.shape[1]):

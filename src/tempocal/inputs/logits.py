@@ -1,10 +1,10 @@
-"""Logits and probabilities of a classifier, as logits; or as probabilities for the metrics.
+"""Predictions of a classifier, validated and converted to logits, or to probabilities for metrics.
 
-A certain prediction, a probability of 0 or 1 or a logit of minus or plus infinity, is read as the
-most that a double can say: odds of 2**53 to 1. So one wrong certainty does not make a fit
-impossible, and it can be softened by a calibrator. Probabilities are kept within those odds, for
-1 - 2**-53 is the largest below 1. Finite logits are never changed, not even beyond those odds; but
-where a double no longer tells a logit from the next whole one, beyond 2**53, they are refused.
+A certain prediction (a probability of 0 or 1, or an infinite logit) is read as odds of 2**53 to 1.
+So one wrong certain prediction does not make a fit impossible, and a calibrator can soften it.
+Probabilities are clipped to those odds, since 1 - 2**-53 is the largest float64 below 1. Finite
+logits are never changed; beyond 2**53, where consecutive integers are not distinct in float64, they
+are refused.
 """
 
 from typing import Any, Literal, TypeVar
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tempocal.errors import InputError, LooksLikeProbabilitiesWarning, warn_user
 from tempocal.inputs.arrays import as_array, as_float64, require_finite
 from tempocal.kernels import native
-from tempocal.kernels.extremes import extremes
+from tempocal.kernels.min_max import min_max
 from tempocal.links import SMALLEST_PROBABILITY, Array, Floats, logsumexp
 
 Inputs = Literal["logits", "proba"]
@@ -28,49 +28,49 @@ SUM_TOLERANCE = 1e-3
 MANY_ROWS = 50
 
 
-def check_scores(scores: Any, inputs: Inputs = "logits", name: str = "logits") -> Array:
+def as_logits(predictions: Any, inputs: Inputs = "logits", name: str = "logits") -> Array:
     """Return logits: shape (n,) for one column (sigmoid), (n, K) for K >= 2 (softmax).
 
     Parameters
     ----------
-    scores : array-like of shape (n,), (n, 1) or (n, K)
-        What the classifier gave.
+    predictions : array-like of shape (n,), (n, 1) or (n, K)
+        Output of the classifier.
     inputs : {"logits", "proba"}
-        What ``scores`` are. It is said, never guessed from the values.
+        What ``predictions`` are; never guessed from the values.
     name : str
-        What to call them in an error.
+        Name of the argument in error messages.
     """
-    return check_scores_and_range(scores, inputs, name)[0].astype(np.float64, copy=False)
+    return as_logits_and_range(predictions, inputs, name)[0].astype(np.float64, copy=False)
 
 
-def check_scores_and_range(
-    scores: Any, inputs: Inputs = "logits", name: str = "logits"
+def as_logits_and_range(
+    predictions: Any, inputs: Inputs = "logits", name: str = "logits"
 ) -> tuple[Floats, float, float]:
-    """Return logits as `check_scores` does, and the lowest and the highest of them.
+    """Return logits as `as_logits` does, their minimum and their maximum.
 
-    Floats are left as such where the compiled loops read them.
+    float32 is not converted if the compiled loops can read it.
     """
     if inputs == "logits":
-        return _check_logits(scores, name)
+        return _check_logits(predictions, name)
     if inputs == "proba":
-        logits = _logits_from_proba(_check_columns(as_float64(scores, name), name), name)
-        return logits, *extremes(logits)
+        logits = _logits_from_proba(_check_columns(as_float64(predictions, name), name), name)
+        return logits, *min_max(logits)
     raise InputError(f'inputs must be "logits" or "proba", but it is {inputs!r}')
 
 
-def read_logits(scores: Any, name: str = "logits") -> Floats:
-    """Return logits in the shape of `check_scores`, whose values nobody has looked at.
+def read_logits(logits: Any, name: str = "logits") -> Floats:
+    """Return logits in the shape of `as_logits`, with unchecked values.
 
-    What has another shape or is not made of numbers is refused, as there; floats are left as such.
+    Other shapes and types are refused; float32 is not converted.
     """
-    array = as_array(scores, name)
+    array = as_array(logits, name)
     if array.dtype == np.float32 and array.flags.aligned:
         return _check_columns(array, name)
     return _check_columns(as_float64(array, name), name)
 
 
 def require_scale(low: float, high: float, name: str = "logits") -> None:
-    """Refuse to fit logits from ``low`` to ``high`` so small that coefficients would overflow."""
+    """Refuse logits, from ``low`` to ``high``, so small that coefficients would overflow."""
     largest = max(high, -low)
     if 0.0 < largest < SMALLEST_SCALE:
         raise InputError(
@@ -80,15 +80,15 @@ def require_scale(low: float, high: float, name: str = "logits") -> None:
 
 
 def warn_of_probabilities(logits: Floats, low: float, high: float) -> None:
-    """Say so where logits, from ``low`` to ``high``, look like probabilities.
+    """Warn if logits, from ``low`` to ``high``, look like probabilities.
 
-    Nothing else sums to 1 in every row; and a column of many logits is seldom all in [0, 1], on
-    both sides of 1/2.
+    Only probabilities sum to 1 in every row; and many logits in one column are seldom all in [0, 1]
+    and on both sides of 1/2.
     """
     if low < 0.0 or high > 1.0:
         return
     is_wide = len(logits) >= MANY_ROWS and low < 0.5 < high
-    if logits.ndim == 1 and is_wide and not _are_whole(logits):
+    if logits.ndim == 1 and is_wide and not _are_integers(logits):
         warn_user(
             f"all {len(logits)} logits lie in [0, 1], as probabilities do: if that is what "
             'they are, say inputs="proba"',
@@ -104,7 +104,7 @@ def warn_of_probabilities(logits: Floats, low: float, high: float) -> None:
             )
 
 
-def _are_whole(values: Floats) -> bool:
+def _are_integers(values: Floats) -> bool:
     return bool((values == np.floor(values)).all())
 
 
@@ -113,9 +113,9 @@ def check_proba(
     name: str = "proba",
     hint: str = "metrics take probabilities, after the labels: metric(y, proba)",
 ) -> Array:
-    """Return probabilities of shape (n, K); one column is taken as that of the second class.
+    """Return probabilities of shape (n, K); a single column is that of the second class.
 
-    ``hint`` ends the error about numbers that are no probabilities.
+    ``hint`` ends the error message about numbers outside [0, 1].
     """
     array = _check_columns(as_float64(proba, name), name)
     _require_probabilities(array, name, hint)
@@ -124,12 +124,12 @@ def check_proba(
     return array
 
 
-def _check_logits(scores: Any, name: str) -> tuple[Floats, float, float]:
-    given = read_logits(scores, name)
+def _check_logits(predictions: Any, name: str) -> tuple[Floats, float, float]:
+    given = read_logits(predictions, name)
     if native is None:
         given = given.astype(np.float64, copy=False)
-    # No temporary in the usual case. NaN is its own extreme, and compares as false.
-    low, high = (float(end) for end in extremes(given))
+    # No temporary in the usual case: min_max returns NaN if there is one, which compares as false.
+    low, high = (float(value) for value in min_max(given))
     if low >= -LARGEST_LOGIT and high <= LARGEST_LOGIT:
         return given, low, high
     logits = given.astype(np.float64, copy=False)
@@ -142,21 +142,21 @@ def _check_logits(scores: Any, name: str) -> tuple[Floats, float, float]:
         logits = np.where(infinite, np.copysign(CERTAIN_LOGIT, logits), logits)
     else:
         logits = _finite_rows(logits, name)
-    return logits, *extremes(logits)
+    return logits, *min_max(logits)
 
 
 def _require_moderate(logits: Array, name: str) -> None:
     beyond = np.abs(logits) > LARGEST_LOGIT
     if beyond.any():
-        place = tuple(np.argwhere(beyond)[0])
+        index = tuple(np.argwhere(beyond)[0])
         raise InputError(
-            f"{name} must lie within 2**53 of zero, but row {place[0]} has {logits[place]:g}: "
+            f"{name} must lie within 2**53 of zero, but row {index[0]} has {logits[index]:g}: "
             "for a class that is certain or impossible pass inf or -inf"
         )
 
 
 def _finite_rows(logits: Array, name: str) -> Array:
-    """Replace +inf (this class for certain) and -inf (never this class) within each row."""
+    """Replace +inf (this class is certain) and -inf (it is impossible) within each row."""
     above, below = np.isposinf(logits), np.isneginf(logits)
     unclear = (above.sum(axis=1) > 1) | below.all(axis=1)
     if unclear.any():
@@ -166,7 +166,7 @@ def _finite_rows(logits: Array, name: str) -> Array:
             "or some impossible ones, not several certain ones or none possible"
         )
     rest = logsumexp(np.where(np.isfinite(logits), logits, -np.inf))
-    # One class +inf and all others -inf leave no finite logit to measure from.
+    # One class +inf and all others -inf leave no finite logit as reference.
     rest = np.where(np.isfinite(rest), rest, 0.0)
     filled = np.where(above, rest + CERTAIN_LOGIT, logits)
     return np.where(below, rest - CERTAIN_LOGIT, filled)

@@ -6,7 +6,7 @@ from scipy.optimize import minimize_scalar
 
 import tempocal as tc
 from tempocal.rows import BinaryRows
-from tempocal.rows.subsample import LARGE_BLOCK, _far_out
+from tempocal.rows.moment_matching import LARGE_BLOCK, _find_outliers
 
 N, KEYS = 60_000, 12
 
@@ -14,7 +14,7 @@ N, KEYS = 60_000, 12
 @pytest.fixture(autouse=True)
 def few_are_many(monkeypatch):
     """Let rows be condensed however few there are."""
-    monkeypatch.setattr("tempocal.rows.sigmoid.QUICK", 0)
+    monkeypatch.setattr("tempocal.rows.sigmoid.SMALL", 0)
 
 
 def make_rows(*, weighted: bool, features: int = 1, far: float = 0.0, n: int = N) -> BinaryRows:
@@ -29,7 +29,7 @@ def make_rows(*, weighted: bool, features: int = 1, far: float = 0.0, n: int = N
 @pytest.mark.parametrize("weighted", [False, True])
 def test_points_have_about_the_sums_of_the_rows(weighted):
     rows = make_rows(weighted=weighted)
-    few = rows.condensed()
+    few = rows.moment_matched()
     assert few is not None
     assert few._features.shape[1] < N / 8
     np.testing.assert_allclose(few.key_weights, rows.key_weights, rtol=1e-12)
@@ -44,7 +44,7 @@ def test_points_have_about_the_sums_of_the_rows(weighted):
 
 def test_one_row_far_out_leaves_the_others_their_cells():
     rows, theta = make_rows(weighted=False, far=1e9), np.full((KEYS + 1, 1), 0.5)
-    few = rows.condensed()
+    few = rows.moment_matched()
     assert few is not None
     got, expected = few.sums(theta), rows.sums(theta)
     np.testing.assert_allclose(got.loss, expected.loss, rtol=1e-7)
@@ -54,19 +54,19 @@ def test_one_row_far_out_leaves_the_others_their_cells():
 def test_where_many_rows_lie_far_out_there_are_no_points():
     x = np.random.default_rng(0).normal(size=N)
     x[: N // 5] *= 1e6
-    assert BinaryRows(x[None], np.ones(N)).condensed() is None
+    assert BinaryRows(x[None], np.ones(N)).moment_matched() is None
 
 
 def test_there_are_none_of_few_rows_of_several_features_or_of_nothing():
-    assert make_rows(weighted=False, n=500).condensed() is None
-    assert make_rows(weighted=False, features=2).condensed() is None
-    assert BinaryRows(np.zeros((1, N)), np.ones(N)).condensed() is None
+    assert make_rows(weighted=False, n=500).moment_matched() is None
+    assert make_rows(weighted=False, features=2).moment_matched() is None
+    assert BinaryRows(np.zeros((1, N)), np.ones(N)).moment_matched() is None
 
 
 def test_keys_without_weight_are_not_condensed():
     weights = np.repeat([0.0, 1.0], N // 2)
     x, keys = np.linspace(-3, 3, N)[None], np.repeat([0, 1], N // 2)
-    assert BinaryRows(x, np.ones(N), weights=weights, keys=keys, n_keys=2).condensed() is None
+    assert BinaryRows(x, np.ones(N), weights=weights, keys=keys, n_keys=2).moment_matched() is None
 
 
 def hard_rows(name, random):
@@ -95,7 +95,7 @@ def hard_rows(name, random):
 )
 def test_fits_reach_the_optimum_of_all_rows(name, quick, monkeypatch):
     """Against a search of one number for each step, on the loss written out."""
-    monkeypatch.setattr("tempocal.rows.sigmoid.QUICK", quick)
+    monkeypatch.setattr("tempocal.rows.sigmoid.SMALL", quick)
     random = np.random.default_rng(3)
     z, label, weight = hard_rows(name, random)
     step = np.arange(6000) % 3
@@ -117,13 +117,13 @@ def test_fits_reach_the_optimum_of_all_rows(name, quick, monkeypatch):
 def test_rows_are_condensed_or_thinned_only_where_that_saves_time(monkeypatch):
     rows = make_rows(weighted=False)
     monkeypatch.setattr("tempocal.rows.sigmoid.native", object())
-    monkeypatch.setattr("tempocal.rows.sigmoid.QUICK", N)
-    assert rows.condensed() is None
-    assert rows.thin(100) is rows
+    monkeypatch.setattr("tempocal.rows.sigmoid.SMALL", N)
+    assert rows.moment_matched() is None
+    assert rows.subsample(100) is rows
     monkeypatch.setattr("tempocal.rows.sigmoid.native", None)
     rows = make_rows(weighted=False)
-    assert rows.condensed() is not None
-    assert rows.thin(100).total_weight < N / 100
+    assert rows.moment_matched() is not None
+    assert rows.subsample(100).total_weight < N / 100
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -132,7 +132,7 @@ def test_rows_far_out_are_found_wherever_they_are(dtype):
     for places in ([], [0], [LARGE_BLOCK - 1, LARGE_BLOCK], [7, 2 * LARGE_BLOCK, len(x) - 1]):
         far = x.copy()
         far[places] = 100.0 * (-1.0) ** np.arange(len(places))
-        assert _far_out(far, 10, 1.0).tolist() == places
+        assert _find_outliers(far, 10, 1.0).tolist() == places
     # What is as far as the last cell ends is beyond it.
     x[3] = -10.0
-    assert _far_out(x, 10, 1.0).tolist() == [3]
+    assert _find_outliers(x, 10, 1.0).tolist() == [3]
