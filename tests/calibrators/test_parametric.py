@@ -167,8 +167,8 @@ class TestVector:
         cal = tc.VectorScaling(shrinkage=(3.0, 20.0)).fit(z, y)
 
         def objective(c):
-            pull = 1.5 * ((c[:3] - 1) ** 2).sum() + 10 * (c[3:] ** 2).sum()
-            return softmax_nll(z * c[:3] + c[3:], y) + pull / len(y)
+            penalty = 1.5 * ((c[:3] - 1) ** 2).sum() + 10 * (c[3:] ** 2).sum()
+            return softmax_nll(z * c[:3] + c[3:], y) + penalty / len(y)
 
         found = np.concatenate([cal.weights_, cal.bias_])
         assert objective(found) <= minimum(objective, [1, 1, 1, 0, 0, 0]) + 1e-9
@@ -195,8 +195,8 @@ def matrix_objective(x, y, shrinkage, regularization):
         offset = weights - eye
         if regularization == "odir":
             offset = offset * (1 - eye)
-        pull = shrinkage / 2 * ((offset**2).sum() + (bias**2).sum())
-        return softmax_nll(x @ weights.T + bias, y) + pull / len(y)
+        penalty = shrinkage / 2 * ((offset**2).sum() + (bias**2).sum())
+        return softmax_nll(x @ weights.T + bias, y) + penalty / len(y)
 
     return objective
 

@@ -1,4 +1,4 @@
-"""Many small fits at once, against one fit for each key."""
+"""Blockwise Newton equals a separate fit for each key."""
 
 import numpy as np
 import pytest
@@ -89,7 +89,7 @@ def test_equals_a_fit_for_each_key(model, strengths, weighted):
 
 
 @pytest.mark.parametrize("model", ["temperature", "beta"])
-def test_bounds_hold_and_push_back(model):
+def test_bounds_hold_with_a_positive_gradient(model):
     """At a bound the gradient is not negative; elsewhere it is zero."""
     z, y, keys = simulate()
     problem = problem_of(-z, y, keys, 12, model=model)
@@ -114,7 +114,7 @@ def test_the_start_does_not_matter(model):
 @pytest.mark.parametrize("method", [fit, fit_blockwise])
 @pytest.mark.parametrize("start", [[1, 1, 0], [0, 0, 0], [0, 41, -28], [41, 0, 28], [0, 5, -3]])
 def test_the_start_does_not_matter_where_slopes_are_nearly_alike(start, method):
-    """Of logits near zero, a and b of beta calibration do the same, and one bound must hold."""
+    """For logits near zero, a and b of beta calibration are collinear; one is at its bound."""
     z, y, keys = simulate(n_keys=4)
     own = keys == 1
     problem = problem_of(0.01 * z[own], y[own], None, 1, model="beta")
@@ -136,13 +136,13 @@ def hard():
 
 class TestHardKeys:
     @every_model
-    def test_say_which_of_them_ran_away(self, model):
+    def test_say_which_of_them_are_unbounded(self, model):
         z, y, keys = hard()
         solution = fit_blockwise(problem_of(z, y, keys, 5, model=model), (0.0, 0.0))
         assert solution.unbounded
         expected = [True, True, False, False, True]
         if model == "temperature":
-            # A scale alone cannot follow one class, unless its logits have one sign.
+            # A scale alone diverges on a single class only if its logits have one sign.
             expected[1] = False
             expected[4] = bool((z[keys == 4] > 0) == (y[keys == 4] > 0))
         assert solution.where_unbounded.tolist() == expected
@@ -159,7 +159,7 @@ class TestHardKeys:
 
     @every_model
     @pytest.mark.parametrize("strength", [1e-3, 1.0, 100.0])
-    def test_are_finite_with_a_pull(self, model, strength):
+    def test_are_finite_with_a_penalty(self, model, strength):
         z, y, keys = hard()
         strengths = (strength, strength)
         solution = fit_blockwise(problem_of(z, y, keys, 5, model=model), strengths)
@@ -171,15 +171,15 @@ class TestHardKeys:
             np.testing.assert_allclose(table[key], expected, rtol=1e-4, atol=1e-6)
 
     @every_model
-    def test_without_rows_are_the_identity_where_there_is_a_pull(self, model):
+    def test_without_rows_are_the_identity_under_a_penalty(self, model):
         z, y, keys = hard()
         problem = problem_of(z, y, keys, 5, model=model)
-        penalty_gradient = fit_blockwise(problem, (1.0, 1.0)).theta.reshape(5, -1)[3]
-        np.testing.assert_allclose(penalty_gradient, MODELS[model][0], atol=1e-12)
+        penalized = fit_blockwise(problem, (1.0, 1.0)).theta.reshape(5, -1)[3]
+        np.testing.assert_allclose(penalized, MODELS[model][0], atol=1e-12)
         assert np.isfinite(fit_blockwise(problem, (0.0, 0.0)).theta).all()
 
     @every_model
-    def test_of_logits_that_say_nothing(self, model):
+    def test_of_uninformative_logits(self, model):
         keys = np.repeat([0, 1], 20)
         z, y = np.zeros(40), np.tile([0.0, 1.0], 20)
         solution = fit_blockwise(problem_of(z, y, keys, 2, model=model), (1.0, 1.0))

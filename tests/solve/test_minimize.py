@@ -69,7 +69,7 @@ def test_lbfgs_reaches_what_newton_reaches(diagonal):
     )
 
 
-def test_the_loss_of_a_solution_is_without_the_pull():
+def test_the_loss_of_a_solution_is_without_the_penalty():
     problem, strength = line(), (3.0, 4.0)
     solution = fit(problem, strength)
     alone = problem.rows.sums(solution.theta[None])
@@ -99,8 +99,8 @@ def of_two_kinds(every: int, n=40_000) -> Problem:
     [line(n=40_000), shared(), softmax(diagonal=True, n=40_000), of_two_kinds(8), of_two_kinds(80)],
     ids=["line", "shared", "vector", "misled", "misled by few"],
 )
-def test_a_sample_start_ends_in_the_same_place(monkeypatch, problem, size, strength):
-    """Even where the sample is of another kind than the rest, or too small."""
+def test_a_start_from_a_sample_reaches_the_same_optimum(monkeypatch, problem, size, strength):
+    """Even if the sample is not representative, or too small."""
     monkeypatch.setattr("tempocal.solve.minimize.SMALL_SAMPLE_ROWS", size)
     from_sample = fit(problem, strength)
     monkeypatch.setattr("tempocal.solve.minimize.SMALL_SAMPLE_ROWS", 10**9)
@@ -112,7 +112,7 @@ def test_a_sample_start_ends_in_the_same_place(monkeypatch, problem, size, stren
 
 
 def test_from_a_sample_one_pass_is_left(monkeypatch):
-    """Beside those that put it right."""
+    """Not counting those that correct the sample."""
     monkeypatch.setattr("tempocal.solve.minimize.SMALL_SAMPLE_ROWS", 4000)
     assert fit(shared(), NO_PENALTY).passes == 1
     assert fit(line(n=40_000), NO_PENALTY).passes == 1
@@ -196,7 +196,7 @@ def test_nearly_separable_rows_still_have_one():
     assert not solution.unbounded
 
 
-def test_logits_that_say_nothing_leave_the_identity():
+def test_uninformative_logits_leave_the_identity():
     rows = BinaryRows(np.zeros((1, 10)), np.arange(10) % 2.0)
     assert fit(problem_of(rows, [1.0]), NO_PENALTY).theta == 1.0
     rows = SharedRows(np.ones((3, 10)), np.arange(10) % 3)
@@ -204,7 +204,7 @@ def test_logits_that_say_nothing_leave_the_identity():
 
 
 def test_an_optimum_at_zero_is_not_taken_for_none():
-    """Every logit comes with both labels, so that it says nothing."""
+    """Every logit comes with both labels, so that it is uninformative."""
     z = np.random.default_rng(0).normal(size=50)
     rows = BinaryRows(np.stack([np.tile(z, 2), np.ones(100)]), np.repeat([0.0, 1.0], 50))
     solution = fit(problem_of(rows, [1.0, 0.0]), NO_PENALTY)
@@ -221,8 +221,8 @@ def test_an_optimum_at_zero_is_not_taken_for_none():
 @pytest.mark.parametrize("n", [100, 5000, 40_000, 200_000])
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("scale", [0.3, 2.0, 10.0])
-def test_separated_rows_beside_such_as_say_nothing_have_no_finite_optimum(n, share, scale):
-    """A logit of 0 loses as much at any slope, so that something is always left to lose."""
+def test_separated_rows_next_to_uninformative_ones_have_no_finite_optimum(n, share, scale):
+    """A logit of 0 has the same loss at any slope, so that the total loss never vanishes."""
     rng = np.random.default_rng(0)
     x = scale * rng.choice([-1.0, 1.0], n) * (rng.random(n) > share)
     labels = np.where(x == 0.0, rng.integers(0, 2, n), x > 0).astype(np.int64)
@@ -251,7 +251,7 @@ def each_alone(rows: BinaryRows) -> Problem:
 
 @pytest.mark.parametrize("n", [1000, 20_000, 100_000])
 def test_rows_with_long_tails_have_one(n):
-    """One row far out on the wrong side is enough, however little all the others lose."""
+    """One misclassified row far out is enough, however small the loss of all others."""
     rng = np.random.default_rng(0)
     x = np.sinh(3.0 * rng.normal(size=n))
     labels = (rng.logistic(size=n) < 0.3 * x).astype(np.int64)
@@ -261,7 +261,7 @@ def test_rows_with_long_tails_have_one(n):
     assert found.converged
 
 
-def test_rows_of_weight_zero_object_to_nothing():
+def test_rows_of_weight_zero_do_not_make_an_optimum_finite():
     x = np.array([[-2.0, -1.0, 1.0, 2.0, 3.0]])
     labels, weights = np.array([0.0, 0.0, 1.0, 1.0, 0.0]), np.array([1.0, 1.0, 1.0, 1.0, 0.0])
     rows = BinaryRows(x, labels, weights=weights)
@@ -317,8 +317,8 @@ def test_saturated_lines(size, n_steps):
 
 @pytest.mark.parametrize("n", [1000, 5000, 20_000])
 @pytest.mark.parametrize("seed", range(8))
-def test_few_wrong_rows_next_to_zero_leave_a_steep_slope_that_ends(n, seed):
-    """The last steps are long beside where it all began, and promise little."""
+def test_few_wrong_rows_next_to_zero_leave_a_steep_but_finite_slope(n, seed):
+    """The last steps are long compared with the start, and predict little decrease."""
     rng = np.random.default_rng(seed)
     z = 3.0 * rng.normal(size=n)
     keys, y = np.arange(n) % 2, (z > 0).astype(np.int64)

@@ -1,4 +1,4 @@
-"""The search over rates, against brute force: a fit at each of 400 of them."""
+"""The search over rates is compared with brute force: a fit at each of 400 rates."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def exponential(log_rate):
 
 
 def make_exponential(z, t, y, *, platt, weights=None):
-    """Problems at every rate; a pull is half on the first and half on the last value."""
+    """Problems at every rate; a penalty is half on the first and half on the last value."""
     features = np.stack([z, np.ones_like(z)]) if platt else z[None]
     rows = BinaryRows(features, y, weights=weights, keys=t.astype(np.intp), n_keys=STEPS)
     identity = np.array([1.0, 0.0]) if platt else np.array([1.0])
@@ -64,10 +64,10 @@ def make_exponential(z, t, y, *, platt, weights=None):
     return make
 
 
-def kron_each(level, pull):
+def kron_each(level, matrix):
     if level.ndim == 2:
-        return np.kron(level, pull)
-    return np.array([np.kron(one, pull) for one in level])
+        return np.kron(level, matrix)
+    return np.array([np.kron(one, matrix) for one in level])
 
 
 def objective(make, log_rates, theta, strengths):
@@ -144,7 +144,7 @@ def test_weights_are_repetitions():
 
 
 def test_one_step_below_the_tolerance_is_the_optimum_in_the_rate_too():
-    """The derivative of the profile by the rate vanishes, unless it stands at an end."""
+    """The derivative of the profile by the rate vanishes, unless the rate is at a limit."""
     z, t, y = simulate("rising", n=2000)
     make = make_exponential(z, t, y, platt=False)
     place = fit_profile(make, 1, (1.0, 1.0))
@@ -221,7 +221,7 @@ class TestHardCases:
         assert found <= brute_force(make, (1.0, 1.0), RATES[::4]) + 1e-6 * n
 
     @pytest.mark.parametrize("seed", range(3))
-    def test_reversed_labels_stand_at_the_bound(self, seed):
+    def test_reversed_labels_end_at_the_bound(self, seed):
         z, t, y = simulate("flat", n=3000, seed=seed)
         make = make_exponential(-z, t, y, platt=False)
         place = fit_profile(make, 1, (0.0, 0.0))

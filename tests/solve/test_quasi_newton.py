@@ -1,4 +1,4 @@
-"""Many coefficients: gradients lead close to the optimum, and Newton's method ends there."""
+"""Many coefficients: chord steps come close to the optimum, and Newton's method finishes."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_a_fit_from_a_sample_has_the_optimum_of_all_rows(strengths):
     assert found.loss == pytest.approx(wanted.loss, rel=1e-13)
     at_optimum = problem.evaluate(found.theta, strengths)
     assert np.abs(at_optimum.gradient).max() < 1e-8 * N
-    # Of plain likelihood, what all classes have in common is free.
+    # Without a penalty the likelihood does not change if all classes shift alike.
     centered = [
         (one - one.mean(axis=0)) if strengths == NO_PENALTY else one
         for one in (theta.reshape(6, 7) for theta in (found.theta, wanted.theta))
@@ -89,7 +89,7 @@ def test_a_class_that_the_sample_has_not_is_fitted():
 
 @pytest.mark.parametrize("noise", [1e-5, 1e-3, 0.05])
 @pytest.mark.parametrize("are_alike", [False, True])
-def test_a_sample_whose_classes_are_separated_leads_nobody_astray(noise, are_alike):
+def test_a_sample_whose_classes_are_separated_does_not_mislead(noise, are_alike):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(6, N))
     if are_alike:

@@ -1,4 +1,4 @@
-"""The quadratic at the keys, against one problem after the other."""
+"""The quadratic at the keys is compared with one problem after the other."""
 
 import numpy as np
 import pytest
@@ -51,8 +51,8 @@ def written_out(quadratic, basis, penalty_matrix, theta):
 @WIDTHS
 @pytest.mark.parametrize("count", [2, 5])
 @pytest.mark.parametrize("lower", [-np.inf, 0.2], ids=["free", "bounded"])
-@pytest.mark.parametrize("shared", [False, True], ids=["own pulls", "one pull"])
-def test_best_is_where_the_gradient_vanishes_or_a_bound_holds(width, count, lower, shared):
+@pytest.mark.parametrize("shared", [False, True], ids=["own penalties", "one penalty"])
+def test_the_minimum_is_where_the_gradient_vanishes_or_a_bound_holds(width, count, lower, shared):
     quadratic, bases = make_quadratic(width, count, lower), make_bases(count)
     n = count * width
     penalty_matrices = np.eye(n) if shared else np.arange(1.0, RATES + 1)[:, None, None] * np.eye(n)
@@ -89,14 +89,14 @@ def test_sums_a_tiny_step_away_are_those_of_a_pass(width):
 @pytest.mark.parametrize(
     ("values", "wanted"),
     [
-        ([3.0, 1.0, 2.0, 2.0 + 1e-14, 2.0], [1]),  # a level end that is higher
-        ([1.0, 3.0, 2.0, 2.0 + 1e-14, 2.0 - 1e-14], [0, 2]),  # one that is a dip of its own
+        ([3.0, 1.0, 2.0, 2.0 + 1e-14, 2.0], [1]),  # a plateau at the end that is higher
+        ([1.0, 3.0, 2.0, 2.0 + 1e-14, 2.0 - 1e-14], [0, 2]),  # one that is a local minimum
         ([2.0, 2.0, 2.0 + 1e-14, 3.0, 1.0], [0, 4]),
         ([3.0, 2.0, 2.0, 3.0, 1.0, 4.0], [1, 4]),
         ([1.0, 1.0, 1.0], [0]),
     ],
 )
-def test_level_rates_are_one_dip(values, wanted):
+def test_a_plateau_is_one_local_minimum(values, wanted):
     assert _local_minima(np.array(values), 1e-12).tolist() == wanted
 
 

@@ -1,4 +1,4 @@
-"""Strengths from the data: what they maximize, what groups change, how folds agree with refits."""
+"""Strengths from the data: the evidence, the design effect of groups, folds against refits."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ def log_evidence(problem, strength):
 
 
 def test_the_strength_chosen_has_the_most_evidence():
-    """Laplace's approximation stands beside the integral itself."""
+    """The Laplace approximation is compared with the integral itself."""
     problem = temperature(400)
     chosen = fit_by_evidence(problem, None).strengths[0]
     grid = chosen * np.exp(np.linspace(-1.5, 1.5, 13))
@@ -45,9 +45,9 @@ def test_the_strength_chosen_has_the_most_evidence():
 
 def test_the_fit_is_exact_at_the_strength_it_reports():
     problem = line()
-    shrunk = fit_by_evidence(problem, None)
+    result = fit_by_evidence(problem, None)
     np.testing.assert_allclose(
-        fit(problem, shrunk.strengths).theta, shrunk.solution.theta, rtol=1e-8, atol=1e-10
+        fit(problem, result.strengths).theta, result.solution.theta, rtol=1e-8, atol=1e-10
     )
 
 
@@ -115,7 +115,7 @@ def keyed_softmax(n=600):
 
 @pytest.mark.parametrize("value", [0.1, 10.0, 1000.0])
 def test_fold_fits_agree_with_full_refits(value):
-    """A Newton step from the common optimum scores the left-out rows as a refit does."""
+    """A Newton step from the common optimum predicts the held-out rows as well as a refit does."""
     problem, strength = keyed_softmax(n=3000), (value, value)
     stepped = fold_coefficients(problem, fit(problem, strength), strength)
     refitted = np.array(
@@ -126,7 +126,7 @@ def test_fold_fits_agree_with_full_refits(value):
     assert abs(difference) / weight < 2e-4
 
 
-def test_folds_choose_what_predicts_rows_left_out():
+def test_folds_choose_what_predicts_held_out_rows():
     problem = keyed_softmax()
     chosen = fit_by_folds(problem).strengths
 
@@ -141,30 +141,30 @@ def test_folds_choose_what_predicts_rows_left_out():
     assert held_out(chosen[0]) <= best + 1e-3
 
 
-def test_one_fold_left_out_is_enough_for_large_models():
-    shrunk = fit_by_folds(replace(keyed_softmax(), max_newton=3))
-    assert shrunk.solution.converged
-    assert shrunk.solution.hessian is None
+def test_one_held_out_fold_is_enough_for_large_models():
+    result = fit_by_folds(replace(keyed_softmax(), max_newton=3))
+    assert result.solution.converged
+    assert result.solution.hessian is None
     # The rows' structure is diagonal, so strong regularization wins.
-    assert shrunk.strengths[0] >= 10
+    assert result.strengths[0] >= 10
 
 
-def test_groups_are_dealt_whole():
+def test_groups_are_not_split_between_folds():
     groups = Groups(np.repeat(np.arange(20), 3), 20)
     folds = fold_codes(60, groups)
     assert all(len(set(folds[groups.codes == g])) == 1 for g in range(20))
     assert set(folds) == set(range(N_FOLDS))
 
 
-def test_left_out_rows_do_not_count():
+def test_held_out_rows_do_not_count():
     problem = keyed_softmax()
-    whole = softmax(diagonal=False)
+    all_rows = softmax(diagonal=False)
     theta = problem.identity * 0.7
-    no_pull = (0.0, 0.0)
+    no_penalty = (0.0, 0.0)
     parts = [
-        replace(problem, held_out_fold=f).evaluate(theta, no_pull).value for f in range(N_FOLDS)
+        replace(problem, held_out_fold=f).evaluate(theta, no_penalty).value for f in range(N_FOLDS)
     ]
-    total = whole.evaluate(theta, no_pull).value
+    total = all_rows.evaluate(theta, no_penalty).value
     assert sum(parts) == pytest.approx((N_FOLDS - 1) * total, rel=1e-12)
 
 

@@ -7,7 +7,7 @@ from tempocal.solve import Penalty, Problem
 
 
 def problem_of(rows, identity, lower=-np.inf) -> Problem:
-    """The same coefficients at all keys; slopes, but for those that are 0 where nothing changes."""
+    """The same coefficients at all keys; those that are 0 in the identity are biases."""
     identity = np.asarray(identity, dtype=float)
     slopes = np.asarray(identity != 0, dtype=float)
     return Problem(

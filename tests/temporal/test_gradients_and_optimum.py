@@ -62,7 +62,7 @@ def dirichlet(z):
     return full(log_softmax(z, axis=1))
 
 
-# Features, identity, which are biases, which no strength pulls, lower bounds.
+# Features, identity, which are biases, which are not penalized, lower bounds.
 MODELS = {
     "temperature": (tc.TemperatureScaling, 2, scale, [1], [0], [0], [1e-9]),
     "temperature, three classes": (tc.TemperatureScaling, 3, scale, [1], [0], [0], [1e-9]),
@@ -101,7 +101,7 @@ every_model = pytest.mark.parametrize("model", MODELS)
 
 
 class Objective:
-    """Summed negative log likelihood plus the pulls, of a table of coefficients."""
+    """Summed negative log likelihood plus the penalties, of a table of coefficients."""
 
     def __init__(self, model, basis, level, smooth=None, seed=0):
         kind, n_classes, features, identity, biases, free, lower = MODELS[model]
@@ -111,9 +111,9 @@ class Objective:
         self.identity = np.asarray(identity, dtype=float)
         self.lower = lower
         bias, free = np.asarray(biases, dtype=bool), np.asarray(free, dtype=bool)
-        self.pulled = np.where(bias, STRENGTH[1], np.where(free, 0.0, STRENGTH[0]))
+        self.strengths = np.where(bias, STRENGTH[1], np.where(free, 0.0, STRENGTH[0]))
         if kind is tc.TemperatureScaling:
-            self.pulled = np.array([STRENGTH[0]])
+            self.strengths = np.array([STRENGTH[0]])
         self.level = level
         self.smooth = np.zeros_like(level) if smooth is None else smooth
 
@@ -132,8 +132,8 @@ class Objective:
             residual[n, self.y] -= 1
         gradient = self.basis.T @ np.einsum("nk,nkp->np", residual, self.features)
         offset = table - self.identity
-        pull = self.level @ offset * self.pulled + SMOOTHNESS * self.smooth @ offset
-        return loss + 0.5 * (offset * pull).sum(), (gradient + pull).ravel()
+        penalty_gradient = self.level @ offset * self.strengths + SMOOTHNESS * self.smooth @ offset
+        return loss + 0.5 * (offset * penalty_gradient).sum(), (gradient + penalty_gradient).ravel()
 
     def hessian(self, flat):
         table = flat.reshape(-1, len(self.identity))
@@ -147,9 +147,9 @@ class Objective:
         else:
             p = np.exp(log_softmax(eta, axis=1))[:, :, None]
             weighed = p * (design - (p * design).sum(axis=1, keepdims=True))
-        pull = np.kron(self.level, np.diag(self.pulled))
-        pull += SMOOTHNESS * np.kron(self.smooth, np.eye(width))
-        return np.tensordot(design, weighed, axes=([0, 1], [0, 1])) + pull
+        penalty = np.kron(self.level, np.diag(self.strengths))
+        penalty += SMOOTHNESS * np.kron(self.smooth, np.eye(width))
+        return np.tensordot(design, weighed, axes=([0, 1], [0, 1])) + penalty
 
     def best(self, start=None):
         """Minimize by scipy: with the Hessian, or with bounds where that goes beyond them."""

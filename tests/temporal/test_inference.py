@@ -95,7 +95,7 @@ class TestConstant:
         np.testing.assert_allclose(found, expected, rtol=1e-3)
 
     @pytest.mark.parametrize("grouped", [False, True])
-    def test_with_a_pull_adds_what_the_prior_expects(self, grouped):
+    def test_with_a_penalty_adds_what_the_prior_expects(self, grouped):
         strength = 20.0
         groups = G if grouped else None
         cal = temporal(tc.TemperatureScaling(shrinkage=strength), tc.Constant(), groups=groups)
@@ -155,7 +155,7 @@ class TestPerStep:
 
 class TestRandomWalk:
     @pytest.mark.parametrize("grouped", [False, True])
-    def test_is_a_sandwich_with_the_pull(self, grouped):
+    def test_is_a_sandwich_with_the_penalty(self, grouped):
         strength, smoothness = 1.5, 4.0
         groups = G if grouped else None
         cal = temporal(
@@ -166,13 +166,13 @@ class TestRandomWalk:
         eta = features @ values
         steps = np.diff(np.eye(len(STEPS)), axis=0)
         walk = steps.T @ steps * np.ptp(STEPS)  # all gaps are one step
-        pull = strength * np.eye(len(STEPS)) + smoothness * walk
+        penalty = strength * np.eye(len(STEPS)) + smoothness * walk
         information = fisher(features, eta)
-        bread = np.linalg.inv(information + pull)
+        bread = np.linalg.inv(information + penalty)
         determined = np.trace(bread @ information)
         middle = noise(features, eta, G, determined) if grouped else information
         effect = len(Y) / cal.summary().effective_number
-        covariance = bread @ (middle + effect * pull) @ bread
+        covariance = bread @ (middle + effect * penalty) @ bread
         np.testing.assert_allclose(deviation(cal, STEPS), np.sqrt(np.diag(covariance)), rtol=1e-3)
         half = 0.5 * (np.eye(len(STEPS))[0] + np.eye(len(STEPS))[1])
         expected = np.sqrt(half @ covariance @ half)

@@ -196,7 +196,7 @@ class TestPerStep:
 
 class TestExponential:
     def test_of_equal_values_has_the_objective_of_the_global_method(self):
-        """With alpha = 0 the pull on its two ends is the pull on the one coefficient."""
+        """With alpha = 0 the penalty on its two ends is that on the one coefficient."""
         track = tc.ExponentialDecay().track(T.astype(float), None)
         for rate in (1e-2, 1.0, 1e3):
             shape = track.shape([rate])

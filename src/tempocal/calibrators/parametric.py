@@ -58,15 +58,15 @@ class LinearModel:
     identity : ndarray of shape (coefficients,)
         The coefficients that change nothing.
     slopes, biases : ndarray of shape (coefficients,)
-        Which coefficients are slopes and which biases, as ones and zeros; no strength pulls on the
-        others.
+        Which coefficients are slopes and which biases, as ones and zeros; the others are
+        not penalized.
     lower : ndarray of shape (coefficients,)
         Lower bounds.
-    steady : ndarray of shape (coefficients,)
-        A pull that is there at any strength.
+    baseline_penalty : ndarray of shape (coefficients,)
+        Diagonal of a penalty that does not depend on the strengths.
     readout : ndarray of shape (numbers of the map, coefficients)
         From coefficients to the numbers of the map.
-    moment, most_newton
+    moment, max_newton
         As for `Problem`.
     standard : Standard or None
         The coordinates of the coefficients, where logits are not of ordinary size.

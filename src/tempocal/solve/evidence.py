@@ -119,14 +119,14 @@ def converge_strengths(
     """Alternate strength updates and fits, from a fit at some strengths, until they converge."""
     solution, strengths, effect = start.solution, start.strengths, start.design_effect or 1.0
     rounds = [start]
-    before = np.inf
+    last_change = np.inf
     for _ in range(max_rounds):
         quadratic = LaplaceApproximation.at(problem, solution, strengths, effect)
-        chosen = quadratic.converge(min_strengths, fixed_strengths, max_updates)
+        updated = quadratic.converge(min_strengths, fixed_strengths, max_updates)
         # Small twice in a row, because the Hessian may be that of the previous round.
-        last, before = before, max_log_change(chosen, strengths)
-        change = max(last, before)
-        strengths = chosen
+        previous_change, last_change = last_change, max_log_change(updated, strengths)
+        change = max(previous_change, last_change)
+        strengths = updated
         solution = fit(problem, strengths, solution.theta)
         if solution.unbounded:
             # Later rounds would start far out, where divergence can no longer be detected.

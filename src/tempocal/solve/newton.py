@@ -6,10 +6,10 @@ not decrease the objective by a tenth of what the model predicts is repeated wit
 quadratic, a step with a predicted decrease of 1e-12 moves the linear predictors by about 1e-6 and
 leaves about the square of that.
 
-Separable data have no finite optimum: the loss decreases for ever as coefficients grow. Such fits
-are reported as unbounded. The signs are steps in unpenalized directions that are long but predict
-no decrease, a loss of nearly zero far from the start, and rows that say the loss never rises along
-the coefficients.
+Separable data have no finite optimum: the loss decreases forever as coefficients grow. Such fits
+are reported as unbounded. The signs are a long step in unpenalized directions that predicts no
+decrease, a loss of nearly zero with large coefficients, and a loss that the rows know never to rise
+in the direction of the coefficients.
 """
 
 from collections.abc import Callable
@@ -274,7 +274,7 @@ def _iterate(
         if damping == 0.0 and predicted <= tolerance * total_weight:
             loss_vanished = nonnegative_loss and point.value <= NEGLIGIBLE * total_weight
             # Only unpenalized directions can diverge. The Hessian at the start says how far the
-            # step moves the linear predictors; if it was zero, use the relative step.
+            # step moves the linear predictors; if the loss is zero, use the relative step.
             unpenalized = unpenalized_part(step)
             diverges = bool(unpenalized @ curvature @ unpenalized > DIVERGENCE**2 * total_weight)
             if loss_vanished and not diverges:
@@ -310,7 +310,7 @@ def _bounded_step(point: _PointWithHessian, lower: Array, damping: float) -> Arr
         curvature = point.hessian[np.ix_(free, free)]
         step[free] = -solve_semidefinite(curvature, reduced_gradient[free], damping)
         violated = free & (point.theta + step < lower)
-        # A coefficient at its bound whose gradient points inwards after the step is released, once.
+        # A coefficient at its bound whose gradient is negative after the step is released, once.
         new_gradient = point.gradient + point.hessian @ step
         released = (
             ~free & ~released_before & (new_gradient < 0)

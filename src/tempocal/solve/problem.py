@@ -24,7 +24,7 @@ from tempocal.solve.penalties import (
 )
 from tempocal.solve.quadratic_loss import QuadraticLoss
 
-# As many as matrix scaling of 16 classes has.
+# Enough for matrix scaling of 16 classes.
 MAX_NEWTON_COEFFICIENTS = 300
 
 
@@ -59,12 +59,12 @@ class Problem:
         Penalties, each to be multiplied by a strength.
     lower : ndarray of shape (coefficients,)
         Lower bounds, minus infinity if there is none.
-    steady : ndarray of shape (coefficients,)
+    baseline_penalty : ndarray of shape (coefficients,)
         Diagonal of a penalty that does not depend on the strengths.
     moment : ndarray of shape (width, width)
         Second moment of the features: for L-BFGS, the approximate Hessian of each row of ``width``
         coefficients.
-    most_newton : int
+    max_newton : int
         With more coefficients than this a Hessian is too costly, and L-BFGS is used.
     held_out_fold : int or None
         Key whose rows do not count.
@@ -90,9 +90,9 @@ class Problem:
 
     @property
     def is_scalar(self) -> bool:
-        """Whether there is a single coefficient at a single key, and no earlier loss."""
-        alone = self.earlier_loss is None and self.held_out_fold is None
-        return alone and self.n_coefficients == len(self.basis) == self.basis.ndim == 1
+        """Whether there is a single coefficient at a single key, and all loss is that of rows."""
+        only_rows = self.earlier_loss is None and self.held_out_fold is None
+        return only_rows and self.n_coefficients == len(self.basis) == self.basis.ndim == 1
 
     @cached
     def is_counted(self) -> NDArray[np.bool_]:

@@ -1,11 +1,11 @@
 """How sure the coefficients along time are: robust to rows of one group saying the same.
 
 With A the curvature of the penalized loss, J the variance of its gradient over groups and S the
-pull, the covariance of the coefficients is::
+penalty matrix, the covariance of the coefficients is::
 
     V  =  A^-1 (J + d S) A^-1
 
-J carries the noise. d S, with the design effect d, carries the bias that the pull brings in, as
+J carries the noise. d S, with the design effect d, carries the bias of the penalty, as
 large as the prior expects it to be: bands around shrunken curves then cover as often as they say,
 on average over time (Nychka 1988). Without groups J is the curvature of the loss: rows are taken
 as independent. A curve with a rate has a row and a column more for it.
@@ -65,8 +65,8 @@ class Inference:
         How many rows say as much as one independent row.
     n_determined : float
         Effective number of coefficients.
-    memory : Memory
-        What the bands were made of, to which further rows can be added.
+    posterior : Posterior
+        Posterior of the model, which further rows can update.
     """
 
     band: Band | StepBand
@@ -77,7 +77,7 @@ class Inference:
 
 
 def infer(fitted: CurveFit, groups: Groups | None, previous: Posterior | None = None) -> Inference:
-    """Work out how sure a fit is; ``before`` is what was known without its rows."""
+    """Work out how sure a fit is; ``previous`` is the posterior without its rows."""
     tangent = _Tangent(fitted)
     posterior, alternative = _posterior_and_alternative(tangent, groups, previous)
     hessian = fitted.result.solution.hessian
@@ -89,7 +89,7 @@ def infer(fitted: CurveFit, groups: Groups | None, previous: Posterior | None = 
 def _posterior_and_alternative(
     tangent: "_Tangent", groups: Groups | None, previous: Posterior | None
 ) -> tuple[Posterior, AlternativeFit]:
-    """Collect what bands are made of, and the strengths that the data would allow."""
+    """Return the posterior, and the fit at the weaker strengths that the data also support."""
     fitted, hessian = tangent.fitted, tangent.fitted.result.solution.hessian
     if hessian is None:
         raise TooManyCoefficientsError(
@@ -212,7 +212,7 @@ def _few_groups(n_effective: Array, counts: Array) -> Array:
 
 
 def _nothing_known(curvature: Array, free: NDArray[np.bool_]) -> Array:
-    """Variance of coefficients that neither the rows nor a pull say anything about."""
+    """Variance of coefficients that neither the rows nor a penalty determine."""
     return np.where(free & (curvature <= 0.0), UNKNOWN, 0.0)
 
 
@@ -288,7 +288,7 @@ class _Tangent:
         return loss[None], Scatter(squares[None], np.array([float(groups.count)]))
 
     def penalty_matrix(self, strengths: Strengths, effect: float) -> Array:
-        """Return the pull; on a log rate, that of the range in which it is searched for."""
+        """Penalty matrix; for a log rate, the precision of a uniform prior over its range."""
         n = len(self.problem.identity)
         penalty_matrix = (effect * 12.0 / (FASTEST - SLOWEST) ** 2) * np.eye(n + self.n_rates)
         penalty_matrix[:n, :n] = as_matrix(self.problem.penalty_matrix(strengths))

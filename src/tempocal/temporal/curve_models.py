@@ -89,7 +89,7 @@ def update_models(
     shrinkage: Shrinkage,
     groups: Groups | None,
 ) -> list[CurveFit]:
-    """Fit the same models to rows that came later, beside what is known of the earlier ones.
+    """Fit the same models to later rows, given the posteriors from the earlier ones.
 
     Rates stay as they were; the track and the groups are those of the new rows.
     """
@@ -183,7 +183,7 @@ def _refit(model: LinearModel, track: Track, previous: CurveFit) -> CurveFit:
             model, track, problem, result, found.log_rates, previous.fixed_strengths, previous.tidy
         )
     problem = at_rates(())
-    # A step without rows must not remember what it was.
+    # A step without rows must not keep its previous coefficients.
     solution = fit_blockwise(problem, strengths) if shape.separate else None
     result = RegularizedFit(solution or fit(problem, strengths, start), strengths)
     return replace(previous, model=model, track=track, problem=problem, result=result)
@@ -268,7 +268,7 @@ def _penalties(model: LinearModel, shape: Shape) -> tuple[Penalty, ...]:
 
 
 def _on_curve(penalty_matrix: Array, which: Array) -> Array:
-    """Let a pull on the functions of time hold for some coefficients of a key."""
+    """Apply a penalty on the basis functions to some coefficients of a key."""
     if penalty_matrix.ndim == 1:
         return np.outer(penalty_matrix, which).ravel()
     if len(which) == 1:

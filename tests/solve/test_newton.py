@@ -1,4 +1,4 @@
-"""One step in plain numbers is the step that Newton's method takes, or is left to it."""
+"""The scalar shortcut takes the same last step as Newton's method, or leaves it to that."""
 
 from dataclasses import replace
 
@@ -49,7 +49,7 @@ def test_it_is_the_step_of_newtons_method(*, seed, n, scale, strength, off, weig
     assert slow.converged
     np.testing.assert_allclose(quick.theta, slow.theta, rtol=1e-14)
     np.testing.assert_allclose(quick.loss, slow.loss, rtol=1e-12)
-    # There the pull was added, and taken off again.
+    # There the penalty was added and subtracted again.
     np.testing.assert_allclose(quick.hessian, slow.hessian, rtol=1e-14, atol=1e-15 * strength)
     rounding = 1e-12 * (quick.hessian.item() + strength) * max(1.0, abs(start.item()))
     np.testing.assert_allclose(quick.gradient, slow.gradient, atol=rounding)
@@ -77,7 +77,7 @@ def separated() -> Problem:
 
 
 def saturated(size=400.0, n=2000) -> Problem:
-    """Rows of which few are wrong, and all so sure that no curvature is left."""
+    """Few rows are misclassified, and all are so confident that no curvature is left."""
     y = np.arange(n) % 2
     z = size * (2.0 * y - 1.0)
     z[:3] *= -1.0
@@ -85,7 +85,7 @@ def saturated(size=400.0, n=2000) -> Problem:
 
 
 def heavy() -> Problem:
-    """Rows that say so much that hardly any curvature is left of what they weigh."""
+    """Confident rows of large weight: next to no curvature relative to the total weight."""
     z, y = np.array([20.0, -20.0, 1e-3, -1e-3]), np.array([1, 0, 0, 1])
     return from_rows(z, y, weights=np.array([1e15, 1e15, 1.0, 1.0]))
 
@@ -123,21 +123,21 @@ def test_it_takes_the_place_of_newtons_method(monkeypatch):
     assert minimize_newton(problem, NONE, best).converged
 
 
-def test_its_pass_is_counted_whoever_goes_on():
+def test_its_pass_is_counted_also_if_newtons_method_continues():
     problem = a_slope()
     far, first = np.array([0.4]), run_newton(problem, NONE, np.array([0.4]))
     assert minimize_newton(problem, NONE, far).passes == first.passes > 1
     assert minimize_newton(problem, NONE, first.theta).passes == 1
-    known = sums_at(problem, first.theta)
-    assert minimize_newton(problem, NONE, first.theta, known).passes == 0
+    sums = sums_at(problem, first.theta)
+    assert minimize_newton(problem, NONE, first.theta, sums).passes == 0
 
 
-def test_there_are_no_more_passes_than_the_most():
+def test_there_are_at_most_max_passes():
     found = minimize_newton(saturated(), NONE, np.ones(1))
     assert (found.passes, found.converged) == (MAX_PASSES, False)
 
 
-def test_it_is_for_one_number_alone():
+def test_it_is_for_a_single_coefficient_only():
     problem = a_slope()
     assert problem.is_scalar
     keys = np.array([0, 0, 1, 1])

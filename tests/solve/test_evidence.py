@@ -51,7 +51,7 @@ def problem_of(curve, truth, *, platt, n=600, seed=0, repeat=1):
         rows=BinaryRows(features, y, keys=t.astype(np.intp), n_keys=STEPS),
         basis=shape.basis(times),
         identity=np.tile(identity, count),
-        penalties=tuple(Penalty(name, np.kron(pull, which)) for name, pull, which in pairs),
+        penalties=tuple(Penalty(name, np.kron(matrix, which)) for name, matrix, which in pairs),
         lower=np.tile(np.where(identity == 0, -np.inf, 1e-6), count),
         baseline_penalty=np.zeros(count * len(identity)),
         moment=np.ones((1, 1)),
@@ -64,20 +64,20 @@ def evidence_at(problem, strengths):
 
 
 def best_by_scipy(problem, start):
-    """Climb over the logarithms of the strengths that pull on anything, from several places."""
+    """Maximize the evidence over the logarithms of the strengths in use, from several starts."""
     used = [k for k, one in enumerate(problem.penalties) if one.is_used]
-    weakest = np.log(min_strengths_of(problem))[used]
+    min_logs = np.log(min_strengths_of(problem))[used]
 
     def down(logs):
         strengths = [1.0] * len(problem.penalties)
-        for k, value in zip(used, np.clip(logs, weakest, 16.0), strict=True):
+        for k, value in zip(used, np.clip(logs, min_logs, 16.0), strict=True):
             strengths[k] = float(np.exp(value))
         return -evidence_at(problem, tuple(strengths))
 
-    starts = [np.log(np.asarray(start)[used]), weakest + 1.0, np.full(len(used), 5.0)]
+    starts = [np.log(np.asarray(start)[used]), min_logs + 1.0, np.full(len(used), 5.0)]
     options = {"maxfev": 80, "xatol": 0.02, "fatol": 1e-3}
     found = [
-        minimize(down, np.clip(one, weakest, 16.0), method="Nelder-Mead", options=options)
+        minimize(down, np.clip(one, min_logs, 16.0), method="Nelder-Mead", options=options)
         for one in starts
     ]
     return -min(one.fun for one in found)
@@ -85,7 +85,7 @@ def best_by_scipy(problem, start):
 
 @every_problem
 def test_the_evidence_is_as_high_as_scipy_can_make_it(curve, truth, platt):
-    """The fixed point takes the loss for quadratic, which costs a little."""
+    """The fixed point approximates the loss by a quadratic, which costs a little."""
     problem = problem_of(curve, truth, platt=platt)
     chosen = fit_by_evidence(problem, None)
     found = evidence_at(problem, chosen.strengths)
@@ -94,7 +94,7 @@ def test_the_evidence_is_as_high_as_scipy_can_make_it(curve, truth, platt):
 
 
 @every_problem
-def test_the_fit_is_the_one_at_the_strengths_that_are_told(curve, truth, platt):
+def test_the_fit_is_the_one_at_the_strengths_it_reports(curve, truth, platt):
     problem = problem_of(curve, truth, platt=platt)
     chosen = fit_by_evidence(problem, None)
     again = fit(problem, chosen.strengths)
@@ -118,10 +118,10 @@ def test_given_strengths_stay_as_given(curve):
     given = (2.0, 3.0, 0.5, 7.0)
     assert fit_by_evidence(problem, None, given).strengths == given
     for k in range(4):
-        wanted = tuple(given[j] if j == k else None for j in range(4))
-        chosen = fit_by_evidence(problem, None, wanted)
+        fixed_strengths = tuple(given[j] if j == k else None for j in range(4))
+        chosen = fit_by_evidence(problem, None, fixed_strengths)
         assert chosen.strengths[k] == given[k]
-        # The others are the best beside it.
+        # The others maximize the evidence given it.
         for j in range(4):
             for factor in (0.3, 3.0) if j != k else ():
                 other = [s * factor if i == j else s for i, s in enumerate(chosen.strengths)]
