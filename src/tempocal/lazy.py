@@ -1,7 +1,7 @@
-"""A property that is worked out once, and without a lock.
+"""A cached property without a lock.
 
-That of Python 3.11 has one lock for all objects of a class: threads that fit at the same time would
-wait for each other, and a fork while one of them holds it would wait for ever.
+``functools.cached_property`` of Python 3.11 has one lock for all objects of a class: threads that
+fit at the same time would wait for each other, and a fork while one holds it would deadlock.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from functools import cached_property as cached
 else:
 
-    class cached:  # noqa: N801 - it is used as a decorator
-        """Keep what a method returns in its object."""
+    class cached:  # noqa: N801 - used as a decorator
+        """Store the result of a method in its object."""
 
         def __init__(self, work: Any) -> None:
             self._work, self.__doc__ = work, work.__doc__
@@ -22,10 +22,10 @@ else:
         def __get__(self, instance: Any, owner: Any = None) -> Any:
             if instance is None:
                 return self
-            found = self._work(instance)
-            # From now on it is found before this is.
-            instance.__dict__[self._name] = found
-            return found
+            result = self._work(instance)
+            # This is a non-data descriptor: from now on the instance attribute takes precedence.
+            instance.__dict__[self._name] = result
+            return result
 
 
 __all__ = ["cached"]

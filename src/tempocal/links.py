@@ -1,4 +1,4 @@
-"""Between logits and probabilities, without overflow and without losing the small ones."""
+"""Conversions between logits and probabilities, accurate for small ones and without overflow."""
 
 from typing import Any
 
@@ -9,15 +9,15 @@ from tempocal.kernels import native
 from tempocal.kernels import proba as kernels
 
 Array = NDArray[np.float64]
-# Doubles, or floats that are read as they are.
+# float64, or float32 that is not converted.
 Floats = NDArray[np.floating[Any]]
 
-# A probability of 0 is read as this one, and one of 1 as 1 less this.
+# A probability of 0 is read as this, and a probability of 1 as 1 minus this.
 SMALLEST_PROBABILITY = 2.0**-53
 
 
 def log_sigmoid(logits: Array) -> Array:
-    """Log of the sigmoid, exact for large negative and large positive logits alike."""
+    """Log of the sigmoid, accurate for large negative and large positive logits."""
     return np.minimum(logits, 0.0) - np.log1p(np.exp(-np.abs(logits)))
 
 
@@ -39,7 +39,7 @@ def logsumexp(logits: Array) -> Array:
 
 def log_softmax(logits: Array) -> Array:
     """Log-probabilities of softmax along the last axis."""
-    # The top goes first: a logit of 1e9 leaves no digits for the logarithm of the sum.
+    # The maximum is subtracted first: next to 1e9 the logarithm of the sum would be rounded away.
     shifted = logits - logits.max(axis=-1, keepdims=True)
     total = np.exp(shifted).sum(axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(total), dtype=np.float64)
@@ -48,11 +48,11 @@ def log_softmax(logits: Array) -> Array:
 def log_odds(logits: Array) -> Array:
     """Log-odds of each class against all the others, from softmax logits of shape (n, K).
 
-    The log-odds of class k are ``z_k - logsumexp(z_j, j != k)``: a sigmoid of them gives back
-    softmax. For two classes this is the difference of the two logits and its negative.
+    The log-odds of class k are ``z_k - logsumexp(z_j, j != k)``, and their sigmoid is the softmax.
+    For two classes this is the difference of the two logits and its negative.
     """
-    # Sums in order of size round alike in whatever order the classes come, so ties stay ties; but
-    # NumPy adds up in another order where columns lie together in memory.
+    # Sums over sorted logits do not depend on the order of the classes, so that ties stay ties. The
+    # copy is needed because NumPy's order of summation depends on the memory layout.
     logits = np.ascontiguousarray(logits)
     ordered = np.sort(logits, axis=1)
     rest = logsumexp(ordered[:, :-1] - ordered[:, -1:])
@@ -60,7 +60,7 @@ def log_odds(logits: Array) -> Array:
     log_p = shifted - np.log1p(np.exp(rest))
     with np.errstate(divide="ignore"):
         odds = log_p - np.log1p(-np.exp(log_p))
-    # log(1 - p) cancels where p is near 1: a class with more than half has the others' sum.
+    # log(1 - p) cancels where p is near 1: there the log-odds are minus the log of the others' sum.
     return np.where((shifted == 0.0) & (rest < 0.0), -rest, odds)
 
 
@@ -76,16 +76,16 @@ def proba_from_logits(logits: Array, out: Array | None = None) -> Array:
     if native is not None:
         return kernels.sigmoid(logits, out) if logits.ndim == 1 else kernels.softmax(logits, out)
     proba = np.exp(log_proba_from_logits(logits))
-    found = proba if out is None else out
-    np.divide(proba, proba.sum(axis=1, keepdims=True), out=found)
-    return found
+    result = proba if out is None else out
+    np.divide(proba, proba.sum(axis=1, keepdims=True), out=result)
+    return result
 
 
 def nll_from_logits(logits: Array, labels: NDArray[np.intp]) -> Array:
     """Negative log-probability of the true class of each row, given by its code."""
     if logits.ndim == 1:
         return -log_sigmoid(np.where(labels == 1, logits, -logits))
-    # Turned, for sums over few classes run along whole columns then.
+    # Transposed, so that sums over the few classes run along contiguous memory.
     shifted = np.ascontiguousarray(logits.T, dtype=np.float64)
     shifted = shifted - shifted.max(axis=0)
     true = np.take_along_axis(shifted, labels[None], axis=0)[0]
@@ -93,13 +93,13 @@ def nll_from_logits(logits: Array, labels: NDArray[np.intp]) -> Array:
 
 
 def log_features(logits: Array) -> Array:
-    """Log-probabilities (n, K), none below that of the smallest probability that is told from 0.
+    """Log-probabilities (n, K), clipped at the log of the smallest probability.
 
-    So a class that is masked by a logit of -1e9 is as improbable as one given probability 0.
+    So a class masked by a logit of -1e9 is as improbable as one of probability 0.
     """
     return np.maximum(log_proba_from_logits(logits), np.log(SMALLEST_PROBABILITY))
 
 
 def one_column(logits: Array) -> Array:
-    """Log-odds of the second class of two, whatever the number of columns they came in."""
+    """Log-odds of the second class of two, from one column or two."""
     return logits if logits.ndim == 1 else logits[:, 1] - logits[:, 0]

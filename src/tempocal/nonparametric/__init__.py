@@ -1,7 +1,7 @@
-"""Fits of the nonparametric calibrators: rows of one class in order in, a fitted map out.
+"""Nonparametric fits of one class against the rest: sorted rows in, a fitted map out.
 
-Rows are first collapsed to the distinct values of their log-odds, so that ties stay together, the
-order of the rows does not matter and a weight of 2 is the row twice.
+Rows with the same log-odds are first collapsed into one, so that ties stay together, the order of
+the rows does not matter and a weight of 2 is the row twice.
 """
 
 from tempocal.nonparametric.bayesian import fit_bayesian

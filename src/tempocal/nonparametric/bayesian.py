@@ -8,15 +8,15 @@ from scipy.special import betaln
 from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.links import Array
 from tempocal.maps.binary import Steps
-from tempocal.nonparametric.bins import edges_at, equal_mass_cuts, mass_ranks, middles_between
+from tempocal.nonparametric.bins import edges_at, equal_mass_cuts, mass_ranks, midpoints_between
 from tempocal.nonparametric.distinct import Distinct, Positions
 from tempocal.nonparametric.ordered import OrderedRows
 
-# A thousand models this much less probable than the best cannot change the average in float64.
+# A thousand models whose posterior relative to the best is below this cannot change the average.
 _NEGLIGIBLE = 1e-20
-# Its reciprocal, and so its gamma function, is still finite.
+# The gamma function of this is still finite.
 _SMALLEST = 1e-300
-# Models that are fitted at once: fewer take longer, and many more do not fit the cache.
+# Models that are fitted together: fewer take longer, and many more do not fit the cache.
 BATCH = 32
 
 
@@ -31,7 +31,7 @@ def fit_bayesian(
     Parameters
     ----------
     rows : OrderedRows
-        Log-odds, targets and weights, as `sort_rows` has put them.
+        Log-odds, targets and weights, from `sort_rows`.
     spread : float
         The paper's C: from n^(1/3) / C to C * n^(1/3) bins, where n is the total weight.
     prior_rows : float
@@ -49,9 +49,9 @@ def fit_bayesian(
     beta_b = N' / B * (1 - p_b), a bin with m_b positives and n_b negatives predicts
     (alpha_b + m_b) / (N' / B + m_b + n_b), and the evidence of the model is the product over bins
     of Beta(alpha_b + m_b, beta_b + n_b) / Beta(alpha_b, beta_b). All distinct binnings are equally
-    probable beforehand. Where ties leave fewer bins than asked for, B is the number left.
+    probable a priori. Where ties leave fewer bins than requested, B is the number left.
 
-    A model costs O(B log n) on cumulated sums, all of them together O(C^2 n^(2/3) log n).
+    A model costs O(B log n) on cumulative sums, all of them together O(C^2 n^(2/3) log n).
 
     Examples
     --------
@@ -70,11 +70,11 @@ def fit_bayesian(
     n_batches = -(-len(binnings) // BATCH)
 
     def work(batch: int) -> list[_Model]:
-        # Few bins and many in each batch, so that every core has as much to do.
-        some = binnings[batch::n_batches]
-        return _fit_models(data.odds, positives, negatives, some, prior_rows)
+        # Every batch has small and large models, so that the cores are equally busy.
+        own = binnings[batch::n_batches]
+        return _fit_models(data.odds, positives, negatives, own, prior_rows)
 
-    models = [model for some in map_on_cores(work, range(n_batches)) for model in some]
+    models = [model for own in map_on_cores(work, range(n_batches)) for model in own]
     return _average(data.odds, models)
 
 
@@ -91,24 +91,24 @@ def _binnings(data: Distinct, spread: float) -> list[Positions]:
     fewest = min(max(1, int(root / spread)), most)
     ranks = mass_ranks(data.weights)
     candidates = (equal_mass_cuts(ranks, bins) for bins in range(fewest, most + 1))
-    # Ties can make binnings of several sizes the same one, which must not count twice.
+    # With ties, several numbers of bins can give the same binning, which must count once.
     return list({cuts.tobytes(): cuts for cuts in candidates}.values())
 
 
 def _fit_models(
     odds: Array, positives: Array, negatives: Array, binnings: list[Positions], prior_rows: float
 ) -> list[_Model]:
-    """Fit some binnings; ``positives`` and ``negatives`` are cumulated over the distinct values."""
+    """Fit binnings, given cumulative ``positives`` and ``negatives`` over the distinct values."""
     sizes = np.array([len(cuts) + 1 for cuts in binnings])
     starts = np.cumsum(sizes) - sizes
-    last, lower, upper = _side_by_side(odds, binnings, starts)
-    came, failed = _of_bins(positives[last], starts), _of_bins(negatives[last], starts)
-    middles, complements = middles_between(lower, upper)
+    last, lower, upper = _concatenate_bins(odds, binnings, starts)
+    m, n = _bin_sums(positives[last], starts), _bin_sums(negatives[last], starts)
+    middles, complements = midpoints_between(lower, upper)
     share = np.repeat(prior_rows / sizes, sizes)
-    # Beyond odds of 700 or so a middle underflows, and at 0 the prior would be improper.
-    alpha, beta = (np.maximum(one * share, _SMALLEST) for one in (middles, complements))
-    log_evidence = betaln(alpha + came, beta + failed) - betaln(alpha, beta)
-    probabilities = (alpha + came) / (alpha + beta + came + failed)
+    # Beyond log-odds of about 700 a middle underflows, and at 0 the prior would be improper.
+    alpha, beta = (np.maximum(p * share, _SMALLEST) for p in (middles, complements))
+    log_evidence = betaln(alpha + m, beta + n) - betaln(alpha, beta)
+    probabilities = (alpha + m) / (alpha + beta + m + n)
     return [
         _Model(*model)
         for model in zip(
@@ -120,13 +120,13 @@ def _fit_models(
     ]
 
 
-def _side_by_side(
+def _concatenate_bins(
     odds: Array, binnings: list[Positions], starts: Positions
 ) -> tuple[Positions, Array, Array]:
-    """Last value and edges of the bins of all binnings, of which each has its first at a start."""
+    """Last value and edges of the bins of all binnings; ``starts`` are their first bins."""
     bins = sum(len(cuts) + 1 for cuts in binnings)
     is_inner = np.ones(bins, dtype=np.bool_)
-    is_inner[starts - 1] = False  # the end of the binning before, or of all of them
+    is_inner[starts - 1] = False  # last bin of the previous binning; index -1 is that of the last
     last, upper = np.full(bins, len(odds) - 1), np.full(bins, np.inf)
     last[is_inner] = np.concatenate(binnings)
     upper[is_inner] = edges_at(odds, last[is_inner])
@@ -135,10 +135,10 @@ def _side_by_side(
     return last, lower, upper
 
 
-def _of_bins(cumulated: Array, starts: Positions) -> Array:
-    """Take differences of sums that are cumulated anew from some places on."""
-    sums = np.diff(cumulated, prepend=0.0)
-    sums[starts] = cumulated[starts]
+def _bin_sums(cumulative: Array, starts: Positions) -> Array:
+    """Differences of cumulative sums that start again from zero at ``starts``."""
+    sums = np.diff(cumulative, prepend=0.0)
+    sums[starts] = cumulative[starts]
     return sums
 
 
@@ -153,6 +153,6 @@ def _average(odds: Array, models: list[_Model]) -> Steps:
     for k in kept:
         model = models[k]
         probabilities += posterior[k] * model.probabilities[np.searchsorted(model.cuts, last)]
-    # Less than certain in every model, but 1 - 1e-20 is no float.
+    # Every model is below 1, but 1 - 1e-20 rounds to 1.
     inside = np.clip(probabilities, _SMALLEST, np.nextafter(1.0, 0.0))
     return Steps(edges_at(odds, cuts), inside)

@@ -1,4 +1,4 @@
-"""Bins on the log-odds axis: where they are cut and where their middles are."""
+"""Bins on the log-odds axis: edges and midpoints."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from tempocal.nonparametric.distinct import Positions
 
 
 def mass_ranks(weights: Array) -> Array:
-    """Where the middle of each value's weight lies in the whole, from 0 to 1.
+    """Rank of the middle of each value's weight in the total weight, from 0 to 1.
 
     Examples
     --------
@@ -22,10 +22,10 @@ def mass_ranks(weights: Array) -> Array:
 
 
 def equal_mass_cuts(ranks: Array, bins: int) -> Positions:
-    """Positions of the distinct values that close each bin but the last.
+    """Index of the last distinct value of each bin but the last.
 
     A value belongs to the bin that the middle of its weight falls in, to the left one if on an
-    edge. A bin that no value falls in is left out, so there may be fewer than asked for.
+    edge. Empty bins are left out, so there may be fewer than requested.
 
     Examples
     --------
@@ -35,14 +35,14 @@ def equal_mass_cuts(ranks: Array, bins: int) -> Positions:
     array([0, 1])
     """
     edges = np.arange(1, bins) / bins
-    # The tolerance is for ranks on an edge, which rounding may put on either side.
+    # Rounding may put a rank that is on an edge on either side of it.
     cuts = np.searchsorted(ranks, edges + 1e-12, side="right") - 1
     cuts = cuts[np.diff(cuts, prepend=-1) > 0]
     return cuts[cuts < len(ranks) - 1]
 
 
 def edges_at(odds: Array, cuts: Positions) -> Array:
-    """Edges half way between the value that closes a bin and the next one.
+    """Edges halfway between the last value of a bin and the next value.
 
     Examples
     --------
@@ -51,25 +51,25 @@ def edges_at(odds: Array, cuts: Positions) -> Array:
     """
     left, right = odds[cuts], odds[cuts + 1]
     middle = left / 2 + right / 2
-    # Between neighboring floats the middle may round to the right one, which is in the next bin.
+    # Between adjacent floats the middle may round to the right one, which is in the next bin.
     return np.where(middle < right, middle, left)
 
 
 def midpoints(edges: Array) -> tuple[Array, Array]:
-    """Middles of the bins in probability of the class, and of its complement.
+    """Midpoints of the bins in probability of the class, and of its complement.
 
-    The first bin begins at probability 0 and the last ends at 1. The complement is computed on its
-    own: one minus the other would be 0 long before it should.
+    The first bin begins at probability 0 and the last ends at 1. The complement is computed
+    separately, since one minus the midpoint would lose all digits near 1.
 
     Examples
     --------
     >>> midpoints(np.array([0.0]))
     (array([0.25, 0.75]), array([0.75, 0.25]))
     """
-    return middles_between(np.append(-np.inf, edges), np.append(edges, np.inf))
+    return midpoints_between(np.append(-np.inf, edges), np.append(edges, np.inf))
 
 
-def middles_between(lower: Array, upper: Array) -> tuple[Array, Array]:
-    """Do that for bins whose ends are given one by one."""
+def midpoints_between(lower: Array, upper: Array) -> tuple[Array, Array]:
+    """Midpoints of bins, given the two edges of each."""
     proba, complement = sigmoid(lower) + sigmoid(upper), sigmoid(-lower) + sigmoid(-upper)
     return proba / 2, complement / 2

@@ -1,4 +1,4 @@
-"""Blocks of isotonic regression: neighbors whose targets would fall are given one value."""
+"""Blocks of isotonic regression, by pooling adjacent violators."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -14,7 +14,7 @@ from tempocal.nonparametric.distinct import Distinct, Positions
 
 @dataclass(frozen=True)
 class Blocks:
-    """Blocks in increasing order of their values, one number of each kind for each block.
+    """Blocks in increasing order.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Blocks:
 
 
 def pool(data: Distinct) -> Blocks:
-    """Pool neighbors until the means of blocks ascend.
+    """Pool adjacent values until the means of the blocks increase.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def pool(data: Distinct) -> Blocks:
 
 
 def pool_parts(parts: Sequence[Blocks]) -> Blocks:
-    """Pool the blocks of stretches side by side: in which order neighbors are pooled is all one."""
+    """Pool the blocks of consecutive parts; the result does not depend on the order of pooling."""
     if len(parts) == 1:
         return parts[0]
     columns = ([getattr(part, one.name) for part in parts] for one in fields(Blocks))
@@ -62,10 +62,10 @@ def _pooled(blocks: Blocks) -> Blocks:
 
 
 def _pool(weights: Array, positives: Array) -> tuple[Positions, Array, Array]:
-    """Find where blocks start, and their sums."""
+    """Pool as `tempocal.kernels.order.pool` does, with SciPy."""
     values = isotonic_regression(positives / weights, weights=weights).x
     starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
-    # Values are rounded as blocks grow, so that equal ones may differ: means of sums do not.
+    # SciPy's running means may differ by rounding where they are equal; means of sums do not.
     means = np.add.reduceat(positives, starts) / np.add.reduceat(weights, starts)
     starts = starts[np.append(True, means[1:] > means[:-1])]
     return starts, np.add.reduceat(weights, starts), np.add.reduceat(positives, starts)

@@ -1,4 +1,4 @@
-"""Rows with the same log-odds are one observation: what every nonparametric fit starts from."""
+"""Rows collapsed to their distinct log-odds: the input of every nonparametric fit."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -31,16 +31,16 @@ class Distinct:
 
     @property
     def negatives(self) -> Array:
-        """Summed weight * (1 - target). A sum that should be zero is exactly so."""
+        """Summed weight * (1 - target), exactly zero if all targets are 1."""
         return self.weights - self.positives
 
     @property
     def proba(self) -> Array:
-        """What the predictions say: the sigmoid of the log-odds."""
+        """Predicted probabilities: the sigmoid of the log-odds."""
         return proba_from_logits(self.odds)[:, 1]
 
     def part(self, rows: slice) -> "Distinct":
-        """Take some of the values, without a copy."""
+        """Return a view of some of the values."""
         return Distinct(self.odds[rows], self.weights[rows], self.positives[rows])
 
 
@@ -59,7 +59,7 @@ def collapse(odds: Array, targets: NDArray[Any], weights: Array | None) -> Disti
         odds, targets, weights = odds[kept], targets[kept], weights[kept]
     if bool((odds[1:] > odds[:-1]).all()):
         return Distinct(odds, weights, weights * targets)
-    # Ties are ordered too, so that sums round alike whatever the order of the rows.
+    # Ties are sorted too, so that rounding does not depend on the order of the rows.
     order = np.lexsort((targets, weights, odds))
     odds, targets, weights = odds[order], targets[order], weights[order]
     first = np.flatnonzero(np.append(True, odds[1:] != odds[:-1]))
@@ -76,12 +76,12 @@ def count_classes(odds: Array, is_second: NDArray[np.bool_]) -> Distinct:
     >>> data.odds, data.weights, data.positives
     (array([-1., 2.]), array([1., 2.]), array([0., 1.]))
     """
-    # To sort the log-odds of either class and to merge them takes half the time of sorting rows.
-    firsts, seconds = np.sort(odds[~is_second]), np.sort(odds[is_second])
-    ordered = np.sort(np.concatenate([firsts, seconds]), kind="stable")
-    values = ordered[np.append(True, ordered[1:] != ordered[:-1])]
-    positives = np.diff(np.searchsorted(seconds, values, side="right"), prepend=0)
-    negatives = np.diff(np.searchsorted(firsts, values, side="right"), prepend=0)
+    # Sorting the log-odds of each class and merging them takes half the time of sorting rows.
+    first, second = np.sort(odds[~is_second]), np.sort(odds[is_second])
+    merged = np.sort(np.concatenate([first, second]), kind="stable")
+    values = merged[np.append(True, merged[1:] != merged[:-1])]
+    positives = np.diff(np.searchsorted(second, values, side="right"), prepend=0)
+    negatives = np.diff(np.searchsorted(first, values, side="right"), prepend=0)
     return Distinct(values, (positives + negatives) * 1.0, positives * 1.0)
 
 
@@ -91,7 +91,7 @@ def mean_targets(data: Distinct) -> Array:
 
 
 def shrink_blocks(data: Distinct, values: Array, shrinkage: float) -> Array:
-    """Draw each block of equal values toward what was predicted there, by ``shrinkage`` rows.
+    """Shrink each block of equal values toward its mean prediction, by ``shrinkage`` pseudo-rows.
 
     The pseudo-rows of a block have its mean prediction p as their target: a value v on a weight w
     becomes (w v + shrinkage * p) / (w + shrinkage), as in a bin of `fit_histogram`.
@@ -110,7 +110,7 @@ def shrink_blocks(data: Distinct, values: Array, shrinkage: float) -> Array:
 
 
 def shrink_means(means: Array, predicted: Array, weights: Array, shrinkage: float) -> Array:
-    """Draw the means of blocks toward their mean predictions, by ``shrinkage`` pseudo-rows each."""
+    """Shrink the means of blocks toward their mean predictions, by ``shrinkage`` pseudo-rows."""
     share = shrinkage / (weights + shrinkage)
     shrunk: Array = means + share * (predicted - means)
     return shrunk

@@ -25,9 +25,9 @@ def fit_histogram(
     Parameters
     ----------
     rows : OrderedRows
-        Log-odds, targets and weights, as `sort_rows` has put them.
+        Log-odds, targets and weights, from `sort_rows`.
     bins : int
-        Number of bins asked for. Equal mass gives fewer where a tie fills more than one.
+        Number of bins. Equal mass gives fewer where a tie fills more than one.
     binning : {"equal_mass", "equal_width"}
         The same weight in each bin, or the same width of each bin in probability.
     shrinkage : float
@@ -38,8 +38,7 @@ def fit_histogram(
     -------
     Steps
         In each bin (sum of w * y + shrinkage * p) / (sum of w + shrinkage), where p is the mean
-        predicted probability. A bin without rows has nothing to say: it keeps its midpoint, the
-        identity, at any shrinkage.
+        predicted probability. A bin without rows gets its midpoint, the identity, at any shrinkage.
 
     Examples
     --------
@@ -65,7 +64,7 @@ def _equal_width_edges(bins: int) -> Array:
 
 def _bin_probabilities(rows: OrderedRows, edges: Array, shrinkage: float) -> Array:
     def sums(data: Distinct) -> Array:
-        # The rule of Steps: a value equal to an edge belongs to the bin on its left.
+        # As in Steps, a value equal to an edge belongs to the bin on its left.
         bin_of = np.searchsorted(edges, data.odds, side="left")
         columns = (data.weights, data.positives, data.weights * data.proba)
         return np.stack([np.bincount(bin_of, column, len(edges) + 1) for column in columns])
@@ -74,7 +73,7 @@ def _bin_probabilities(rows: OrderedRows, edges: Array, shrinkage: float) -> Arr
     filled = mass > 0
     prior, _ = midpoints(edges)
     prior[filled] = predicted[filled] / mass[filled]
-    # Any strength above zero leaves an empty bin at its prior; zero would divide by zero.
+    # Any positive strength leaves an empty bin at its prior; zero would divide by zero.
     strength = np.where(filled, shrinkage, 1.0)
     probabilities: Array = (positives + strength * prior) / (mass + strength)
     return probabilities

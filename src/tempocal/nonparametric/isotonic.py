@@ -15,15 +15,15 @@ def fit_isotonic(rows: OrderedRows, *, shrinkage: float) -> Knots:
     Parameters
     ----------
     rows : OrderedRows
-        Log-odds, targets and weights, as `sort_rows` has put them.
+        Log-odds, targets and weights, from `sort_rows`.
     shrinkage : float
         Number of pseudo-rows in each block, whose target is the mean prediction of the block; 0 is
-        the classical method. Blocks that they put out of order are pooled again.
+        the classical method. Blocks that are not increasing after shrinkage are pooled again.
 
     Returns
     -------
     Knots
-        Interpolated between the distinct log-odds and held beyond them, as by scikit-learn's
+        Interpolated between the distinct log-odds and constant beyond them, as by scikit-learn's
         ``IsotonicRegression(out_of_bounds="clip")`` on the log-odds.
 
     Examples

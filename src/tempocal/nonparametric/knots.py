@@ -1,4 +1,4 @@
-"""From a value at each distinct log-odds to the knots that are needed to interpolate them."""
+"""Reduction of values at distinct log-odds to the knots needed to interpolate them."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from tempocal.maps.binary import Knots
 
 
 def thin_knots(odds: Array, probabilities: Array) -> Knots:
-    """Drop the knots inside flat stretches, and what rounding put outside [0, 1].
+    """Drop the knots inside constant runs, and clip to [0, 1].
 
     Examples
     --------

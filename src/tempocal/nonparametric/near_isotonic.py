@@ -20,7 +20,7 @@ def fit_near_isotonic(rows: OrderedRows, *, shrinkage: float) -> Knots:
     Parameters
     ----------
     rows : OrderedRows
-        Log-odds, targets and weights, as `sort_rows` has put them.
+        Log-odds, targets and weights, from `sort_rows`.
     shrinkage : float
         Number of pseudo-rows in each block of the average, whose target is the mean prediction of
         the block; 0 is the classical method.
@@ -34,9 +34,9 @@ def fit_near_isotonic(rows: OrderedRows, *, shrinkage: float) -> Knots:
     -----
     The models are those at the breakpoints of the path, from penalty 0 to the isotonic one. Model
     k counts with exp(-BIC_k / 2), where BIC_k = -2 log-likelihood + blocks * log(n) and n is the
-    total weight (a total below 1 counts as 1, so that a block never pays for itself).
+    total weight (a total below 1 counts as 1, so that the penalty of a block is never negative).
 
-    The path costs O(n log n). A model costs O(n), but few are looked at: no values on the blocks of
+    The path costs O(n log n). A model costs O(n), but few are evaluated: no values on the blocks of
     a model are more likely than the means of the targets, which bounds its BIC from below, and the
     bounds of all models together cost O(n). On the labels of a useful classifier some dozens of
     models are left; O(n^2) time in the worst case, O(n) memory always.
@@ -77,7 +77,7 @@ def _bic(path: NearIsotonicPath, cost: float) -> Array:
 
 
 def _bic_bound(path: NearIsotonicPath, cost: float) -> Array:
-    """BIC that each model would have with the most likely value in each of its blocks."""
+    """Lower bound of the BIC of each model: that of the most likely value in each block."""
     least = _deviance(path.weight, path.mean, path.mean) + cost
     models = len(path.breakpoints)
     # A block enters the sum at its first model and leaves it at its end.
@@ -86,6 +86,6 @@ def _bic_bound(path: NearIsotonicPath, cost: float) -> Array:
 
 
 def _deviance(weight: Array, mean: Array, value: Array) -> Array:
-    """Twice the negative log-likelihood of a block; infinite if it saw the impossible."""
+    """Twice the negative log-likelihood of a block; infinite if its likelihood is zero."""
     likelihood = xlogy(mean, value) + xlog1py(1.0 - mean, -value)
     return np.asarray(-2.0 * weight * likelihood, dtype=np.float64)

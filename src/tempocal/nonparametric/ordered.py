@@ -1,4 +1,4 @@
-"""Rows in the order of their log-odds, a stretch at a time: what is between stays in the cache."""
+"""Rows sorted by log-odds, processed in buckets that stay in the cache."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,40 +20,40 @@ from tempocal.nonparametric.distinct import Distinct, collapse, count_classes
 
 Result = TypeVar("Result")
 
-# Rows of a group that is sorted while others are not held, and most such groups: each takes a pass.
-GROUP, MOST_GROUPS = 2**20, 8
-# Rows whose losses are worked out at once.
+# Rows of a group of buckets that is in memory at a time, and the most groups: each takes a pass.
+GROUP, MAX_GROUPS = 2**20, 8
+# Rows whose losses are computed at a time.
 BLOCK = 2**15
 
 
 class OrderedRows(Protocol):
-    """Rows of one class against the rest.
+    """Rows of one class against the rest, in ascending buckets of log-odds.
 
-    Work is done for a stretch at a time, on all cores; its results come in order.
+    Buckets are processed on all cores; results are in order.
     """
 
     @property
     def blocks(self) -> Blocks:
-        """The blocks of their isotonic regression."""
+        """Blocks of the isotonic regression."""
 
     def distinct(self) -> Distinct:
-        """Return all of them."""
+        """Return the distinct log-odds of all rows."""
 
     def map(self, work: Callable[[Distinct], Result]) -> list[Result]:
-        """Do some work for each stretch."""
+        """Apply ``work`` to each bucket."""
 
     def map_classes(self, work: Callable[[Array, int, Array | None], Result]) -> list[Result]:
-        """Do some work for the log-odds, the code and the weights of either class in a stretch."""
+        """Apply ``work(odds, code, weights)`` to either class of each bucket."""
 
 
 def sort_rows(odds: Array, targets: NDArray[Any], weights: Array | None) -> OrderedRows:
-    """Put rows in the order of their log-odds; rows of equal ones are one.
+    """Sort rows by log-odds, and merge ties.
 
     Parameters
     ----------
     odds, targets, weights : arrays of shape (n,)
-        Log-odds, targets in [0, 1] and weights of the rows; None is a weight of one each. It is
-        faster if targets are True and False and there are no weights.
+        Log-odds, targets in [0, 1] and weights; None is a weight of 1. Boolean targets without
+        weights are faster.
 
     Examples
     --------
@@ -62,14 +62,14 @@ def sort_rows(odds: Array, targets: NDArray[Any], weights: Array | None) -> Orde
     array([0., 1.])
     """
     if weights is not None or targets.dtype != np.bool_:
-        return _Collapsed(collapse(odds, targets, weights))
+        return _WeightedRows(collapse(odds, targets, weights))
     if native is None:
-        return _Collapsed(count_classes(odds, targets))
-    return _Counted(odds, targets)
+        return _WeightedRows(count_classes(odds, targets))
+    return _UnitWeightRows(odds, targets)
 
 
 @dataclass(frozen=True)
-class _Collapsed:
+class _WeightedRows:
     data: Distinct
 
     @cached
@@ -94,27 +94,27 @@ class _Collapsed:
 
 
 @dataclass(frozen=True)
-class _Counted:
-    """Rows of weight one, in any order; they are sorted and merged when they are needed."""
+class _UnitWeightRows:
+    """Rows of weight 1 in input order, sorted and merged when first needed."""
 
     odds: Array
     targets: NDArray[np.bool_]
 
     @cached
-    def stretches(self) -> list[Classes]:
-        """Either class in order: a copy of all log-odds."""
+    def buckets(self) -> list[Classes]:
+        """Sorted log-odds of either class: a copy of all of them."""
         return sorted_classes(self.odds, self.targets)
 
     @cached
     def blocks(self) -> Blocks:
-        n_groups = min(max(len(self.odds) // GROUP, 1), MOST_GROUPS)
+        n_groups = min(max(len(self.odds) // GROUP, 1), MAX_GROUPS)
         parts = map_sorted(
             lambda classes: pool(_merged(classes)), self.odds, self.targets, n_groups
         )
         return pool_parts(parts)
 
     def loss(self) -> float:
-        """Mean negative log likelihood, for which they need no order."""
+        """Mean negative log likelihood, which needs no sorting."""
 
         def total(start: int) -> float:
             rows = slice(start, start + BLOCK)
@@ -124,35 +124,35 @@ class _Counted:
         return float(np.sum(totals)) / len(self.odds)
 
     def distinct(self) -> Distinct:
-        sizes = [len(firsts) + len(seconds) for firsts, seconds in self.stretches]
-        ends = np.cumsum(sizes)
-        room = np.empty((3, ends[-1]))
-        places = [room[:, end - size : end] for end, size in zip(ends, sizes, strict=True)]
-        pairs = list(zip(self.stretches, places, strict=True))
+        sizes = [len(first) + len(second) for first, second in self.buckets]
+        stops = np.cumsum(sizes)
+        columns = np.empty((3, stops[-1]))
+        parts = [columns[:, stop - size : stop] for stop, size in zip(stops, sizes, strict=True)]
+        pairs = list(zip(self.buckets, parts, strict=True))
         counts = map_on_cores(lambda pair: merge(*pair), pairs)
         if counts != sizes:
-            filled = [place[:, :count] for place, count in zip(places, counts, strict=True)]
-            room = np.concatenate(filled, axis=1)
-        return Distinct(*room)
+            filled = [part[:, :count] for part, count in zip(parts, counts, strict=True)]
+            columns = np.concatenate(filled, axis=1)
+        return Distinct(*columns)
 
     def map(self, work: Callable[[Distinct], Result]) -> list[Result]:
-        return map_on_cores(lambda classes: work(_merged(classes)), self.stretches)
+        return map_on_cores(lambda classes: work(_merged(classes)), self.buckets)
 
     def map_classes(self, work: Callable[[Array, int, Array | None], Result]) -> list[Result]:
-        pairs = [pair for classes in self.stretches for pair in enumerate(classes)]
+        pairs = [pair for classes in self.buckets for pair in enumerate(classes)]
         return map_on_cores(lambda pair: work(pair[1], pair[0], None), pairs)
 
 
 def _merged(classes: Classes) -> Distinct:
-    room = np.empty((3, sum(map(len, classes))))
-    return Distinct(*room[:, : merge(classes, room)])
+    columns = np.empty((3, sum(map(len, classes))))
+    return Distinct(*columns[:, : merge(classes, columns)])
 
 
 def losses_before_and_after(rows: OrderedRows, fitted: BinaryMap) -> tuple[float, float]:
-    """Mean negative log likelihood of the rows as they are, and mapped."""
-    if isinstance(rows, _Counted) and is_isotonic(fitted, rows):
+    """Mean negative log likelihood of the rows before and after the map."""
+    if isinstance(rows, _UnitWeightRows) and is_isotonic(fitted, rows):
         blocks = rows.blocks
-        pooled = _Collapsed(Distinct(blocks.first, blocks.weights, blocks.positives))
+        pooled = _WeightedRows(Distinct(blocks.first, blocks.weights, blocks.positives))
         return rows.loss(), losses_before_and_after(pooled, fitted)[1]
 
     def sums(odds: Array, code: int, weights: Array | None) -> Array:
@@ -160,7 +160,7 @@ def losses_before_and_after(rows: OrderedRows, fitted: BinaryMap) -> tuple[float
         weight = len(odds) if weights is None else weights.sum()
         if native is not None:
             return np.append(compare(odds, mapped, labels, weights)[:2], weight)
-        losses = np.stack([nll_from_logits(one, labels) for one in (odds, mapped)])
+        losses = np.stack([nll_from_logits(logits, labels) for logits in (odds, mapped)])
         return np.append(losses.sum(axis=1) if weights is None else losses @ weights, weight)
 
     before, after, weight = np.sum(rows.map_classes(sums), axis=0)
@@ -168,7 +168,10 @@ def losses_before_and_after(rows: OrderedRows, fitted: BinaryMap) -> tuple[float
 
 
 def is_isotonic(fitted: BinaryMap, rows: OrderedRows) -> bool:
-    """Whether a curve ascends and has one value on each block, as ends of equal value tell."""
+    """Whether a map is nondecreasing and constant on each block.
+
+    A nondecreasing map is constant if it is equal at both ends.
+    """
     return (
         isinstance(fitted, Knots)
         and bool((np.diff(fitted.probabilities) >= 0).all())

@@ -1,4 +1,4 @@
-"""The whole solution path of nearly-isotonic regression (Tibshirani, Hoefling, Tibshirani, 2011).
+"""The solution path of nearly-isotonic regression (Tibshirani, Hoefling, Tibshirani, 2011).
 
 For a penalty lambda >= 0 the solution minimizes
 
@@ -25,13 +25,13 @@ from tempocal.kernels import native
 from tempocal.links import Array
 from tempocal.nonparametric.distinct import Positions
 
-# Relative difference below which two joins are one.
+# Relative difference below which two joins are at the same penalty.
 _SAME_PENALTY = 1e-12
 
 
 @dataclass(frozen=True)
 class NearIsotonicPath:
-    """Solutions for every penalty, as the blocks that ever were.
+    """Solutions for every penalty, as the list of all blocks along the path.
 
     Model k holds from ``breakpoints[k]`` to the next one; block j is part of the models
     ``first[j] <= k < end[j]``, where it covers the values ``start[j] <= i < stop[j]`` with
@@ -42,7 +42,7 @@ class NearIsotonicPath:
     breakpoints : array of shape (models,)
         Penalties at which blocks join, after a first 0. Beyond the last the solution is isotonic.
     first, end, start, stop : integer arrays of shape (blocks,)
-        Life and extent of each block.
+        First and end model, and range of values, of each block.
     weight, mean, slope : arrays of shape (blocks,)
         Summed weight, weighted mean of the targets, and change in value per unit of penalty.
     """
@@ -90,28 +90,27 @@ def near_isotonic_path(targets: Array, weights: Array) -> NearIsotonicPath:
     >>> path.at(0.5), path.at(1.0)
     (array([1.5, 0.5, 3. ]), array([1., 1., 3.]))
     """
-    # Equal neighbors are joined from the outset.
+    # Equal neighbors are one block from the start.
     first = np.flatnonzero(np.append(True, targets[1:] != targets[:-1]))
     weight, total = np.add.reduceat(weights, first), np.add.reduceat(weights * targets, first)
-    chain = _joined(weight, total) if native is None else _joined_at_once(weight, total)
-    return _path(chain, np.append(first, len(targets)))
+    join_all = _join_in_python if native is None else _join_compiled
+    return _path(join_all(weight, total), np.append(first, len(targets)))
 
 
 @dataclass(frozen=True)
-class _Joined:
-    """What a chain has been through: blocks, the initial ones first, and joins, in their order."""
+class _Joins:
+    """All blocks, the initial ones first, and all joins in order."""
 
     falls: Positions  # of each boundary
     weight: Array  # of each block
     total: Array
-    start: Positions  # boundaries at its ends
-    stop: Positions
+    start: Positions  # left boundary
+    stop: Positions  # right boundary
     ended_by: Positions  # the join that ended it, or -1
     joins: Array  # penalty of each
 
 
-def _joined_at_once(weight: Array, total: Array) -> _Joined:
-    """Run a chain in the compiled loops."""
+def _join_compiled(weight: Array, total: Array) -> _Joins:
     count = len(weight)
     weights, totals = np.empty(2 * count - 1), np.empty(2 * count - 1)
     weights[:count], totals[:count] = weight, total
@@ -120,41 +119,40 @@ def _joined_at_once(weight: Array, total: Array) -> _Joined:
     made = native.join_blocks(weights, totals, falls, start, stop, ended_by, joins)
     kept = slice(count + made)
     blocks = (weights[kept], totals[kept], start[kept], stop[kept], ended_by[kept])
-    return _Joined(falls, *blocks, joins[:made])
+    return _Joins(falls, *blocks, joins[:made])
 
 
-def _joined(weight: Array, total: Array) -> _Joined:
-    """Run a chain."""
+def _join_in_python(weight: Array, total: Array) -> _Joins:
     chain = _Chain(weight, total)
     chain.run()
     numbers = (chain.weight, chain.total, chain.start, chain.stop, chain.ended_by, chain.joins)
-    return _Joined(np.array(chain.falls), *(np.array(values) for values in numbers))
+    return _Joins(np.array(chain.falls), *(np.array(values) for values in numbers))
 
 
 def _falls(weight: Array, total: Array) -> Positions:
     """Whether the initial blocks go down at each boundary."""
     mean = total / weight
-    # There is nothing to fall from before the first block, nor to fall to after the last.
+    # The first and the last boundary have a block on one side only.
     return np.concatenate([[0], mean[:-1] > mean[1:], [0]]).astype(np.intp)
 
 
 class _Chain:
-    """Blocks side by side that join one by one, as the penalty grows.
+    """Adjacent blocks that join one by one as the penalty grows.
 
-    Boundary j is the one before initial block j. A block is a number: the initial ones come first,
-    then one for each join. Lists and not arrays, since all of this is scalar work.
+    Boundary j is the one before initial block j. Blocks are numbered: the initial ones first, then
+    one for each join. Lists rather than arrays, since all operations are scalar.
     """
 
     def __init__(self, weight: Array, total: Array) -> None:
         count = len(weight)
         self.falls: list[int] = _falls(weight, total).tolist()
-        # Of each block: sums, the boundaries at its ends, and the join that ended it.
+        # For each block: sums, its boundaries, and the join that ended it.
         self.weight: list[float] = weight.tolist()
         self.total: list[float] = total.tolist()
         self.start = list(range(count))
         self.stop = list(range(1, count + 1))
         self.ended_by = [-1] * count
-        # Of each boundary: the blocks on its sides now, and when they are to meet.
+        # For each boundary: the blocks on its left and right, and the penalty at which they meet.
         self.ending = list(range(-1, count))
         self.starting = list(range(count + 1))
         self.due = [np.inf] * (count + 1)
@@ -162,17 +160,17 @@ class _Chain:
         self.joins: list[float] = []
 
     def run(self) -> None:
-        """Join blocks in the order of their meetings, until none are left to come."""
+        """Join blocks in the order in which they meet, until none are left to meet."""
         for boundary in range(1, len(self.weight)):
             self.schedule(boundary, 0.0)
         while self.queue:
             penalty, boundary = heappop(self.queue)
-            # An entry is out of date if a block beside it has changed since.
+            # An entry is stale if a block next to it has changed since.
             if penalty == self.due[boundary]:
                 self.join(boundary, penalty)
 
     def schedule(self, boundary: int, now: float) -> None:
-        """Put the meeting of the two blocks beside a boundary in the queue, if there is one."""
+        """Queue the meeting of the two blocks at a boundary, if they meet."""
         left, right = self.ending[boundary], self.starting[boundary]
         fall = self.falls[boundary]
         left_slope = (self.falls[self.start[left]] - fall) / self.weight[left]
@@ -181,14 +179,14 @@ class _Chain:
         if left_slope != right_slope:
             gap = self.total[right] / self.weight[right] - self.total[left] / self.weight[left]
             due = gap / (left_slope - right_slope)
-            # What would overflow never comes.
+            # A penalty that overflows is never reached.
             if due < np.inf:
-                # Rounding may put a meeting that is due now a little into the past.
+                # Rounding may put a meeting that is due now slightly before.
                 self.due[boundary] = max(now, due)
                 heappush(self.queue, (self.due[boundary], boundary))
 
     def join(self, boundary: int, penalty: float) -> None:
-        """Make one block of the two beside a boundary, which is then no more."""
+        """Join the two blocks at a boundary."""
         left, right, new = self.ending[boundary], self.starting[boundary], len(self.weight)
         start, stop = self.start[left], self.stop[right]
         self.weight.append(self.weight[left] + self.weight[right])
@@ -206,14 +204,14 @@ class _Chain:
             self.schedule(stop, penalty)
 
 
-def _path(chain: _Joined, positions: Positions) -> NearIsotonicPath:
-    """Say when and where the blocks of a chain were; ``positions`` are those of its boundaries."""
-    breakpoints, model_of_join = _breakpoints(chain.joins)
-    start, stop, weight = chain.start, chain.stop, chain.weight
+def _path(joins: _Joins, positions: Positions) -> NearIsotonicPath:
+    """Convert joins to a path; ``positions`` are the indices of the boundaries in the targets."""
+    breakpoints, model_of_join = _breakpoints(joins.joins)
+    start, stop, weight = joins.start, joins.stop, joins.weight
     initial = np.zeros(len(weight) - len(model_of_join), dtype=np.intp)
     first = np.concatenate([initial, model_of_join])
-    # The last entry is for the blocks that no join ended, whose -1 finds it.
-    end = np.append(model_of_join, len(breakpoints))[chain.ended_by]
+    # Blocks that no join ended have -1, which selects the last entry.
+    end = np.append(model_of_join, len(breakpoints))[joins.ended_by]
     return NearIsotonicPath(
         breakpoints=breakpoints,
         first=first,
@@ -221,15 +219,15 @@ def _path(chain: _Joined, positions: Positions) -> NearIsotonicPath:
         start=positions[start],
         stop=positions[stop],
         weight=weight,
-        mean=chain.total / weight,
-        slope=(chain.falls[start] - chain.falls[stop]) / weight,
+        mean=joins.total / weight,
+        slope=(joins.falls[start] - joins.falls[stop]) / weight,
     )
 
 
 def _breakpoints(joins: Array) -> tuple[Array, Positions]:
-    """Distinct penalties after a first 0, and which of them each join belongs to.
+    """Distinct penalties after a first 0, and the index of that of each join.
 
-    Joins that only rounding keeps apart are one: their blocks are of equal value already.
+    Joins that differ only by rounding are at one penalty: their blocks are already equal.
     """
     penalties = np.append(0.0, joins)
     is_new = np.diff(penalties) > _SAME_PENALTY * joins
