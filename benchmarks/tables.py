@@ -65,10 +65,10 @@ def fit(path: Path, name: str, *, groups: bool, engine: str) -> dict[str, Any]:
     passes: list[tuple[str, float]] = []
     collect = Passes.collect
 
-    def timed(self: Passes, frame: Any, doing: str) -> Any:
+    def timed(self: Passes, frame: Any, description: str) -> Any:
         start = time.perf_counter()
-        found = collect(self, frame, doing)
-        passes.append((doing, time.perf_counter() - start))
+        found = collect(self, frame, description)
+        passes.append((description, time.perf_counter() - start))
         return found
 
     Passes.collect = timed  # type: ignore[method-assign]
@@ -119,8 +119,8 @@ def report(path: Path, rows: int, engine: str = "duckdb") -> None:
                 f"{found['seconds']:9.1f}{mean:9.2f}{mean / least:11.1f}{found['megabytes']:7.0f}",
                 flush=True,
             )
-            for doing, one in found["passes"] if name == "Platt, spline" and groups else ():
-                print(f"    {doing:42}{one:9.2f}{one / least:11.1f}")
+            for description, one in found["passes"] if name == "Platt, spline" and groups else ():
+                print(f"    {description:42}{one:9.2f}{one / least:11.1f}")
 
 
 def main() -> None:

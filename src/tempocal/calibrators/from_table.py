@@ -1,4 +1,4 @@
-"""From a table to what a fit starts from, and what is said of the passes afterwards."""
+"""The passes over a table before a fit, and the details of its summary."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,18 +28,18 @@ from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.surrogate import build_surrogate
 from tempocal.tables.time_keys import TimeKeys, choose_time_keys
 
-# Where fewer than this share of the groups have rows with different labels, it may be an accident.
+# Below this fraction of groups, differing labels within a group may be a mistake.
 FEW_MIXED = 0.1
 
 
 def prepare_table_fit(labeled: LabeledTable, needs: TableNeeds, *, exact: bool) -> TableFitData:
-    """Make the passes that come before a fit."""
-    _check(labeled)
+    """Count groups, assign folds, choose time keys and build the surrogate rows."""
+    _check_labeled(labeled)
     clusters = find_groups(labeled) if labeled.has_groups else None
     if clusters is not None:
-        _warn_of_mixed(clusters)
-    wanted = labeled.n_columns > 1 or needs.curves or needs.of_one_column
-    folds = needs.folds if wanted else None
+        _warn_of_mixed_labels(clusters)
+    needs_folds = labeled.n_columns > 1 or needs.curves or needs.of_one_column
+    folds = needs.folds if needs_folds else None
     frame = labeled.frame
     if folds is not None:
         if clusters is None:
@@ -69,27 +69,27 @@ def prepare_table_fit(labeled: LabeledTable, needs: TableNeeds, *, exact: bool) 
 
 
 def _choose_keys(labeled: LabeledTable, curves: tuple[Curve, ...]) -> TimeKeys | None:
-    """Key rows by time as finely as any of the curves goes."""
+    """Choose time keys as fine as the finest of the curves needs."""
     for curve in curves:
         if curve.n_clocks != 1:
             raise InputError(f"tables go along one clock, but {curve!r} goes along two")
-    most = max((curve.most_times for curve in curves), default=0)
-    if most == 0:
+    max_times = max((curve.most_times for curve in curves), default=0)
+    if max_times == 0:
         return None
     time_keys = choose_time_keys(
-        labeled, most, allow_cells=all(curve.takes_cells for curve in curves)
+        labeled, max_times, allow_cells=all(curve.takes_cells for curve in curves)
     )
     if time_keys.bulk is not None:
         warn_of_stray_times(time_keys.bulk, labeled.total_weight)
     return time_keys
 
 
-def _check(labeled: LabeledTable) -> None:
-    """Refuse and warn as a fit to arrays does."""
+def _check_labeled(labeled: LabeledTable) -> None:
+    """Refuse and warn as for arrays."""
     low, high = labeled.min_logits, labeled.max_logits
     require_scale(low.min(), high.max())
-    many = labeled.n_columns == 1 and labeled.n_rows >= MANY_ROWS
-    if many and labeled.inputs == "logits" and 0.0 <= low[0] < 0.5 < high[0] <= 1.0:
+    enough_rows = labeled.n_columns == 1 and labeled.n_rows >= MANY_ROWS
+    if enough_rows and labeled.inputs == "logits" and 0.0 <= low[0] < 0.5 < high[0] <= 1.0:
         warn_user(
             f"all {labeled.n_rows} logits lie in [0, 1], as probabilities do: if that is what "
             'they are, say inputs="proba"',
@@ -103,7 +103,7 @@ def _check(labeled: LabeledTable) -> None:
         )
 
 
-def _warn_of_mixed(clusters: GroupIds) -> None:
+def _warn_of_mixed_labels(clusters: GroupIds) -> None:
     if 0 < clusters.n_mixed < FEW_MIXED * clusters.count:
         warn_user(
             f"the label changes within {clusters.n_mixed} of {clusters.count} groups. If groups "
@@ -116,12 +116,12 @@ def with_table_details(
     summary: Summary,
     data: TableFitData,
     fitted: Callable[..., Array],
-    rough: Callable[..., Array] | None,
+    coarse: Callable[..., Array] | None,
 ) -> Summary:
-    """Say how many passes were made; and how far a fit to counts may be off, by a rougher one."""
-    facts: dict[str, Any] = {"passes": data.labeled.passes.count}
-    if rough is not None:
-        everything = data._inputs(slice(None))
-        difference = np.abs(fitted(*everything) - rough(*everything))
-        facts["may_be_off_by"] = float(difference.max())
-    return replace(summary, details={**summary.details, **facts})
+    """Add the number of passes; for an inexact fit also its error, from a coarser fit."""
+    details: dict[str, Any] = {"passes": data.labeled.passes.count}
+    if coarse is not None:
+        inputs = data._inputs(slice(None))
+        difference = np.abs(fitted(*inputs) - coarse(*inputs))
+        details["may_be_off_by"] = float(difference.max())
+    return replace(summary, details={**summary.details, **details})

@@ -1,4 +1,4 @@
-"""What was seen of a table so far, for all fits to it."""
+"""Results of passes over a table, shared by all fits to it."""
 
 from typing import Any
 
@@ -15,7 +15,19 @@ from tempocal.tables.surrogate import TableSurrogate, count_fine_cells
 
 
 class TableCache:
-    """What was seen of the table so far, for all fits to it."""
+    """Results of passes over a table: exact sums of each model, and counts in fine bins.
+
+    Parameters
+    ----------
+    labeled : LabeledTable
+        The rows.
+    clusters : GroupIds or None
+        Their groups.
+    exact : bool
+        Whether surrogate rows are corrected by exact passes.
+    parent : TableCache, optional
+        Cache of the fit that a coarser one is compared with; its sums by group are reused.
+    """
 
     def __init__(
         self,
@@ -23,48 +35,53 @@ class TableCache:
         clusters: GroupIds | None,
         *,
         exact: bool,
-        like: "TableCache | None" = None,
+        parent: "TableCache | None" = None,
     ) -> None:
-        self._labeled, self._clusters, self._exact, self._like = labeled, clusters, exact, like
-        self._stands: dict[LinearPredictor, Surrogate] = {}
-        self._cells: dict[int, tuple[CellCounts, Codes]] = {}
+        self._labeled, self._clusters, self._exact, self._parent = labeled, clusters, exact, parent
+        self._corrected_rows: dict[LinearPredictor, Surrogate] = {}
+        self._fine_cells: dict[int, tuple[CellCounts, Codes]] = {}
 
-    def stand(self, predictor: LinearPredictor, surrogate: TableSurrogate) -> Surrogate:
-        """Return the surrogate rows of a model."""
-        if predictor not in self._stands:
-            model = TableExactSums(self._labeled, surrogate.finest_keys, predictor, self._clusters)
+    def corrected_rows(self, predictor: LinearPredictor, surrogate: TableSurrogate) -> Surrogate:
+        """Return the surrogate rows of a model, with the corrections of its exact passes."""
+        if predictor not in self._corrected_rows:
+            finest_keys, parent = surrogate.finest_keys, self._parent
+            exact_sums = TableExactSums(self._labeled, finest_keys, predictor, self._clusters)
             scores = LabelledLogits(surrogate.logits, surrogate.labels, len(self._labeled.classes))
-            common = {
+            keyed = {
                 "weights": surrogate.weights,
                 "keys": surrogate.finest_key_of,
-                "n_keys": surrogate.finest_keys.count,
+                "n_keys": finest_keys.count,
             }
-            self._stands[predictor] = Surrogate(
-                predictor.stored(scores, **common),
-                model,
+            self._corrected_rows[predictor] = Surrogate(
+                predictor.stored(scores, **keyed),
+                exact_sums,
                 exact=self._exact,
                 sampled=surrogate.sampled,
                 share_groups_with=None
-                if self._like is None
-                else self._like.stand(predictor, surrogate),
+                if parent is None
+                else parent.corrected_rows(predictor, surrogate),
             )
-        return self._stands[predictor]
+        return self._corrected_rows[predictor]
 
-    def known_cells(self, of_class: int) -> tuple[CellCounts, Codes] | None:
-        """Return counts in fine bins, if there are any yet."""
-        return self._cells.get(of_class)
+    def known_fine_cells(self, of_class: int) -> tuple[CellCounts, Codes] | None:
+        """Return counts in fine bins, if they were made before."""
+        return self._fine_cells.get(of_class)
 
-    def cells(self, of_class: int, surrogate: TableSurrogate) -> tuple[CellCounts, Codes]:
-        """Return counts of the log-odds of a class in fine bins, and the atom of each cell."""
-        if of_class not in self._cells:
-            self._cells[of_class] = count_fine_cells(self._labeled, surrogate.finest_keys, of_class)
-        return self._cells[of_class]
+    def fine_cells(self, of_class: int, surrogate: TableSurrogate) -> tuple[CellCounts, Codes]:
+        """Return counts of the log-odds of a class in fine bins, and the key of each cell."""
+        if of_class not in self._fine_cells:
+            self._fine_cells[of_class] = count_fine_cells(
+                self._labeled, surrogate.finest_keys, of_class
+            )
+        return self._fine_cells[of_class]
 
-    def groups_by_key(self, places: Codes, n_keys: int) -> Array | None:
-        """How many groups have rows under each key, if a look at groups has shown it."""
-        known = [stand for stand in self._stands.values() if stand.has_group_gradients]
-        return SurrogateRows(known[0], places, n_keys).groups_by_key(places, 0) if known else None
+    def groups_by_key(self, keys: Codes, n_keys: int) -> Array | None:
+        """Count the groups with rows under each key, if a pass by group was made."""
+        known = next(
+            (rows for rows in self._corrected_rows.values() if rows.has_group_gradients), None
+        )
+        return None if known is None else SurrogateRows(known, keys, n_keys).groups_by_key(keys, 0)
 
-    def compare(self, fitted: Any, surrogate: TableSurrogate) -> GainSums:
-        """Compare what a map that does not change along time says with what rows came with."""
+    def gain_sums(self, fitted: Any, surrogate: TableSurrogate) -> GainSums:
+        """Sum the gains of a map that is constant in time."""
         return gains_of_map(self._labeled, surrogate.finest_keys, fitted)

@@ -1,4 +1,4 @@
-"""What a fit starts from when the rows are in a table."""
+"""Input of a fit to a table: surrogate rows in memory, and passes over the table."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -27,9 +27,9 @@ from tempocal.tables.surrogate import TableSurrogate
 
 @dataclass(frozen=True)
 class TableFitData(FitData):
-    """A surrogate rows in memory that stand for those of a table, and the way to these.
+    """Surrogate rows of a table, and access to the table for exact passes.
 
-    ``groups`` has the number of groups, but no codes: what is summed by group is so in the table.
+    ``groups`` has the number of groups but no codes: sums by group are made in the table.
     """
 
     labeled: LabeledTable = field(kw_only=True)
@@ -42,17 +42,17 @@ class TableFitData(FitData):
 
     @property
     def finest_keys(self) -> FinestKeys:
-        """The finest keys there are."""
+        """The finest keys, (time, fold)."""
         return self.surrogate.finest_keys
 
     @property
     def n_rows(self) -> int:
-        """How many rows the table has, but for those that were left out."""
-        return round(float(self.finest_keys.rows[self._present].sum()))
+        """Number of rows of the table, without those left out."""
+        return round(float(self.finest_keys.n_rows[self._present_keys].sum()))
 
     @property
     def has_one_column(self) -> bool:
-        """Whether one logit stands for two classes."""
+        """Whether there is one logit for two classes."""
         return self.labeled.n_columns == 1
 
     @property
@@ -63,15 +63,15 @@ class TableFitData(FitData):
     @property
     def class_weights(self) -> Array:
         """Weight of the rows of each class."""
-        return np.asarray(self.surrogate.class_weights[self._present].sum(axis=0))
+        return np.asarray(self.surrogate.class_weights[self._present_keys].sum(axis=0))
 
     @property
     def total_weight(self) -> float:
-        """Weight of all rows together."""
-        return float(self.finest_keys.weights[self._present].sum())
+        """Total weight of the rows."""
+        return float(self.finest_keys.weights[self._present_keys].sum())
 
     def take(self, kept: NDArray[Any]) -> Self:
-        """Leave out the rows of some finest_keys."""
+        """Keep some of the surrogate rows."""
         return replace(
             self,
             raw_logits=self.raw_logits[kept],
@@ -82,7 +82,7 @@ class TableFitData(FitData):
         )
 
     def coarser(self) -> Self:
-        """Take what stands for the rows a good deal coarser, to see what difference that makes."""
+        """Use coarser surrogate rows, to estimate the error of an inexact fit."""
         surrogate = self.surrogate.coarser()
         return replace(
             self,
@@ -94,47 +94,47 @@ class TableFitData(FitData):
             else surrogate.finest_keys.times[surrogate.finest_key_of],
             surrogate=surrogate,
             finest_key_of=surrogate.finest_key_of,
-            cache=TableCache(self.labeled, self.clusters, exact=False, like=self.cache),
+            cache=TableCache(self.labeled, self.clusters, exact=False, parent=self.cache),
         )
 
     def part(self, rows: Codes) -> Self:
-        """Take some of the rows, for a fit that need not be exact."""
+        """Keep some of the surrogate rows, for a fit without exact passes."""
         return replace(self.take(rows), exact=False)
 
     def rows_factory(self, predictor: LinearPredictor) -> Callable[[Codes | None, int], Rows]:
-        """Return what makes the rows of a model, from the key of each and the number of keys."""
+        """Return a function from keys and their number to the rows of a model."""
 
         def rows(keys: Codes | None, n_keys: int) -> Rows:
-            stand = self.cache.stand(predictor, self.surrogate)
-            return SurrogateRows(stand, self._places(keys), n_keys, refines=self.exact)
+            corrected = self.cache.corrected_rows(predictor, self.surrogate)
+            return SurrogateRows(corrected, self._coarse_keys(keys), n_keys, refines=self.exact)
 
         return rows
 
     def binary_problems(self) -> Iterator[tuple[Array, NDArray[Any], Array | None]]:
-        """Log-odds, 0/1 targets and weights, of each class that is told from the rest: by bins."""
+        """Log-odds, 0/1 targets and weights of each one-vs-rest problem, from fine bins."""
         for k in self.one_vs_rest_classes:
-            cells, places = self.cache.cells(k, self.surrogate)
-            kept = np.isin(places, self._present)
-            yield cells.means()[kept], cells.labels[kept] == k, cells.weights[kept]
+            cells, key_of = self.cache.fine_cells(k, self.surrogate)
+            kept = np.isin(key_of, self._present_keys)
+            yield cells.mean_log_odds()[kept], cells.labels[kept] == k, cells.weights[kept]
 
     def track(self, curve: Curve) -> Track:
-        """Lay a curve along the times of the finest_keys."""
+        """Evaluate the grid of a curve at the times of the finest keys."""
         if curve.n_clocks != 1:
             raise InputError(f"tables go along one clock, but {curve!r} goes along two")
-        present, time_keys = self._present, self.finest_keys.time_keys
-        ends = None if time_keys is None else time_keys.time_range
+        present, time_keys = self._present_keys, self.finest_keys.time_keys
+        time_range = None if time_keys is None else time_keys.time_range
         track = curve.track(
-            self.finest_keys.times[present], self.finest_keys.weights[present], ends
+            self.finest_keys.times[present], self.finest_keys.weights[present], time_range
         )
-        places = np.full(self.finest_keys.count, -1, dtype=np.intp)
-        places[present if track.kept is None else present[track.kept]] = track.grid.keys
-        keys = places[self.finest_key_of]
+        key_at = np.full(self.finest_keys.count, -1, dtype=np.intp)
+        key_at[present if track.kept is None else present[track.kept]] = track.grid.keys
+        keys = key_at[self.finest_key_of]
         kept = None if track.kept is None else keys >= 0
         grid = replace(track.grid, keys=keys if kept is None else keys[kept])
         return replace(track, grid=grid, kept=kept)
 
     def moment(self, *, of_log_proba: bool) -> Array:
-        """Return what L-BFGS would want, which is never used on tables."""
+        """Return the identity: L-BFGS, which needs the moments, is not used on tables."""
         return np.eye(self.n_classes + 1)
 
     def folds(self, count: int, seed: int = 0) -> Codes:
@@ -148,63 +148,63 @@ class TableFitData(FitData):
         return self.finest_keys.values["fold"].astype(np.intp)[self.finest_key_of]
 
     def groups_by_key(self, keys: Codes, n_keys: int) -> Array | None:
-        """How many groups have rows under each key, if a look at groups has shown it."""
-        return self.cache.groups_by_key(self._places(keys), n_keys)
+        """Count the groups with rows under each key, if a pass by group was made."""
+        return self.cache.groups_by_key(self._coarse_keys(keys), n_keys)
 
     def before_and_after(self, fitted: Callable[..., Array]) -> tuple[float, float]:
-        """Mean negative log likelihood of the rows as they are, and mapped."""
+        """Mean negative log likelihood before and after the map."""
         if not self.surrogate.sampled:
             points = self.points()
             return points.nll(), points.nll(fitted)
         if not isinstance(fitted, Scale | Affine | OneVsRest):
             return self.nll(), self.nll(fitted)
-        sums = self.cache.compare(fitted, self.surrogate)
+        sums = self.cache.gain_sums(fitted, self.surrogate)
         return sums.before / self.total_weight, (sums.before - sums.gain) / self.total_weight
 
     def curve_losses(self, ordered: OrderedRows, curve: BinaryMap) -> tuple[float, float]:
-        """Do that for a curve that was fitted to bins of the rows."""
-        # A curve knows no times.
+        """Mean negative log likelihood before and after a curve fitted to bins."""
+        # A curve does not depend on time.
         return replace(self, times=None).before_and_after(OneVsRest((curve,)))
 
     def gains(self, fitted: Curves) -> GainSums:
-        """Compare what a map says of all rows with what they came with."""
-        times = self.finest_keys.times[self._present]
+        """Sum the gains of a map over all rows."""
+        times = self.finest_keys.times[self._present_keys]
         pairs = zip(fitted.bases, fitted.tables, strict=True)
-        numbers = [basis.combine(times, table) for basis, table in pairs]
+        parameters = [basis.combine(times, table) for basis, table in pairs]
         return gains_of_form(
-            self.labeled, self.finest_keys.subset(self._present), fitted.form, numbers
+            self.labeled, self.finest_keys.subset(self._present_keys), fitted.form, parameters
         )
 
     def held_out(self, fitted: list[Curves]) -> MappedRows:
-        """Let each row be mapped by the map of its fold."""
+        """Map each row by the fit that held out its fold."""
         assert self.clusters is not None
         folds, times = self.finest_keys.values["fold"], self.finest_keys.times
-        numbers = []
+        parameters = []
         for m, table in enumerate(fitted[0].tables):
-            at_finest_keys = np.empty((self.finest_keys.count, table.shape[1]))
+            at_keys = np.empty((self.finest_keys.count, table.shape[1]))
             for fold, part in enumerate(fitted):
                 own = folds == fold
-                at_finest_keys[own] = part.bases[m].combine(times[own], part.tables[m])
-            numbers.append(at_finest_keys)
-        return MappedRows(self.labeled, self.finest_keys, self.clusters, fitted[0].form, numbers)
+                at_keys[own] = part.bases[m].combine(times[own], part.tables[m])
+            parameters.append(at_keys)
+        return MappedRows(self.labeled, self.finest_keys, self.clusters, fitted[0].form, parameters)
 
     @property
-    def _present(self) -> Codes:
+    def _present_keys(self) -> Codes:
         return np.unique(self.finest_key_of)
 
     def points(self) -> FitData:
-        """Return what stands for the rows most finely, without their groups."""
-        found = self.cache.known_cells(1) if not self.surrogate.sampled else None
+        """Return the finest surrogate rows there are, without groups."""
+        found = self.cache.known_fine_cells(1) if not self.surrogate.sampled else None
         if found is None:
             return FitData(
                 self.raw_logits, self.labels, self.weights, None, self.n_classes, self.times
             )
-        cells, places = found
-        times = None if self.times is None else self.finest_keys.times[places]
-        return FitData(cells.means(), cells.labels, cells.weights, None, 2, times)
+        cells, key_of = found
+        times = None if self.times is None else self.finest_keys.times[key_of]
+        return FitData(cells.mean_log_odds(), cells.labels, cells.weights, None, 2, times)
 
-    def _places(self, keys: Codes | None) -> Codes:
-        """Key of each atom; -1 for those that are left out."""
-        places = np.full(self.finest_keys.count, -1, dtype=np.intp)
-        places[self.finest_key_of] = 0 if keys is None else keys
-        return places
+    def _coarse_keys(self, keys: Codes | None) -> Codes:
+        """Solver key of each finest key; -1 for those left out."""
+        key_at = np.full(self.finest_keys.count, -1, dtype=np.intp)
+        key_at[self.finest_key_of] = 0 if keys is None else keys
+        return key_at

@@ -1,4 +1,4 @@
-"""What a fit to a table has to know of it, said without knowing anything of tables."""
+"""What a calibrator needs from a table before a fit; independent of any table engine."""
 
 from dataclasses import dataclass
 
@@ -7,16 +7,16 @@ from tempocal.curves import Curve
 
 @dataclass(frozen=True)
 class TableNeeds:
-    """What a calibrator wants to know of a table.
+    """What a calibrator needs from a table.
 
     Attributes
     ----------
     curves : tuple of Curve
-        Curves that are laid along time; none if nothing changes along time.
+        Curves along time; empty if the calibrator does not depend on time.
     folds : tuple of int or None
-        Number of folds and seed, if groups are to be dealt to folds.
+        Number of folds and seed, for cross-validation over groups.
     of_one_column : bool
-        Whether folds are wanted also where one logit stands for two classes.
+        Whether folds are needed also for two classes with one logit.
     """
 
     curves: tuple[Curve, ...] = ()

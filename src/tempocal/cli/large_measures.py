@@ -11,7 +11,7 @@ from tempocal.cli.measures import Measures, measure_table
 from tempocal.errors import InputError
 from tempocal.inputs import Times, require_same_kind
 from tempocal.maps import Scale
-from tempocal.metrics.in_tables.scored_frame import flag, make_scored_frame
+from tempocal.metrics.in_tables.scored_frame import indicator, make_scored_frame
 from tempocal.predictor import Predictor
 from tempocal.tables.computed_columns import add_probabilities
 from tempocal.tables.group_ids import find_groups
@@ -56,7 +56,7 @@ def _with(large: Large, model: Predictor) -> Frame:
 
 def _require_answers(large: Large, frame: Frame) -> None:
     """Refuse rows for which the model has no answer, which have NULL instead."""
-    empty = flag(nw.col("p0").is_null())
+    empty = indicator(nw.col("p0").is_null())
     counted = frame.select(empty=empty).select(nw.col("empty").sum())
     count = int(large.labelled.passes.collect(counted, "calibrating")["empty"][0])
     if count:

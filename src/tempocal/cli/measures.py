@@ -75,7 +75,7 @@ def measure_table(name: str, rows: ScoredFrame, *, bins: int, classes: Any, seed
         estimate_overall(rows, ece, **given) if rows.rows.time_kind else None,
         estimate_over_time(rows, ece, bins=bins, **given) if rows.rows.time_kind else None,
         tuple(str(one) for one in classes),
-        rows.n_classes == 2 and estimate_overall(rows.exchanged(), nll, **given) < score,
+        rows.n_classes == 2 and estimate_overall(rows.swapped(), nll, **given) < score,
     )
 
 

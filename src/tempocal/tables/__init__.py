@@ -1,4 +1,4 @@
-"""Fitted models in tables of any engine, and as SQL."""
+"""Fits to tables of any engine, fitted models applied to them, and models as SQL."""
 
 from tempocal.tables.mixin import InTables
 

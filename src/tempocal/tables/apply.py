@@ -13,8 +13,8 @@ from tempocal.tables.column_names import (
     InputColumns,
     Names,
     added_columns,
-    free_prefix,
     input_columns,
+    unused_prefix,
 )
 from tempocal.tables.computed_columns import with_formulas
 from tempocal.tables.normalize_columns import with_utc
@@ -22,8 +22,8 @@ from tempocal.tables.open_table import Frame, open_table
 from tempocal.tables.parquet_nan import trusts_bounds, without_bounds
 from tempocal.tables.seconds import as_number, as_seconds
 
-# What engines that cannot do something raise.
-_CANNOT = (NotImplementedError, AttributeError)
+# Raised by engines that lack an operation.
+_UNSUPPORTED = (NotImplementedError, AttributeError)
 
 
 def apply_table(
@@ -35,27 +35,27 @@ def apply_table(
     time: Names | None = None,
     prefix: str = "calibrated",
 ) -> Any:
-    """Return the table with calibrated probabilities beside what it has.
+    """Return the table with columns of calibrated probabilities added.
 
     Parameters
     ----------
     model : Predictor
-        What to calibrate with.
+        The fitted model.
     table : table or path
         Of pandas, Polars (eager or lazy), pyarrow, DuckDB, Spark or Ibis; or a file or pattern of
         Parquet or CSV files, which DuckDB opens.
     logits, proba : str or list of str
-        Columns of the predictions, in the order of the classes; the one that the model takes.
+        Columns of the predictions, in the order of the classes; whichever the model was fitted to.
     time : str or list of str
         Column of the times, or the two of a `Surface`.
     prefix : str
-        Name of the column that is added, the probability of the second class of two; with more
-        classes there is one for each, and its name is this, an underscore and the class.
+        Name of the added column, the probability of the second of two classes. With more classes
+        there is one column for each, named ``{prefix}_{class}``.
 
     Returns
     -------
     table
-        Of the kind that was given; one that is lazy is not worked out. A DuckDB relation for files.
+        Of the same kind as the input; lazy tables stay lazy. A DuckDB relation for files.
 
     Examples
     --------
@@ -65,51 +65,53 @@ def apply_table(
     >>> apply_table(model, pl.DataFrame({"z": [2.0, None]}), logits="z")["calibrated"].to_list()
     [0.7310585786300049, None]
     """
-    named = input_columns(model, logits, proba, time)
+    given = input_columns(model, logits, proba, time)
     added = added_columns(model, prefix)
-    frame = open_table(table, columns=FileColumns(named.predictions, named.times))
+    frame = open_table(table, columns=FileColumns(given.predictions, given.times))
     schema = frame.collect_schema()
-    _require_columns(named, added, schema)
-    free = free_prefix([*schema, *added])
-    frame = with_utc(frame, {f"{free}_t{k}": name for k, name in enumerate(named.times)})
-    inputs = _inputs(model, named, frame, free)
-    proba_of = formula_of(model, list(inputs)[: model.columns], list(inputs)[model.columns :])
-    formulas = {name: proba_of[k] for name, k in added.items()}
+    _require_columns(given, added, schema)
+    unused = unused_prefix([*schema, *added])
+    frame = with_utc(frame, {f"{unused}_t{k}": name for k, name in enumerate(given.times)})
+    inputs = _inputs(model, given, frame, unused)
+    probabilities = formula_of(model, list(inputs)[: model.columns], list(inputs)[model.columns :])
+    formulas = {name: probabilities[k] for name, k in added.items()}
     try:
-        made = with_formulas(frame.with_columns(**inputs), formulas, free)
-        return made.select(*schema, *added).to_native()
-    except _CANNOT as error:
-        raise InputError(_cannot(named, error)) from error
+        computed = with_formulas(frame.with_columns(**inputs), formulas, unused)
+        return computed.select(*schema, *added).to_native()
+    except _UNSUPPORTED as error:
+        raise InputError(_unsupported_message(given, error)) from error
 
 
-def _inputs(model: Predictor, named: InputColumns, frame: Frame, free: str) -> dict[str, nw.Expr]:
-    """Return what the formula starts from: predictions, then times, as double."""
+def _inputs(model: Predictor, given: InputColumns, frame: Frame, unused: str) -> dict[str, nw.Expr]:
+    """Return the inputs of the formula as double: predictions, then times."""
     schema = frame.collect_schema()
-    scores = [as_number(name, schema[name], model.inputs) for name in named.predictions]
-    clocks = [f"{free}_t{k}" if f"{free}_t{k}" in schema else t for k, t in enumerate(named.times)]
-    pairs = zip(clocks, model.time_kinds, strict=True)
+    scores = [as_number(name, schema[name], model.inputs) for name in given.predictions]
+    time_names = [
+        f"{unused}_t{k}" if f"{unused}_t{k}" in schema else t for k, t in enumerate(given.times)
+    ]
+    pairs = zip(time_names, model.time_kinds, strict=True)
     times = [as_seconds(name, schema[name], kind) for name, kind in pairs]
     columns = [*scores, *times]
     if trusts_bounds(frame):
         columns = [without_bounds(column) for column in columns]
-    return {f"{free}_x{k}": column for k, column in enumerate(columns)}
+    return {f"{unused}_x{k}": column for k, column in enumerate(columns)}
 
 
-def _require_columns(named: InputColumns, added: Iterable[str], schema: Any) -> None:
+def _require_columns(given: InputColumns, added: Iterable[str], schema: Any) -> None:
     columns = list(schema)
-    missing = [name for name in (*named.predictions, *named.times) if name not in columns]
+    missing = [name for name in (*given.predictions, *given.times) if name not in columns]
     if missing:
         raise InputError(f"the table has no column {missing[0]!r}: its columns are {columns}")
-    there = [name for name in added if name in columns]
-    if there:
+    existing = [name for name in added if name in columns]
+    if existing:
         raise InputError(
-            f"the table has a column {there[0]!r} already: say prefix= for another name"
+            f"the table has a column {existing[0]!r} already: say prefix= for another name"
         )
 
 
-def _cannot(named: InputColumns, error: Exception) -> str:
-    clocks = ", ".join(map(repr, named.times))
+def _unsupported_message(given: InputColumns, error: Exception) -> str:
+    time_names = ", ".join(map(repr, given.times))
     return (
-        f"this engine cannot count time in {clocks or 'the table'}: make a column of seconds "
+        f"this engine cannot count time in {time_names or 'the table'}: make a column of seconds "
         f"first, for a model that was fitted to seconds ({str(error).splitlines()[0]})"
     )

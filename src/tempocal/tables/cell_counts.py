@@ -1,8 +1,14 @@
-"""Counts of (time, label, bin of the log-odds): a few points that stand for all rows of a table.
+"""Moments of the log-odds in cells of (key, label, log-odds bin), and two points for each cell.
 
-The rows of a cell are replaced by two points that have its weight, mean, variance and skewness, so
-that sums over points differ from those over rows by the fourth power of a cell's width. Bins are of
-equal width within eight times the mean size of the log-odds; the outer ones hold what lies beyond.
+The rows of a cell are replaced by two weighted points with the same weight, mean, variance and
+skewness. A sum of a smooth function over the points then differs from the sum over the rows by the
+fourth power of the width of the cell. With mean m, standard deviation s and skewness g the points
+and their shares of the weight are
+
+    m + s (h - r),  (1 + h / r) / 2    and    m + s (h + r),  (1 - h / r) / 2
+
+where h = g / 2 and r = sqrt(1 + h**2). Bins have equal width up to eight times the mean absolute
+log-odds; the outermost bins hold everything beyond.
 """
 
 from dataclasses import dataclass
@@ -16,128 +22,131 @@ from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.open_table import Frame
 from tempocal.tables.transfer import Columns
 
-# Cells in all, and bins of a key.
+# Largest number of cells, and range of the number of bins per key.
 MAX_CELLS = 2**19
 MIN_BINS, MAX_BINS = 16, 1024
-# Bins of what is told apart by its log-odds alone.
+# Fine bins, for calibrators without coefficients: isotonic regression and binning.
 FINE_BINS, MAX_FINE_CELLS = 2**16, 2**21
-# Bins end at this many times the mean size; of fine ones not before these log-odds.
-REACH, FINE_REACH = 8.0, 50.0
-# Standard deviations below this share of a bin are rounding errors.
-NARROW = 1e-7
+# Bins reach this many times the mean absolute log-odds; fine bins at least these log-odds.
+RANGE_FACTOR, MIN_FINE_RANGE = 8.0, 50.0
+# Standard deviations below this fraction of a bin width are rounding errors.
+MIN_DEVIATION = 1e-7
 
 
 @dataclass(frozen=True)
 class Bins:
-    """Bins of equal width from minus ``reach`` to ``reach``."""
+    """Bins of equal width between minus and plus ``half_range``."""
 
-    reach: float
+    half_range: float
     count: int
 
     @property
     def scale(self) -> float:
-        """Bins in a unit of the log-odds."""
-        return self.count / (2.0 * self.reach)
+        """Number of bins per unit of log-odds."""
+        return self.count / (2.0 * self.half_range)
 
-    def add(self, frame: Frame) -> Frame:
-        """Add the ``bin`` of the column ``odds``, and the ``place`` in it from -1/2 to 1/2."""
-        position = (nw.col("odds") + self.reach) * self.scale
+    def add_bin(self, frame: Frame) -> Frame:
+        """Add ``bin`` and ``bin_offset``: the position from -1/2 to 1/2 within the bin."""
+        position = (nw.col("log_odds") + self.half_range) * self.scale
         frame = frame.with_columns(position=position)
-        # The floor is an integer in some engines, which rows far out would be too large for.
+        # Some engines return the floor as an integer, which would overflow: clip first.
         inside = nw.col("position").clip(0.0, self.count - 1.0).floor()
-        frame = frame.with_columns(left=inside)
+        frame = frame.with_columns(bin_index=inside)
         return frame.with_columns(
-            bin=nw.col("left").cast(nw.Int64), place=nw.col("position") - nw.col("left") - 0.5
+            bin=nw.col("bin_index").cast(nw.Int64),
+            bin_offset=nw.col("position") - nw.col("bin_index") - 0.5,
         )
 
-    def odds(self, bins: Codes, places: Array) -> Array:
-        """Return log-odds."""
-        return (bins + 0.5 + places) / self.scale - self.reach
+    def log_odds(self, bins: Codes, offsets: Array) -> Array:
+        """Return the log-odds at offsets within bins."""
+        return (bins + 0.5 + offsets) / self.scale - self.half_range
 
 
 @dataclass(frozen=True)
 class CellCounts:
     """Sums over the rows of each non-empty cell."""
 
-    found: Columns
+    sums: Columns
     bins: Bins
 
     @property
     def weights(self) -> Array:
-        """Weight of each cell."""
-        return self.found["m0"].astype(np.float64)
+        """Total weight of each cell."""
+        return self.sums["m0"].astype(np.float64)
 
     @property
     def labels(self) -> Codes:
         """Label of each cell."""
-        return self.found["label"].astype(np.intp)
+        return self.sums["label"].astype(np.intp)
 
-    def means(self) -> Array:
+    def mean_log_odds(self) -> Array:
         """Mean log-odds of each cell."""
-        if "odds" in self.found:
-            return self.found["odds"]
-        return self.bins.odds(self.found["bin"], self.found["m1"] / self.weights)
+        if "log_odds" in self.sums:
+            return self.sums["log_odds"]
+        return self.bins.log_odds(self.sums["bin"], self.sums["m1"] / self.weights)
 
-    def pairs(self) -> tuple[Array, Array]:
-        """Log-odds and weights of two points for each cell, of shape (cells, 2)."""
+    def two_points(self) -> tuple[Array, Array]:
+        """Log-odds and weights of the two points of each cell, of shape (cells, 2)."""
         w = self.weights
-        mean, square, cube = (self.found[name] / w for name in ("m1", "m2", "m3"))
+        mean, square, cube = (self.sums[name] / w for name in ("m1", "m2", "m3"))
         variance = np.maximum(square - mean**2, 0.0)
         deviation = np.sqrt(variance)
-        safe = np.maximum(deviation, NARROW)
+        safe = np.maximum(deviation, MIN_DEVIATION)
         third = cube - 3.0 * mean * square + 2.0 * mean**3
-        half = np.where(deviation > NARROW, 0.5 * third / safe**3, 0.0)
+        half = np.where(deviation > MIN_DEVIATION, 0.5 * third / safe**3, 0.0)
         root = np.sqrt(1.0 + half**2)
         off = np.stack([half - root, half + root], axis=1) * deviation[:, None]
         share = 0.5 * np.stack([1.0 + half / root, 1.0 - half / root], axis=1)
-        odds = self.bins.odds(self.found["bin"][:, None], mean[:, None] + off)
-        return odds, share * w[:, None]
+        log_odds = self.bins.log_odds(self.sums["bin"][:, None], mean[:, None] + off)
+        return log_odds, share * w[:, None]
 
 
 def bins_for(labeled: LabeledTable, n_keys: int) -> Bins:
-    """Choose bins for models of the log-odds, as many as the number of keys allows."""
+    """Choose bins for models with coefficients, as many as the number of keys allows."""
     count = int(np.clip(MAX_CELLS // (2 * max(n_keys, 1)), MIN_BINS, MAX_BINS))
-    return Bins(_reach(labeled, REACH * labeled.mean_abs_log_odds), count)
+    return Bins(_half_range(labeled, RANGE_FACTOR * labeled.mean_abs_log_odds), count)
 
 
 def fine_bins_for(labeled: LabeledTable, n_keys: int) -> Bins:
-    """Choose bins for what is told apart by its log-odds alone."""
+    """Choose fine bins, for calibrators without coefficients."""
     count = int(np.clip(MAX_FINE_CELLS // max(n_keys, 1), MAX_BINS, FINE_BINS))
-    return Bins(_reach(labeled, max(FINE_REACH, REACH * labeled.mean_abs_log_odds)), count)
+    return Bins(
+        _half_range(labeled, max(MIN_FINE_RANGE, RANGE_FACTOR * labeled.mean_abs_log_odds)), count
+    )
 
 
 def count_values(
     labeled: LabeledTable, frame: Frame, on: tuple[str, ...], bins: Bins
 ) -> CellCounts:
-    """Count the column ``odds`` value by value, for each label and key."""
-    weighed = frame.with_columns(m0=labeled.weight)
-    counted = weighed.group_by(*on, "label", "odds").agg(nw.col("m0").sum())
+    """Count the distinct values of ``log_odds`` for each label and key."""
+    weighted = frame.with_columns(m0=labeled.weight)
+    counted = weighted.group_by(*on, "label", "log_odds").agg(nw.col("m0").sum())
     return CellCounts(labeled.passes.collect(counted, "counting values"), bins)
 
 
 def count_cells(
     labeled: LabeledTable, frame: Frame, on: tuple[str, ...], bins: Bins, moments: int
 ) -> CellCounts:
-    """Count the column ``odds`` in bins, for each label and key."""
-    binned = bins.add(frame).with_columns(m0=labeled.weight)
+    """Sum the moments of ``log_odds`` in bins, for each label and key."""
+    binned = bins.add_bin(frame).with_columns(m0=labeled.weight)
     for k in range(1, moments):
-        binned = binned.with_columns(**{f"m{k}": nw.col(f"m{k - 1}") * nw.col("place")})
+        binned = binned.with_columns(**{f"m{k}": nw.col(f"m{k - 1}") * nw.col("bin_offset")})
     sums = [nw.col(f"m{k}").sum() for k in range(moments)]
     if labeled.has_weights:
-        binned = binned.with_columns(one=nw.lit(1.0))
-        sums.append(nw.col("one").sum())
-    if "since" in binned.columns:
-        binned = binned.with_columns(late=nw.col("since") * nw.col("m0"))
-        sums.append(nw.col("late").sum())
+        binned = binned.with_columns(n_rows=nw.lit(1.0))
+        sums.append(nw.col("n_rows").sum())
+    if "elapsed" in binned.columns:
+        binned = binned.with_columns(elapsed_sum=nw.col("elapsed") * nw.col("m0"))
+        sums.append(nw.col("elapsed_sum").sum())
     counted = binned.group_by(*on, "label", "bin").agg(*sums)
     return CellCounts(labeled.passes.collect(counted, "counting in bins"), bins)
 
 
-def _reach(labeled: LabeledTable, wanted: float) -> float:
-    low, high = labeled.min_logits, labeled.max_logits
+def _half_range(labeled: LabeledTable, desired: float) -> float:
     if labeled.n_columns == 1:
         largest = labeled.largest_logit
     else:
-        largest = float(high.max() - low.min() + np.log(labeled.n_columns))
-    reach = min(wanted, largest)
-    return reach if reach > 0.0 else 1.0
+        logit_range = labeled.max_logits.max() - labeled.min_logits.min()
+        largest = float(logit_range + np.log(labeled.n_columns))
+    half_range = min(desired, largest)
+    return half_range if half_range > 0.0 else 1.0

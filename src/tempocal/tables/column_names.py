@@ -1,4 +1,4 @@
-"""Which columns go in and which come out."""
+"""Names of the columns that a model reads and of those that are added."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Names = str | Sequence[str]
 
 @dataclass(frozen=True)
 class InputColumns:
-    """The columns that a model is given, by name."""
+    """Names of the columns that a model reads."""
 
     predictions: tuple[str, ...]
     times: tuple[str, ...]
@@ -21,16 +21,16 @@ class InputColumns:
 
 @dataclass(frozen=True)
 class FileColumns:
-    """What the columns of a file, which has no types or the wrong ones, are for.
+    """Roles of the columns of a file, from which their types follow.
 
     Attributes
     ----------
     numbers, times : tuple of str
-        Those that must hold numbers, and times.
+        Columns that must hold numbers, and times.
     label : str or None
-        The one of the labels.
+        Column of the labels.
     only : tuple of str or None
-        All that will be used, of which the others are ids; None where all columns are passed on.
+        All columns that will be used: those not named above are ids. None passes all columns on.
     """
 
     numbers: tuple[str, ...] = ()
@@ -40,14 +40,14 @@ class FileColumns:
 
 
 def quoted(name: str) -> str:
-    """Return a name as DuckDB reads it in a query."""
+    """Quote an identifier for DuckDB."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def input_columns(
     model: Predictor, logits: Names | None, proba: Names | None, time: Names | None
 ) -> InputColumns:
-    """Check the names of columns against what the model was fitted to."""
+    """Check column names against the inputs that the model was fitted to."""
     given, other = (logits, proba) if model.inputs == "logits" else (proba, logits)
     if given is None or other is not None:
         raise InputError(
@@ -68,7 +68,7 @@ def input_columns(
 
 
 def added_columns(model: Predictor, prefix: str) -> dict[str, int]:
-    """Names of the columns that are added, and the position of the class that each is of.
+    """Return the name of each added column and the index of its class.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def added_columns(model: Predictor, prefix: str) -> dict[str, int]:
 
 
 def as_names(given: Any, what: str) -> tuple[str, ...]:
-    """Return one name or several, each once."""
+    """Return one or several distinct names as a tuple."""
     names = tuple(given) if isinstance(given, list | tuple) else (given,)
     if not names or not all(isinstance(name, str) for name in names):
         raise InputError(f"{what} must be the name of a column, or a list of names, not {given!r}")
@@ -95,8 +95,8 @@ def as_names(given: Any, what: str) -> tuple[str, ...]:
     return names
 
 
-def free_prefix(taken: Sequence[str]) -> str:
-    """Return what no column's name begins with; some engines do not tell capitals apart."""
+def unused_prefix(taken: Sequence[str]) -> str:
+    """Return a prefix that no column name starts with; some engines ignore case."""
     prefix = "tempocal"
     while any(name.lower().startswith(prefix) for name in taken):
         prefix += "_"

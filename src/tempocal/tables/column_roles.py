@@ -1,4 +1,4 @@
-"""Which columns of a table are what, by name."""
+"""The role of each named column: predictions, label, time, groups, sequence, weight."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -10,7 +10,7 @@ from tempocal.tables.column_names import Names, as_names
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """The columns that were named."""
+    """Name of the column, or columns, in each role."""
 
     predictions: tuple[str, ...]
     label: str
@@ -18,7 +18,7 @@ class ColumnRoles:
     groups: str | None
     weight: str | None
     inputs: Inputs
-    sequence: str | None = None  # where groups are coarser
+    sequence: str | None = None  # where groups are coarser than sequences
 
     @classmethod
     def of(
@@ -33,7 +33,7 @@ class ColumnRoles:
         sample_weight: Any,
         sequence: Any = None,
     ) -> Self:
-        """Check the names."""
+        """Check the names and assign the roles."""
         given, other = (logits, proba) if inputs == "logits" else (proba, logits)
         if given is None or other is not None:
             raise InputError(
@@ -42,16 +42,16 @@ class ColumnRoles:
             )
         return cls(
             as_names(given, inputs),
-            _name(label, "label"),
-            None if time is None else _name(time, "time"),
-            None if groups is None else _name(groups, "groups"),
-            None if sample_weight is None else _name(sample_weight, "sample_weight"),
+            _single_name(label, "label"),
+            None if time is None else _single_name(time, "time"),
+            None if groups is None else _single_name(groups, "groups"),
+            None if sample_weight is None else _single_name(sample_weight, "sample_weight"),
             inputs,
-            None if sequence is None else _name(sequence, "sequence"),
+            None if sequence is None else _single_name(sequence, "sequence"),
         )
 
     def fit_arguments(self, *, along_time: bool) -> dict[str, Any]:
-        """Return the names as the arguments of a fit to a table."""
+        """Return the names as keyword arguments of ``fit_table``."""
         common: dict[str, Any] = {
             self.inputs: list(self.predictions),
             "label": self.label,
@@ -61,19 +61,19 @@ class ColumnRoles:
         return {**common, "time": self.time} if along_time else common
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Every column and what it is."""
+        """Return all pairs (role, column name)."""
         pairs = [(self.inputs, name) for name in self.predictions] + [("label", self.label)]
-        rest = (
+        optional = (
             ("time", self.time),
             ("groups", self.groups),
             ("sequence", self.sequence),
             ("sample_weight", self.weight),
         )
-        return pairs + [(role, name) for role, name in rest if name is not None]
+        return pairs + [(role, name) for role, name in optional if name is not None]
 
 
-def _name(given: Any, what: str) -> str:
-    names = as_names(given, what)
+def _single_name(given: Any, role: str) -> str:
+    names = as_names(given, role)
     if len(names) > 1:
-        raise InputError(f"{what} must name one column, but it names {len(names)}: {list(names)}")
+        raise InputError(f"{role} must name one column, but it names {len(names)}: {list(names)}")
     return names[0]

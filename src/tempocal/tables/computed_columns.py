@@ -1,4 +1,4 @@
-"""Formulas as columns of a table, worked out by the engine that holds it."""
+"""Formulas as columns of a table, evaluated by the engine that holds it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,38 +14,39 @@ from tempocal.tables.open_table import Frame
 def with_formulas(
     frame: Frame, formulas: Mapping[str, Expression], prefix: str = "tempocal"
 ) -> Frame:
-    """Add columns, working out first what several of them share.
+    """Add a column for each formula; subexpressions that they share are evaluated once.
 
-    That becomes columns as well, whose names begin with ``prefix``; one stage rests on the other.
+    Shared subexpressions become columns whose names start with ``prefix``, in stages: each stage
+    uses the columns of the previous ones.
     """
     engine = NarwhalsEngine()
     staged = in_stages(list(formulas.values()), f"{prefix}_s")
     outputs = dict(zip(formulas, staged.outputs, strict=True))
     for stage in (*staged.stages, outputs):
-        made = {name: interpret(each, engine, {}) for name, each in stage.items()}
-        frame = frame.with_columns(**{name: _column(each) for name, each in made.items()})
+        computed = {name: interpret(each, engine, {}) for name, each in stage.items()}
+        frame = frame.with_columns(**{name: _as_expr(each) for name, each in computed.items()})
     return frame
 
 
 def add_probabilities(
     frame: Frame,
     model: Predictor,
-    scores: Sequence[str],
+    predictions: Sequence[str],
     times: Sequence[str] = (),
     prefix: str = "p",
 ) -> Frame:
-    """Add columns ``p0``, ``p1``, ... of the classes of a model; NULL where it has no answer.
+    """Add columns ``p0``, ``p1``, ... of class probabilities; NULL where they are undefined.
 
     Parameters
     ----------
     frame : Frame
-        Rows whose columns are double.
+        Rows; the named columns are double.
     model : Predictor
-        What to calibrate with.
-    scores, times : sequence of str
-        Columns of the predictions and of the times, which are seconds unless they are numbers.
+        The fitted model.
+    predictions, times : sequence of str
+        Columns of the predictions and of the times; datetimes and durations are in seconds.
     prefix : str
-        What the names of the columns begin with.
+        Start of the names of the added columns.
 
     Examples
     --------
@@ -56,10 +57,9 @@ def add_probabilities(
     >>> add_probabilities(frame, model, ["z"])["p1"].round(3).to_list()
     [0.731]
     """
-    proba = formula_of(model, scores, times)
+    proba = formula_of(model, predictions, times)
     return with_formulas(frame, {f"{prefix}{k}": each for k, each in enumerate(proba)})
 
 
-def _column(value: nw.Expr | float | None) -> nw.Expr:
-    """Return a column, also of what turned out to be a constant."""
+def _as_expr(value: nw.Expr | float | None) -> nw.Expr:
     return value if isinstance(value, nw.Expr) else nw.lit(value)

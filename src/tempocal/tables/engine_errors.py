@@ -1,19 +1,19 @@
-"""What engines raise when they cannot read the rows to their end, in a sentence."""
+"""Errors that an engine raises during a pass, as a short `TableError`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tempocal.errors import TableError
 
-# Packages whose errors are about the rows: a file that ends too soon, a worker that was lost.
+# Packages whose errors concern the data: a truncated file, a lost worker.
 _ENGINES = ("duckdb", "_duckdb", "polars", "pyarrow", "pyspark", "py4j", "ibis")
-# How much of an engine's words is passed on.
-LINES, LONGEST = 3, 300
+# Lines and characters of the engine's message that are passed on.
+MAX_LINES, MAX_LENGTH = 3, 300
 
 
 @contextmanager
-def naming_failures(doing: str) -> Iterator[None]:
-    """Say what was being done, and what the engine has to say about it, in short."""
+def translated_errors(description: str) -> Iterator[None]:
+    """Raise a `TableError` that names the pass and quotes the engine."""
     try:
         yield
     except Exception as error:
@@ -21,11 +21,11 @@ def naming_failures(doing: str) -> Iterator[None]:
         if package not in _ENGINES:
             raise
         raise TableError(
-            f"the table could not be read to its end while {doing}: {in_short(error)}"
+            f"the table could not be read to its end while {description}: {short_message(error)}"
         ) from error
 
 
-def in_short(error: Exception) -> str:
-    """Return the first lines of what an engine has to say, as one."""
+def short_message(error: Exception) -> str:
+    """Return the first lines of an error message as one line."""
     lines = [line.strip() for line in str(error).strip().splitlines()]
-    return "; ".join(line for line in lines[:LINES] if line)[:LONGEST]
+    return "; ".join(line for line in lines[:MAX_LINES] if line)[:MAX_LENGTH]

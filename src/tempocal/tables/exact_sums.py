@@ -1,7 +1,13 @@
-"""Exact sums over the rows of a table: what a fit asks for where it has ended."""
+"""Exact passes: loss, gradient and Hessian summed over all rows of a table.
 
-from collections.abc import Iterable
+A fit runs on surrogate rows (`tempocal.tables.surrogate`) and corrects their sums by those of an
+exact pass at its optimum. The engine evaluates the loss of each row and its derivatives as
+formulas (`tempocal.tables.row_loss`), and sums them by finest key.
+"""
 
+from collections.abc import Iterable, Sequence
+
+import narwhals as nw
 import numpy as np
 
 from tempocal.errors import InputError
@@ -9,29 +15,30 @@ from tempocal.formula.nodes import Column, Expression, Number
 from tempocal.links import Array
 from tempocal.rows import LinearPredictor, Sums
 from tempocal.rows.surrogate import GroupGradients
+from tempocal.tables.computed_columns import with_formulas
 from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.group_ids import GroupIds, codes_of
 from tempocal.tables.labeled_table import LabeledTable
+from tempocal.tables.open_table import Frame
 from tempocal.tables.row_loss import Terms, pairs, terms_of
-from tempocal.tables.sum_by import sums_by
 from tempocal.tables.unchanged import require_same
 
-# Pairs of a group and an atom whose sums are brought here, at most: beyond, groups go in buckets.
+# Largest number of (group, finest key) pairs to collect; beyond it, groups are summed in buckets.
 MAX_PAIRS = 2**20
 MIN_BUCKETS = 64
-# With more coefficients the products of pairs are too many to ask an engine for.
+# With more coefficients a Hessian has too many entries for one query.
 MAX_COEFFICIENTS = 42
 
 
 class TableExactSums:
-    """The rows of a table under one model.
+    """Exact sums over the rows of a table under one model.
 
     Parameters
     ----------
     labeled : LabeledTable
         The rows.
     finest_keys : FinestKeys
-        Their keys.
+        Finest keys of the rows.
     predictor : LinearPredictor
         The model.
     clusters : GroupIds or None
@@ -56,10 +63,10 @@ class TableExactSums:
         self.weights = finest_keys.weights
 
     def exact_sums(self, theta: Array) -> Sums:
-        """Return the sums over the rows of each atom, at coefficients (keys, coefficients)."""
+        """Return the sums over the rows of each finest key; theta is (keys, coefficients)."""
         terms, width = self._terms(), self._predictor.n_coefficients
         named = {
-            "mass": Number(1.0),
+            "total_weight": Number(1.0),
             "loss": terms.loss,
             **_numbered("g", terms.gradient),
             **_numbered("h", terms.hessian),
@@ -69,22 +76,24 @@ class TableExactSums:
         found = self._labeled.passes.collect(summed, "summing over all rows")
         sums = Sums.zeros(self._finest_keys.count, width, hessian=True)
         assert sums.hessian is not None
-        places = self._finest_keys.indices(found)
-        require_same(self.weights, np.bincount(places, found["mass"], minlength=len(self.weights)))
-        np.add.at(sums.loss, places, found["loss"])
+        keys = self._finest_keys.indices(found)
+        require_same(
+            self.weights, np.bincount(keys, found["total_weight"], minlength=len(self.weights))
+        )
+        np.add.at(sums.loss, keys, found["loss"])
         for p in range(width):
-            np.add.at(sums.gradient[:, p], places, found[f"g{p}"])
+            np.add.at(sums.gradient[:, p], keys, found[f"g{p}"])
         for k, (p, q) in enumerate(pairs(width)):
-            np.add.at(sums.hessian[:, p, q], places, found[f"h{k}"])
+            np.add.at(sums.hessian[:, p, q], keys, found[f"h{k}"])
             sums.hessian[:, q, p] = sums.hessian[:, p, q]
         return sums
 
     def exact_group_gradients(self, theta: Array) -> GroupGradients:
-        """Return gradients summed over the rows of each group and atom."""
+        """Return gradients summed over the rows of each group and finest key."""
         assert self._clusters is not None
         frame = self._finest_keys.join_columns(_theta_columns(theta))
-        pairs_at_most = min(self._clusters.count * self._finest_keys.count, self._labeled.n_rows)
-        if pairs_at_most > MAX_PAIRS:
+        max_pairs = min(self._clusters.count * self._finest_keys.count, self._labeled.n_rows)
+        if max_pairs > MAX_PAIRS:
             buckets = max(MIN_BUCKETS, MAX_PAIRS // self._finest_keys.count)
             frame = self._clusters.replace_by_bucket(frame, buckets)
         named = _numbered("g", self._terms().gradient)
@@ -99,6 +108,16 @@ class TableExactSums:
         z = tuple(Column(f"z{k}") for k in range(self._labeled.n_columns))
         width = self._predictor.n_coefficients
         return terms_of(self._predictor, z, [Column(f"theta{p}") for p in range(width)])
+
+
+def sums_by(
+    frame: Frame, by: Sequence[str], terms: dict[str, Expression], *, weighted: bool
+) -> Frame:
+    """Sum each term over the rows of each key; without keys, over all rows."""
+    values = {name: each * Column("weight") for name, each in terms.items()} if weighted else terms
+    frame = with_formulas(frame, values)
+    sums = [nw.col(name).sum() for name in terms]
+    return frame.group_by(*by).agg(*sums) if by else frame.select(*sums)
 
 
 def _numbered(prefix: str, terms: Iterable[Expression]) -> dict[str, Expression]:

@@ -1,6 +1,6 @@
-"""The first pass over a table: all that arrays are checked for, label by label.
+"""The first pass over a table: all checks that arrays get, as sums by label.
 
-How many rows there are, which of them cannot be used, and between which numbers the others lie.
+It counts rows and unusable rows, and finds the minimum and maximum of logits and times.
 """
 
 from typing import Any
@@ -24,74 +24,78 @@ from tempocal.tables.narwhals_engine import NarwhalsEngine
 from tempocal.tables.open_table import Frame
 from tempocal.tables.transfer import Columns
 
-# Whole numbers beyond this are no longer told apart by double.
+# Beyond it a double does not represent every integer.
 LARGEST_INTEGER = 2.0**53
 
 
-def census(raw: Frame, roles: ColumnRoles, largest_float: dict[str, float]) -> Frame:
-    """Count and measure the rows of each label.
+def summarize_labels(raw: Frame, roles: ColumnRoles, largest_float: dict[str, float]) -> Frame:
+    """Count rows and problems, and find minima and maxima, by label.
 
-    ``largest_float`` is the bound of ids that are floats, by role.
+    ``largest_float`` is the bound of float ids, by role.
     """
     engine = NarwhalsEngine()
     names = [f"x{k}" for k in range(len(roles.predictions))]
     read = read_scores(names, roles.inputs)
     values = {f"z{k}": interpret(each, engine, {}) for k, each in enumerate(read.values)}
     valid = interpret(read.valid, engine, {})
-    empty = nw.any_horizontal(*(nw.col(name).is_null() for name in names), ignore_nulls=False)
+    missing = nw.any_horizontal(*(nw.col(name).is_null() for name in names), ignore_nulls=False)
     flags = {
-        "empty": _flag(empty),
-        "wrong": _flag(~empty) * (1 - _flag(valid)),
-        "odd": _flag(nw.any_horizontal(*(_is_odd(name) for name in names), ignore_nulls=True)),
+        "missing_prediction": _indicator(missing),
+        "invalid_prediction": _indicator(~missing) * (1 - _indicator(valid)),
+        "extreme_prediction": _indicator(
+            nw.any_horizontal(*(_is_extreme(name) for name in names), ignore_nulls=True)
+        ),
     }
-    sums = ["empty", "wrong", "odd"]
+    sums = ["missing_prediction", "invalid_prediction", "extreme_prediction"]
     if roles.time is not None:
         time = nw.col("time")
-        flags["lost"] = 1 - _flag(time.is_between(-LARGEST_TIME, LARGEST_TIME))
-        # Doubles beyond 2**53 are whole, and too large for those engines whose floor is an integer.
+        flags["invalid_time"] = 1 - _indicator(time.is_between(-LARGEST_TIME, LARGEST_TIME))
+        # Doubles beyond 2**53 are integers, and overflow in engines whose floor is an integer.
         is_small = time.is_between(-LARGEST_INTEGER, LARGEST_INTEGER)
-        flags["broken"] = nw.when(is_small).then(_flag(time != time.floor())).otherwise(nw.lit(0))
-        sums += ["lost", "broken"]
-    for flag, role in _ids_of(roles):
-        ids, dtype = nw.col(role), raw.collect_schema()[role]
-        flags[flag] = _flag(_is_missing(ids, dtype))
-        sums.append(flag)
+        flags["fractional_time"] = (
+            nw.when(is_small).then(_indicator(time != time.floor())).otherwise(nw.lit(0))
+        )
+        sums += ["invalid_time", "fractional_time"]
+    for column, role in _id_columns(roles):
+        ids, dtype = nw.col(column), raw.collect_schema()[column]
+        flags[f"missing_{column}"] = _indicator(_is_missing(ids, dtype))
+        sums.append(f"missing_{column}")
         if dtype.is_float():
-            bound = largest_float["groups" if role == "group" else role]
-            flags[f"{flag}_far"] = 1 - _flag(ids.is_between(-bound, bound))
-            sums.append(f"{flag}_far")
+            bound = largest_float[role]
+            flags[f"inexact_{column}"] = 1 - _indicator(ids.is_between(-bound, bound))
+            sums.append(f"inexact_{column}")
     if roles.weight is not None:
         weight = nw.col("weight")
-        flags["heavy"] = 1 - _flag(weight.is_between(0.0, LARGEST_WEIGHT))
-        flags["light"] = _flag((weight > 0.0) & (weight < LEAST_WEIGHT))
-        flags["none"] = _flag(weight == 0.0)
-        sums += ["heavy", "light", "none"]
-    frame = with_size(raw.with_columns(**values).with_columns(**flags), len(names))
-    measures = [nw.col(name).sum() for name in (*sums, "size", "one", "ids")]
+        flags["invalid_weight"] = 1 - _indicator(weight.is_between(0.0, LARGEST_WEIGHT))
+        flags["tiny_weight"] = _indicator((weight > 0.0) & (weight < LEAST_WEIGHT))
+        flags["zero_weight"] = _indicator(weight == 0.0)
+        sums += ["invalid_weight", "tiny_weight", "zero_weight"]
+    frame = with_check_sums(raw.with_columns(**values).with_columns(**flags), len(names))
+    measures = [nw.col(name).sum() for name in (*sums, "abs_log_odds", "n_rows", "abs_ids")]
     for name in values:
         measures += [
             nw.col(name).min().alias(f"{name}_low"),
             nw.col(name).max().alias(f"{name}_high"),
         ]
     if roles.time is not None:
-        measures += [nw.col("time").min().alias("first"), nw.col("time").max().alias("last")]
+        measures += [nw.col("time").min().alias("min_time"), nw.col("time").max().alias("max_time")]
     if roles.weight is not None:
         measures.append(nw.col("weight").sum())
     return frame.group_by("label").agg(*measures)
 
 
-def _ids_of(roles: ColumnRoles) -> list[tuple[str, str]]:
-    """Flag and column of each kind of ids."""
-    found = [("astray", "group", roles.groups), ("adrift", "sequence", roles.sequence)]
-    return [(flag, role) for flag, role, name in found if name is not None]
+def _id_columns(roles: ColumnRoles) -> list[tuple[str, str]]:
+    """Return the column and the role of each kind of ids."""
+    found = [("group", "groups", roles.groups), ("sequence", "sequence", roles.sequence)]
+    return [(column, role) for column, role, name in found if name is not None]
 
 
-def _flag(condition: nw.Expr) -> nw.Expr:
+def _indicator(condition: nw.Expr) -> nw.Expr:
     return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0))
 
 
-def _is_odd(name: str) -> nw.Expr:
-    """Tell infinities and the like, which must be read with care, from plain numbers."""
+def _is_extreme(name: str) -> nw.Expr:
+    """Whether a value is NaN, infinite or beyond the largest logit."""
     return ~nw.col(name).is_between(-LARGEST_LOGIT, LARGEST_LOGIT)
 
 
@@ -100,11 +104,11 @@ def _is_missing(column: nw.Expr, dtype: Any) -> nw.Expr:
 
 
 def require_usable(found: Columns, roles: ColumnRoles) -> None:
-    """Refuse rows that cannot be used, naming their column and how many there are."""
-    if len(found["one"]) == 0:
+    """Refuse a table with unusable rows; the error names the column and their number."""
+    if len(found["n_rows"]) == 0:
         raise InputError("the table is empty: at least one row is needed")
     predictions = ", ".join(map(repr, roles.predictions))
-    missing = _number_of_missing(found)
+    missing = _missing_label_text(found)
     if missing:
         raise InputError(f"label {roles.label!r} is missing in {missing}: no label may be missing")
     hint = (
@@ -112,51 +116,59 @@ def require_usable(found: Columns, roles: ColumnRoles) -> None:
         if roles.inputs == "logits"
         else "probabilities must lie in [0, 1] and sum to 1 in every row"
     )
-    troubles = [
-        ("empty", f"{roles.inputs} in {predictions} must not be missing, but they are"),
-        ("wrong", f"{roles.inputs} in {predictions}: {hint}, which they are not"),
-        ("lost", f"time in {roles.time!r} must be finite and not missing, which it is not"),
-        ("astray", f"groups in {roles.groups!r} must not be missing, but they are"),
-        ("adrift", f"sequence in {roles.sequence!r} must not be missing, but it is"),
-        ("heavy", f"sample_weight in {roles.weight!r} must be from 0 to 1e20, which it is not"),
-        ("astray_far", f"groups in {roles.groups!r}: {FLOAT_ID_HINT}, which they are"),
-        ("adrift_far", f"sequence in {roles.sequence!r}: {FLOAT_ID_HINT}, which they are"),
+    problems = [
         (
-            "light",
+            "missing_prediction",
+            f"{roles.inputs} in {predictions} must not be missing, but they are",
+        ),
+        ("invalid_prediction", f"{roles.inputs} in {predictions}: {hint}, which they are not"),
+        ("invalid_time", f"time in {roles.time!r} must be finite and not missing, which it is not"),
+        ("missing_group", f"groups in {roles.groups!r} must not be missing, but they are"),
+        ("missing_sequence", f"sequence in {roles.sequence!r} must not be missing, but it is"),
+        (
+            "invalid_weight",
+            f"sample_weight in {roles.weight!r} must be from 0 to 1e20, which it is not",
+        ),
+        ("inexact_group", f"groups in {roles.groups!r}: {FLOAT_ID_HINT}, which they are"),
+        ("inexact_sequence", f"sequence in {roles.sequence!r}: {FLOAT_ID_HINT}, which they are"),
+        (
+            "tiny_weight",
             f"sample_weight in {roles.weight!r} must be 0 or at least 1e-100, which it is not",
         ),
     ]
-    for flag, trouble in troubles:
-        count = int(found[flag].sum()) if flag in found else 0
+    for name, problem in problems:
+        count = int(found[name].sum()) if name in found else 0
         if count:
-            raise InputError(f"{trouble} in {_rows(count)}")
+            raise InputError(f"{problem} in {_count_text(count)}")
     if roles.weight is not None and found["weight"].sum() == 0:
         raise InputError(
             f"sample_weight in {roles.weight!r} is zero everywhere: some row must count"
         )
 
 
-def _number_of_missing(found: Columns) -> str:
+def _missing_label_text(found: Columns) -> str:
     labels = found["label"].tolist()
     missing = np.array([first_missing(np.array([value])) is not None for value in labels])
-    return _rows(int(found["one"][missing].sum())) if missing.any() else ""
+    return _count_text(int(found["n_rows"][missing].sum())) if missing.any() else ""
 
 
-def _rows(count: int) -> str:
+def _count_text(count: int) -> str:
     return f"{count} row{'s' * (count != 1)}"
 
 
-def with_size(frame: Frame, n_columns: int) -> Frame:
-    """Add the log-odds, their size, a one for each row, and the size of ids that are numbers."""
-    frame = odds_of(frame, n_columns)
+def with_check_sums(frame: Frame, n_columns: int) -> Frame:
+    """Add log-odds and the columns whose sums show whether two passes saw the same rows."""
+    frame = add_log_odds(frame, n_columns)
     group = frame.collect_schema().get("group")
-    # Only what may change from pass to pass is added up.
+    # Tables in memory cannot change between passes.
     is_number = isinstance(frame, nw.LazyFrame) and group is not None and group.is_numeric()
-    ids = nw.col("group").cast(nw.Float64).abs() if is_number else nw.lit(0.0)
-    return frame.with_columns(size=nw.col("odds").abs(), one=nw.lit(1.0), ids=ids)
+    abs_ids = nw.col("group").cast(nw.Float64).abs() if is_number else nw.lit(0.0)
+    return frame.with_columns(
+        abs_log_odds=nw.col("log_odds").abs(), n_rows=nw.lit(1.0), abs_ids=abs_ids
+    )
 
 
-def odds_of(frame: Frame, n_columns: int) -> Frame:
-    """Add the log-odds of the second of two classes, as ``odds``."""
-    odds = nw.col("z0") if n_columns == 1 else nw.col("z1") - nw.col("z0")
-    return frame.with_columns(odds=odds)
+def add_log_odds(frame: Frame, n_columns: int) -> Frame:
+    """Add the column ``log_odds`` of the second of two classes."""
+    log_odds = nw.col("z0") if n_columns == 1 else nw.col("z1") - nw.col("z0")
+    return frame.with_columns(log_odds=log_odds)

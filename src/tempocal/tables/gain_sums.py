@@ -1,4 +1,4 @@
-"""What a fitted map gains over doing nothing, summed over the rows of a table in one pass."""
+"""Gain in log likelihood of a fitted map over the identity, summed over a table in one pass."""
 
 from dataclasses import dataclass
 
@@ -17,21 +17,21 @@ from tempocal.tables.open_table import Frame
 from tempocal.tables.row_loss import is_class
 from tempocal.tables.transfer import Columns
 
-# A probability below which there is nothing to take the logarithm of.
-SMALLEST = 1e-300
+# Probabilities are clipped here before the logarithm.
+MIN_PROBABILITY = 1e-300
 
 
 @dataclass(frozen=True)
 class GainSums:
-    """Sums over rows: of losses before, of gains, and of what their spread is made of.
+    """Sums over rows of losses and gains, and the sums that their variance needs.
 
     Attributes
     ----------
     before, gain : float
-        Weighted sums of the negative log likelihood before, and of what it is less after.
+        Weighted sums of the negative log likelihood before the map, and of its decrease.
     squares, products, weights : float
-        Sums over groups of the square of a group's gain, of that gain times the group's weight, and
-        of its squared weight; over rows, each a group of its own, where there are no groups.
+        With g the gain and w the weight of a group: sums over groups of g**2, g * w and w**2.
+        Without groups each row is its own group.
     """
 
     before: float
@@ -40,41 +40,41 @@ class GainSums:
     products: float
     weights: float
 
-    def spread(self, mean: float) -> float:
-        """Sum over groups of the squared deviation of a group's gain from that at the mean."""
+    def squared_deviations(self, mean: float) -> float:
+        """Sum over groups of (g - mean * w)**2."""
         return max(self.squares - 2.0 * mean * self.products + mean**2 * self.weights, 0.0)
 
 
 def gains_of_map(labeled: LabeledTable, finest_keys: FinestKeys, fitted: FittedMap) -> GainSums:
-    """Compare the logits with those of a map that does not change along time."""
+    """Sum the gains of a map that is constant in time."""
     return _sum_gains(labeled, finest_keys.frame, probabilities(fitted, _logits(labeled)))
 
 
 def gains_of_form(
-    labeled: LabeledTable, finest_keys: FinestKeys, form: str, numbers: list[Array]
+    labeled: LabeledTable, finest_keys: FinestKeys, form: str, parameters: list[Array]
 ) -> GainSums:
-    """Compare the logits with those of a map; ``numbers`` of each model are (keys, numbers)."""
-    mapped = mapped_by(form, numbers, labeled)
-    return _sum_gains(labeled, finest_keys.join_columns(columns_of(numbers)), mapped)
+    """Sum the gains of a map whose parameters, (keys, p) for each model, vary by key."""
+    mapped = mapped_probabilities(form, parameters, labeled)
+    return _sum_gains(labeled, finest_keys.join_columns(parameter_columns(parameters)), mapped)
 
 
-def columns_of(numbers: list[Array]) -> Columns:
-    """Numbers of a map, as columns to be put beside the rows."""
+def parameter_columns(parameters: list[Array]) -> Columns:
+    """Parameters of a map as columns, one value per key."""
     return {
         name: np.ascontiguousarray(column)
-        for own, each in zip(_names(numbers), numbers, strict=True)
+        for own, each in zip(_names(parameters), parameters, strict=True)
         for name, column in zip(own, each.T, strict=True)
     }
 
 
-def mapped_by(form: str, numbers: list[Array], labeled: LabeledTable) -> Expressions:
-    """Probability of each class, by the numbers beside a row."""
-    models = [[Column(name) for name in own] for own in _names(numbers)]
+def mapped_probabilities(form: str, parameters: list[Array], labeled: LabeledTable) -> Expressions:
+    """Probability of each class, from the parameter columns of a row."""
+    models = [[Column(name) for name in own] for own in _names(parameters)]
     return of_form(form, models, _logits(labeled))
 
 
-def _names(numbers: list[Array]) -> list[list[str]]:
-    return [[f"theta{m}_{p}" for p in range(each.shape[1])] for m, each in enumerate(numbers)]
+def _names(parameters: list[Array]) -> list[list[str]]:
+    return [[f"theta{m}_{p}" for p in range(each.shape[1])] for m, each in enumerate(parameters)]
 
 
 def _logits(labeled: LabeledTable) -> Expressions:
@@ -92,24 +92,24 @@ def _sum_gains(labeled: LabeledTable, frame: Frame, mapped: Expressions) -> Gain
         frame = frame.group_by("group").agg(
             nw.col("before").sum(), nw.col("gain").sum(), nw.col("mass").sum()
         )
-        frame = frame.with_columns(share=nw.col("mass"))
+        frame = frame.with_columns(unit_weight=nw.col("mass"))
     else:
-        # A row of weight 2 is as two rows, each a group of its own.
-        frame = frame.with_columns(share=nw.lit(1.0))
+        # A row of weight 2 counts as two rows, each its own group.
+        frame = frame.with_columns(unit_weight=nw.lit(1.0))
     squares = {
         "squares": nw.col("gain") * nw.col("gain"),
-        "products": nw.col("gain") * nw.col("share"),
-        "weights": nw.col("share") * nw.col("share"),
+        "products": nw.col("gain") * nw.col("unit_weight"),
+        "weights": nw.col("unit_weight") * nw.col("unit_weight"),
     }
     frame = frame.with_columns(**squares)
-    named = ["before", "gain", "squares", "products", "weights"]
+    names = ["before", "gain", "squares", "products", "weights"]
     if not labeled.has_groups:
-        frame = frame.with_columns(**{name: nw.col(name) * nw.col("mass") for name in named})
-    found = labeled.passes.collect(frame.select(*(nw.col(n).sum() for n in named)), "scoring")
-    return GainSums(**{name: float(found[name][0]) for name in named})
+        frame = frame.with_columns(**{name: nw.col(name) * nw.col("mass") for name in names})
+    found = labeled.passes.collect(frame.select(*(nw.col(n).sum() for n in names)), "scoring")
+    return GainSums(**{name: float(found[name][0]) for name in names})
 
 
 def loss_of(proba: Expressions) -> Expression:
-    """Negative log likelihood of a row."""
+    """Negative log likelihood of a row, as a formula."""
     true = total(is_class(k) * p for k, p in enumerate(proba))
-    return Number(0.0) - log(clamp(true, low=SMALLEST))
+    return Number(0.0) - log(clamp(true, low=MIN_PROBABILITY))

@@ -1,4 +1,4 @@
-"""Labeled predictions in a table, under names of our own, and what one look at them tells."""
+"""Labeled predictions in a table, under fixed column names, checked in a first pass."""
 
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -16,9 +16,14 @@ from tempocal.inputs.weights import LARGEST_FLOAT_ID
 from tempocal.links import Array
 from tempocal.tables.column_names import FileColumns
 from tempocal.tables.column_roles import ColumnRoles
-from tempocal.tables.first_pass import LARGEST_INTEGER, census, require_usable, with_size
+from tempocal.tables.first_pass import (
+    LARGEST_INTEGER,
+    require_usable,
+    summarize_labels,
+    with_check_sums,
+)
 from tempocal.tables.narwhals_engine import NarwhalsEngine
-from tempocal.tables.normalize_columns import prepare, require_comparable
+from tempocal.tables.normalize_columns import normalize_columns, require_comparable
 from tempocal.tables.open_table import Frame, open_table
 from tempocal.tables.parquet_nan import trusts_bounds, without_bounds
 from tempocal.tables.passes import Passes, TableWithProgress
@@ -29,33 +34,35 @@ from tempocal.tables.unchanged import require_same_rows
 
 @dataclass(frozen=True)
 class LabeledTable:
-    """Rows of a table that can be used, and what is known of them.
+    """Usable rows of a table, and what the first pass found.
 
     Attributes
     ----------
     frame : Frame
-        With columns ``x0``, ``x1``, ... as they came and ``z0``, ``z1``, ... of logits; ``label``,
-        a code; and as far as they were named ``time``, ``group``, ``sequence`` and ``weight``.
+        With columns ``x0``, ``x1``, ... of the predictions as given, ``z0``, ``z1``, ... of logits,
+        ``label``, a class code; and where named, ``time``, ``group``, ``sequence``, ``weight``.
     table : Frame
-        The table itself, with labels, ids and times that can be compared.
+        The table itself, with comparable labels, ids and times.
     classes : ndarray of shape (K,)
         The classes, in the order of the columns.
     passes : Passes
         Passes over the rows so far.
-    n_rows, weights : int, ndarray of shape (K,)
-        Rows, and the weight of those of each class.
-    counts : ndarray of shape (K,)
-        Rows of each class, also those that weigh nothing and are left out of ``frame``.
+    n_rows : int
+        Number of rows with positive weight.
+    class_weights : ndarray of shape (K,)
+        Weight of the rows of each class.
+    class_counts : ndarray of shape (K,)
+        Number of rows of each class, including those of weight zero that ``frame`` leaves out.
     min_logits, highest : ndarray of shape (columns,)
-        Least and greatest logit of each column.
+        Smallest and largest logit of each column.
     mean_size : float
-        Mean absolute log-odds, of two classes.
+        Mean absolute log-odds of the second of two classes.
     time_range : tuple of float or None
         First and last time.
     integer_times : bool
-        Whether all times are whole numbers.
+        Whether all times are integers.
     time_kind : str or None
-        What times are.
+        Kind of the times.
     """
 
     frame: Frame
@@ -77,12 +84,12 @@ class LabeledTable:
 
     @property
     def total_weight(self) -> float:
-        """Weight of all rows together."""
+        """Total weight of the rows."""
         return float(self.class_weights.sum())
 
     @property
     def n_columns(self) -> int:
-        """How many columns of logits there are."""
+        """Number of columns of logits."""
         return len(self.min_logits)
 
     @property
@@ -92,70 +99,74 @@ class LabeledTable:
 
     @property
     def weight(self) -> nw.Expr:
-        """How often each row counts."""
+        """Weight of each row, as an expression."""
         return nw.col("weight") if self.has_weights else nw.lit(1.0)
 
 
 def read_labeled_table(table: Any, roles: ColumnRoles, classes: Any) -> LabeledTable:
-    """Open a table, which may be a `TableWithProgress` one, and look at all of it once."""
+    """Open a table, which may be a `TableWithProgress`, and check all rows in one pass."""
     reporting = table if isinstance(table, TableWithProgress) else None
     passes = Passes() if reporting is None else Passes(progress=reporting.progress)
-    frame = _opened(table if reporting is None else reporting.table, roles, passes)
+    frame = _open(table if reporting is None else reporting.table, roles, passes)
     schema = frame.collect_schema()
     kind = None if roles.time is None else _time_kind(roles.time, schema[roles.time])
-    raw = frame.select(**_raw(roles, schema, kind))
-    widest = {role: _largest_float(schema[name]) for role, name in roles.pairs()}
-    found = passes.collect(census(_without_bounds(raw), roles, widest), "looking at all rows")
+    raw = frame.select(**_raw_columns(roles, schema, kind))
+    largest_float = {role: _largest_float(schema[name]) for role, name in roles.pairs()}
+    found = passes.collect(
+        summarize_labels(_without_bounds(raw), roles, largest_float), "looking at all rows"
+    )
     require_usable(found, roles)
     if roles.time is not None and schema[roles.time].is_integer():
-        _require_digits(roles.time, found)
-    is_truth = schema[roles.label] == nw.Boolean
-    # Truth values are counted as 0 and 1.
-    numbers = classes if classes is None or not is_truth else np.asarray(classes).astype(np.int64)
-    # Files that were opened here do not draw anything.
-    may_change = not isinstance(table if reporting is None else reporting.table, str | PathLike)
-    labeled = _labeled(
-        raw, roles, found, classes=numbers, kind=kind, passes=passes, may_change=may_change
+        _require_exact_times(roles.time, found)
+    is_boolean = schema[roles.label] == nw.Boolean
+    # Booleans are encoded as 0 and 1.
+    coded_classes = (
+        classes if classes is None or not is_boolean else np.asarray(classes).astype(np.int64)
     )
-    if is_truth:
+    # Only a query can return other rows at each pass, not a file.
+    may_change = not isinstance(table if reporting is None else reporting.table, str | PathLike)
+    labeled = _build(
+        raw, roles, found, classes=coded_classes, kind=kind, passes=passes, may_change=may_change
+    )
+    if is_boolean:
         labeled = replace(labeled, classes=labeled.classes.astype(np.bool_))
     return replace(labeled, table=frame)
 
 
-def _opened(table: Any, roles: ColumnRoles, passes: Passes) -> Frame:
-    """Open a table whose labels, ids and times can be compared."""
-    deep = len(roles.predictions) > 1 or roles.inputs == "proba"
+def _open(table: Any, roles: ColumnRoles, passes: Passes) -> Frame:
+    """Open a table and make its labels, ids and times comparable."""
+    nested_formulas = len(roles.predictions) > 1 or roles.inputs == "proba"
     columns = FileColumns(
         numbers=(*roles.predictions, *filter(None, [roles.weight])),
         times=tuple(filter(None, [roles.time])),
         label=roles.label,
         only=tuple(dict.fromkeys(name for _, name in roles.pairs())),
     )
-    frame = open_table(table, deep=deep, columns=columns)
+    frame = open_table(table, nested_formulas=nested_formulas, columns=columns)
     _require_columns(roles, list(frame.collect_schema()))
-    return prepare(frame, roles, passes)
+    return normalize_columns(frame, roles, passes)
 
 
 def _largest_float(dtype: Any) -> float:
-    """Return the float up to which whole numbers are reporting apart."""
+    """Return the largest float up to which every integer is represented."""
     return 2.0**24 if dtype == nw.Float32 else LARGEST_FLOAT_ID
 
 
 def _without_bounds(raw: Frame) -> Frame:
-    """Let NaN be seen in files; once there is none, numbers can be taken as they are."""
+    """Make NaN in files visible; later passes need not, once there is none."""
     if not trusts_bounds(raw):
         return raw
     floats = [name for name, dtype in raw.collect_schema().items() if dtype.is_float()]
     return raw.with_columns(**{name: without_bounds(nw.col(name)) for name in floats})
 
 
-def _raw(roles: ColumnRoles, schema: Any, kind: TimeKind | None) -> dict[str, nw.Expr]:
-    """Columns under our own names, numbers as double."""
+def _raw_columns(roles: ColumnRoles, schema: Any, kind: TimeKind | None) -> dict[str, nw.Expr]:
+    """Return the columns under fixed names, numbers as double."""
     scores = [as_number(name, schema[name], roles.inputs) for name in roles.predictions]
     raw = {f"x{k}": column for k, column in enumerate(scores)}
     raw["label"] = as_label(roles.label, schema[roles.label], "label")
     if roles.time is not None and kind is not None:
-        # Some engines progress minus zero from zero.
+        # Adding 0.0 turns minus zero, which some engines keep apart, into zero.
         raw["time"] = as_seconds(roles.time, schema[roles.time], kind) + 0.0
     if roles.groups is not None:
         raw["group"] = as_label(roles.groups, schema[roles.groups], "groups")
@@ -167,13 +178,13 @@ def _raw(roles: ColumnRoles, schema: Any, kind: TimeKind | None) -> dict[str, nw
 
 
 def as_label(name: str, dtype: Any, role: str) -> nw.Expr:
-    """Return a column of labels or ids, of a type that can be compared."""
+    """Return a column of labels or ids, in a comparable type."""
     require_comparable(dtype, name, role)
     column = nw.col(name)
     if dtype == nw.Boolean:
         return column.cast(nw.Int64)
     if dtype.is_float() or dtype.is_decimal() or dtype in (nw.Int128, nw.UInt128):
-        # Some engines progress minus zero from zero.
+        # Adding 0.0 turns minus zero, which some engines keep apart, into zero.
         return column.cast(nw.Float64) + 0.0
     is_plain = dtype.is_numeric() or dtype == nw.String
     return column if is_plain else column.cast(nw.String)
@@ -185,9 +196,9 @@ def _require_columns(roles: ColumnRoles, columns: list[str]) -> None:
             raise InputError(f"{role} names {name!r}, but the table's columns are {columns}")
 
 
-def _require_digits(name: str, found: Columns) -> None:
-    """Refuse whole numbers that a double does not progress apart."""
-    largest = max(-float(found["first"].min()), float(found["last"].max()))
+def _require_exact_times(name: str, found: Columns) -> None:
+    """Refuse integer times that a double does not represent."""
+    largest = max(-float(found["min_time"].min()), float(found["max_time"].max()))
     if largest > LARGEST_INTEGER:
         raise InputError(
             f"time in {name!r} goes up to {largest:.6g}, where whole numbers lose digits: subtract "
@@ -205,7 +216,7 @@ def _time_kind(name: str, dtype: Any) -> TimeKind:
     return kind
 
 
-def _labeled(
+def _build(
     raw: Frame,
     roles: ColumnRoles,
     found: Columns,
@@ -216,33 +227,39 @@ def _labeled(
     may_change: bool,
 ) -> LabeledTable:
     labels = check_labels(found["label"], len(found["label"]), "label")
-    codes, ordered, _ = encode_labels(labels, classes, len(roles.predictions), "label")
-    counted = "weight" if roles.weight is not None else "one"
-    weights = np.bincount(codes, found[counted], minlength=len(ordered))
-    rows = float(found["one"].sum())
-    mean_size = float(found["size"].sum()) / rows
+    codes, sorted_classes, _ = encode_labels(labels, classes, len(roles.predictions), "label")
+    weight_column = "weight" if roles.weight is not None else "n_rows"
+    weights = np.bincount(codes, found[weight_column], minlength=len(sorted_classes))
+    rows = float(found["n_rows"].sum())
+    mean_abs_log_odds = float(found["abs_log_odds"].sum()) / rows
     names = [f"z{k}" for k in range(len(roles.predictions))]
-    if "none" in found:
-        rows -= float(found["none"].sum())
-    frame = _coded(raw, roles, ordered, is_plain=not found["odd"].any())
+    if "zero_weight" in found:
+        rows -= float(found["zero_weight"].sum())
+    frame = _with_codes(raw, roles, sorted_classes, is_plain=not found["extreme_prediction"].any())
     if may_change:
-        require_same_rows(with_size(frame, len(names)), found, passes)
-    if "none" in found and found["none"].any():
+        require_same_rows(with_check_sums(frame, len(names)), found, passes)
+    if "zero_weight" in found and found["zero_weight"].any():
         frame = frame.filter(nw.col("weight") > 0.0)
-    ends = (float(found["first"].min()), float(found["last"].max())) if kind is not None else None
+    time_range = (
+        (float(found["min_time"].min()), float(found["max_time"].max()))
+        if kind is not None
+        else None
+    )
     return LabeledTable(
         frame=frame,
         table=raw,
-        classes=ordered,
+        classes=sorted_classes,
         passes=passes,
         n_rows=int(rows),
         class_weights=weights.astype(np.float64),
-        class_counts=np.bincount(codes, found["one"], minlength=len(ordered)).astype(np.float64),
+        class_counts=np.bincount(codes, found["n_rows"], minlength=len(sorted_classes)).astype(
+            np.float64
+        ),
         min_logits=np.array([found[f"{name}_low"].min() for name in names]),
         max_logits=np.array([found[f"{name}_high"].max() for name in names]),
-        mean_abs_log_odds=mean_size,
-        time_range=ends,
-        integer_times=kind is not None and not found["broken"].any(),
+        mean_abs_log_odds=mean_abs_log_odds,
+        time_range=time_range,
+        integer_times=kind is not None and not found["fractional_time"].any(),
         time_kind=kind,
         inputs=roles.inputs,
         has_groups=roles.groups is not None,
@@ -250,8 +267,8 @@ def _labeled(
     )
 
 
-def _coded(raw: Frame, roles: ColumnRoles, classes: NDArray[Any], *, is_plain: bool) -> Frame:
-    """Read the predictions as logits, and the labels as codes."""
+def _with_codes(raw: Frame, roles: ColumnRoles, classes: NDArray[Any], *, is_plain: bool) -> Frame:
+    """Add logits and replace labels by class codes."""
     names = [f"x{k}" for k in range(len(roles.predictions))]
     if is_plain and roles.inputs == "logits":
         logits = {f"z{k}": nw.col(name) for k, name in enumerate(names)}

@@ -1,4 +1,4 @@
-"""What every calibrator can do with tables."""
+"""Methods of all calibrators that apply them to tables and write them as SQL."""
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class InTables:
-    """A fitted calibrator that goes where the rows are."""
+    """Mixin: apply a fitted calibrator inside the engine that holds the rows."""
 
     @abstractmethod
     def _predictor(self) -> Predictor:
@@ -26,7 +26,7 @@ class InTables:
         time: "Names | None" = None,
         prefix: str = "calibrated",
     ) -> Any:
-        """Return a table with calibrated probabilities, worked out by the engine that holds it.
+        """Return a table with calibrated probabilities, computed by the engine that holds it.
 
         Rows that `predict_proba` would refuse, such as those with a missing logit or time, get no
         probability (NULL); neither do steps that ``PerStep(unseen="error")`` has not seen.
@@ -42,14 +42,14 @@ class InTables:
         time : str or list of str
             Column of the times, or the two of a `Surface`.
         prefix : str, default="calibrated"
-            Name of the column that is added, the probability of the second class of two; with more
-            classes there is one for each, named by this, an underscore and the class.
+            Name of the added column, the probability of the second of two classes. With more
+            classes there is one column for each, named ``{prefix}_{class}``.
 
         Returns
         -------
         table
-            Of the kind that was given, rows in their order. What is lazy stays lazy; files become a
-            DuckDB relation.
+            Of the same kind as the input, rows in the same order. Lazy tables stay lazy; files
+            become a DuckDB relation.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Formulas as narwhals expressions: one code path for every table that narwhals knows."""
+"""Formulas as narwhals expressions: one code path for every table that narwhals supports."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -10,7 +10,7 @@ import narwhals as nw
 
 
 class NarwhalsEngine:
-    """What each operation of a formula is in narwhals."""
+    """Operations of a formula in narwhals."""
 
     def column(self, name: str) -> nw.Expr:
         """Return a column, which is double."""
@@ -21,7 +21,7 @@ class NarwhalsEngine:
         return value
 
     def null(self) -> None:
-        """Return what stands for no number."""
+        """Return the missing value."""
 
     def add(self, left: Any, right: Any) -> Any:
         """Return ``left + right``."""
@@ -52,7 +52,7 @@ class NarwhalsEngine:
         return operand.log()
 
     def clamp(self, operand: nw.Expr, low: float, high: float) -> nw.Expr:
-        """Keep between two numbers."""
+        """Clip to [low, high]."""
         return operand.clip(low if isfinite(low) else None, high if isfinite(high) else None)
 
     def largest(self, operands: Sequence[Any]) -> nw.Expr:
@@ -60,7 +60,7 @@ class NarwhalsEngine:
         return nw.max_horizontal(*operands)
 
     def where(self, condition: nw.Expr, then: Any, otherwise: Any) -> nw.Expr:
-        """Return one of two."""
+        """Return ``then`` where the condition holds, else ``otherwise``."""
         chosen = nw.when(condition).then(then)
         return chosen if otherwise is None else chosen.otherwise(otherwise)
 

@@ -1,7 +1,7 @@
-"""Columns that narwhals or NumPy would merge, refuse or misread, as types that they can tell apart.
+"""Labels, ids and times of a table as types that narwhals and NumPy compare without loss.
 
-What is prepared here are the columns of labels, ids and times of a table, by the engine that holds
-it. Numbers need nothing.
+Some types they would merge, refuse or misread. The conversion runs in the engine that holds the
+table. Columns of numbers stay as they are.
 """
 
 from collections.abc import Iterable
@@ -19,15 +19,15 @@ from tempocal.tables.first_pass import LARGEST_INTEGER
 from tempocal.tables.open_table import Frame, wrap
 from tempocal.tables.passes import Passes
 
-# Decimals of so many digits are integers of 64 bits.
+# Decimals of up to this many digits fit into 64-bit integers.
 DIGITS_OF_INT64 = 18
 LARGEST_INT64 = 2**63 - 1
-# Roles of columns that hold numbers.
-_NUMBERS = ("logits", "proba", "sample_weight")
+# Roles whose columns hold numbers.
+_NUMERIC_ROLES = ("logits", "proba", "sample_weight")
 
 
-def prepare(frame: Frame, roles: ColumnRoles, passes: Passes) -> Frame:
-    """Return the table with labels, ids and times that can be compared without loss."""
+def normalize_columns(frame: Frame, roles: ColumnRoles, passes: Passes) -> Frame:
+    """Return the table with labels, ids and times of lossless, comparable types."""
     ids = {name: role for role, name in roles.pairs() if role in ("groups", "sequence")}
     if frame.implementation.is_pandas_like():
         frame = _from_objects(frame, roles)
@@ -40,43 +40,43 @@ def prepare(frame: Frame, roles: ColumnRoles, passes: Passes) -> Frame:
 
 
 def with_utc(frame: Frame, names: dict[str, str]) -> Frame:
-    """Add columns of times with a zone as UTC, in DuckDB, which knows but one zone at a time.
+    """Add UTC versions of zoned times in DuckDB, which has a single zone per connection.
 
-    ``names`` gives the column that each is made of, and may be its own.
+    ``names`` maps each new column to its source, which may have the same name.
     """
     schema = frame.collect_schema()
-    zoned = {new: old for new, old in names.items() if _is_elsewhere(schema[old])}
+    zoned = {new: old for new, old in names.items() if _is_not_utc(schema[old])}
     if not zoned or not frame.implementation.is_duckdb():
         return frame
-    made = [
+    converted = [
         f"make_timestamp(epoch_us({quoted(old)})) AS {quoted(new)}" for new, old in zoned.items()
     ]
     kept = [quoted(name) for name in schema if name not in zoned]
-    return wrap(frame.to_native().project(", ".join([*kept, *made])))
+    return wrap(frame.to_native().project(", ".join([*kept, *converted])))
 
 
-def _is_elsewhere(dtype: Any) -> bool:
+def _is_not_utc(dtype: Any) -> bool:
     return dtype == nw.Datetime and dtype.time_zone not in (None, "UTC")
 
 
 def _from_objects(frame: Frame, roles: ColumnRoles) -> Frame:
-    """Let pandas columns be what they hold; ids of other kinds become their codes, as in arrays."""
+    """Infer the types of pandas object columns; other ids become codes, as in arrays."""
     native = frame.to_native()
-    made = {}
+    converted = {}
     for role, name in roles.pairs():
         column = native[name]
-        if hasattr(column.dtype, "categories") and role not in _NUMBERS:
+        if hasattr(column.dtype, "categories") and role not in _NUMERIC_ROLES:
             missing = int(column.isna().sum())
             if missing:
                 raise InputError(f"{role} in {name!r} is missing in {missing} rows")
-            made[name] = column.astype(column.dtype.categories.dtype)
+            converted[name] = column.astype(column.dtype.categories.dtype)
         elif column.dtype == object and not _is_text(column):
-            made[name] = _read_objects(column, role)
-    return wrap(native.assign(**made)) if made else frame
+            converted[name] = _read_objects(column, role)
+    return wrap(native.assign(**converted)) if converted else frame
 
 
 def _read_objects(column: Any, role: str) -> Any:
-    if role in _NUMBERS:
+    if role in _NUMERIC_ROLES:
         return as_float64(column, role)
     if role == "time":
         times = check_time(column, len(column))
@@ -85,13 +85,12 @@ def _read_objects(column: Any, role: str) -> Any:
 
 
 def _is_text(column: Any) -> bool:
-    """Tell whether there is nothing but text and missing values."""
     pandas: Any = import_module("pandas")
     return pandas.api.types.infer_dtype(column, skipna=True) in ("string", "empty")
 
 
 def _labels_of(column: Any) -> Any:
-    """Return labels in a type of their own, where they have one."""
+    """Return labels in their inferred type, if they have a common one."""
     labels = check_labels(column, len(column), "label").tolist()
     try:
         sorted(set(labels))
@@ -110,12 +109,12 @@ def _codes_of(column: Any, role: str) -> Any:
 
 
 def _require_exact_integers(frame: Frame, roles: ColumnRoles) -> None:
-    """Refuse whole numbers that a double does not tell apart, at which Arrow fails."""
+    """Refuse integers that a double does not represent; Arrow fails to cast them."""
     for role, name in roles.pairs():
         column = frame.get_column(name)  # type: ignore[union-attr]
-        if role in (*_NUMBERS, "time") and column.dtype.is_integer():
-            ends = [end for end in (column.min(), column.max()) if end is not None]
-            beyond = next((end for end in ends if abs(end) > LARGEST_INTEGER), None)
+        if role in (*_NUMERIC_ROLES, "time") and column.dtype.is_integer():
+            min_max = [value for value in (column.min(), column.max()) if value is not None]
+            beyond = next((value for value in min_max if abs(value) > LARGEST_INTEGER), None)
             if beyond is not None:
                 raise InputError(
                     f"{role} in {name!r} has {beyond}, but whole numbers beyond 2**53 lose digits"
@@ -123,7 +122,7 @@ def _require_exact_integers(frame: Frame, roles: ColumnRoles) -> None:
 
 
 def _from_views(frame: Frame, names: Iterable[str]) -> Frame:
-    """Let Arrow's views of text and bytes be plain ones, which can be grouped by."""
+    """Cast Arrow's string and binary views to plain types, which can be grouped by."""
     import pyarrow as pa  # noqa: PLC0415 - the table is one of pyarrow
 
     table = frame.to_native()
@@ -137,18 +136,18 @@ def _from_views(frame: Frame, names: Iterable[str]) -> Frame:
 
 
 def _from_wide_numbers(frame: Frame, ids: dict[str, str], passes: Passes) -> Frame:
-    """Let ids that are decimals or integers of 128 bits be ones of 64 bits, or else text."""
+    """Cast decimal and 128-bit integer ids to 64-bit integers, or else to text."""
     schema = frame.collect_schema()
-    made = {}
+    converted = {}
     for name in ids:
         kind = _narrow_type(frame, name, schema[name], passes)
         if kind is not None:
-            made[name] = nw.col(name).cast(kind)
-    return frame.with_columns(**made) if made else frame
+            converted[name] = nw.col(name).cast(kind)
+    return frame.with_columns(**converted) if converted else frame
 
 
 def _narrow_type(frame: Frame, name: str, dtype: Any, passes: Passes) -> Any:
-    """Return the type that tells the values of a wide column apart; None for other columns."""
+    """Return a type that keeps the values of a wide column distinct; None for other types."""
     if dtype.is_decimal():
         if dtype.scale != 0:
             return nw.String
@@ -164,7 +163,7 @@ def _narrow_type(frame: Frame, name: str, dtype: Any, passes: Passes) -> Any:
 
 
 def require_comparable(dtype: Any, name: str, role: str) -> None:
-    """Refuse lists, structures and Python objects, which have no order and no plain text."""
+    """Refuse lists, structures and Python objects, which cannot be ordered."""
     if dtype in (nw.List, nw.Array, nw.Struct, nw.Object):
         raise InputError(
             f"{role} names the column {name!r}, which must hold numbers, text or dates, but its "

@@ -1,4 +1,4 @@
-"""Tables of any kind, as narwhals frames; files are opened with DuckDB."""
+"""Tables of any engine as narwhals frames; files are opened with DuckDB."""
 
 from contextlib import suppress
 from glob import escape, has_magic
@@ -10,29 +10,33 @@ import narwhals as nw
 
 from tempocal.errors import InputError, TableError
 from tempocal.tables.column_names import FileColumns
-from tempocal.tables.engine_errors import in_short
+from tempocal.tables.engine_errors import short_message
 
 Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 ALL_COLUMNS = FileColumns()
 _READERS = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
-_PACKED = (".gz", ".zst")
+_COMPRESSED = (".gz", ".zst")
 
 
-def open_table(table: Any, *, deep: bool = True, columns: FileColumns = ALL_COLUMNS) -> Frame:
-    """Return a frame of narwhals around a table, or around a file or a pattern of files.
+def open_table(
+    table: Any, *, nested_formulas: bool = True, columns: FileColumns = ALL_COLUMNS
+) -> Frame:
+    """Return a narwhals frame of a table, a file or a pattern of files.
 
     Parameters
     ----------
     table : table or path
-        What a user passes.
+        As passed by the user.
     deep : bool
-        Whether formulas on it will be deep; others are somewhat faster without that.
+        Whether deeply nested formulas will be evaluated; simple ones are faster without it.
     columns : FileColumns
-        What the columns are for, if it is a file.
+        Roles of the columns, for a file.
     """
     is_path = isinstance(table, str | PathLike)
-    native = _relation(fspath(table), columns, deep=deep) if is_path else table
+    native = (
+        _relation(fspath(table), columns, nested_formulas=nested_formulas) if is_path else table
+    )
     try:
         return wrap(native)
     except TypeError as error:
@@ -50,15 +54,15 @@ def wrap(native: Any) -> Frame:
     return frame
 
 
-def _relation(path: str | bytes, columns: FileColumns, *, deep: bool) -> Any:
+def _relation(path: str | bytes, columns: FileColumns, *, nested_formulas: bool) -> Any:
     pattern = _pattern(path)
     duckdb = _duckdb()
     connection = duckdb.connect()
-    if deep:
-        # Written into each other, the steps of a formula take minutes to plan above a join.
+    if nested_formulas:
+        # Inlined into one another, the steps of a formula take minutes to plan above a join.
         with suppress(duckdb.Error):
             connection.execute("SET disabled_optimizers = 'cte_inlining'")
-    # Imported here, for they need DuckDB.
+    # Imported here because they need DuckDB.
     from tempocal.tables.csv_files import open_csv  # noqa: PLC0415
     from tempocal.tables.parquet_files import open_parquet  # noqa: PLC0415
 
@@ -67,11 +71,13 @@ def _relation(path: str | bytes, columns: FileColumns, *, deep: bool) -> Any:
             return open_parquet(connection, pattern, columns.only)
         return open_csv(connection, pattern, columns)
     except duckdb.Error as error:
-        raise TableError(f"table is {path!r}, which cannot be read: {in_short(error)}") from error
+        raise TableError(
+            f"table is {path!r}, which cannot be read: {short_message(error)}"
+        ) from error
 
 
 def _pattern(path: str | bytes) -> str:
-    """Return a path, checked, as a pattern of DuckDB; a name that is one of a file is that file."""
+    """Check a path and return it as a DuckDB pattern; the name of an existing file is literal."""
     if isinstance(path, bytes) or "\0" in path:
         raise InputError(f"table is {path!r}, which is not the path of a file: it must be text")
     if _reader(path) is None and Path(path).is_dir():
@@ -92,7 +98,7 @@ def _pattern(path: str | bytes) -> str:
 
 
 def _files_in(folder: Path) -> str:
-    """Return the pattern of the files that Spark has written to a folder."""
+    """Return the pattern of the files in a folder written by Spark."""
     parts = [one for one in folder.iterdir() if not one.name.startswith((".", "_"))]
     inner = next((one.name for one in parts if one.is_dir()), None)
     if inner is not None:
@@ -100,15 +106,15 @@ def _files_in(folder: Path) -> str:
             f"table is {str(folder)!r}, a folder with a folder {inner!r} in it: name its files, as "
             f"in '{folder}/**/*{folder.suffix}'"
         )
-    endings = [f"{folder.suffix}{packed}" for packed in ("", *_PACKED)]
+    endings = [f"{folder.suffix}{compressed}" for compressed in ("", *_COMPRESSED)]
     found = [one for one in endings if any(part.name.endswith(one) for part in parts)]
     return f"{escape(str(folder))}/*{found[0] if found else folder.suffix}"
 
 
 def _reader(path: str) -> str | None:
-    """Return what reads a file, by the ending before the one of a packed file."""
-    bare = Path(path.lower())
-    return _READERS.get((bare.with_suffix("") if bare.suffix in _PACKED else bare).suffix)
+    """Return the reader of a file by its suffix, without that of the compression."""
+    name = Path(path.lower())
+    return _READERS.get((name.with_suffix("") if name.suffix in _COMPRESSED else name).suffix)
 
 
 def _duckdb() -> Any:

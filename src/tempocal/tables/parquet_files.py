@@ -1,8 +1,8 @@
-"""Parquet files as a relation of DuckDB, all files of the same types.
+"""Parquet files as a DuckDB relation; all files must have the same types.
 
-DuckDB takes the types of the first file and casts the others to them: where logits are whole
-numbers in the first file, those of the others would be rounded. Whole numbers of different widths
-are cast without loss, or not at all.
+DuckDB takes the types of the first file and casts the others to them: if logits are integers in the
+first file, those of the others would be rounded. Integers of different widths may be mixed: DuckDB
+casts them without loss or raises.
 """
 
 from collections.abc import Iterable
@@ -11,21 +11,23 @@ from typing import Any
 
 from tempocal.errors import InputError
 
-_WHOLE = {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")}
-_WHOLE |= {"INTEGER", "UINTEGER"}
+_INTEGER_TYPES = {
+    f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")
+}
+_INTEGER_TYPES |= {"INTEGER", "UINTEGER"}
 
 
 def open_parquet(connection: Any, pattern: str, only: Iterable[str] | None) -> Any:
-    """Return a relation of the files that a pattern names.
+    """Return a relation over the files that match a pattern.
 
     Parameters
     ----------
     connection : duckdb.DuckDBPyConnection
-        Where to open them.
+        Connection to open them in.
     pattern : str
         A file or a pattern of files.
     only : iterable of str, optional
-        The columns that will be used; None means all.
+        Columns that will be used; None means all.
     """
     relation = connection.read_parquet(pattern)
     wanted = set(relation.columns if only is None else only)
@@ -36,10 +38,10 @@ def open_parquet(connection: Any, pattern: str, only: Iterable[str] | None) -> A
         kinds = dict(zip(part.columns, map(str, part.types), strict=True))
         first = first or kinds
         for name in wanted & set(kinds) & set(first):
-            before, now = first[name], kinds[name]
-            if before != now and not {before, now} <= _WHOLE:
+            expected, actual = first[name], kinds[name]
+            if expected != actual and not {expected, actual} <= _INTEGER_TYPES:
                 raise InputError(
-                    f"column {name!r} is {before} in {files[0]} and {now} in {file}: all files of "
-                    "a table must have the same types, or numbers would be rounded"
+                    f"column {name!r} is {expected} in {files[0]} and {actual} in {file}: all "
+                    "files of a table must have the same types, or numbers would be rounded"
                 )
     return relation

@@ -1,8 +1,8 @@
-"""NaN in Parquet files, which DuckDB does not see by itself.
+"""NaN in Parquet files, which DuckDB may overlook.
 
-A Parquet file keeps the least and the greatest number of a column, and leaves NaN out of both.
-DuckDB takes these as bounds of every row: a comparison that the bounds decide, ``z <= 2**53`` or
-even ``isnan(z)``, becomes a constant before a row is read. The result of a CASE has no bounds.
+A Parquet file stores the minimum and maximum of each column, without NaN. DuckDB takes them as
+bounds of every row and replaces a comparison that they decide, ``z <= 2**53`` or even ``isnan(z)``,
+by a constant before it reads a row. The result of a CASE has no known bounds.
 """
 
 import sys
@@ -11,15 +11,15 @@ import narwhals as nw
 
 from tempocal.tables.open_table import Frame
 
-# No column may hold it: it is beyond the bounds of logits, probabilities, times, weights and ids.
+# Not a valid value of any column: beyond the limits of logits, times, weights and ids.
 LARGEST_DOUBLE = sys.float_info.max
 
 
 def trusts_bounds(frame: Frame) -> bool:
-    """Tell whether the engine of a table may decide comparisons by the bounds of a file."""
+    """Whether the engine may decide comparisons by the bounds stored in a file."""
     return frame.implementation.is_duckdb() or frame.implementation.is_ibis()
 
 
 def without_bounds(number: nw.Expr) -> nw.Expr:
-    """Return the same numbers, of which the engine knows no bounds; the largest double is NULL."""
+    """Return the same numbers without known bounds; the largest double becomes NULL."""
     return nw.when(number != LARGEST_DOUBLE).then(number)

@@ -11,7 +11,7 @@ _KINDS = {"number": "numbers", "datetime": "datetimes or dates", "timedelta": "d
 
 
 def as_number(name: str, dtype: Any, what: str) -> nw.Expr:
-    """Return a column of numbers of any width as double."""
+    """Return a numeric column as double."""
     if not dtype.is_numeric():
         raise InputError(
             f"{what} names the column {name!r}, which must hold numbers, but its type is {dtype}"
@@ -20,7 +20,7 @@ def as_number(name: str, dtype: Any, what: str) -> nw.Expr:
 
 
 def as_seconds(name: str, dtype: Any, kind: TimeKind) -> nw.Expr:
-    """Return a column of times as the model counts them: numbers stay, others are seconds.
+    """Return a column of times as numbers; datetimes and durations in seconds.
 
     A datetime becomes the seconds since 1970-01-01 UTC; one without a time zone is taken as UTC.
     """
@@ -35,7 +35,7 @@ def as_seconds(name: str, dtype: Any, kind: TimeKind) -> nw.Expr:
 
 
 def kind_of(dtype: Any) -> TimeKind | None:
-    """Return what a column of times holds; None for what cannot be a time."""
+    """Return the kind of a column of times; None for a type that cannot be one."""
     if dtype in (nw.Date, nw.Datetime):
         return "datetime"
     if dtype == nw.Duration:
@@ -44,20 +44,20 @@ def kind_of(dtype: Any) -> TimeKind | None:
 
 
 def _since_epoch(moment: nw.Expr, dtype: Any) -> nw.Expr:
-    """Count from the parts of a date: of all ways to do it, the one that every engine has."""
+    """Compute seconds from calendar fields, the one way that every engine supports."""
     if dtype == nw.Date:
         return _days(moment).cast(nw.Float64) * 86400.0
     if dtype.time_zone not in (None, "UTC"):
         moment = moment.dt.convert_time_zone("UTC")
     clock = moment.dt.hour().cast(nw.Int64) * 3600 + moment.dt.minute().cast(nw.Int64) * 60
-    whole = _days(moment) * 86400 + clock + moment.dt.second().cast(nw.Int64)
-    return whole.cast(nw.Float64) + _part_of_second(moment, dtype.time_unit)
+    seconds = _days(moment) * 86400 + clock + moment.dt.second().cast(nw.Int64)
+    return seconds.cast(nw.Float64) + _subsecond(moment, dtype.time_unit)
 
 
-def _part_of_second(moment: nw.Expr, unit: str) -> nw.Expr:
+def _subsecond(moment: nw.Expr, unit: str) -> nw.Expr:
     if unit == "ns":
         return moment.dt.nanosecond().cast(nw.Float64) / 1e9
-    # Before 1970 Spark counts microseconds down from the next second.
+    # Before 1970 Spark returns negative microseconds.
     micros = (moment.dt.microsecond().cast(nw.Int64) + 10**6) % 10**6
     return micros.cast(nw.Float64) / 1e6
 
@@ -77,7 +77,7 @@ def _duration(duration: nw.Expr, dtype: Any) -> nw.Expr:
 
 
 def _seconds_of(ticks: nw.Expr, per_second: int) -> nw.Expr:
-    """Seconds of ticks; apart from the part of a second, for a double cannot count nanoseconds."""
-    rest = ticks % per_second
-    whole = (ticks - rest) // per_second
-    return whole.cast(nw.Float64) + rest.cast(nw.Float64) / float(per_second)
+    """Convert ticks to seconds; the subsecond part separately, to keep the digits of a double."""
+    remainder = ticks % per_second
+    seconds = (ticks - remainder) // per_second
+    return seconds.cast(nw.Float64) + remainder.cast(nw.Float64) / float(per_second)

@@ -1,4 +1,4 @@
-"""SELECT statements of formulas, and the words that may stand in them."""
+"""SELECT statements of formulas; checks of dialects and identifiers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -15,32 +15,32 @@ except ImportError as error:
         'SQL is written with sqlglot, which is not installed: pip install "tempocal[tables]"'
     ) from error
 
-from tempocal.tables.column_names import free_prefix
+from tempocal.tables.column_names import unused_prefix
 from tempocal.tables.parquet_nan import LARGEST_DOUBLE
 from tempocal.tables.sql_engine import SqlEngine, as_double
 
-# Written out in one piece, larger formulas take databases seconds to read.
-LARGEST_SIZE = 30_000
+# As one expression, larger formulas take databases seconds to parse.
+MAX_SIZE = 30_000
 
 
 def check_dialect(dialect: str) -> None:
-    """Refuse a dialect that sqlglot does not know."""
+    """Refuse a dialect that sqlglot does not support."""
     known = sorted(name for name in sqlglot.Dialect.classes if name)
     if dialect not in known:
         raise InputError(f"dialect must be one of {', '.join(known)}, but it is {dialect!r}")
 
 
 def check_identifier(name: str, dialect: str) -> None:
-    """Refuse a name that cannot be quoted: read back it must be one identifier, and the same."""
+    """Refuse a name that cannot be quoted: parsed again it must be the same identifier."""
     if isinstance(name, str) and name and "\0" not in name:
         text = exp.to_identifier(name, quoted=True).sql(dialect)
-        if _read_back(text, dialect) == [exp.to_identifier(name, quoted=True)]:
+        if _parsed_parts(text, dialect) == [exp.to_identifier(name, quoted=True)]:
             return
     raise InputError(f"{name!r} cannot be quoted as a name in the SQL of {dialect}")
 
 
-def _read_back(text: str, dialect: str) -> list[Any]:
-    """Return the parts of the column that a text is read as; none, if it is something else."""
+def _parsed_parts(text: str, dialect: str) -> list[Any]:
+    """Parse a text and return the parts of the column it is; none, if it is something else."""
     try:
         read = sqlglot.parse_one(text, dialect=dialect)
     except sqlglot.errors.SqlglotError:
@@ -49,12 +49,12 @@ def _read_back(text: str, dialect: str) -> list[Any]:
 
 
 def expression_text(formula: Expression, dialect: str) -> str:
-    """Return a formula as text."""
-    return _whole_tree(formula, dialect).sql(dialect)
+    """Return a formula as one SQL expression."""
+    return _checked_tree(formula, dialect).sql(dialect)
 
 
 def statement(formulas: Mapping[str, Expression], dialect: str, table: Sequence[str] | None) -> str:
-    """Return one query that adds columns to all of a table, or the columns alone of none."""
+    """Return a query that adds columns to a table; without a table, only the columns."""
     _require_short(sum(map(written_size, formulas.values())))
     columns = [_named(_tree(each, dialect, {}), name) for name, each in formulas.items()]
     if table is None:
@@ -65,50 +65,49 @@ def statement(formulas: Mapping[str, Expression], dialect: str, table: Sequence[
 def staged_statement(
     formulas: Mapping[str, Expression], dialect: str, table: Sequence[str], keep: Sequence[str]
 ) -> str:
-    """Return nested queries, of which each works out what the next ones share."""
-    prefix = free_prefix([*keep, *formulas])
+    """Return nested queries; each evaluates subexpressions that the outer ones share."""
+    prefix = unused_prefix([*keep, *formulas])
     staged = in_stages(list(formulas.values()), f"{prefix}_s")
     inputs = {name: f"{prefix}_x{k}" for k, name in enumerate(_columns_of(formulas.values()))}
-    carried = [_column(name) for name in keep]
+    kept = [_column(name) for name in keep]
     casts = [_named(_input(name, dialect), alias) for name, alias in inputs.items()]
-    query = exp.select(*carried, *casts).from_(_table(table))
-    made = dict(inputs)
+    query = exp.select(*kept, *casts).from_(_table(table))
+    computed = dict(inputs)
     for number, stage in enumerate(staged.stages):
-        columns = [_named(_tree(each, dialect, made), name) for name, each in stage.items()]
-        inner = _fenced(query, dialect).subquery(f"{prefix}_q{number}", copy=False)
-        query = exp.select(*carried, *map(_column, made.values()), *columns).from_(inner)
-        made |= {name: name for name in stage}
+        columns = [_named(_tree(each, dialect, computed), name) for name, each in stage.items()]
+        inner = _with_fence(query, dialect).subquery(f"{prefix}_q{number}", copy=False)
+        query = exp.select(*kept, *map(_column, computed.values()), *columns).from_(inner)
+        computed |= {name: name for name in stage}
     pairs = zip(formulas, staged.outputs, strict=True)
-    outputs = [_named(_tree(each, dialect, made), name) for name, each in pairs]
-    last = _fenced(query, dialect).subquery(f"{prefix}_q", copy=False)
-    return exp.select(*carried, *outputs).from_(last).sql(dialect)
+    outputs = [_named(_tree(each, dialect, computed), name) for name, each in pairs]
+    last = _with_fence(query, dialect).subquery(f"{prefix}_q", copy=False)
+    return exp.select(*kept, *outputs).from_(last).sql(dialect)
 
 
-def _fenced(query: exp.Select, dialect: str) -> exp.Select:
-    """Keep PostgreSQL from writing nested queries out into one, which it does without a fence."""
+def _with_fence(query: exp.Select, dialect: str) -> exp.Select:
+    """Add OFFSET 0, which keeps PostgreSQL from inlining the nested query."""
     return query.offset(0, copy=False) if dialect == "postgres" else query
 
 
-def _whole_tree(formula: Expression, dialect: str) -> exp.Expression:
-    """Return a formula that stands alone, unless that would be too long."""
+def _checked_tree(formula: Expression, dialect: str) -> exp.Expression:
     _require_short(written_size(formula))
     return _tree(formula, dialect, {})
 
 
 def _require_short(size: int) -> None:
-    """Refuse formulas of so many parts together, which would be megabytes of text."""
-    if size > LARGEST_SIZE:
+    """Refuse formulas that would be megabytes of text as one expression."""
+    if size > MAX_SIZE:
         raise InputError(
             f"in one expression this formula would have {size:,} parts, for each is spelled out "
             "again where it is used: write select(table, keep=[...]) of it, in nested queries"
         )
 
 
-def _tree(formula: Expression, dialect: str, made: Mapping[str, str]) -> exp.Expression:
-    """Return a formula as a syntax tree; columns that were made are there as they are needed."""
+def _tree(formula: Expression, dialect: str, computed: Mapping[str, str]) -> exp.Expression:
+    """Return a formula as a syntax tree; ``computed`` maps names to columns of inner queries."""
 
     def column(name: str) -> exp.Expression:
-        return _column(made[name]) if name in made else _input(name, dialect)
+        return _column(computed[name]) if name in computed else _input(name, dialect)
 
     tree: exp.Expression = interpret(formula, SqlEngine(dialect, column), {})
     return tree
@@ -118,7 +117,7 @@ def _input(name: str, dialect: str) -> exp.Expression:
     number = as_double(_column(name))
     if dialect != "duckdb":
         return number
-    # So that NaN in a Parquet file is seen: `tempocal.tables.parquet_nan` says why.
+    # Makes NaN in Parquet files visible, see `tempocal.tables.parquet_nan`.
     largest = SqlEngine(dialect, _column).number(LARGEST_DOUBLE)
     return exp.Anonymous(this="NULLIF", expressions=[number, largest])
 
@@ -139,15 +138,15 @@ def _table(path: Sequence[str]) -> exp.Expression:
 
 
 def _columns_of(formulas: Iterable[Expression]) -> list[str]:
-    """Names of the columns that formulas rest on."""
+    """Names of the columns that formulas use."""
     seen: set[Node] = set()
     found: dict[str, None] = {}
-    waiting: list[Node] = list(formulas)
-    while waiting:
-        node = waiting.pop()
+    stack: list[Node] = list(formulas)
+    while stack:
+        node = stack.pop()
         if node not in seen:
             seen.add(node)
-            waiting += children(node)
+            stack += children(node)
             if isinstance(node, Column):
                 found[node.name] = None
     return sorted(found)

@@ -22,13 +22,13 @@ from tempocal.tables.select_statement import (
 class SqlExpressions:
     """Calibrated probabilities as SQL.
 
-    ``str`` of it is what can stand after SELECT: the bare expression for two classes, a list of
-    named ones for more.
+    ``str`` of it can follow SELECT: the bare expression for two classes, a list of named
+    expressions for more.
 
     Attributes
     ----------
     dialect : str
-        The dialect of sqlglot that they are written in.
+        Dialect of sqlglot.
     formulas : mapping
         The formula of each column.
     """
@@ -40,8 +40,8 @@ class SqlExpressions:
     def columns(self) -> dict[str, str]:
         """Name and expression of each column.
 
-        An expression stands alone, and spells out again whatever it uses twice. With three classes
-        and more ``select(table, keep=...)`` is shorter and faster.
+        Each expression is self-contained and repeats its common subexpressions. With three classes
+        or more ``select(table, keep=...)`` is shorter and faster.
         """
         return {name: expression_text(each, self.dialect) for name, each in self.formulas.items()}
 
@@ -53,24 +53,26 @@ class SqlExpressions:
         table : str or sequence of str
             Name of the table; or names, such as schema and table.
         keep : sequence of str, default=None
-            Columns of the table to go beside the probabilities. They make the statement work out
-            what is used twice once, in nested queries. None keeps all, in one plain query.
+            Columns of the table to keep beside the probabilities. The statement then evaluates
+            common subexpressions once, in nested queries. None keeps all, in one plain query.
         """
         path = [table] if isinstance(table, str) else list(table)
         for name in [*path, *(keep or ())]:
             check_identifier(name, self.dialect)
         if keep is None:
             return statement(self.formulas, self.dialect, path)
-        there = [name for name in keep if name in self.formulas]
-        if there:
-            raise InputError(f"keep names {there[0]!r}, which is the name of a column to be added")
+        existing = [name for name in keep if name in self.formulas]
+        if existing:
+            raise InputError(
+                f"keep names {existing[0]!r}, which is the name of a column to be added"
+            )
         return staged_statement(self.formulas, self.dialect, path, keep)
 
     def __str__(self) -> str:
         if len(self.formulas) == 1:
             return next(iter(self.columns.values()))
-        named = statement(self.formulas, self.dialect, None)
-        return named.removeprefix("SELECT ")
+        text = statement(self.formulas, self.dialect, None)
+        return text.removeprefix("SELECT ")
 
 
 def to_sql(
@@ -87,7 +89,7 @@ def to_sql(
     Parameters
     ----------
     model : Predictor
-        What to calibrate with.
+        The fitted model.
     dialect : str
         "duckdb", "postgres", "spark", "bigquery", "snowflake", "sqlite" (which must have its math
         functions), or any other that sqlglot writes.
@@ -108,17 +110,17 @@ def to_sql(
     """
     check_dialect(dialect)
     if logits is None and proba is None:
-        usual = _usual("z" if model.inputs == "logits" else "p", model.columns)
-        logits, proba = (usual, None) if model.inputs == "logits" else (None, usual)
+        default = _default_names("z" if model.inputs == "logits" else "p", model.columns)
+        logits, proba = (default, None) if model.inputs == "logits" else (None, default)
     if time is None and model.time_kinds:
-        time = _usual("t", len(model.time_kinds))
-    named = input_columns(model, logits, proba, time)
+        time = _default_names("t", len(model.time_kinds))
+    columns = input_columns(model, logits, proba, time)
     added = added_columns(model, prefix)
-    for name in (*named.predictions, *named.times, *added):
+    for name in (*columns.predictions, *columns.times, *added):
         check_identifier(name, dialect)
-    proba_of = formula_of(model, named.predictions, named.times)
-    return SqlExpressions(dialect, {name: proba_of[k] for name, k in added.items()})
+    probabilities = formula_of(model, columns.predictions, columns.times)
+    return SqlExpressions(dialect, {name: probabilities[k] for name, k in added.items()})
 
 
-def _usual(letter: str, count: int) -> list[str]:
+def _default_names(letter: str, count: int) -> list[str]:
     return [letter] if count == 1 else [f"{letter}{k}" for k in range(count)]

@@ -1,4 +1,4 @@
-"""Formulas as syntax trees of sqlglot, which writes them in any dialect."""
+"""Formulas as sqlglot syntax trees, for any dialect."""
 
 from collections.abc import Callable, Sequence
 from math import isfinite, isqrt
@@ -9,27 +9,27 @@ from sqlglot import exp as tree
 
 from tempocal.formula.nodes import Side
 
-# Two spellings of one function: SQLite's MAX and MIN take several arguments.
-_ENDS = {"sqlite": ("MAX", "MIN")}
-_LOOSE = (tree.Binary, tree.Neg)
-# Pieces beyond which they are chosen in two steps.
-MANY = 32
+# SQLite calls GREATEST and LEAST MAX and MIN.
+_MAX_MIN = {"sqlite": ("MAX", "MIN")}
+_NEEDS_PARENTHESES = (tree.Binary, tree.Neg)
+# With more pieces the choice is made in two nested CASE expressions.
+MAX_FLAT_PIECES = 32
 
 
 class SqlEngine:
-    """What each operation of a formula is in SQL.
+    """Operations of a formula in SQL.
 
     Parameters
     ----------
     dialect : str
         A dialect of sqlglot.
     column : callable
-        What stands for a column of the formula.
+        Returns the expression of a column of the formula.
     """
 
     def __init__(self, dialect: str, column: Callable[[str], tree.Expression]) -> None:
         self.column = column
-        self._greatest, self._least = _ENDS.get(dialect, ("GREATEST", "LEAST"))
+        self._greatest, self._least = _MAX_MIN.get(dialect, ("GREATEST", "LEAST"))
 
     def number(self, value: float) -> tree.Expression:
         """Return a constant with all its digits; without the cast it could become a decimal."""
@@ -43,34 +43,36 @@ class SqlEngine:
 
     def add(self, left: Any, right: Any) -> tree.Expression:
         """Return ``left + right``."""
-        return tree.Add(this=_tight(left), expression=_tight(right))
+        return tree.Add(this=_parenthesized(left), expression=_parenthesized(right))
 
     def subtract(self, left: Any, right: Any) -> tree.Expression:
         """Return ``left - right``."""
-        return tree.Sub(this=_tight(left), expression=_tight(right))
+        return tree.Sub(this=_parenthesized(left), expression=_parenthesized(right))
 
     def multiply(self, left: Any, right: Any) -> tree.Expression:
         """Return ``left * right``."""
-        return tree.Mul(this=_tight(left), expression=_tight(right))
+        return tree.Mul(this=_parenthesized(left), expression=_parenthesized(right))
 
     def divide(self, left: Any, right: Any) -> tree.Expression:
         """Return ``left / right``."""
-        return tree.Div(this=_tight(left), expression=_tight(right), typed=True, safe=False)
+        return tree.Div(
+            this=_parenthesized(left), expression=_parenthesized(right), typed=True, safe=False
+        )
 
     def negate(self, operand: Any) -> tree.Expression:
         """Return ``-operand``."""
-        return tree.Neg(this=_tight(operand))
+        return tree.Neg(this=_parenthesized(operand))
 
     def exp(self, operand: Any) -> tree.Expression:
         """Return the exponential."""
-        return tree.Exp(this=_own(operand))
+        return tree.Exp(this=_unshared(operand))
 
     def log(self, operand: Any) -> tree.Expression:
         """Return the natural logarithm."""
-        return tree.Ln(this=_own(operand))
+        return tree.Ln(this=_unshared(operand))
 
     def clamp(self, operand: Any, low: float, high: float) -> tree.Expression:
-        """Keep between two numbers."""
+        """Clip to [low, high]."""
         if isfinite(low):
             operand = self._function(self._greatest, [operand, self.number(low)])
         return (
@@ -82,19 +84,19 @@ class SqlEngine:
         return self._function(self._greatest, operands)
 
     def where(self, condition: Any, then: Any, otherwise: Any) -> tree.Expression:
-        """Return one of two; a second choice among the rest goes on in the same CASE."""
-        branches, rest = [(condition, then)], _own(otherwise)
-        if isinstance(rest, tree.Case):
-            branches += [(branch.this, branch.args["true"]) for branch in rest.args["ifs"]]
-            rest = rest.args["default"]
-        return _case(branches, rest)
+        """Return ``then`` or ``otherwise``; merges a CASE in ``otherwise``."""
+        branches, default = [(condition, then)], _unshared(otherwise)
+        if isinstance(default, tree.Case):
+            branches += [(branch.this, branch.args["true"]) for branch in default.args["ifs"]]
+            default = default.args["default"]
+        return _case(branches, default)
 
     def piecewise(
         self, operand: Any, knots: Sequence[float], pieces: Sequence[Any], side: Side
     ) -> tree.Expression:
-        """Choose in one CASE, or of many pieces in two: Spark cannot read what is nested deep."""
+        """Choose a piece in one or two nested CASEs; Spark cannot parse deep nesting."""
         compare = self.at_most if side == "left" else self.below
-        size = len(pieces) if len(pieces) <= MANY else isqrt(len(pieces) - 1) + 1
+        size = len(pieces) if len(pieces) <= MAX_FLAT_PIECES else isqrt(len(pieces) - 1) + 1
         starts = range(0, len(pieces), size)
 
         def branch(k: int, piece: Any) -> tuple[Any, Any]:
@@ -113,64 +115,70 @@ class SqlEngine:
 
     def at_most(self, left: Any, right: Any) -> tree.Expression:
         """Tell whether ``left <= right``."""
-        return tree.LTE(this=_own(left), expression=_own(right))
+        return tree.LTE(this=_unshared(left), expression=_unshared(right))
 
     def below(self, left: Any, right: Any) -> tree.Expression:
         """Tell whether ``left < right``."""
-        return tree.LT(this=_own(left), expression=_own(right))
+        return tree.LT(this=_unshared(left), expression=_unshared(right))
 
     def same(self, left: Any, right: Any) -> tree.Expression:
         """Tell whether ``left = right``."""
-        return tree.EQ(this=_own(left), expression=_own(right))
+        return tree.EQ(this=_unshared(left), expression=_unshared(right))
 
     def every(self, conditions: Sequence[Any]) -> tree.Expression:
         """Tell whether all hold."""
-        return _joined(tree.And, conditions)
+        return _join_balanced(tree.And, conditions)
 
     def some(self, conditions: Sequence[Any]) -> tree.Expression:
         """Tell whether one holds."""
-        return _joined(tree.Or, conditions)
+        return _join_balanced(tree.Or, conditions)
 
     def _function(self, name: str, operands: Sequence[Any]) -> tree.Expression:
-        return tree.Anonymous(this=name, expressions=[_own(each) for each in operands])
+        return tree.Anonymous(this=name, expressions=[_unshared(each) for each in operands])
 
 
 def as_double(node: tree.Expression) -> tree.Expression:
-    """Cast to double; put together by hand, for sqlglot would parse the name of the type."""
+    """Cast to double; built directly, because sqlglot would parse the name of the type."""
     return tree.Cast(this=node, to=tree.DataType(this=tree.DataType.Type.DOUBLE, nested=False))
 
 
-def _joined(kind: Any, conditions: Sequence[Any]) -> tree.Expression:
-    """Join in pairs of pairs, for a long chain would be too deep."""
+def _join_balanced(kind: Any, conditions: Sequence[Any]) -> tree.Expression:
+    """Join as a balanced tree; a long chain would be nested too deeply."""
     level = list(conditions)
     while len(level) > 1:
         pairs = [level[k : k + 2] for k in range(0, len(level), 2)]
         level = [
-            kind(this=_apart(pair[0]), expression=_apart(pair[1])) if len(pair) == 2 else pair[0]
+            kind(this=_operand(pair[0]), expression=_operand(pair[1]))
+            if len(pair) == 2
+            else pair[0]
             for pair in pairs
         ]
     first: tree.Expression = level[0]
     return first
 
 
-def _case(branches: Sequence[tuple[Any, Any]], rest: Any) -> tree.Expression:
+def _case(branches: Sequence[tuple[Any, Any]], default: Any) -> tree.Expression:
     if not branches:
-        return _own(rest)
-    ifs = [tree.If(this=_own(condition), true=_own(then)) for condition, then in branches]
-    return tree.Case(ifs=ifs, default=_own(rest))
+        return _unshared(default)
+    ifs = [tree.If(this=_unshared(condition), true=_unshared(then)) for condition, then in branches]
+    return tree.Case(ifs=ifs, default=_unshared(default))
 
 
-def _apart(condition: tree.Expression) -> tree.Expression:
-    """Put brackets around what AND and OR could tear apart."""
-    is_joined = isinstance(condition, tree.Connector)
-    return tree.Paren(this=_own(condition)) if is_joined else _own(condition)
+def _operand(condition: tree.Expression) -> tree.Expression:
+    """Parenthesize an operand of AND or OR."""
+    is_connector = isinstance(condition, tree.Connector)
+    return tree.Paren(this=_unshared(condition)) if is_connector else _unshared(condition)
 
 
-def _own(node: tree.Expression) -> tree.Expression:
-    """Return a node that no other has: trees of sqlglot share nothing."""
+def _unshared(node: tree.Expression) -> tree.Expression:
+    """Copy a node that has a parent: nodes of sqlglot cannot be shared."""
     return node if node.parent is None else node.copy()
 
 
-def _tight(node: tree.Expression) -> tree.Expression:
-    """Put brackets around what could be torn apart."""
-    return tree.Paren(this=_own(node)) if isinstance(node, _LOOSE) else _own(node)
+def _parenthesized(node: tree.Expression) -> tree.Expression:
+    """Parenthesize an operand of an arithmetic operator."""
+    return (
+        tree.Paren(this=_unshared(node))
+        if isinstance(node, _NEEDS_PARENTHESES)
+        else _unshared(node)
+    )

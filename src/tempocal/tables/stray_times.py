@@ -1,4 +1,4 @@
-"""Times of a table that are absurdly far from all others, by the rule of `curves.bulk`."""
+"""Stray times of a table, absurdly far from all others: the rule of `tempocal.curves.bulk`."""
 
 import narwhals as nw
 
@@ -8,48 +8,48 @@ from tempocal.links import Array
 from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.transfer import Columns
 
-# The range grows by STRAY_GAP in each pass, if at all.
+# The range grows by a factor of about STRAY_GAP in each pass, if at all.
 MAX_PASSES = 8
 
 
-def bulk_of_table(labeled: LabeledTable, some: Array) -> Bulk | None:
-    """Return the range without stray times, from the times of some rows; None if none is stray.
+def bulk_of_table(labeled: LabeledTable, sample: Array) -> Bulk | None:
+    """Return the range without stray times, or None if no time is stray.
 
-    The range of nearly all of some rows takes in what is near to it, pass after pass, until
-    nothing is. There is no pass where the range of all rows is not many times as large.
+    Starts from the inner range of a sample of times. Each pass extends the range by the times near
+    it, until there are none. No pass is needed unless the range of all rows is many times larger.
     """
     assert labeled.time_range is not None
     first, last = labeled.time_range
-    low, high = inner_range(some)
+    low, high = inner_range(sample)
     for _ in range(MAX_PASSES):
         reach = STRAY_GAP * (high - low)
         if not high > low or (first >= low - reach and last <= high + reach):
             return None
-        found = _look(labeled, low, high, reach)
+        found = _near_range(labeled, low, high, reach)
         low, high = float(found["low"][0]), float(found["high"][0])
         reach = STRAY_GAP * (high - low)
         if found["before"][0] < low - reach and found["after"][0] > high + reach:
             break
     below, above = float(found["below"][0]), float(found["above"][0])
-    most = most_stray(labeled.total_weight, float(labeled.n_rows))
-    if max(below, above) > most or below + above == 0.0:
+    max_weight = most_stray(labeled.total_weight, float(labeled.n_rows))
+    if max(below, above) > max_weight or below + above == 0.0:
         return None
     return Bulk(low, high, below + above, last if above > 0.0 else first)
 
 
-def _look(labeled: LabeledTable, low: float, high: float, reach: float) -> Columns:
-    """First and last time near a range, the nearest ones beyond, and the weight of these."""
+def _near_range(labeled: LabeledTable, low: float, high: float, reach: float) -> Columns:
+    """First and last time near a range, the nearest times beyond it, and the weight beyond."""
     time, weight = nw.col("time"), nw.col("mass")
     assert labeled.time_range is not None
     first, last = labeled.time_range
     is_below, is_above = time < low - reach, time > high + reach
-    # A value far beyond both ends where there is no row.
-    nowhere = 2.0 * (last - first) + abs(first) + abs(last)
+    # Beyond all times: the result where no row is below, or above.
+    sentinel = 2.0 * (last - first) + abs(first) + abs(last)
     frame = labeled.frame.with_columns(mass=labeled.weight).select(
         low=nw.when(is_below | is_above).then(nw.lit(high)).otherwise(time),
         high=nw.when(is_below | is_above).then(nw.lit(low)).otherwise(time),
-        before=nw.when(is_below).then(time).otherwise(nw.lit(-nowhere)),
-        after=nw.when(is_above).then(time).otherwise(nw.lit(nowhere)),
+        before=nw.when(is_below).then(time).otherwise(nw.lit(-sentinel)),
+        after=nw.when(is_above).then(time).otherwise(nw.lit(sentinel)),
         below=nw.when(is_below).then(weight).otherwise(nw.lit(0.0)),
         above=nw.when(is_above).then(weight).otherwise(nw.lit(0.0)),
     )

@@ -1,4 +1,28 @@
-"""A few rows in memory for all the rows of a table, and the keys that both go by."""
+"""Surrogate rows: a few weighted rows in memory in place of all rows of a table.
+
+A fit needs the loss, its gradient and its Hessian at many iterates; a pass over a large table for
+each would be too slow. Instead:
+
+1. One pass counts the rows in cells of (time, label, bin of the log-odds). Each cell becomes two
+   weighted surrogate rows with its weight, mean, variance and skewness
+   (`tempocal.tables.cell_counts`). With several columns of logits there are too many cells: the
+   surrogate is then a sample of about 32,000 rows, reweighted to the weight of each key.
+2. The entire fit, including the penalty strengths, runs on the surrogate rows.
+3. At its optimum theta_0 an exact pass over the table (`tempocal.tables.exact_sums`) gives the
+   loss, gradient and Hessian of every finest key, a (time, fold). The surrogate loss l is corrected
+   by the differences up to second order:
+
+       l(theta) + c + g' d + d' H d / 2,    d = theta - theta_0,
+
+   where c, g and H are the differences of loss, gradient and Hessian between table and surrogate at
+   theta_0. The corrected surrogate has the exact sums at theta_0, and near it an error of third
+   order. The fit continues from there (`tempocal.rows.surrogate`).
+4. Exact passes repeat until the optimum no longer moves: one or two passes from cells, three to
+   five from a sample. The result is the optimum over all rows.
+
+This module builds the surrogate rows of step 1, and counts finer cells for the calibrators that
+have no coefficients.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -18,7 +42,7 @@ from tempocal.tables.cell_counts import (
 )
 from tempocal.tables.computed_columns import with_formulas
 from tempocal.tables.finest_keys import FinestKeys
-from tempocal.tables.first_pass import odds_of
+from tempocal.tables.first_pass import add_log_odds
 from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.open_table import Frame
 from tempocal.tables.row_loss import odds_of_class
@@ -26,15 +50,15 @@ from tempocal.tables.time_keys import TimeKeys
 from tempocal.tables.transfer import Columns
 from tempocal.tables.unchanged import require_same
 
-# Rows that are taken for all where there are more than two classes.
+# Size of the sample, with several columns of logits.
 SAMPLE_ROWS = 2**15
-# Up to so many rows, log-odds are counted value by value instead of in bins.
+# Up to this many rows, distinct log-odds are counted instead of bins.
 MAX_VALUES = 2**20
 
 
 @dataclass(frozen=True)
 class TableSurrogate:
-    """Weighted rows, and the atom of each.
+    """Surrogate rows, and the finest key of each.
 
     Attributes
     ----------
@@ -43,15 +67,15 @@ class TableSurrogate:
     labels : ndarray of shape (n,)
         Codes of the classes.
     weights : ndarray of shape (n,)
-        How many rows each stands for.
+        Weight of the rows that each represents.
     finest_key_of : ndarray of shape (n,)
-        Atom of each.
+        Index of the finest key of each.
     finest_keys : FinestKeys
-        The keys.
+        The finest keys.
     class_weights : ndarray of shape (keys, classes)
-        Weight of the rows of each atom and class.
+        Weight of the rows of each key and class.
     sampled : bool
-        Whether these are some of the rows; else they have the sums of all, or nearly so.
+        Whether they are a sample; else each cell of rows has its two points.
     """
 
     logits: Array
@@ -63,11 +87,11 @@ class TableSurrogate:
     sampled: bool
 
     def coarser(self) -> Self:
-        """Put a point where two were, or take half of a sample, to see what difference it makes."""
+        """Merge the two points of each cell, or halve a sample, to estimate the error."""
         if not self.sampled:
-            pair = self.weights.reshape(-1, 2)
-            weights = pair.sum(axis=1)
-            logits = (self.logits.reshape(-1, 2) * pair).sum(axis=1) / weights
+            pairs = self.weights.reshape(-1, 2)
+            weights = pairs.sum(axis=1)
+            logits = (self.logits.reshape(-1, 2) * pairs).sum(axis=1) / weights
             return replace(
                 self,
                 logits=logits,
@@ -87,18 +111,18 @@ class TableSurrogate:
 def build_surrogate(
     labeled: LabeledTable, frame: Frame, time_keys: TimeKeys | None, n_folds: int
 ) -> TableSurrogate:
-    """Count rows in bins, where there is one number to a row; else take a sample of them."""
-    frame, on = _keyed(frame, time_keys)
+    """Count cells where rows have one logit; else take a sample of the rows."""
+    frame, on = _with_keys(frame, time_keys)
     if labeled.n_columns == 1:
         bins = bins_for(labeled, n_folds * (1 if time_keys is None else time_keys.n_keys))
-        cells = count_cells(labeled, odds_of(frame, labeled.n_columns), on, bins, moments=4)
-        finest_keys, places, by_class = _finest_keys(labeled, frame, on, cells.found, time_keys)
-        odds, weights = cells.pairs()
+        cells = count_cells(labeled, add_log_odds(frame, labeled.n_columns), on, bins, moments=4)
+        finest_keys, key_of, by_class = _finest_keys(labeled, frame, on, cells.sums, time_keys)
+        log_odds, weights = cells.two_points()
         return TableSurrogate(
-            odds.ravel(),
+            log_odds.ravel(),
             np.repeat(cells.labels, 2),
             weights.ravel(),
-            np.repeat(places, 2),
+            np.repeat(key_of, 2),
             finest_keys,
             by_class,
             sampled=False,
@@ -109,18 +133,18 @@ def build_surrogate(
 def count_fine_cells(
     labeled: LabeledTable, finest_keys: FinestKeys, of_class: int
 ) -> tuple[CellCounts, Codes]:
-    """Count the log-odds of a class in fine bins; with the atom of each cell."""
+    """Count the log-odds of a class in fine bins; also return the key of each cell."""
     z = tuple(Column(f"z{k}") for k in range(labeled.n_columns))
-    frame = with_formulas(finest_keys.frame, {"odds": odds_of_class(z, of_class)})
+    frame = with_formulas(finest_keys.frame, {"log_odds": odds_of_class(z, of_class)})
     bins = fine_bins_for(labeled, finest_keys.count)
     if labeled.n_rows <= MAX_VALUES:
         cells = count_values(labeled, frame, finest_keys.on, bins)
     else:
         cells = count_cells(labeled, frame, finest_keys.on, bins, moments=2)
-    return cells, finest_keys.indices(cells.found)
+    return cells, finest_keys.indices(cells.sums)
 
 
-def _keyed(frame: Frame, time_keys: TimeKeys | None) -> tuple[Frame, tuple[str, ...]]:
+def _with_keys(frame: Frame, time_keys: TimeKeys | None) -> tuple[Frame, tuple[str, ...]]:
     keyed = frame if time_keys is None else time_keys.add_key(frame)
     return keyed, tuple(name for name in ("key", "fold") if name in keyed.columns)
 
@@ -132,66 +156,68 @@ def _finest_keys(
     found: Columns,
     time_keys: TimeKeys | None,
 ) -> tuple[FinestKeys, Codes, Array]:
-    """Find the keys that have rows in a result, the place of each of its rows, and weights."""
+    """Return the keys in a result, the key of each of its rows, and weights by class."""
     weights, labels = found["m0"].astype(np.float64), found["label"].astype(np.intp)
     if on:
         stacked = np.stack([found[name].astype(np.float64) for name in on])
-        values, places = np.unique(stacked, axis=1, return_inverse=True)
-        places = places.ravel().astype(np.intp)
+        values, key_of = np.unique(stacked, axis=1, return_inverse=True)
+        key_of = key_of.ravel().astype(np.intp)
         columns = {
             name: row.astype(found[name].dtype) for name, row in zip(on, values, strict=True)
         }
         count = values.shape[1]
     else:
-        columns, count, places = {}, 1, np.zeros(len(weights), dtype=np.intp)
+        columns, count, key_of = {}, 1, np.zeros(len(weights), dtype=np.intp)
     n_classes = len(labeled.classes)
-    by_class = np.bincount(places * n_classes + labels, weights, minlength=count * n_classes)
-    by_label: Array = by_class.reshape(count, n_classes).astype(np.float64)
-    totals = by_label.sum(axis=1)
+    counts = np.bincount(key_of * n_classes + labels, weights, minlength=count * n_classes)
+    by_class: Array = counts.reshape(count, n_classes).astype(np.float64)
+    totals = by_class.sum(axis=1)
     if time_keys is None or time_keys.bulk is None:
-        require_same(labeled.class_weights, by_label.sum(axis=0))
+        require_same(labeled.class_weights, by_class.sum(axis=0))
     times = np.zeros(count)
     if time_keys is not None and time_keys.time_range is not None:
-        late = np.bincount(places, found["late"], minlength=count) / totals
-        times = time_keys.time_range[0] + late * (time_keys.time_range[1] - time_keys.time_range[0])
+        mean_elapsed = np.bincount(key_of, found["elapsed_sum"], minlength=count) / totals
+        times = time_keys.time_range[0] + mean_elapsed * (
+            time_keys.time_range[1] - time_keys.time_range[0]
+        )
     elif time_keys is not None:
         times = time_keys.times(columns["key"].astype(np.float64))
-    numbers = np.bincount(places, found.get("one", weights), minlength=count).astype(np.float64)
-    return FinestKeys(frame, on, columns, totals, numbers, times, time_keys), places, by_label
+    n_rows = np.bincount(key_of, found.get("n_rows", weights), minlength=count).astype(np.float64)
+    return FinestKeys(frame, on, columns, totals, n_rows, times, time_keys), key_of, by_class
 
 
 def _sample(
     labeled: LabeledTable, frame: Frame, on: tuple[str, ...], time_keys: TimeKeys | None
 ) -> TableSurrogate:
-    """Count by key and label, and take some of the rows, by the digits of their logits."""
-    weighed = frame.with_columns(m0=labeled.weight)
-    weighed = weighed.with_columns(one=nw.lit(1.0))
-    sums = [nw.col("m0").sum(), nw.col("one").sum()]
-    if "since" in weighed.columns:
-        weighed = weighed.with_columns(late=nw.col("since") * nw.col("m0"))
-        sums.append(nw.col("late").sum())
-    counted = weighed.group_by(*on, "label").agg(*sums)
+    """Count rows by key and label, and sample rows by the trailing digits of their logits."""
+    weighted = frame.with_columns(m0=labeled.weight)
+    weighted = weighted.with_columns(n_rows=nw.lit(1.0))
+    sums = [nw.col("m0").sum(), nw.col("n_rows").sum()]
+    if "elapsed" in weighted.columns:
+        weighted = weighted.with_columns(elapsed_sum=nw.col("elapsed") * nw.col("m0"))
+        sums.append(nw.col("elapsed_sum").sum())
+    counted = weighted.group_by(*on, "label").agg(*sums)
     finest_keys, _, by_class = _finest_keys(
         labeled, frame, on, labeled.passes.collect(counted, "counting by label"), time_keys
     )
     names = [f"z{k}" for k in range(labeled.n_columns)]
     digits = sum((nw.col(name) * (8192.0 + 997.0 * k) for k, name in enumerate(names)), nw.lit(0.0))
-    some = weighed.with_columns(digits=digits).with_columns(
-        share=nw.col("digits") - nw.col("digits").floor()
+    sample = weighted.with_columns(digits=digits).with_columns(
+        fraction=nw.col("digits") - nw.col("digits").floor()
     )
-    some = some.filter(nw.col("share") <= SAMPLE_ROWS / labeled.n_rows)
-    some = some.select(*names, "label", "m0", *on).head(2 * SAMPLE_ROWS)
-    found = labeled.passes.collect(some, "taking a sample")
-    places = finest_keys.indices(found) if len(found["m0"]) else np.zeros(0, dtype=np.intp)
-    taken = np.bincount(places, found["m0"], minlength=finest_keys.count)
-    # One row that weighs nothing for every atom, so that none is without.
+    sample = sample.filter(nw.col("fraction") <= SAMPLE_ROWS / labeled.n_rows)
+    sample = sample.select(*names, "label", "m0", *on).head(2 * SAMPLE_ROWS)
+    found = labeled.passes.collect(sample, "taking a sample")
+    key_of = finest_keys.indices(found) if len(found["m0"]) else np.zeros(0, dtype=np.intp)
+    sampled_weights = np.bincount(key_of, found["m0"], minlength=finest_keys.count)
+    # A row of weight zero for every key, so that each key has one.
     logits = np.stack([found[name] for name in names], axis=1)
-    weights = found["m0"] * (finest_keys.weights / np.maximum(taken, 1e-300))[places]
+    weights = found["m0"] * (finest_keys.weights / np.maximum(sampled_weights, 1e-300))[key_of]
     return TableSurrogate(
         np.concatenate([logits, np.zeros((finest_keys.count, len(names)))]),
         np.concatenate([found["label"], np.zeros(finest_keys.count)]).astype(np.intp),
         np.concatenate([weights, np.zeros(finest_keys.count)]),
-        np.concatenate([places, np.arange(finest_keys.count)]).astype(np.intp),
+        np.concatenate([key_of, np.arange(finest_keys.count)]).astype(np.intp),
         finest_keys,
         by_class,
         sampled=True,

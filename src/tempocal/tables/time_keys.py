@@ -1,8 +1,8 @@
-"""The time of each row as a key: the time itself, or a cell of the fine grid.
+"""Keys of time: each distinct time, or a cell of the fine grid.
 
-Which it is depends on how many distinct times there are, as with arrays (`tempocal.curves.grid`);
-cells are found with additions, multiplications and square roots only, which every engine rounds the
-same way.
+Which of the two depends on the number of distinct times, as with arrays (`tempocal.curves.grid`).
+Cells are computed with additions, multiplications and square roots only, which every engine rounds
+the same way.
 """
 
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.open_table import Frame
 from tempocal.tables.stray_times import bulk_of_table
 
-# Rows that show whether times are continuous, before all of them are counted.
+# Rows that are checked for continuous times before all distinct times are counted.
 FIRST_ROWS = 10 * CELLS
-# Whole numbers within this span are keys as they are.
+# Integer times within this span are keys themselves.
 MAX_INTEGER_SPAN = 2**16
 
 
@@ -31,13 +31,13 @@ class TimeKeys:
     Attributes
     ----------
     n_keys : int
-        How many keys there are, at most.
+        Upper bound of the number of keys.
     time_range : tuple of float or None
-        First and last time, where rows lie in cells; None where each distinct time is a key.
+        First and last time, where keys are cells; None where each distinct time is a key.
     origin : float or None
-        Whole numbers are counted from here.
+        First time, from which integer times are counted.
     bulk : Bulk or None
-        The range of the rows that count, where the times of some are too far away.
+        Range of the rows that are used, where some have stray times.
     """
 
     n_keys: int
@@ -51,58 +51,61 @@ class TimeKeys:
         if self.bulk is not None:
             frame = frame.filter((time >= self.bulk.first) & (time <= self.bulk.last))
         if self.time_range is not None:
-            return frame.with_columns(since=_since(time, self.time_range)).with_columns(
-                key=_cell(nw.col("since"), CELLS)
+            return frame.with_columns(elapsed=_elapsed(time, self.time_range)).with_columns(
+                key=_cell(nw.col("elapsed"), CELLS)
             )
         if self.origin is not None:
             return frame.with_columns(key=(time - self.origin).cast(nw.Int64))
         return frame.with_columns(key=time)
 
     def times(self, keys: Array) -> Array:
-        """Return the times of keys that are times."""
+        """Return the times of keys, where each distinct time is one."""
         return keys if self.origin is None else keys + self.origin
 
 
 def choose_time_keys(labeled: LabeledTable, max_distinct: int, *, allow_cells: bool) -> TimeKeys:
-    """Decide how rows are keyed; there may be one more pass to count the distinct times."""
+    """Choose the keys; may need a pass to count the distinct times."""
     assert labeled.time_range is not None
     first, last = labeled.time_range
-    whole = labeled.integer_times and last - first < MAX_INTEGER_SPAN
-    if whole and last - first < max_distinct:
+    are_integers = labeled.integer_times and last - first < MAX_INTEGER_SPAN
+    if are_integers and last - first < max_distinct:
         return TimeKeys(int(last - first) + 1, origin=first)
-    count, some = _count_distinct(labeled, max_distinct, whole=whole)
+    count, sample = _count_distinct(labeled, max_distinct, are_integers=are_integers)
     if count <= max_distinct:
-        return TimeKeys(count, origin=first if whole else None)
+        return TimeKeys(count, origin=first if are_integers else None)
     if not allow_cells:
         raise InputError(
             f"time has more than {max_distinct} distinct values, too many for one model each: "
             "Spline() follows it; or make a column of stretches of time"
         )
-    bulk = None if some is None else bulk_of_table(labeled, some)
+    bulk = None if sample is None else bulk_of_table(labeled, sample)
     time_range = (first, last) if bulk is None else (bulk.first, bulk.last)
     return TimeKeys(CELLS, time_range=time_range, bulk=bulk)
 
 
-def _count_distinct(labeled: LabeledTable, most: int, *, whole: bool) -> tuple[int, Array | None]:
-    """Count the times; return also those of the first rows, where these were looked at."""
-    times, some = labeled.frame.select("time"), None
-    if not whole:
-        # Most columns of continuous times show it within a few rows.
-        few = labeled.passes.collect(times.head(FIRST_ROWS).unique(), "looking at the times")
-        some = few["time"].astype(np.float64)
-        if len(some) > most:
-            return len(some), some
+def _count_distinct(
+    labeled: LabeledTable, max_distinct: int, *, are_integers: bool
+) -> tuple[int, Array | None]:
+    """Count the distinct times; also return those of the first rows, if these were collected."""
+    times, sample = labeled.frame.select("time"), None
+    if not are_integers:
+        # Continuous times are mostly recognized within a few rows.
+        found = labeled.passes.collect(times.head(FIRST_ROWS).unique(), "looking at the times")
+        sample = found["time"].astype(np.float64)
+        if len(sample) > max_distinct:
+            return len(sample), sample
     counted = times.unique().select(nw.len().alias("count"))
-    return int(labeled.passes.collect(counted, "counting the times")["count"][0]), some
+    return int(labeled.passes.collect(counted, "counting the times")["count"][0]), sample
 
 
-def _since(time: nw.Expr, time_range: tuple[float, float]) -> nw.Expr:
-    """Share of the range that has passed."""
+def _elapsed(time: nw.Expr, time_range: tuple[float, float]) -> nw.Expr:
+    """Elapsed fraction of the time range."""
     return (time - time_range[0]) / (time_range[1] - time_range[0])
 
 
-def _cell(since: nw.Expr, cells: int) -> nw.Expr:
-    narrow = float(np.sqrt(np.sqrt(NARROW)))
-    whole = float(np.sqrt(np.sqrt(1.0 + NARROW))) - narrow
-    place = ((since + NARROW).sqrt().sqrt() - narrow) / whole
-    return (place * float(cells)).floor().clip(0.0, cells - 1.0).cast(nw.Int64)
+def _cell(elapsed: nw.Expr, cells: int) -> nw.Expr:
+    """Cell of the grid, of equal width in the fourth root of the elapsed time."""
+    first = float(np.sqrt(np.sqrt(NARROW)))
+    width = float(np.sqrt(np.sqrt(1.0 + NARROW))) - first
+    position = ((elapsed + NARROW).sqrt().sqrt() - first) / width
+    return (position * float(cells)).floor().clip(0.0, cells - 1.0).cast(nw.Int64)

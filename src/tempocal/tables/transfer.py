@@ -1,4 +1,4 @@
-"""Small tables of our own, beside the rows of any engine."""
+"""Arrays as small tables in any engine, and small results as arrays."""
 
 from importlib import import_module
 from typing import Any
@@ -13,11 +13,11 @@ from tempocal.tables.open_table import Frame
 Columns = dict[str, NDArray[Any]]
 
 
-def like(frame: Frame, columns: Columns) -> Frame:
-    """Return a small table that can be joined with ``frame``, in the engine that holds it."""
+def small_table(frame: Frame, columns: Columns) -> Frame:
+    """Return arrays as a table that can be joined with ``frame``, in its engine."""
     engine = frame.implementation
     if engine.is_duckdb():
-        # DuckDB finds it by its name, in the connection of the relation.
+        # DuckDB finds the local variable by its name.
         tempocal_small_7c1f = _arrow(columns)  # noqa: F841
         query = "SELECT * FROM tempocal_small_7c1f"
         native = frame.to_native().query("tempocal_rows_7c1f", query)
@@ -34,12 +34,12 @@ def like(frame: Frame, columns: Columns) -> Frame:
 
 
 def join(frame: Frame, columns: Columns, on: list[str]) -> Frame:
-    """Put the columns of a small table beside the rows that have the same keys as its own."""
-    return frame.join(like(frame, columns), on=on, how="inner")  # type: ignore[arg-type]
+    """Join the columns of a small table to the rows with the same keys."""
+    return frame.join(small_table(frame, columns), on=on, how="inner")  # type: ignore[arg-type]
 
 
 def collect(frame: Frame) -> Columns:
-    """Bring a small result here, as arrays; NULL among numbers is NaN."""
+    """Collect a small result as arrays; NULL among numbers is NaN."""
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     return {name: _as_array(eager[name]) for name in eager.columns}
 

@@ -1,6 +1,7 @@
-"""A table must give the same rows at every pass, or sums of one pass do not go with another's.
+"""Check that a table has the same rows at every pass.
 
-One that draws random numbers or a sample, or that somebody writes to meanwhile, does not.
+Otherwise the sums of different passes do not match. A query that draws random numbers or a sample
+has other rows each time, and so has a table that is written to meanwhile.
 """
 
 from typing import Any
@@ -14,8 +15,8 @@ from tempocal.tables.open_table import Frame
 from tempocal.tables.passes import Passes
 from tempocal.tables.transfer import Columns
 
-# Engines add up in any order.
-ROUNDING = 1e-9
+# Relative: engines add in any order.
+TOLERANCE = 1e-9
 _HINT = (
     "a table that draws random numbers or a sample, or that is written to meanwhile, must be "
     "stored first, as with CREATE TABLE ... AS"
@@ -23,26 +24,26 @@ _HINT = (
 
 
 def require_same_rows(frame: Frame, found: Columns, passes: Passes) -> None:
-    """Add up a table once more, and refuse it if the sums are not those that were found.
+    """Repeat the sums of the first pass, and refuse a table whose sums have changed.
 
-    Tables in memory need no such look.
+    Tables in memory need no such pass.
     """
     if not isinstance(frame, nw.LazyFrame):
         return
-    names = [name for name in ("one", "size", "ids", "weight") if name in found]
+    names = [name for name in ("n_rows", "abs_log_odds", "abs_ids", "weight") if name in found]
     sums = [nw.col(name).sum() for name in names]
-    if "first" in found:
-        sums += [nw.col("time").min().alias("first"), nw.col("time").max().alias("last")]
+    if "min_time" in found:
+        sums += [nw.col("time").min().alias("min_time"), nw.col("time").max().alias("max_time")]
     again = passes.collect(frame.select(*sums), "looking a second time")
     for name in names:
         require_same(found[name].sum(), again[name][0])
-    if "first" in found:
-        require_same(found["first"].min(), again["first"][0])
-        require_same(found["last"].max(), again["last"][0])
+    if "min_time" in found:
+        require_same(found["min_time"].min(), again["min_time"][0])
+        require_same(found["max_time"].max(), again["max_time"][0])
 
 
 def require_same(before: float | NDArray[Any], now: float | NDArray[Any]) -> None:
-    """Refuse sums of two passes that differ by more than rounding."""
-    then, later = np.asarray(before, dtype=np.float64), np.asarray(now, dtype=np.float64)
-    if not np.allclose(later, then, rtol=ROUNDING, atol=ROUNDING * float(np.abs(then).max())):
+    """Refuse sums of two passes that differ by more than rounding errors."""
+    first, second = np.asarray(before, dtype=np.float64), np.asarray(now, dtype=np.float64)
+    if not np.allclose(second, first, rtol=TOLERANCE, atol=TOLERANCE * float(np.abs(first).max())):
         raise TableError(f"the table has other rows at each pass over it: {_HINT}")

@@ -38,8 +38,8 @@ def ece_over_time_of_table(data: TableFitData, scored: MappedRows) -> float:
     ends = None if atoms.time_keys is None else atoms.time_keys.time_range
     stretch_of = PerStep(bins=TIME_BINS).track(atoms.times, atoms.weights, ends).grid.keys
     found = scored.gaps(stretch_of, BINS)
-    gaps = np.bincount(found["stretch"], np.abs(found["gap"]), minlength=TIME_BINS)
-    totals = np.bincount(found["stretch"], found["mass"], minlength=TIME_BINS)
+    gaps = np.bincount(found["time_bin"], np.abs(found["gap"]), minlength=TIME_BINS)
+    totals = np.bincount(found["time_bin"], found["mass"], minlength=TIME_BINS)
     return float((gaps[totals > 0] / totals[totals > 0]).mean())
 
 

@@ -138,7 +138,7 @@ def _score_table(data: TableFitData, fitted: TemporalMap, level: float) -> LossC
     error = np.inf
     if count > 1:
         correction = count / (count - 1)
-        spread = sums.spread(mean)
+        spread = sums.squared_deviations(mean)
         error = float(np.sqrt(spread * correction)) / total
     before = sums.before / total
     return LossComparison(before, before - mean, _gain(mean, error, data, level))

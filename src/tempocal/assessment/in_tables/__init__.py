@@ -1,5 +1,5 @@
-"""Rows in a table as the source of an assessment; see `tempocal.assessment.row_source`."""
+"""Assessment of rows in a table: fits and metrics run in its engine."""
 
-from tempocal.assessment.in_tables.row_source import RowsInTable, read_row_source
+from tempocal.assessment.in_tables.row_source import TableSource, read_row_source
 
-__all__ = ["RowsInTable", "read_row_source"]
+__all__ = ["TableSource", "read_row_source"]

@@ -1,4 +1,4 @@
-"""A few sequences of a table, the only rows of it that are brought here."""
+"""Example sequences of a table: the only rows that are collected."""
 
 from math import ceil
 
@@ -17,50 +17,50 @@ from tempocal.tables.transfer import Columns, join
 def pick_examples(
     rows: LabeledTable, frame: Frame, prefixes: dict[str, str], seed: int
 ) -> tuple[Example, ...]:
-    """Pick sequences at random, each label in turn.
+    """Pick random sequences, alternating between labels.
 
     Parameters
     ----------
     rows : LabeledTable
-        What is known of the rows.
+        The labeled rows.
     frame : Frame
         The rows, with a ``sequence`` and the probabilities of each method.
     prefixes : dict of str
-        What the names of the columns of each method begin with.
+        Start of the column names of each method.
     seed : int
-        Seed of the choice.
+        Random seed.
     """
     found = _sequences(rows)
-    # A label that changes within a sequence is not known before its rows are here.
-    chosen = choose_sequences(found["one"], found["label"], seed)
+    # Whether the label changes within a sequence is not known before its rows are collected.
+    chosen = choose_sequences(found["n_rows"], found["label"], seed)
     if not chosen:
         return ()
     ids = found["sequence"][chosen]
     names = [f"{prefix}{k}" for prefix in prefixes.values() for k in range(len(rows.classes))]
-    few = join(with_joinable_ids(frame, "sequence"), {"sequence": ids}, on=["sequence"]).select(
-        "sequence", "label", "time", *names
-    )
-    own = rows.passes.collect(few, "fetching examples")
+    chosen_rows = join(
+        with_joinable_ids(frame, "sequence"), {"sequence": ids}, on=["sequence"]
+    ).select("sequence", "label", "time", *names)
+    found = rows.passes.collect(chosen_rows, "fetching examples")
     assert rows.time_kind is not None
-    time = from_seconds(own["time"], rows.time_kind)
-    label = rows.classes[own["label"].astype(np.intp)]
-    past = PastPredictions(label, label, time, own["sequence"], own["sequence"], None)
+    time = from_seconds(found["time"], rows.time_kind)
+    label = rows.classes[found["label"].astype(np.intp)]
+    predictions = PastPredictions(label, label, time, found["sequence"], found["sequence"], None)
     proba = {
-        name: np.stack([own[f"{prefix}{k}"] for k in range(len(rows.classes))], axis=1)
+        name: np.stack([found[f"{prefix}{k}"] for k in range(len(rows.classes))], axis=1)
         for name, prefix in prefixes.items()
     }
-    parts = [np.flatnonzero(own["sequence"] == one) for one in ids]
-    ordered = [part[np.argsort(own["time"][part], kind="stable")] for part in parts]
-    return tuple(make_example(part, past, proba, rows.classes) for part in ordered)
+    parts = [np.flatnonzero(found["sequence"] == one) for one in ids]
+    ordered = [part[np.argsort(found["time"][part], kind="stable")] for part in parts]
+    return tuple(make_example(part, predictions, proba, rows.classes) for part in ordered)
 
 
 def _sequences(rows: LabeledTable) -> Columns:
-    """Length and label of each sequence, in order of their ids; of very many, of some of them."""
-    frame = with_joinable_ids(rows.frame.select("sequence", "label", one=nw.lit(1)), "sequence")
+    """Length and label of each sequence, sorted by id; with very many, of a subset."""
+    frame = with_joinable_ids(rows.frame.select("sequence", "label", n_rows=nw.lit(1)), "sequence")
     parts = ceil(rows.n_rows / (4 * MAX_LISTED))
     if parts > 1 and frame.collect_schema()["sequence"].is_integer():
         frame = frame.filter(modular_hash(nw.col("sequence"), parts, seed=1) == 0)
-    summed = frame.group_by("sequence").agg(nw.col("one").sum(), nw.col("label").max())
+    summed = frame.group_by("sequence").agg(nw.col("n_rows").sum(), nw.col("label").max())
     found = rows.passes.collect(summed.head(MAX_LISTED), "looking for examples")
     order = np.argsort(found["sequence"], kind="stable")
     return {name: column[order] for name, column in found.items()}

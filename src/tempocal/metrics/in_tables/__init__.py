@@ -1,10 +1,11 @@
-"""Metrics of predictions in tables: rows are summed where they are, and only sums come here.
+"""Metrics of predictions in tables: the engine sums over rows, and only sums are collected.
 
 ::
 
-    scored ──> stretches ──> units ──> losses                     means over rows
-                               └─────> events ──> bins ──> gaps   calibration errors
+    scored_frame ──> time_bins ──> group_draws ─┬─> losses                             means
+                                                └─> events ──> confidence_bins ──> gaps_by_row,
+                                                    gaps_by_group           calibration errors
 
-The sums are those that `tempocal.metrics.mean_losses` and `tempocal.metrics.gap_sums` make of
-arrays, and values, intervals and floors come from them by the same code.
+The sums are those of `tempocal.metrics.mean_losses` and `tempocal.metrics.gap_sums` for arrays;
+values, intervals and floors follow from them by the same code.
 """

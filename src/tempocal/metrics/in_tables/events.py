@@ -1,4 +1,4 @@
-"""What is judged in each row of a table: an event, how sure the model was, whether it came."""
+"""Events of the rows of a table: the confidence in each event, and whether it occurred."""
 
 from typing import Any
 
@@ -7,16 +7,16 @@ import narwhals as nw
 from tempocal.errors import InputError
 from tempocal.inputs import check_choice
 from tempocal.metrics.cells import GapMetric
-from tempocal.metrics.in_tables.scored_frame import added, flag
+from tempocal.metrics.in_tables.scored_frame import indicator, sum_of
 from tempocal.metrics.predictions import check_two_classes
 from tempocal.tables.open_table import Frame
 
-# Engines compare a confidence with the edges of bins one by one.
+# Engines compare a confidence with every bin edge.
 MAX_BINS = 1000
 
 
 def number_of_events(metric: GapMetric, n_classes: int) -> int:
-    """Check what is to be judged, and return how many events each row has."""
+    """Check the metric, and return the number of events per row."""
     check_choice(metric.binning, "binning", ("equal_width", "equal_mass"))
     if metric.bins > MAX_BINS:
         raise InputError(
@@ -30,37 +30,39 @@ def number_of_events(metric: GapMetric, n_classes: int) -> int:
 
 
 def add_event(frame: Frame, metric: GapMetric, event: int, n_classes: int) -> Frame:
-    """Add ``sure``, ``came`` and ``below`` of one event, each followed by its number.
+    """Add ``confidence``, ``outcome`` and ``cumulative`` of one event, followed by its number.
 
-    ``below`` is the probability of the classes before the event's, as in `cells.GapCells`.
+    ``cumulative`` is the total probability of the classes before that of the event.
     """
     if metric.of == "top_label":
         return _top_label(frame, n_classes)
     column = 1 if metric.of == "positive_class" else event
     before: Any = [nw.lit(0.0), *(nw.col(f"p{k}") for k in range(column))]
     columns = {
-        f"sure{event}": nw.col(f"p{column}"),
-        f"came{event}": flag(nw.col("label") == column),
-        f"below{event}": added(before),
+        f"confidence{event}": nw.col(f"p{column}"),
+        f"outcome{event}": indicator(nw.col("label") == column),
+        f"cumulative{event}": sum_of(before),
     }
     return frame.with_columns(**columns)
 
 
 def _top_label(frame: Frame, n_classes: int) -> Frame:
-    frame = frame.with_columns(sure0=confidence(n_classes))
-    frame = frame.with_columns(top=top_class(n_classes, nw.col("sure0")))
-    before = added(nw.col(f"p{k}") * flag(nw.col("top") > k) for k in range(n_classes))
-    return frame.with_columns(came0=flag(nw.col("top") == nw.col("label")), below0=before)
+    frame = frame.with_columns(confidence0=top_confidence(n_classes))
+    frame = frame.with_columns(top=top_class(n_classes, nw.col("confidence0")))
+    before = sum_of(nw.col(f"p{k}") * indicator(nw.col("top") > k) for k in range(n_classes))
+    return frame.with_columns(
+        outcome0=indicator(nw.col("top") == nw.col("label")), cumulative0=before
+    )
 
 
-def confidence(n_classes: int) -> nw.Expr:
+def top_confidence(n_classes: int) -> nw.Expr:
     """Probability of the most probable class."""
     return nw.max_horizontal(*(nw.col(f"p{k}") for k in range(n_classes)))
 
 
-def top_class(n_classes: int, sure: nw.Expr) -> Any:
-    """Return the most probable class, the first of them in a tie."""
-    found: Any = nw.lit(n_classes - 1)
+def top_class(n_classes: int, confidence: nw.Expr) -> Any:
+    """Return the most probable class, the first one in a tie."""
+    chosen: Any = nw.lit(n_classes - 1)
     for k in reversed(range(n_classes - 1)):
-        found = nw.when(nw.col(f"p{k}") == sure).then(nw.lit(k)).otherwise(found)
-    return found
+        chosen = nw.when(nw.col(f"p{k}") == confidence).then(nw.lit(k)).otherwise(chosen)
+    return chosen

@@ -1,8 +1,8 @@
-"""Gaps between confidence and outcome where every row of a table is independent of the others.
+"""Calibration gaps, confidence minus outcome, of independent rows of a table.
 
-Rows have no ids that something could be drawn for. But sums of independent rows are known by their
-second moments: the noise in the gaps is drawn with their covariance, and the labels of a cell are
-drawn as those of so many equal rows as would spread as much.
+Rows have no ids by which to draw for each of them. Instead, second moments are summed: the noise of
+the gaps is drawn as Gaussian with their covariance, and the labels of a cell are drawn as those of
+an effective number of identical rows that gives the same variance.
 """
 
 from dataclasses import dataclass
@@ -17,140 +17,142 @@ from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.metrics.cells import GapMetric
 from tempocal.metrics.gap_sums import DRAWS, MAX_DRAWS, GapSums, floor_rng, noise_rng
-from tempocal.metrics.in_tables.bins import add_bin
+from tempocal.metrics.in_tables.confidence_bins import add_bin
 from tempocal.metrics.in_tables.events import add_event, number_of_events
-from tempocal.metrics.in_tables.scored_frame import MAX_SUMS, ScoredFrame, added
+from tempocal.metrics.in_tables.scored_frame import MAX_SUMS, ScoredFrame, sum_of
 from tempocal.metrics.in_tables.time_bins import TableTimeBins
 from tempocal.tables.open_table import Frame
 
 
 @dataclass(frozen=True, eq=False)
 class JointCells:
-    """Sums over rows that share their stretch and the bin of every event."""
+    """Sums over rows that share the time bin and the bin of every event."""
 
-    stretch: Codes  # (J,)
-    cells: Codes  # (J, E) bin of each event, those of the second after those of the first
+    time_bin: Codes  # (J,)
+    cells: Codes  # (J, E) bin of each event; events are numbered consecutively
     weight: Array  # (J,)
-    said: Array  # (J, E) confidence times weight
-    moved: Array  # (J, E) confidence minus outcome, times weight
-    squares: Array  # (J, E, E) products of two such differences, times weight
-    spread: Array  # (J,) variance of the outcomes by the probabilities, summed over events
-    per_stretch: int
+    confidence_sum: Array  # (J, E) confidence times weight
+    weighted_gaps: Array  # (J, E) confidence minus outcome, times weight
+    products: Array  # (J, E, E) products of the gaps of two events, times weight
+    outcome_variance: Array  # (J,) sum of w**2 p (1 - p) over rows and events
+    cells_per_time_bin: int
 
-    def of(self, stretch: int) -> NDArray[np.bool_]:
-        """Tell which of them are in a stretch."""
-        return np.asarray(self.stretch == stretch)
+    def of(self, time_bin: int) -> NDArray[np.bool_]:
+        """Mask of the cells in a time bin."""
+        return np.asarray(self.time_bin == time_bin)
 
 
 def gap_sums_by_row(
-    table: ScoredFrame, metric: GapMetric, stretches: TableTimeBins, seed: int
+    table: ScoredFrame, metric: GapMetric, time_bins: TableTimeBins, seed: int
 ) -> GapSums:
-    """Sum the gaps of all events by stretch and bins, in one pass."""
+    """Sum the gaps of all events by time bin and bins, in one pass."""
     n_events = number_of_events(metric, table.n_classes)
-    _require_few(metric.bins, n_events, stretches.count)
-    joint = _joint_cells(table, metric, stretches, n_events)
-    totals = np.bincount(joint.stretch, joint.weight, stretches.count).astype(np.float64)
-    gaps = _by_cell(joint, joint.moved, stretches.count) / totals[:, None]
-    random = noise_rng(seed)
-    noise = [_noise(joint, s, gaps[s], totals[s], random) for s in range(stretches.count)]
-    drawn = _drawn(joint, stretches.count, floor_rng(seed)) / totals
+    _require_few_cells(metric.bins, n_events, time_bins.count)
+    joint = _joint_cells(table, metric, time_bins, n_events)
+    totals = np.bincount(joint.time_bin, joint.weight, time_bins.count).astype(np.float64)
+    gaps = _sum_by_cell(joint, joint.weighted_gaps, time_bins.count) / totals[:, None]
+    rng = noise_rng(seed)
+    noise = [_noise(joint, s, gaps[s], totals[s], rng) for s in range(time_bins.count)]
+    drawn = _drawn_errors(joint, time_bins.count, floor_rng(seed)) / totals
     return GapSums(gaps, np.stack(noise), drawn, totals, float(totals.sum()))
 
 
 def _joint_cells(
-    table: ScoredFrame, metric: GapMetric, stretches: TableTimeBins, n_events: int
+    table: ScoredFrame, metric: GapMetric, time_bins: TableTimeBins, n_events: int
 ) -> JointCells:
-    frame = stretches.locate(table.frame)
+    frame = time_bins.add_time_bin(table.frame)
     for event in range(n_events):
         frame = add_event(frame, metric, event, table.n_classes)
-        frame = add_bin(table, frame, metric, stretches, event)
+        frame = add_bin(table, frame, metric, time_bins, event)
     events = range(n_events)
-    keys = ["stretch", *(f"bin{k}" for k in events)]
-    summed = _columns(frame, keys, n_events)
+    keys = ["time_bin", *(f"bin{k}" for k in events)]
+    summed = _summands(frame, keys, n_events)
     names = [name for name in summed.collect_schema() if name not in keys]
     counted = summed.group_by(*keys).agg(*(nw.col(name).sum() for name in names))
     found = table.passes.collect(counted, "adding up")
-    squares = np.stack(
-        [found[f"square{min(i, j)}_{max(i, j)}"] for i in events for j in events], axis=1
+    products = np.stack(
+        [found[f"product{min(i, j)}_{max(i, j)}"] for i in events for j in events], axis=1
     )
     return JointCells(
-        found["stretch"].astype(np.intp),
+        found["time_bin"].astype(np.intp),
         np.stack([found[f"bin{k}"].astype(np.intp) + k * metric.bins for k in events], axis=1),
         found["weight"],
-        np.stack([found[f"said{k}"] for k in events], axis=1),
-        np.stack([found[f"moved{k}"] for k in events], axis=1),
-        squares.reshape(-1, n_events, n_events),
-        found["spread"],
+        np.stack([found[f"confidence_sum{k}"] for k in events], axis=1),
+        np.stack([found[f"weighted_gap{k}"] for k in events], axis=1),
+        products.reshape(-1, n_events, n_events),
+        found["outcome_variance"],
         n_events * metric.bins,
     )
 
 
-def _columns(frame: Frame, keys: list[str], n_events: int) -> Frame:
+def _summands(frame: Frame, keys: list[str], n_events: int) -> Frame:
     weight, events = nw.col("weight"), range(n_events)
-    off = {f"off{k}": nw.col(f"sure{k}") - nw.col(f"came{k}") for k in events}
-    columns = {f"said{k}": weight * nw.col(f"sure{k}") for k in events}
-    columns |= {f"moved{k}": weight * nw.col(f"off{k}") for k in events}
+    gap = {f"gap{k}": nw.col(f"confidence{k}") - nw.col(f"outcome{k}") for k in events}
+    columns = {f"confidence_sum{k}": weight * nw.col(f"confidence{k}") for k in events}
+    columns |= {f"weighted_gap{k}": weight * nw.col(f"gap{k}") for k in events}
     columns |= {
-        f"square{i}_{j}": weight * nw.col(f"off{i}") * nw.col(f"off{j}")
+        f"product{i}_{j}": weight * nw.col(f"gap{i}") * nw.col(f"gap{j}")
         for i in events
         for j in range(i, n_events)
     }
-    variance = added(nw.col(f"sure{k}") * (1.0 - nw.col(f"sure{k}")) for k in events)
-    columns["spread"] = weight * weight * variance
-    return frame.with_columns(**off).select(*keys, "weight", **columns)
+    variance = sum_of(nw.col(f"confidence{k}") * (1.0 - nw.col(f"confidence{k}")) for k in events)
+    columns["outcome_variance"] = weight * weight * variance
+    return frame.with_columns(**gap).select(*keys, "weight", **columns)
 
 
-def _by_cell(joint: JointCells, values: Array, n_stretches: int) -> Array:
-    """Sum over what shares a cell, by the number of events: (S, cells)."""
-    shape = (n_stretches, joint.per_stretch)
-    where = joint.stretch[:, None] * shape[1] + joint.cells
+def _sum_by_cell(joint: JointCells, values: Array, n_time_bins: int) -> Array:
+    """Sum over joint cells, divided by the number of events: (S, cells)."""
+    shape = (n_time_bins, joint.cells_per_time_bin)
+    where = joint.time_bin[:, None] * shape[1] + joint.cells
     sums = np.bincount(where.ravel(), values.ravel(), minlength=shape[0] * shape[1])
     return np.asarray(sums.reshape(shape) / joint.cells.shape[1])
 
 
 def _noise(
-    joint: JointCells, stretch: int, gaps: Array, total: float, random: np.random.Generator
+    joint: JointCells, time_bin: int, gaps: Array, total: float, rng: np.random.Generator
 ) -> Array:
-    """Draws (draws, cells) with the covariance of the gaps of one stretch."""
-    inside = joint.of(stretch)
+    """Draw noise (draws, cells) with the covariance of the gaps in one time bin."""
+    inside = joint.of(time_bin)
     cells, n_events = joint.cells[inside], joint.cells.shape[1]
-    moments = np.zeros((joint.per_stretch, joint.per_stretch))
-    np.add.at(moments, (cells[:, :, None], cells[:, None, :]), joint.squares[inside] / n_events**2)
+    moments = np.zeros((joint.cells_per_time_bin, joint.cells_per_time_bin))
+    np.add.at(moments, (cells[:, :, None], cells[:, None, :]), joint.products[inside] / n_events**2)
     values, vectors = np.linalg.eigh((moments - total * np.outer(gaps, gaps)) / total**2)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return np.asarray(random.standard_normal((DRAWS, len(gaps))) @ root.T)
+    return np.asarray(rng.standard_normal((DRAWS, len(gaps))) @ root.T)
 
 
-def _drawn(joint: JointCells, n_stretches: int, random: np.random.Generator) -> Array:
-    """Errors (draws, S) of drawn labels, times the weight of the stretch."""
-    mean = np.clip(joint.said / joint.weight[:, None], 0.0, 1.0)
-    one_row = (mean * (1.0 - mean)).sum(axis=1)
-    certain = joint.spread <= 0.0
-    alike = joint.weight**2 * one_row / np.where(certain, 1.0, joint.spread)
-    count = np.where(certain, 1, np.maximum(np.rint(alike), 1)).astype(np.int64)
-    errors = np.empty((MAX_DRAWS, n_stretches))
+def _drawn_errors(joint: JointCells, n_time_bins: int, rng: np.random.Generator) -> Array:
+    """Errors (draws, S) of drawn labels, times the weight of the time bin."""
+    mean = np.clip(joint.confidence_sum / joint.weight[:, None], 0.0, 1.0)
+    variance_per_row = (mean * (1.0 - mean)).sum(axis=1)
+    certain = joint.outcome_variance <= 0.0
+    effective_rows = (
+        joint.weight**2 * variance_per_row / np.where(certain, 1.0, joint.outcome_variance)
+    )
+    count = np.where(certain, 1, np.maximum(np.rint(effective_rows), 1)).astype(np.int64)
+    errors = np.empty((MAX_DRAWS, n_time_bins))
     for draw in range(MAX_DRAWS):
-        share = np.where(certain[:, None], mean, _share(count, mean, random))
-        moved = joint.weight[:, None] * (mean - share)
-        errors[draw] = np.abs(_by_cell(joint, moved, n_stretches)).sum(axis=1)
+        share = np.where(certain[:, None], mean, _drawn_frequency(count, mean, rng))
+        weighted_gaps = joint.weight[:, None] * (mean - share)
+        errors[draw] = np.abs(_sum_by_cell(joint, weighted_gaps, n_time_bins)).sum(axis=1)
     return errors
 
 
-def _share(count: Codes, mean: Array, random: np.random.Generator) -> Array:
-    """How often each event comes in so many rows, as a share of them."""
+def _drawn_frequency(count: Codes, mean: Array, rng: np.random.Generator) -> Array:
+    """Draw the relative frequency of each event in ``count`` rows."""
     if mean.shape[1] == 1:
-        return random.binomial(count[:, None], mean) / count[:, None]
+        return rng.binomial(count[:, None], mean) / count[:, None]
     proba = mean / mean.sum(axis=1, keepdims=True)
-    return np.asarray(random.multinomial(count, proba) / count[:, None])
+    return np.asarray(rng.multinomial(count, proba) / count[:, None])
 
 
-def _require_few(bins: int, n_events: int, n_stretches: int) -> None:
-    """Refuse more joint cells than can be held: bins of probabilities that can sum to 1."""
+def _require_few_cells(bins: int, n_events: int, n_time_bins: int) -> None:
+    """Refuse too many joint cells; only bins whose probabilities can sum to 1 count."""
     sums = range(max(bins - n_events, 0), bins + 1)
     joint = bins if n_events == 1 else sum(comb(k + n_events - 1, n_events - 1) for k in sums)
-    if joint * n_stretches > MAX_SUMS:
+    if joint * n_time_bins > MAX_SUMS:
         raise InputError(
-            f"metric has {bins} bins of each of {n_events} classes in {n_stretches} stretches of "
+            f"metric has {bins} bins of each of {n_events} classes in {n_time_bins} stretches of "
             "time, which is too many for rows that are taken as independent: name the groups of "
             "the rows with groups=, or ask for fewer bins"
         )

@@ -1,4 +1,4 @@
-"""Means over the rows of a table: the loss of each row, and the one that is expected of it."""
+"""Mean losses over the rows of a table, and their expectation if predictions are calibrated."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ import numpy as np
 
 from tempocal.links import Array
 from tempocal.metrics.dispatch import unwrap
-from tempocal.metrics.in_tables.events import confidence, top_class
+from tempocal.metrics.in_tables.events import top_class, top_confidence
 from tempocal.metrics.in_tables.group_draws import draw_by_group
-from tempocal.metrics.in_tables.scored_frame import MAX_SUMS, ScoredFrame, added, flag
-from tempocal.metrics.in_tables.time_bins import TableTimeBins, whole
+from tempocal.metrics.in_tables.scored_frame import MAX_SUMS, ScoredFrame, indicator, sum_of
+from tempocal.metrics.in_tables.time_bins import TableTimeBins, one_time_bin
 from tempocal.metrics.jackknife import Metric
 from tempocal.metrics.likelihood import nll
 from tempocal.metrics.mean_losses import MeanSums
@@ -22,101 +22,107 @@ from tempocal.metrics.squared_error import brier
 from tempocal.tables.open_table import Frame
 from tempocal.tables.transfer import Columns
 
-_SUMS = ("weight", "loss", "expected", "lost")
+_SUMS = ("weight", "loss", "expected", "infinite_loss")
 
 
 @dataclass(frozen=True)
-class Loss:
-    """Columns in two stages; a row is ``lost`` if its loss is infinite, and 0 here."""
+class RowLossColumns:
+    """Columns in two stages; an infinite loss is 0 in ``loss`` and 1 in ``infinite_loss``."""
 
     first: dict[str, nw.Expr]
     loss: Any
     expected: Any
-    lost: Any
+    infinite_loss: Any
 
     def add(self, frame: Frame) -> Frame:
-        """Add ``loss``, ``expected`` and ``lost``."""
-        columns = {"loss": self.loss, "expected": self.expected, "lost": self.lost}
+        """Add ``loss``, ``expected`` and ``infinite_loss``."""
+        columns = {
+            "loss": self.loss,
+            "expected": self.expected,
+            "infinite_loss": self.infinite_loss,
+        }
         return frame.with_columns(**self.first).with_columns(**columns)
 
 
-def mean_sums(table: ScoredFrame, metric: Metric, stretches: TableTimeBins) -> MeanSums:
-    """Sum the losses of each stretch, by group or by row."""
+def mean_sums(table: ScoredFrame, metric: Metric, time_bins: TableTimeBins) -> MeanSums:
+    """Sum the losses in each time bin, by group or by row."""
     function, settings = unwrap(metric)
     check_two_classes(settings.get("of", ""), table.n_classes, "another of=")
-    frame = stretches.locate(_loss(function, settings, table.n_classes).add(table.frame))
+    frame = time_bins.add_time_bin(_loss(function, settings, table.n_classes).add(table.frame))
     by_unit = _by_row if table.groups is None else _by_group
-    return by_unit(table, frame, stretches)
+    return by_unit(table, frame, time_bins)
 
 
 def gain_sums(table: ScoredFrame, metric: Metric, after: Sequence[str]) -> MeanSums:
-    """Sum what the losses of all rows are less with the probabilities ``after``, also columns."""
+    """Sum the decrease of the loss with the probabilities in the columns ``after``."""
     function, settings = unwrap(metric)
     loss = _loss(function, settings, table.n_classes)
-    frame = loss.add(table.frame).with_columns(before=nw.col("loss"), lost_before=nw.col("lost"))
+    frame = loss.add(table.frame).with_columns(
+        before=nw.col("loss"), infinite_before=nw.col("infinite_loss")
+    )
     frame = frame.with_columns(**{f"p{k}": nw.col(name) for k, name in enumerate(after)})
-    # Two infinite losses are as bad as each other.
+    # Two infinite losses cancel.
     frame = loss.add(frame).with_columns(
         loss=nw.col("before") - nw.col("loss"),
-        lost=nw.col("lost_before") - nw.col("lost"),
+        infinite_loss=nw.col("infinite_before") - nw.col("infinite_loss"),
         expected=nw.lit(0.0),
     )
-    stretches = whole()
+    time_bins = one_time_bin()
     by_unit = _by_row if table.groups is None else _by_group
-    return by_unit(table, stretches.locate(frame), stretches)
+    return by_unit(table, time_bins.add_time_bin(frame), time_bins)
 
 
-def _by_group(table: ScoredFrame, frame: Frame, stretches: TableTimeBins) -> MeanSums:
-    """Sum groups in buckets, whose deviations are those of independent parts."""
+def _by_group(table: ScoredFrame, frame: Frame, time_bins: TableTimeBins) -> MeanSums:
+    """Sum over buckets of groups, which are independent."""
     assert table.groups is not None
-    most = max(min(BUCKETS, MAX_SUMS // stretches.count), 1)
-    drawn = draw_by_group(frame, table.groups, most, range(0), 0)
-    weighed = _weighed(drawn.frame)
+    max_buckets = max(min(BUCKETS, MAX_SUMS // time_bins.count), 1)
+    draws = draw_by_group(frame, table.groups, max_buckets, range(0), 0)
+    weighted = _weighted(draws.frame)
     sums = [nw.col(name).sum() for name in _SUMS] + [nw.col("group").n_unique()]
-    found = table.passes.collect(weighed.group_by("bucket", "stretch").agg(*sums), "adding up")
-    shape = (drawn.buckets, stretches.count)
-    where = np.ravel_multi_index((_codes(found, "bucket"), _codes(found, "stretch")), shape)
-    weight, loss, expected, lost, groups = (
+    found = table.passes.collect(weighted.group_by("bucket", "time_bin").agg(*sums), "adding up")
+    shape = (draws.buckets, time_bins.count)
+    where = np.ravel_multi_index((_codes(found, "bucket"), _codes(found, "time_bin")), shape)
+    weight, loss, expected, infinite_loss, groups = (
         np.bincount(where, found[name], minlength=shape[0] * shape[1]).reshape(shape)
         for name in (*_SUMS, "group")
     )
     totals = weight.sum(axis=0)
-    means, infinite = loss.sum(axis=0) / totals, lost.sum(axis=0)
+    means, n_infinite = loss.sum(axis=0) / totals, infinite_loss.sum(axis=0)
     return MeanSums(
-        _with_infinite(means, infinite),
+        _with_infinite(means, n_infinite),
         expected.sum(axis=0) / totals,
-        np.where(infinite == 0.0, (loss - means * weight) / totals, 0.0),
+        np.where(n_infinite == 0.0, (loss - means * weight) / totals, 0.0),
         groups.sum(axis=0),
         float(table.groups.count),
     )
 
 
-def _by_row(table: ScoredFrame, frame: Frame, stretches: TableTimeBins) -> MeanSums:
-    """Rows of one stretch are independent of those of the others: each is a part of its own."""
-    weighed = _weighed(
+def _by_row(table: ScoredFrame, frame: Frame, time_bins: TableTimeBins) -> MeanSums:
+    """Sum over rows; time bins are independent, so that the covariance is diagonal."""
+    weighted = _weighted(
         frame.with_columns(square=nw.col("loss") * nw.col("loss") * nw.col("weight"))
     )
     names = (*_SUMS, "square")
     sums = [nw.col(name).sum() for name in names]
-    found = table.passes.collect(weighed.group_by("stretch").agg(*sums), "adding up")
-    order = np.argsort(found["stretch"])
-    totals, loss, expected, lost, square = (found[name][order] for name in names)
+    found = table.passes.collect(weighted.group_by("time_bin").agg(*sums), "adding up")
+    order = np.argsort(found["time_bin"])
+    totals, loss, expected, infinite_loss, square = (found[name][order] for name in names)
     means = loss / totals
     spread = np.sqrt(np.maximum(square - means * loss, 0.0)) / totals
     return MeanSums(
-        _with_infinite(means, lost),
+        _with_infinite(means, infinite_loss),
         expected / totals,
-        np.diag(np.where(lost == 0.0, spread, 0.0)),
+        np.diag(np.where(infinite_loss == 0.0, spread, 0.0)),
         totals,
         float(totals.sum()),
     )
 
 
-def _with_infinite(means: Array, lost: Array) -> Array:
-    return np.where(lost > 0.0, np.inf, np.where(lost < 0.0, -np.inf, means))
+def _with_infinite(means: Array, infinite_loss: Array) -> Array:
+    return np.where(infinite_loss > 0.0, np.inf, np.where(infinite_loss < 0.0, -np.inf, means))
 
 
-def _weighed(frame: Frame) -> Frame:
+def _weighted(frame: Frame) -> Frame:
     return frame.with_columns(
         **{name: nw.col(name) * nw.col("weight") for name in _SUMS if name != "weight"}
     )
@@ -126,44 +132,46 @@ def _codes(found: Columns, name: str) -> Any:
     return found[name].astype(np.intp)
 
 
-def _loss(function: Any, settings: dict[str, Any], n_classes: int) -> Loss:
+def _loss(function: Any, settings: dict[str, Any], n_classes: int) -> RowLossColumns:
     p = [nw.col(f"p{k}") for k in range(n_classes)]
     if function is nll:
         return _nll(p, float(settings["clip"]))
     if function is brier:
-        return _brier(p) if settings["of"] == "all_classes" else _one_column(p)
+        return _brier(p) if settings["of"] == "all_classes" else _positive_class_brier(p)
     return _overconfidence(p)
 
 
-def _nll(p: list[nw.Expr], clip: float) -> Loss:
+def _nll(p: list[nw.Expr], clip: float) -> RowLossColumns:
     true = nw.col("true")
-    expected = added(-1.0 * one * _at_least(one, clip).log() for one in p)
-    lost = nw.lit(0.0) if clip > 0.0 else 1.0 - flag(true > 0.0)
-    return Loss({"true": _true(p)}, -1.0 * _at_least(true, clip).log(), expected, lost)
+    expected = sum_of(-1.0 * one * _clipped(one, clip).log() for one in p)
+    infinite_loss = nw.lit(0.0) if clip > 0.0 else 1.0 - indicator(true > 0.0)
+    return RowLossColumns(
+        {"true": _true_class(p)}, -1.0 * _clipped(true, clip).log(), expected, infinite_loss
+    )
 
 
-def _brier(p: list[nw.Expr]) -> Loss:
+def _brier(p: list[nw.Expr]) -> RowLossColumns:
     squares = nw.col("squares")
-    first = {"true": _true(p), "squares": added(one * one for one in p)}
-    expected = added(one * (squares - 2.0 * one + 1.0) for one in p)
-    return Loss(first, squares - 2.0 * nw.col("true") + 1.0, expected, nw.lit(0.0))
+    first = {"true": _true_class(p), "squares": sum_of(one * one for one in p)}
+    expected = sum_of(one * (squares - 2.0 * one + 1.0) for one in p)
+    return RowLossColumns(first, squares - 2.0 * nw.col("true") + 1.0, expected, nw.lit(0.0))
 
 
-def _one_column(p: list[nw.Expr]) -> Loss:
+def _positive_class_brier(p: list[nw.Expr]) -> RowLossColumns:
     error = nw.col("error")
-    first = {"error": p[1] - flag(nw.col("label") == 1)}
+    first = {"error": p[1] - indicator(nw.col("label") == 1)}
     expected = p[0] * p[1] * p[1] + p[1] * (1.0 - p[1]) * (1.0 - p[1])
-    return Loss(first, error * error, expected, nw.lit(0.0))
+    return RowLossColumns(first, error * error, expected, nw.lit(0.0))
 
 
-def _overconfidence(p: list[nw.Expr]) -> Loss:
-    sure = nw.col("sure")
-    first = {"sure": confidence(len(p))}
-    right = flag(top_class(len(p), sure) == nw.col("label"))
-    return Loss(first, sure - right, sure * (added(p) - 1.0), nw.lit(0.0))
+def _overconfidence(p: list[nw.Expr]) -> RowLossColumns:
+    confidence = nw.col("confidence")
+    first = {"confidence": top_confidence(len(p))}
+    correct = indicator(top_class(len(p), confidence) == nw.col("label"))
+    return RowLossColumns(first, confidence - correct, confidence * (sum_of(p) - 1.0), nw.lit(0.0))
 
 
-def _true(p: list[nw.Expr]) -> Any:
+def _true_class(p: list[nw.Expr]) -> Any:
     """Probability of the true class."""
     found: Any = p[-1]
     for k, one in reversed(list(enumerate(p[:-1]))):
@@ -171,6 +179,6 @@ def _true(p: list[nw.Expr]) -> Any:
     return found
 
 
-def _at_least(p: nw.Expr, clip: float) -> nw.Expr:
-    """Keep from zero, whose logarithm some engines refuse; without a clip it counts as 1."""
+def _clipped(p: nw.Expr, clip: float) -> nw.Expr:
+    """Clip before the logarithm; without a clip 0 becomes 1, as some engines refuse log(0)."""
     return nw.when(p > clip).then(p).otherwise(nw.lit(clip or 1.0))

@@ -1,4 +1,4 @@
-"""Rows of a table as metrics need them: the probability of each class, and what it is judged by."""
+"""Rows of a table as metrics need them: class probabilities, label, weight, time and group."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from tempocal.tables.labeled_table import LabeledTable, read_labeled_table
 from tempocal.tables.open_table import Frame
 from tempocal.tables.passes import Passes
 
-# Rows of sums that are brought here, at most.
+# Largest number of rows of a result to collect.
 MAX_SUMS = 2_000_000
 
 
@@ -25,12 +25,12 @@ class ScoredFrame:
     Attributes
     ----------
     frame : Frame
-        With columns ``p0``, ``p1``, ... of the classes; ``label``, a code; ``weight``; and as far
-        as they were named ``time`` and ``group``.
+        With columns ``p0``, ``p1``, ... of the classes; ``label``, a class code; ``weight``; and
+        where named, ``time`` and ``group``.
     rows : LabeledTable
-        What is known of the rows.
+        The labeled rows.
     groups : GroupIds or None
-        Their groups; None where rows are taken as independent.
+        Their groups; None if rows are taken as independent.
     """
 
     frame: Frame
@@ -39,7 +39,7 @@ class ScoredFrame:
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return len(self.rows.classes)
 
     @property
@@ -47,13 +47,13 @@ class ScoredFrame:
         """Passes over the rows so far."""
         return self.rows.passes
 
-    def exchanged(self) -> "ScoredFrame":
-        """Return the same probabilities, of two classes, as if each were the other's."""
+    def swapped(self) -> "ScoredFrame":
+        """Swap the two classes."""
         return replace(self, frame=self.frame.with_columns(label=1 - nw.col("label")))
 
 
 def read_scored_frame(table: Any, roles: ColumnRoles, classes: Any) -> ScoredFrame:
-    """Look at a table, and find its groups."""
+    """Check a table in a first pass, and count its groups."""
     rows = read_labeled_table(table, roles, classes)
     if rows.n_columns == 1:
         proba = {"p0": 1.0 - nw.col("x0"), "p1": nw.col("x0")}
@@ -66,7 +66,7 @@ def read_scored_frame(table: Any, roles: ColumnRoles, classes: Any) -> ScoredFra
 def make_scored_frame(
     rows: LabeledTable, frame: Frame, groups: GroupIds | None, also: Sequence[str] = ()
 ) -> ScoredFrame:
-    """Take what is needed of a frame that has the probability of each class, and some columns."""
+    """Select the columns of a frame with class probabilities, and those in ``also``."""
     if rows.has_weights:
         mean = np.float64(rows.total_weight / rows.n_rows)
         warn_of_light_weights(np.broadcast_to(mean, rows.n_rows))
@@ -75,13 +75,13 @@ def make_scored_frame(
     return ScoredFrame(frame.select(*names, *also, weight=rows.weight), rows, groups)
 
 
-def flag(condition: nw.Expr) -> nw.Expr:
+def indicator(condition: nw.Expr) -> nw.Expr:
     """1 where a condition holds, else 0."""
     return nw.when(condition).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
 
 
-def added(terms: Any) -> Any:
-    """Sum of some expressions, one after the other."""
+def sum_of(terms: Any) -> Any:
+    """Sum of expressions, in their order."""
     first, *others = terms
     for other in others:
         first = first + other
