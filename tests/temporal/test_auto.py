@@ -141,11 +141,11 @@ def test_folds_are_fits_to_the_other_groups(calibrator, curve):
         log_p = alone.predict_log_proba(Z[inside], time=T[inside])
         expected[inside] = -log_p[np.arange(inside.sum()), Y[inside]]
     # Knots and cells are those of the whole; without a fold the last step may be another.
-    assert trial.tried.losses.mean == pytest.approx(expected.mean(), abs=2e-4)
+    assert trial.held_out.losses.mean == pytest.approx(expected.mean(), abs=2e-4)
 
 
 class TestComparison:
-    def tried(self, losses, parameters, name="", failure=""):
+    def result(self, losses, parameters, name="", failure=""):
         found = None if losses is None else RowLosses(losses, data())
         return HeldOutResult(name, found, 0.0, parameters, 0.0, failure)
 
@@ -156,12 +156,12 @@ class TestComparison:
         noise = rng.normal(size=len(Y))
         noise -= noise.mean()
         trials = [
-            self.tried(base + 1.0, 0.0, "Identity"),
-            self.tried(base, 5.0, "best"),
-            self.tried(base + 1e-4 + 0.05 * noise, 1.0, "simpler"),
-            self.tried(base + 0.01 + 0.05 * noise, 0.5, "simplest, but worse"),
+            self.result(base + 1.0, 0.0, "Identity"),
+            self.result(base, 5.0, "best"),
+            self.result(base + 1e-4 + 0.05 * noise, 1.0, "simpler"),
+            self.result(base + 0.01 + 0.05 * noise, 0.5, "simplest, but worse"),
         ]
-        table, chosen = compare(trials, rows, nothing=0)
+        table, chosen = compare(trials, rows, identity=0)
         assert chosen == 2
         assert table.chosen.verdict.startswith("chosen: simpler")
         assert table[0].name == "best"
@@ -170,20 +170,20 @@ class TestComparison:
         """What is left of a difference by rounding has no standard error to speak of."""
         rows = data()
         base = np.random.default_rng(0).random(len(Y))
-        trials = [self.tried(base + 1.0, 0.0, "Identity")]
-        trials += [self.tried(base + 1e-10 * k, 3.0 - k, f"{k} less") for k in range(3)]
-        table, chosen = compare(trials, rows, nothing=0)
+        trials = [self.result(base + 1.0, 0.0, "Identity")]
+        trials += [self.result(base + 1e-10 * k, 3.0 - k, f"{k} less") for k in range(3)]
+        table, chosen = compare(trials, rows, identity=0)
         assert chosen == 3
         assert {one.verdict for one in table[:2]} == {"as good, but not simpler than the chosen"}
-        same = [self.tried(base + 1e-10, 0.0, "Identity"), self.tried(base, 1.0, "no gain")]
-        assert compare(same, rows, nothing=0)[1] == 0
+        same = [self.result(base + 1e-10, 0.0, "Identity"), self.result(base, 1.0, "no gain")]
+        assert compare(same, rows, identity=0)[1] == 0
 
     def test_differences_are_paired_by_group(self):
         rows = data()
         difference = 0.01 + 0.1 * np.random.default_rng(1).normal(size=rows.groups.count)
         base = np.ones(len(Y))
-        trials = [self.tried(base + difference[rows.groups.codes], 0.0), self.tried(base, 1.0)]
-        table, _ = compare(trials, rows, nothing=0)
+        trials = [self.result(base + difference[rows.groups.codes], 0.0), self.result(base, 1.0)]
+        table, _ = compare(trials, rows, identity=0)
         sums = np.bincount(rows.groups.codes, difference[rows.groups.codes])
         sizes = np.bincount(rows.groups.codes)
         mean, n = sums.sum() / sizes.sum(), len(sums)
@@ -302,8 +302,8 @@ def test_a_saved_choice_is_the_same(tmp_path):
 
 
 def test_progress_is_shown_on_long_fits(capsys, monkeypatch):
-    monkeypatch.setattr("tempocal.temporal.progress.PATIENCE", 0.0)
-    monkeypatch.setattr("tempocal.temporal.progress.PAUSE", 0.0)
+    monkeypatch.setattr("tempocal.temporal.progress.INITIAL_DELAY", 0.0)
+    monkeypatch.setattr("tempocal.temporal.progress.UPDATE_INTERVAL", 0.0)
     auto(progress=True).fit(Z, Y, time=T, groups=G)
     shown = capsys.readouterr().err
     assert "1 of 3" in shown

@@ -1,4 +1,4 @@
-"""The calibrators: scikit-learn classifiers that turn predictions into better ones."""
+"""The calibrators: scikit-learn classifiers from predictions to calibrated predictions."""
 
 from tempocal.calibrators.bayesian import BayesianBinning
 from tempocal.calibrators.beta import BetaCalibration

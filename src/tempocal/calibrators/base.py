@@ -1,4 +1,4 @@
-"""The scikit-learn classifier that every calibrator is."""
+"""Base class of the calibrators: a scikit-learn classifier."""
 
 from os import PathLike
 from typing import Any, Self
@@ -28,8 +28,8 @@ from tempocal.tables.column_roles import ColumnRoles
 class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
     """Base of the calibrators: checks its input, fits a map, predicts with it.
 
-    A subclass has a constructor that stores its arguments, among them ``inputs`` and ``classes``,
-    and `_fit_map`, which turns checked rows into a map.
+    A subclass needs a constructor that stores its arguments, including ``inputs`` and ``classes``,
+    and `_fit_map`, which fits a map to checked rows.
     """
 
     inputs: Inputs
@@ -42,16 +42,16 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
     partial_fit: Any = PartialFit()
 
     def fit(self, logits: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit to labelled predictions.
+        """Fit to labeled predictions.
 
         Parameters
         ----------
         logits : array-like of shape (n,), (n, 1) or (n, K)
-            What the classifier gave: logits, or probabilities with ``inputs="proba"``.
+            Output of the classifier: logits, or probabilities with ``inputs="proba"``.
         y : array-like of shape (n,)
             True classes, labels of any kind.
         sample_weight : array-like of shape (n,), default=None
-            Weights; a weight of 2 is the same as the row twice.
+            Weights; a weight of 2 is equivalent to repeating the row.
         groups : array-like of shape (n,), default=None
             Sequence, or coarser cluster, that each row belongs to. Without it rows are taken as
             independent.
@@ -73,27 +73,28 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         sample_weight: str | None = None,
         exact: bool = True,
     ) -> Self:
-        """Fit to labelled predictions in a table, without moving its rows.
+        """Fit to labeled predictions in a table, without loading its rows into memory.
 
-        The answer is that of `fit` to the same rows. They are counted in bins first; the fit to the
-        counts is then put right by a few passes over all rows. Calibrators without coefficients
-        (binning, isotonic regression) are fitted to counts in 65,536 bins of the log-odds.
+        The result is that of `fit` to the same rows. Rows are first counted in bins; the fit to the
+        counts is then corrected by a few exact passes over all rows. Calibrators without
+        coefficients (binning, isotonic regression) are fitted to counts in 65,536 bins of the
+        log-odds.
 
         Parameters
         ----------
         table : table or path
-            Of pandas, Polars (eager or lazy), pyarrow, DuckDB, Spark or Ibis; or a file or pattern
-            of Parquet or CSV files, which DuckDB opens.
+            A pandas, Polars (eager or lazy), pyarrow, DuckDB, Spark or Ibis table; or the path or
+            glob pattern of Parquet or CSV files, which are opened by DuckDB.
         label : str
             Column of the true classes.
         logits, proba : str or list of str
-            Columns of the predictions, in the order of the classes; ``logits`` or ``proba``, as
-            ``inputs`` says.
+            Columns of the predictions, in the order of the classes; ``logits`` or ``proba``,
+            depending on ``inputs``.
         groups, sample_weight : str, default=None
             Columns of sequence ids and of weights, as in `fit`.
         exact : bool, default=True
-            Whether to go over all rows again until nothing changes; else the fit to the counts is
-            what is kept, and ``summary()`` says how far off it may be.
+            Whether to iterate over all rows until convergence. If not, the fit to the counts is
+            kept, and ``summary()`` reports how far off it may be.
 
         Returns
         -------
@@ -112,7 +113,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         from tempocal.calibrators.from_table import prepare_table_fit, with_table_details  # noqa: PLC0415
         from tempocal.tables.labeled_table import read_labeled_table  # noqa: PLC0415
 
-        asked = ColumnRoles.of(
+        roles = ColumnRoles.of(
             self.inputs,
             logits=logits,
             proba=proba,
@@ -121,24 +122,24 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
             groups=groups,
             sample_weight=sample_weight,
         )
-        labelled = read_labeled_table(table, asked, self.classes)
-        data = prepare_table_fit(labelled, self._needs(), exact=exact)
-        fitted = self._fit_map(data)
-        self._set_n_features(labelled.n_columns)
-        self.classes_ = labelled.classes
-        self.map_ = fitted.map
-        self._online_state = fitted.online_state
-        rough = None if exact else self._fit_map(data.coarser()).map
-        self.summary_ = with_table_details(self._summarize(data, fitted), data, fitted.map, rough)
+        labeled = read_labeled_table(table, roles, self.classes)
+        data = prepare_table_fit(labeled, self._table_needs(), exact=exact)
+        result = self._fit_map(data)
+        self._set_n_features(labeled.n_columns)
+        self.classes_ = labeled.classes
+        self.map_ = result.map
+        self._online_state = result.online_state
+        coarse = None if exact else self._fit_map(data.coarser()).map
+        self.summary_ = with_table_details(self._summarize(data, result), data, result.map, coarse)
         return self
 
     def decision_function(self, logits: Any) -> Array:
         """Calibrated logits: (n,) for two classes, else (n, K).
 
-        Their sigmoid or softmax are the probabilities. They keep the ranks that probabilities
-        lose where they round to 1.
+        Their sigmoid or softmax gives the probabilities. Logits keep the ranking where
+        probabilities round to 1.
         """
-        return self._decide(self._calibrate(logits))
+        return self._to_decision(self._calibrate(logits))
 
     def predict_log_proba(self, logits: Any) -> Array:
         """Log-probability of each class, of shape (n, K), columns in the order of ``classes_``."""
@@ -153,14 +154,14 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
             if proba is not None:
                 self._check_feature_names(logits)
                 return proba
-        return proba_of_map(self.map_, self._check(logits))
+        return proba_of_map(self.map_, self._check_logits(logits))
 
     def predict(self, logits: Any) -> NDArray[Any]:
         """Most probable class of each row."""
-        return self._label(self._decide(self._calibrate(logits)))
+        return self._to_labels(self._to_decision(self._calibrate(logits)))
 
     def summary(self) -> Summary:
-        """Tell what the fit did: NLL before and after, rows, groups, strengths."""
+        """Summarize the fit: NLL before and after, rows, groups, strengths."""
         check_is_fitted(self, "map_")
         return self.summary_
 
@@ -170,18 +171,18 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         save(self, path)
 
     def _why_no_partial_fit(self) -> str | None:
-        """Say why there is no ``partial_fit``; None if there is one."""
+        """Return why there is no ``partial_fit``; None if there is one."""
         return "it has no coefficients that new rows could update"
 
     def _fit_rows(self, logits: Any, y: Any, sample_weight: Any, groups: Any, classes: Any) -> Self:
         checked = self._check_rows(logits, y, sample_weight, groups, classes)
-        fitted = self._fit_map(checked.data)
-        # Nothing is kept of a fit that failed.
+        result = self._fit_map(checked.data)
+        # Attributes are set only after the fit succeeded.
         self._set_feature_names(checked.logits)
         self.classes_ = checked.classes
-        self.map_ = fitted.map
-        self.summary_ = self._summarize(checked.data, fitted)
-        self._online_state = fitted.online_state
+        self.map_ = result.map
+        self.summary_ = self._summarize(checked.data, result)
+        self._online_state = result.online_state
         return self
 
     def _check_rows(
@@ -197,36 +198,35 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         )
 
     def _predictor(self) -> Predictor:
-        """Return what is needed to predict, and no more."""
+        """Return the part that predicts, without scikit-learn."""
         check_is_fitted(self, "map_")
         kinds = getattr(self, "time_kinds_", ())
-        among = 0 if getattr(self, "time_column", None) is None else len(kinds)
-        name, columns = self.summary_.calibrator, self.n_features_in_ - among
+        n_time_columns = 0 if getattr(self, "time_column", None) is None else len(kinds)
+        name, columns = self.summary_.calibrator, self.n_features_in_ - n_time_columns
         return Predictor(name, self.classes_, self.inputs, columns, self.map_, kinds)
 
-    def _needs(self) -> TableNeeds:
-        """Say what a fit to a table has to know of it."""
+    def _table_needs(self) -> TableNeeds:
+        """Return what a fit to a table needs to compute first."""
         return TableNeeds()
 
     def _fit_map(self, data: FitData) -> FitResult:
         raise TypeError(f"{type(self).__name__} does not say how it is fitted")
 
     def _calibrate(self, logits: Any) -> Array:
-        scores = self._check(logits)
-        return self.map_(scores)
+        checked = self._check_logits(logits)
+        return self.map_(checked)
 
-    def _check(self, logits: Any) -> Array:
-        """Check logits that are to be calibrated."""
+    def _check_logits(self, logits: Any) -> Array:
         check_is_fitted(self, "map_")
         logits = ensure_array_like(logits, self.inputs)
-        scores = as_logits(logits, self.inputs, name=self.inputs)
+        checked = as_logits(logits, self.inputs, name=self.inputs)
         self._check_feature_names(logits)
-        return scores
+        return checked
 
-    def _decide(self, calibrated: Array) -> Array:
+    def _to_decision(self, calibrated: Array) -> Array:
         return one_column(calibrated) if len(self.classes_) == 2 else calibrated
 
-    def _label(self, decision: Array) -> NDArray[Any]:
+    def _to_labels(self, decision: Array) -> NDArray[Any]:
         codes = (decision > 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
@@ -252,19 +252,19 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
                 "are one-dimensional. Reshape your data: a single row is [[...]]"
             )
 
-    def _summarize(self, data: FitData, fitted: FitResult) -> Summary:
-        before, after = fitted.nll_before, fitted.nll_after
+    def _summarize(self, data: FitData, result: FitResult) -> Summary:
+        before, after = result.nll_before, result.nll_after
         if before is None or after is None:
-            before, after = data.before_and_after(fitted.map)
+            before, after = data.nll_before_and_after(result.map)
         return Summary(
             calibrator=type(self).__name__,
             n_rows=data.n_rows,
             total_weight=data.total_weight,
             n_groups=None if data.groups is None else data.groups.count,
             effective_number=(
-                None if fitted.design_effect is None else data.total_weight / fitted.design_effect
+                None if result.design_effect is None else data.total_weight / result.design_effect
             ),
             nll_before=before,
             nll_after=after,
-            details=fitted.details,
+            details=result.details,
         )

@@ -11,7 +11,7 @@ from tempocal.nonparametric import fit_bayesian
 
 
 class BayesianBinning(Calibrator):
-    """BBQ: the average of all equal-mass binnings, weighted by how well they explain the labels.
+    """BBQ: the average of all equal-mass binnings, weighted by their marginal likelihood.
 
     With more than two classes each is binned against the rest and the results are normalized. The
     Beta prior of each bin keeps probabilities away from 0 and 1.
@@ -19,7 +19,7 @@ class BayesianBinning(Calibrator):
     Parameters
     ----------
     inputs : {"logits", "proba"}, default="logits"
-        What the predictions are.
+        Whether the predictions are logits or probabilities.
     classes : array-like, default=None
         The class of each column, in order; needed where ``y`` lacks one.
 

@@ -21,7 +21,7 @@ from tempocal.maps import Beta, OneVsRest
 from tempocal.rows import Sigmoid
 
 _LOG2 = float(np.log(2.0))
-# For each form: how its coefficients make (a, b, c).
+# For each form, the matrix from its coefficients to (a, b, c).
 _FORMS: dict[str, Array] = {
     "abc": np.eye(3),
     "ac": np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
@@ -35,13 +35,13 @@ class BetaCalibration(ParametricCalibrator):
     Parameters
     ----------
     form : {"abc", "ac", "ab"}, default="abc"
-        All three parameters; one slope a = b and a bias; or two slopes and the c that keeps 1/2
-        in place, which is ``(a - b) * log(2)``.
+        All three parameters; one slope a = b and a bias; or two slopes and the c that maps 1/2 to
+        itself, which is ``(a - b) * log(2)``.
     shrinkage : "auto", float or pair of floats, default="auto"
-        Pull of a and b towards 1 and of c towards 0, one strength for both or one each; see
-        `TemperatureScaling`.
+        Strength of the penalty that shrinks a and b towards 1 and c towards 0, one for both or
+        one each; see `TemperatureScaling`.
     inputs : {"logits", "proba"}, default="logits"
-        What the predictions are.
+        Whether the predictions are logits or probabilities.
     classes : array-like, default=None
         The class of each column, in order; needed where ``y`` lacks one.
 
@@ -105,8 +105,8 @@ def _model(data: FitData, of_class: int, form: Array, *, auto: bool) -> LinearMo
     features = ((0.0,) * form.shape[1], *map(tuple, form.tolist()))
     predictor, standardization = Sigmoid(features, of_class), None
     if auto:
-        number = data.one_vs_rest_classes.index(of_class)
-        predictor, standardization = standardized_sigmoid(data, predictor, ~slopes, number)
+        model_index = data.one_vs_rest_classes.index(of_class)
+        predictor, standardization = standardized_sigmoid(data, predictor, ~slopes, model_index)
     model = linear_model(
         data.rows_factory(predictor),
         identity=slopes,

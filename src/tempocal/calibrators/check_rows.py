@@ -1,4 +1,4 @@
-"""Labelled predictions of a user, checked together and ready for a fit."""
+"""Validation of what the user passes to a fit: predictions, labels, weights, groups, times."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ from tempocal.links import Array
 
 @dataclass(frozen=True)
 class CheckedRows:
-    """Rows to fit, the classes of their columns, and the predictions as they came."""
+    """Checked rows, the class of each column, and the predictions as passed."""
 
     data: FitData
     classes: NDArray[Any]
@@ -44,34 +44,34 @@ def check_rows(
     classes: Any,
     times: Array | None = None,
 ) -> CheckedRows:
-    """Check everything that a fit is given; rows of weight zero are left out."""
+    """Check all arguments of a fit together; drop rows of weight zero."""
     logits = ensure_array_like(logits, inputs)
-    scores, low, high = as_logits_and_range(logits, inputs, name=inputs)
+    checked_logits, low, high = as_logits_and_range(logits, inputs, name=inputs)
     require_scale(low, high, inputs)
     if inputs == "logits":
-        warn_of_probabilities(scores, low, high)
-    weights = check_weights(sample_weight, len(scores))
+        warn_of_probabilities(checked_logits, low, high)
+    weights = check_weights(sample_weight, len(checked_logits))
     warn_of_light_weights(weights)
-    labels = check_labels(_column(y), len(scores))
-    n_columns = 1 if scores.ndim == 1 else scores.shape[1]
-    codes, found, counts = encode_labels(labels, classes, n_columns)
-    require_column_order(logits, found, inputs)
-    checked_groups = check_groups(groups, len(scores), narrow=True)
+    labels = check_labels(_flatten_labels(y), len(checked_logits))
+    n_columns = 1 if checked_logits.ndim == 1 else checked_logits.shape[1]
+    codes, found_classes, counts = encode_labels(labels, classes, n_columns)
+    require_column_order(logits, found_classes, inputs)
+    checked_groups = check_groups(groups, len(checked_logits), narrow=True)
     data = FitData(
-        scores,
+        checked_logits,
         codes,
         weights,
         checked_groups,
-        len(found),
+        len(found_classes),
         times,
         max_abs_logit=float(max(high, -low)),
         class_counts=counts,
     )
-    return CheckedRows(data.without_zero_weights(), found, logits)
+    return CheckedRows(data.without_zero_weights(), found_classes, logits)
 
 
 def ensure_array_like(logits: Any, name: str) -> Any:
-    """Leave what has a shape, and perhaps column names, as it is; make an array of the rest."""
+    """Convert to an array unless it has a shape: data frames keep their column names."""
     return logits if hasattr(logits, "shape") else as_array(logits, name)
 
 
@@ -86,8 +86,8 @@ def warn_of_stray_times(bulk: Bulk, total_weight: float) -> None:
     )
 
 
-def _column(y: Any) -> Any:
-    """Take labels of shape (n, 1) as scikit-learn does, with its warning."""
+def _flatten_labels(y: Any) -> Any:
+    """Flatten labels of shape (n, 1), with the warning that scikit-learn gives."""
     if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
         return column_or_1d(as_array(y, "y"), warn=True)
     return y

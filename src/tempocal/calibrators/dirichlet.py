@@ -17,8 +17,8 @@ from tempocal.maps import Affine
 class DirichletCalibration(ParametricCalibrator):
     """Softmax of a matrix times the log-probabilities plus a bias.
 
-    It is matrix scaling on log-probabilities, so it does not depend on how logits are shifted; one
-    column of logits is taken as the two classes it stands for.
+    It is matrix scaling on log-probabilities, so it is invariant to shifts of the logits. One
+    column of logits is expanded to two classes.
 
     Parameters
     ----------
@@ -27,14 +27,14 @@ class DirichletCalibration(ParametricCalibrator):
     regularization : {"odir", "l2"}, default="odir"
         Off-diagonal and intercept regularization, or towards the identity; see `MatrixScaling`.
     inputs : {"logits", "proba"}, default="logits"
-        What the predictions are.
+        Whether the predictions are logits or probabilities.
     classes : array-like, default=None
         The class of each column, in order; needed where ``y`` lacks one.
 
     Attributes
     ----------
     weights_ : ndarray of shape (K, K)
-        Row k makes the calibrated logit of class k.
+        Row k gives the calibrated logit of class k.
     bias_ : ndarray of shape (K,)
         The biases, which sum to 0.
     classes_ : ndarray of shape (K,)
@@ -68,7 +68,7 @@ class DirichletCalibration(ParametricCalibrator):
 
     @property
     def weights_(self) -> Array:
-        """Weights, a row for each class."""
+        """Weights, one row per class."""
         return self.map_.weights
 
     @property
@@ -76,7 +76,7 @@ class DirichletCalibration(ParametricCalibrator):
         """Bias of each class."""
         return self.map_.bias
 
-    def _needs(self) -> TableNeeds:
+    def _table_needs(self) -> TableNeeds:
         return replace(folds_for(self.shrinkage), of_one_column=True)
 
     def _family(self, data: FitData) -> Family:

@@ -1,4 +1,4 @@
-"""What a fit starts from and what it leaves behind."""
+"""Input of a fit (`FitData`) and its output (`FitResult`)."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -24,56 +24,56 @@ from tempocal.nonparametric import OrderedRows, losses_before_and_after
 from tempocal.rows import LabelledLogits, LinearPredictor, Rows
 from tempocal.solve import fold_codes
 
-# Rows whose log-probabilities are held at once when a fit is scored.
+# Rows per block in passes over all rows.
 BLOCK = 2**15
 
 
 @dataclass(frozen=True)
 class FitData:
-    """Checked input of a fit."""
+    """Checked input of a fit, in arrays."""
 
-    # Logits (n,) or (n, classes); they may be floats, which the loops read as such.
+    # Logits (n,) or (n, classes), in float32 or float64: the compiled loops read both.
     raw_logits: Floats
     labels: Codes
     weights: Array | None
     groups: Groups | None
     n_classes: int
     times: Array | None = None  # (n,) or (n, 2)
-    earlier_class_weights: Array | None = None  # weight of each class in rows that came before
-    max_abs_logit: float | None = None  # absolute logit, where it is known
-    class_counts: Codes | None = None  # rows of each class, where they are known
-    # Coordinates of the coefficients, the same for parts of the rows.
+    earlier_class_weights: Array | None = None  # weight of each class in earlier batches
+    max_abs_logit: float | None = None  # if already known
+    class_counts: Codes | None = None  # rows of each class, if already known
+    # Shared with all subsets of the rows, so that their coefficients are comparable.
     standardizations: StandardizationCache = field(
         default_factory=StandardizationCache, compare=False
     )
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.labels)
 
     @property
     def n_rows_in_memory(self) -> int:
-        """How many rows are in memory: all of them, or those that stand for the rows of a table."""
+        """Number of rows in memory: all of them, or the surrogate rows of a table."""
         return len(self.labels)
 
     @cached
     def logits(self) -> Array:
-        """Logits as doubles, all of them at once."""
+        """All logits as float64."""
         return self.raw_logits.astype(np.float64, copy=False)
 
     def logits_of(self, rows: slice | NDArray[Any]) -> Array:
-        """Logits of some of the rows, as doubles."""
+        """Logits of some rows, as float64."""
         return self.raw_logits[rows].astype(np.float64, copy=False)
 
     @property
     def has_one_column(self) -> bool:
-        """Whether one logit stands for two classes."""
+        """Whether there are two classes and one logit per row."""
         return self.raw_logits.ndim == 1
 
     @property
     def n_columns(self) -> int:
-        """How many logits a row has."""
+        """Number of logits per row."""
         return 1 if self.has_one_column else self.raw_logits.shape[1]
 
     @cached
@@ -86,7 +86,7 @@ class FitData:
 
     @cached
     def class_weights(self) -> Array:
-        """Weight of the rows of each class, and of those that came before."""
+        """Total weight of each class, including earlier batches."""
         counts = self.class_counts if self.weights is None else None
         if counts is None:
             counts = np.bincount(self.labels, self.weights, minlength=self.n_classes)
@@ -94,27 +94,27 @@ class FitData:
         return total if self.earlier_class_weights is None else total + self.earlier_class_weights
 
     @cached
-    def scores(self) -> LabelledLogits:
-        """Logits and labels, and log-odds once they are asked for."""
+    def labeled_logits(self) -> LabelledLogits:
+        """Logits and labels; log-odds are computed on first use."""
         return LabelledLogits(self.raw_logits, self.labels, self.n_classes)
 
     @property
     def total_weight(self) -> float:
-        """Weight of all rows together."""
+        """Sum of the weights."""
         return float(len(self.labels) if self.weights is None else self.weights.sum())
 
     def without_zero_weights(self) -> Self:
-        """Leave out the rows of weight zero."""
+        """Drop the rows of weight zero."""
         if self.weights is None or self.weights.all():
             return self
         return self.take(self.weights > 0)
 
-    def part(self, rows: Codes) -> Self:
-        """Take some of the rows, to be fitted again."""
+    def for_refit(self, rows: Codes) -> Self:
+        """Select rows for a refit, as in cross-validation."""
         return self.take(rows)
 
     def take(self, kept: NDArray[Any]) -> Self:
-        """Leave out the rows that a mask, or a list of positions, does not keep."""
+        """Select rows by a mask or by indices."""
         return replace(
             self,
             raw_logits=self.raw_logits[kept],
@@ -128,37 +128,39 @@ class FitData:
 
     @property
     def one_vs_rest_classes(self) -> range:
-        """Classes that are told from the rest: the second of two, else each."""
+        """Positive classes of the one-vs-rest problems: the second of two classes, else each."""
         return range(1, 2) if self.n_classes == 2 else range(self.n_classes)
 
     def binary_problems(self) -> Iterator[tuple[Array, NDArray[Any], Array | None]]:
-        """Log-odds, 0/1 targets and weights, of each class that is told from the rest."""
+        """Log-odds, 0/1 targets and weights of each one-vs-rest problem."""
         for k in self.one_vs_rest_classes:
-            yield self.scores.odds[k], self.labels == k, self.weights
+            yield self.labeled_logits.odds[k], self.labels == k, self.weights
 
     def rows_factory(self, predictor: LinearPredictor) -> Callable[[Codes | None, int], Rows]:
-        """Return what makes the rows of a model, from the key of each and the number of keys."""
+        """Return a function that builds the rows of a model from their keys and the key count."""
 
         def rows(keys: Codes | None, n_keys: int) -> Rows:
-            return predictor.stored(self.scores, weights=self.weights, keys=keys, n_keys=n_keys)
+            return predictor.stored(
+                self.labeled_logits, weights=self.weights, keys=keys, n_keys=n_keys
+            )
 
         return rows
 
     def track(self, curve: Curve) -> Track:
-        """Lay a curve along the times."""
+        """Return the grid and the basis of a curve on these times."""
         assert self.times is not None
         return curve.track(self.times, self.weights)
 
     def groups_by_key(self, keys: Codes, n_keys: int) -> Array | None:
-        """How many groups have rows under each key; None without groups."""
+        """Count the groups with rows under each key; None without groups."""
         if self.groups is None:
             return None
         return groups_by_key(keys, n_keys, self.groups.codes, self.groups.count)
 
     def moment(self, *, of_log_proba: bool) -> Array:
-        """Curvature of the loss in the weights and the bias of a class, where all are as probable.
+        """Hessian of the loss in one class's weights and bias, at equal class probabilities.
 
-        It rounds the problem for L-BFGS.
+        It is ``p (1 - p) X'WX`` with ``p = 1 / n_classes``, the preconditioner for L-BFGS.
         """
 
         def squares(start: int) -> Array:
@@ -173,20 +175,20 @@ class FitData:
         return np.asarray(share * (1.0 - share) * sum(map(squares, starts)), dtype=np.float64)
 
     def folds(self, count: int, seed: int = 0) -> Codes:
-        """Fold of each row; the rows of a group are in one."""
+        """Fold of each row; all rows of a group are in the same fold."""
         return fold_codes(self.n_rows, self.groups, count, seed)
 
     def add_to_summary(
         self, summary: Summary, losses: tuple[float, float], details: Mapping[str, Any]
     ) -> Summary:
-        """Add these rows, of which the mean losses before and after calibration are known."""
+        """Add these rows to a summary, given their mean losses before and after calibration."""
         n_groups = None if self.groups is None else self.groups.count
         return summary.add_batch(
             self.n_rows, self.total_weight, n_groups, losses=losses, details=details
         )
 
-    def before_and_after(self, fitted: Callable[..., Array]) -> tuple[float, float]:
-        """Mean negative log likelihood of the rows as they are, and mapped."""
+    def nll_before_and_after(self, fitted: Callable[..., Array]) -> tuple[float, float]:
+        """Mean negative log likelihood before and after calibration."""
         if native is None or not self.has_one_column:
             return self.nll(), self.nll(fitted)
 
@@ -200,12 +202,12 @@ class FitData:
         before, after, *_ = np.sum(parts, axis=0) / self.total_weight
         return float(before), float(after)
 
-    def curve_losses(self, ordered: OrderedRows, curve: BinaryMap) -> tuple[float, float]:
-        """Do that for a curve and rows of one column in order, which are looked up in no time."""
+    def nll_of_curve(self, ordered: OrderedRows, curve: BinaryMap) -> tuple[float, float]:
+        """Return the same for a curve of one column of logits that is sorted already."""
         return losses_before_and_after(ordered, curve)
 
     def nll(self, fitted: Callable[..., Array] | None = None) -> float:
-        """Mean negative log likelihood of the rows, as they are or mapped, with times if any."""
+        """Mean negative log likelihood of the raw logits, or of the calibrated ones."""
 
         def loss(start: int) -> float:
             rows = slice(start, start + BLOCK)
@@ -228,14 +230,14 @@ class FitData:
 
 @dataclass(frozen=True)
 class FitResult:
-    """The map that was fitted, and what is worth knowing about how."""
+    """The fitted map and details of the fit."""
 
     map: FittedMap
     details: Mapping[str, Any] = field(default_factory=dict)
-    # None where the fit did not ask how much the rows of a group say.
+    # Variance inflation by correlation within groups; None if it was not estimated.
     design_effect: float | None = None
-    # Known from the fit itself, else computed.
+    # Mean losses, if they are a by-product of the fit.
     nll_before: float | None = None
     nll_after: float | None = None
-    # What to go on from when more rows come.
+    # For partial_fit.
     online_state: OnlineState | None = None

@@ -22,12 +22,12 @@ class HistogramBinning(Calibrator):
     bins : int, default=15
         Number of bins.
     binning : {"equal_mass", "equal_width"}, default="equal_mass"
-        Bins with as many rows each, or of the same width in probability.
+        Bins with equal numbers of rows, or of equal width in probability.
     shrinkage : "auto" or float, default="auto"
-        Pseudo-rows added to each bin, whose frequency is the mean prediction of the bin. "auto" is
-        one; 0 is the classical method, which can give probabilities of 0 and 1.
+        Number of pseudo-rows added to each bin, with the bin's mean prediction as their label.
+        "auto" is one; 0 is the classical method, which can give probabilities of 0 and 1.
     inputs : {"logits", "proba"}, default="logits"
-        What the predictions are.
+        Whether the predictions are logits or probabilities.
     classes : array-like, default=None
         The class of each column, in order; needed where ``y`` lacks one.
 

@@ -1,4 +1,4 @@
-"""Doing nothing, as a calibrator: the baseline that every other one has to beat."""
+"""The identity as a calibrator: the baseline of every comparison."""
 
 from numpy.typing import ArrayLike
 
@@ -14,7 +14,7 @@ class Identity(Calibrator):
     Parameters
     ----------
     inputs : {"logits", "proba"}, default="logits"
-        What the predictions are.
+        Whether the predictions are logits or probabilities.
     classes : array-like, default=None
         The class of each column, in order; needed where ``y`` lacks one.
 

@@ -13,19 +13,19 @@ from tempocal.nonparametric import fit_isotonic
 
 
 class IsotonicCalibration(Calibrator):
-    """The increasing function of the prediction that is nearest to the labels.
+    """The increasing function of the prediction that fits the labels best in least squares.
 
-    It is constant within the blocks that were pooled and linear in the logit between them, as in
-    scikit-learn. With more than two classes each is fitted against the rest and the results are
-    normalized.
+    It is constant within pooled blocks and linear in the logit between them, as in scikit-learn.
+    With more than two classes each is fitted against the rest and the results are normalized.
 
     Parameters
     ----------
     shrinkage : "auto" or float, default="auto"
-        Pseudo-rows added to each block of equal values, whose label is the mean prediction of the
-        block. "auto" is one; 0 is the classical method, which can give probabilities of 0 and 1.
+        Number of pseudo-rows added to each block of equal values, with the block's mean prediction
+        as their label. "auto" is one; 0 is the classical method, which can give probabilities of 0
+        and 1.
     inputs : {"logits", "proba"}, default="logits"
-        What the predictions are.
+        Whether the predictions are logits or probabilities.
     classes : array-like, default=None
         The class of each column, in order; needed where ``y`` lacks one.
 

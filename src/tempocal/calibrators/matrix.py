@@ -31,20 +31,20 @@ class MatrixScaling(ParametricCalibrator):
         Strength of the regularization, one for weights and biases or one each. A strength s adds
         ``s / 2`` times the sum of squares to the summed negative log likelihood, so the lambda of
         Kull et al. is ``s * K * (K - 1) / (2 n)`` and their mu is ``s * K / (2 n)``. "auto" chooses
-        by cross-validation over ``groups``, and adds a strength of 1 on the diagonal so that
-        separable data do not send it to infinity; 0 is plain maximum likelihood.
+        by cross-validation over ``groups``, and adds a strength of 1 on the diagonal so that it
+        stays finite on separable data; 0 is plain maximum likelihood.
     regularization : {"odir", "l2"}, default="odir"
-        Pull the off-diagonal weights and the biases towards 0 and leave the diagonal free (ODIR),
-        or pull everything towards the identity.
+        Shrink the off-diagonal weights and the biases towards 0 and leave the diagonal free (ODIR),
+        or shrink all coefficients towards the identity.
     inputs : {"logits", "proba"}, default="logits"
-        What the predictions are.
+        Whether the predictions are logits or probabilities.
     classes : array-like, default=None
         The class of each column, in order; needed where ``y`` lacks one.
 
     Attributes
     ----------
     weights_ : ndarray of shape (K, K), or (1,) for one column of logits
-        Row k makes the calibrated logit of class k.
+        Row k gives the calibrated logit of class k.
     bias_ : ndarray of shape (K,) or (1,)
         The biases; those of K classes sum to 0.
     classes_ : ndarray of shape (K,)
@@ -78,7 +78,7 @@ class MatrixScaling(ParametricCalibrator):
 
     @property
     def weights_(self) -> Array:
-        """Weights, a row for each class."""
+        """Weights, one row per class."""
         return weights_of(self.map_)
 
     @property
@@ -86,7 +86,7 @@ class MatrixScaling(ParametricCalibrator):
         """Bias of each class."""
         return bias_of(self.map_)
 
-    def _needs(self) -> TableNeeds:
+    def _table_needs(self) -> TableNeeds:
         return folds_for(self.shrinkage)
 
     def _family(self, data: FitData) -> Family:

@@ -13,19 +13,21 @@ from tempocal.nonparametric import fit_near_isotonic
 
 
 class NearIsotonicEnsemble(Calibrator):
-    """ENIR: all functions from the labels themselves to isotonic regression, averaged by BIC.
+    """ENIR: near-isotonic regressions of all penalty strengths, averaged by BIC.
 
     Near-isotonic regression penalizes every decrease instead of forbidding it. The models at all
-    breakpoints of its path are averaged, weighted by their Bayesian information criterion. With
-    more than two classes each is fitted against the rest and the results are normalized.
+    breakpoints of its regularization path, from the labels themselves to isotonic regression, are
+    averaged with weights from their Bayesian information criterion. With more than two classes
+    each is fitted against the rest and the results are normalized.
 
     Parameters
     ----------
     shrinkage : "auto" or float, default="auto"
-        Pseudo-rows added to each block of equal values, whose label is the mean prediction of the
-        block. "auto" is one; 0 is the classical method, which can give probabilities of 0 and 1.
+        Number of pseudo-rows added to each block of equal values, with the block's mean prediction
+        as their label. "auto" is one; 0 is the classical method, which can give probabilities of 0
+        and 1.
     inputs : {"logits", "proba"}, default="logits"
-        What the predictions are.
+        Whether the predictions are logits or probabilities.
     classes : array-like, default=None
         The class of each column, in order; needed where ``y`` lacks one.
 

@@ -21,7 +21,7 @@ def fit_curves(data: FitData, fit_curve: Callable[[OrderedRows], BinaryMap]) -> 
     (problem,) = data.binary_problems()
     rows = sort_rows(*problem)
     curve = fit_curve(rows)
-    before, after = data.curve_losses(rows, curve)
+    before, after = data.nll_of_curve(rows, curve)
     return FitResult(OneVsRest((curve,)), nll_before=before, nll_after=after)
 
 

@@ -1,4 +1,4 @@
-"""What a fitted calibrator remembers, to go on when more rows come."""
+"""State of a calibrator between calls of ``partial_fit``, and the checks of these calls."""
 
 from dataclasses import dataclass, field, replace
 from functools import update_wrapper
@@ -18,20 +18,20 @@ from tempocal.solve import Posterior
 
 @dataclass(frozen=True)
 class OnlineState:
-    """The models of a calibrator, without their rows.
+    """Gaussian posteriors of the models of a calibrator, in place of the rows seen so far.
 
     Attributes
     ----------
-    posteriors : tuple of Memory
+    posteriors : tuple of Posterior
         One, or one for each class against the rest.
     class_weights : ndarray of shape (classes,)
         Weight of the rows of each class.
-    times, weights : ndarray
-        Times along which the curve was laid, and the weight of the rows there; empty without one.
-    standards : tuple of Standard or None
-        Coordinates of the coefficients of each model; empty where all are those of the map.
+    times, time_weights : ndarray
+        Grid of the curve and the weight of the rows at each time; empty without a curve.
+    standardizations : tuple of Standardization or None
+        Standardization of each model's features; empty if there is none.
     in_model_file : bool
-        Whether it belongs in the model file: where rows come in parts.
+        Whether to save it in the model file: after ``partial_fit``, not after ``fit``.
     """
 
     posteriors: tuple[Posterior, ...]
@@ -43,11 +43,11 @@ class OnlineState:
 
     @property
     def standardization_by_model(self) -> tuple[Standardization | None, ...]:
-        """Coordinates of each model."""
+        """Standardization of each model, None where there is none."""
         return self.standardizations or (None,) * len(self.posteriors)
 
     def discounted(self, keep: float) -> Self:
-        """Let all rows so far count less."""
+        """Multiply the weight of all rows so far by ``keep``."""
         return replace(
             self,
             posteriors=tuple(one.discounted(keep) for one in self.posteriors),
@@ -56,7 +56,7 @@ class OnlineState:
 
 
 def require_online_state(online_state: OnlineState | None) -> OnlineState:
-    """Refuse to go on from a fit that has kept nothing to go on from."""
+    """Refuse a partial fit after a fit that kept no state."""
     if online_state is None:
         raise InputError(
             "there is nothing to go on from: the model was saved after fit, which keeps nothing "
@@ -66,9 +66,10 @@ def require_online_state(online_state: OnlineState | None) -> OnlineState:
 
 
 class PartialFit:
-    """A ``partial_fit`` that some calibrators have; for others an error says which do.
+    """Descriptor: a ``partial_fit`` that only some calibrators have.
 
-    The error is an AttributeError, so that ``hasattr`` tells, as scikit-learn wants it.
+    For the others it raises an AttributeError that names those, so that ``hasattr`` is False, as
+    scikit-learn expects.
     """
 
     def __init__(self, method: Any = None) -> None:
@@ -96,12 +97,12 @@ def _no_partial_fit(kind: type | None, reason: str) -> NoPartialFitError:
 
 
 def mark_for_saving(online_state: OnlineState | None) -> OnlineState | None:
-    """Let it be part of the model file."""
+    """Return the state to be saved in the model file."""
     return None if online_state is None else replace(online_state, in_model_file=True)
 
 
 def check_keep(keep: Any) -> float:
-    """Return the share of the past that is kept."""
+    """Return the discount factor of earlier rows."""
     number = float(keep) if isinstance(keep, Real) and not isinstance(keep, bool) else np.nan
     if not 0.0 < number <= 1.0:
         raise InputError(f"keep must be a number above 0 and at most 1, but it is {keep!r}")
@@ -109,7 +110,7 @@ def check_keep(keep: Any) -> float:
 
 
 def check_first_classes(given: Any, own: Any) -> Any:
-    """Return the classes that a first call is told, by ``classes`` or when it was constructed."""
+    """Return the classes of the first call: its argument, or that of the constructor."""
     if given is None or own is None:
         return own if given is None else given
     if np.array_equal(np.asarray(given), np.asarray(own)):
@@ -118,13 +119,13 @@ def check_first_classes(given: Any, own: Any) -> Any:
 
 
 def check_later_classes(given: Any, known: NDArray[Any]) -> None:
-    """Refuse other classes than those of the first call."""
+    """Refuse classes other than those of the first call."""
     if given is not None and not np.array_equal(np.asarray(given), known):
         raise InputError(f"classes are {given!r}, but they were {known.tolist()} in the first call")
 
 
 def check_later_groups(groups: Groups | None, known: int | None) -> None:
-    """Refuse rows in groups where they were independent, and the other way round."""
+    """Refuse groups if the first call had none, and the reverse."""
     if (groups is None) != (known is None):
         now, before = ("missing", "were") if groups is None else ("given", "were not")
         raise InputError(

@@ -223,7 +223,7 @@ class ParametricCalibrator(Calibrator):
             standardizations=StandardizationCache(known.standardization_by_model),
         )
         check_later_groups(data.groups, self.summary_.n_groups)
-        losses = data.before_and_after(self.map_)
+        losses = data.nll_before_and_after(self.map_)
         fitted = update_family(self._family(data), self.shrinkage, known, data)
         self.map_, self._online_state = fitted.map, mark_for_saving(fitted.online_state)
         self.summary_ = data.add_to_summary(self.summary_, losses, fitted.details)

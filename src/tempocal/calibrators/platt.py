@@ -12,28 +12,28 @@ from tempocal.maps import OneVsRest
 
 
 class PlattScaling(ParametricCalibrator):
-    """A slope and a bias on the logit; with more classes one of each against the rest.
+    """A slope and a bias on the logit; with more than two classes, one pair per class vs the rest.
 
     Parameters
     ----------
     shrinkage : "auto", float or pair of floats, default="auto"
-        Pull of the slope towards 1 and of the bias towards 0, one strength for both or one each;
-        see `TemperatureScaling`.
+        Strength of the penalty that shrinks the slope towards 1 and the bias towards 0, one for
+        both or one each; see `TemperatureScaling`.
     smooth_targets : bool, default=None
         Whether to replace the labels 1 and 0 by Platt's (N1 + 1) / (N1 + 2) and 1 / (N0 + 2), N1
-        and N0 being the weight of each class. None smooths where Platt did, with two classes, and
-        not at ``shrinkage=0``, which is plain maximum likelihood. With several classes and few
-        rows it helps overconfident logits and does more harm to others.
+        and N0 being the weight of each class. None smooths with two classes, as Platt did, except
+        at ``shrinkage=0``, which is plain maximum likelihood. With several classes and few rows
+        smoothing helps overconfident logits but harms others more.
     inputs : {"logits", "proba"}, default="logits"
-        What the predictions are.
+        Whether the predictions are logits or probabilities.
     classes : array-like, default=None
         The class of each column, in order; needed where ``y`` lacks one.
 
     Attributes
     ----------
     slope_, bias_ : ndarray of shape (1,) or (K,)
-        For the second class of two, else for each class against the rest. A slope may be negative:
-        logits that are reversed are set right.
+        For the second class of two, else for each class against the rest. A slope may be negative,
+        which corrects reversed logits.
     classes_ : ndarray of shape (K,)
         The classes, in the order of the columns of `predict_proba`.
 

@@ -1,4 +1,4 @@
-"""Fit a problem at the strength that the user asked for."""
+"""The ``shrinkage`` argument: its check, the fit with it, and warnings about the solution."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -28,9 +28,9 @@ Shrinkage = Literal["auto"] | float | tuple[float, float]
 
 
 def check_shrinkage(shrinkage: Any, *, pairs: bool = True) -> Strengths | None:
-    """Return the strengths on slopes and biases that were asked for, None for "auto".
+    """Return the requested strengths on slopes and biases, None for "auto".
 
-    A pair is taken where ``pairs`` fit.
+    ``pairs`` allows a pair of strengths.
     """
     if isinstance(shrinkage, str) and shrinkage == "auto":
         return None
@@ -54,7 +54,7 @@ def fit_with_shrinkage(
     groups: Groups | None,
     choose: Literal["evidence", "folds"],
 ) -> RegularizedFit:
-    """Fit a problem at strengths that were asked for, or that are to be chosen."""
+    """Fit with the given strengths, or choose them by evidence or cross-validation."""
     if strengths is not None:
         return RegularizedFit(fit(problem, strengths), strengths)
     return fit_by_folds(problem) if choose == "folds" else fit_by_evidence(problem, groups)
@@ -63,12 +63,12 @@ def fit_with_shrinkage(
 def check_solution(
     problem: Problem, result: RegularizedFit, shrinkage: Any, times: Array | None = None
 ) -> None:
-    """Refuse a fit that ran away; warn of one that did not end or stands at its bounds."""
+    """Refuse a solution that diverged; warn if it did not converge or is at its bounds."""
     if result.solution.unbounded:
         raise NoFiniteOptimumError(
             f"at shrinkage={shrinkage!r} the best coefficients are infinite"
-            f"{_where(result, times)}: the logits separate the classes, or a class never occurs. "
-            'shrinkage="auto" keeps them finite'
+            f"{_times_of_divergence(result, times)}: the logits separate the classes, or a class "
+            'never occurs. shrinkage="auto" keeps them finite'
         )
     if not result.solution.converged:
         warn_user(
@@ -85,8 +85,8 @@ def check_solution(
         )
 
 
-def _where(result: RegularizedFit, times: Array | None) -> str:
-    """Name the first times at which coefficients ran away."""
+def _times_of_divergence(result: RegularizedFit, times: Array | None) -> str:
+    """Name the first times at which coefficients diverged."""
     where = result.solution.where_unbounded
     if where is None or times is None:
         return ""
@@ -96,9 +96,9 @@ def _where(result: RegularizedFit, times: Array | None) -> str:
 
 
 def solver_details(problems: Sequence[Problem], fits: Sequence[RegularizedFit]) -> dict[str, Any]:
-    """Collect what a summary tells about one fit or one for each class."""
+    """Return strengths, passes and convergence, of one fit or one per class."""
     strengths = {
-        _strength_of(penalty): one_or_list(
+        _strength_name(penalty): unwrap_single(
             [
                 float(one.strengths[k]) * problem.penalties[k].unit
                 for problem, one in zip(problems, fits, strict=True)
@@ -114,10 +114,10 @@ def solver_details(problems: Sequence[Problem], fits: Sequence[RegularizedFit]) 
     }
 
 
-def _strength_of(penalty: Penalty) -> str:
+def _strength_name(penalty: Penalty) -> str:
     return penalty.name if penalty.is_smoothing else f"shrinkage_of_{penalty.name}"
 
 
-def one_or_list(values: list[Any]) -> Any:
-    """Leave out the brackets around a single value."""
+def unwrap_single(values: list[Any]) -> Any:
+    """Unwrap a list of one value."""
     return values[0] if len(values) == 1 else values

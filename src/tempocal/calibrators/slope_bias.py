@@ -1,4 +1,4 @@
-"""A slope and a bias under one sigmoid, as a model to fit and as a map."""
+"""Logistic regression with a slope and a bias on the log-odds of one class."""
 
 import numpy as np
 
@@ -13,22 +13,19 @@ from tempocal.rows import LINE, Sigmoid
 def slope_bias_model(
     data: FitData, of_class: int, *, auto: bool, smooth: bool = False
 ) -> LinearModel:
-    """``slope * odds + bias``; to targets that are smoothed as Platt (1999) does, or not."""
-    low, high = _smoothed(data, of_class) if smooth else (0.0, 1.0)
-    predictor, standardization, biases = (
-        Sigmoid(LINE, of_class, low, high),
-        None,
-        np.array([False, True]),
-    )
+    """Return the model ``slope * odds + bias``, optionally with Platt's smoothed targets."""
+    low, high = _platt_targets(data, of_class) if smooth else (0.0, 1.0)
+    predictor, standardization = Sigmoid(LINE, of_class, low, high), None
+    biases = np.array([False, True])
     if auto:
-        number = data.one_vs_rest_classes.index(of_class)
-        predictor, standardization = standardized_sigmoid(data, predictor, biases, number)
+        model_index = data.one_vs_rest_classes.index(of_class)
+        predictor, standardization = standardized_sigmoid(data, predictor, biases, model_index)
     model = linear_model(data.rows_factory(predictor), identity=[1.0, 0.0], biases=biases)
     return model.standardized(standardization)
 
 
-def _smoothed(data: FitData, of_class: int) -> tuple[float, float]:
-    """Targets of the rows that are not of a class and of those that are, with one more of each."""
+def _platt_targets(data: FitData, of_class: int) -> tuple[float, float]:
+    """Targets ``1 / (N0 + 2)`` and ``(N1 + 1) / (N1 + 2)`` in place of 0 and 1 (Platt 1999)."""
     positive = float(data.class_weights[of_class])
     negative = float(data.class_weights.sum()) - positive
     return 1.0 / (negative + 2.0), (positive + 1.0) / (positive + 2.0)

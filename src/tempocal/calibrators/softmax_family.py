@@ -1,4 +1,4 @@
-"""A weight and a bias for each class, under one softmax or one sigmoid."""
+"""Models of vector, matrix and Dirichlet scaling: weights and biases under one softmax."""
 
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ from tempocal.rows import Softmax
 from tempocal.solve import N_FOLDS
 
 Regularization = Literal["odir", "l2"]
-MOST_DIAGONAL = 4000
+MAX_NEWTON_DIAGONAL = 4000
 
 
 def weights_of(fitted: Affine | OneVsRest) -> Array:
@@ -32,42 +32,42 @@ def bias_of(fitted: Affine | OneVsRest) -> Array:
 
 
 def one_column_family(data: FitData, shrinkage: Any) -> Family:
-    """Fit a slope and a bias under one sigmoid: all that is left where there is one column."""
+    """Return a slope and a bias under one sigmoid, for one column of logits."""
     auto = check_shrinkage(shrinkage) is None
     return Family((slope_bias_model(data, of_class=1, auto=auto),), form="lines")
 
 
 def diagonal_family(data: FitData, shrinkage: Any) -> Family:
-    """Fit one weight and one bias a class: vector scaling."""
+    """Return one weight and one bias per class: vector scaling."""
     predictor, standardization = _predictor(data, shrinkage, diagonal=True)
     rows = data.rows_factory(predictor)
     biases = np.tile([False, True], data.n_classes)
-    # Two coefficients a class are few enough for Newton's method, whatever the number of classes.
-    model = linear_model(rows, identity=~biases, biases=biases, max_newton=MOST_DIAGONAL)
+    # Two coefficients per class are few enough for Newton's method.
+    model = linear_model(rows, identity=~biases, biases=biases, max_newton=MAX_NEWTON_DIAGONAL)
     return Family(
         (model.standardized(standardization),),
         form="diagonal",
         loss_is_nll=True,
-        tidy=_with_centered_biases,
+        tidy=_center_biases,
     )
 
 
-def _with_centered_biases(theta: Array, plain: bool) -> Array:
-    """Let the biases sum to 0: only differences between classes matter."""
+def _center_biases(theta: Array, unpenalized: bool) -> Array:
+    """Center the biases: the softmax depends only on their differences."""
     table = theta.reshape(*theta.shape[:-1], -1, 2).copy()
     table[..., 1] -= table[..., 1].mean(axis=-1, keepdims=True)
     return table.reshape(theta.shape)
 
 
 def folds_for(shrinkage: Any) -> TableNeeds:
-    """Strengths from the data are chosen by cross-validation."""
+    """Request folds if the strengths are to be chosen by cross-validation."""
     return TableNeeds(folds=(N_FOLDS, 0) if check_shrinkage(shrinkage) is None else None)
 
 
 def full_family(
     data: FitData, shrinkage: Any, regularization: Regularization, *, of_log_proba: bool
 ) -> Family:
-    """Fit a matrix of weights and a bias a class: matrix scaling and Dirichlet calibration."""
+    """Return a weight matrix and one bias per class: matrix scaling, Dirichlet calibration."""
     check_choice(regularization, "regularization", ("odir", "l2"))
     n_classes = data.n_classes
     predictor, standardization = _predictor(
@@ -81,7 +81,7 @@ def full_family(
         identity=diagonal,
         biases=np.tile(np.arange(n_classes + 1) == n_classes, n_classes),
         free=free,
-        # Without it separable data would send a free diagonal to infinity.
+        # Keeps an unpenalized diagonal finite on separable data.
         baseline_penalty=free & isinstance(shrinkage, str),
         moment=data.moment(of_log_proba=of_log_proba),
     )
@@ -90,27 +90,30 @@ def full_family(
         (model.standardized(standardization),),
         form=form,
         choose="folds",
-        # Log-probabilities do not go below that of the smallest probability: that is another loss.
+        # Log-probabilities are clipped from below, so the two losses differ.
         loss_is_nll=not of_log_proba,
-        tidy=_with_even_columns,
+        tidy=_center_columns,
     )
 
 
 def _predictor(
     data: FitData, shrinkage: Any, *, diagonal: bool, of_log_proba: bool = False
 ) -> tuple[Softmax, Standardization | None]:
-    """Return the predictor and, where strengths come from the data, its coordinates."""
+    """Return the predictor; standardized if the strengths are chosen from the data."""
     predictor = Softmax(data.n_classes, diagonal=diagonal, of_log_proba=of_log_proba)
     if check_shrinkage(shrinkage) is None:
         return standardized_softmax(data, predictor)
     return predictor, None
 
 
-def _with_even_columns(theta: Array, plain: bool) -> Array:
-    """Let biases sum to 0 and, if nothing else holds them, columns to 1 as in the identity."""
+def _center_columns(theta: Array, unpenalized: bool) -> Array:
+    """Center the biases and, without a penalty, the columns of weights to sum to 1.
+
+    Both leave the softmax unchanged; the columns of the identity sum to 1.
+    """
     n_classes = int(np.sqrt(theta.shape[-1]))
     table = theta.reshape(*theta.shape[:-1], n_classes, n_classes + 1).copy()
     table[..., -1] -= table[..., -1].mean(axis=-1, keepdims=True)
-    if plain:
+    if unpenalized:
         table[..., :-1] += (1.0 - table[..., :-1].sum(axis=-2, keepdims=True)) / n_classes
     return table.reshape(theta.shape)

@@ -1,15 +1,14 @@
-"""The coordinates in which coefficients are penalized, where logits are not of ordinary size.
+"""Standardized features for models whose logits are unusually small or far from zero.
 
-The penalties of ``shrinkage="auto"`` expect a slope to move by about 1 and a bias by about 1. That
-is right for ordinary logits. Where logits are tiny, the slope that mends them is in the hundreds;
-where they lie far from zero, bias and slope must move together, and the bias by as much as the
-logits are off. There the model is fitted in other coordinates::
+The prior behind ``shrinkage="auto"`` expects slopes and biases to differ from the identity by about
+1. That is right for ordinary logits. If logits are tiny, the slope that corrects them is in the
+hundreds; if their mean is far from zero, bias and slope are correlated and the bias must move by
+as much as the mean is off. Then the model is fitted to centered and scaled features::
 
     eta = slope' * scale * (feature - center) + bias'
 
-with the same predictions at the identity, so that doing nothing is still what the penalty prefers.
-``bias'`` is the value at the center, and is penalized in units of how far off that can be. Ordinary
-logits have no such coordinates, and go through none of this.
+The identity map is still the center of the penalty. ``bias'`` is the value at the center, and its
+penalty is scaled by how far off that value can be. Ordinary logits are not standardized.
 """
 
 from collections.abc import Callable
@@ -20,32 +19,32 @@ from numpy.typing import NDArray
 
 from tempocal.links import Array
 
-# Logits with a standard deviation below this are small; from half of it on they are scaled to 1.
-SMALL = 0.2
-# Means this far from zero and from the log-odds of the labels are ordinary, or so many standard
-# deviations; a quarter beyond, the penalty is wholly measured at the mean.
-NEAR, NEAR_DEVIATIONS = 2.5, 2.0
-QUICKLY = 4.0
-# A mean that all classes share does not change a softmax: it may be so many times as large.
-COMMON = 4.0
-# The identity may be off by a mean of this many units of the bias.
-UNITS_TO_MEAN = 2.0
-# Deviations below this, or this share of the largest value, are rounding errors.
+# Scaling starts below this standard deviation and is complete (to deviation 1) at half of it.
+SMALL_DEVIATION = 0.2
+# A mean is ordinary up to this distance from zero or from the log-odds of the labels, or up to this
+# many standard deviations. Beyond that centering sets in, and is complete after a further quarter.
+ORDINARY_MEAN, ORDINARY_DEVIATIONS = 2.5, 2.0
+CENTERING_RATE = 4.0
+# A mean common to all classes does not change a softmax: it may be this many times as large.
+COMMON_MEAN_FACTOR = 4.0
+# The mean of the logits, in units of the bias.
+BIAS_UNITS_PER_MEAN = 2.0
+# Deviations below this, absolute or relative to the largest value, are rounding errors.
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Standardization:
-    """Coordinates of the coefficients of one model.
+    """Centers and scale of the features of one model.
 
     Attributes
     ----------
     centers : tuple of float
-        What is subtracted from each feature of a slope; zeros where there is no bias.
+        Subtracted from each feature; zeros for a model without a bias.
     scale : float
-        What features are multiplied by.
+        Factor of the centered features.
     bias_unit : float
-        How far a bias may move at strength 1.
+        Prior standard deviation of the bias at strength 1.
     """
 
     centers: tuple[float, ...]
@@ -53,12 +52,12 @@ class Standardization:
     bias_unit: float
 
     def to_raw(self, biases: NDArray[np.bool_]) -> Array:
-        """Matrix from all coefficients to those of the map; each bias comes after its slopes."""
+        """Matrix from standardized to raw coefficients; each bias comes after its slopes."""
         slopes = np.flatnonzero(~biases)
         raw = np.diag(np.where(biases, 1.0, self.scale))
         if biases.any():
             own_bias = np.flatnonzero(biases)[np.cumsum(biases)[slopes]]
-            # Every output has all features, or each its own.
+            # Either every output has all features (full), or each has its own (diagonal).
             centers = np.resize(self.centers, len(slopes))
             raw[own_bias, slopes] = -self.scale * centers
         return raw
@@ -66,78 +65,81 @@ class Standardization:
 
 @dataclass
 class StandardizationCache:
-    """Coordinates that were found so far, for all fits to the same rows or to parts of them.
+    """Standardizations computed so far, shared by all fits to the same rows or subsets of them.
 
-    ``fixed`` are those of an earlier fit, one for each model, that this one goes on from.
+    ``fixed`` are those of an earlier fit that is updated, one per model.
     """
 
     fixed: tuple[Standardization | None, ...] | None = None
-    _found: dict[tuple[str, int], Standardization | None] = field(default_factory=dict)
+    _computed: dict[tuple[str, int], Standardization | None] = field(default_factory=dict)
 
     def get(
-        self, kind: str, model: int, find: Callable[[], Standardization | None]
+        self, kind: str, model: int, compute: Callable[[], Standardization | None]
     ) -> Standardization | None:
-        """Return the coordinates of a model; None where its logits are ordinary."""
+        """Return the standardization of a model; None if its logits are ordinary."""
         if self.fixed is not None:
             return self.fixed[model]
-        if (kind, model) not in self._found:
-            self._found[kind, model] = find()
-        return self._found[kind, model]
+        if (kind, model) not in self._computed:
+            self._computed[kind, model] = compute()
+        return self._computed[kind, model]
 
 
-def without_bias(
+def standardize_without_bias(
     logits: Array, weights: Array | None, n_features: int = 1
 ) -> Standardization | None:
-    """Coordinates of slopes alone, for logits (outputs, n) whose size is what counts."""
+    """Return the scaling of a model without bias, from the root mean square of logits (k, n)."""
     size = float(np.sqrt(_mean(logits**2, weights).mean()))
-    is_small = _share_small(size, logits)
-    return Standardization((0.0,) * n_features, size**-is_small, 1.0) if is_small else None
+    exponent = _scaling_exponent(size, logits)
+    return Standardization((0.0,) * n_features, size**-exponent, 1.0) if exponent else None
 
 
-def of_sigmoid(
-    odds: Array, features: Array, weights: Array | None, log_odds_of_label: float
+def standardize_sigmoid(
+    odds: Array, features: Array, weights: Array | None, log_odds_of_labels: float
 ) -> Standardization | None:
-    """Coordinates of slopes on ``features`` (features, n) of the log-odds (n,), and a bias."""
+    """Return the standardization of ``features`` (k, n) of the log-odds (n,), with a bias."""
     center = float(_mean(odds, weights))
     deviation = float(np.sqrt(_mean((odds - center) ** 2, weights)))
-    off = min(abs(center), abs(center - log_odds_of_label))
-    return _standard(deviation, off, abs(center), _mean(features, weights), odds)
+    distance = min(abs(center), abs(center - log_odds_of_labels))
+    return _center_and_scale(deviation, distance, abs(center), _mean(features, weights), odds)
 
 
-def of_softmax(x: Array, weights: Array | None, log_rates: Array) -> Standardization | None:
-    """Coordinates of slopes on features (classes, n) and biases under one softmax."""
+def standardize_softmax(
+    x: Array, weights: Array | None, log_rates: Array
+) -> Standardization | None:
+    """Return the standardization of softmax features (classes, n), with biases."""
     centers = _mean(x, weights)
     common = float(centers.mean())
-    own = x - x.mean(axis=0)
-    deviations = _mean((own - _mean(own, weights)[:, None]) ** 2, weights)
-    away = centers - common
-    off = np.minimum(np.abs(away), np.abs(away - (log_rates - log_rates.mean())))
-    largest = float(np.abs(away).max())
-    far = max(float(off.max()), abs(common) / COMMON)
-    return _standard(float(np.sqrt(deviations.mean())), far, largest, centers, x)
+    centered_rows = x - x.mean(axis=0)
+    deviations = _mean((centered_rows - _mean(centered_rows, weights)[:, None]) ** 2, weights)
+    class_means = centers - common
+    expected_means = log_rates - log_rates.mean()
+    distances = np.minimum(np.abs(class_means), np.abs(class_means - expected_means))
+    largest = float(np.abs(class_means).max())
+    distance = max(float(distances.max()), abs(common) / COMMON_MEAN_FACTOR)
+    return _center_and_scale(float(np.sqrt(deviations.mean())), distance, largest, centers, x)
 
 
-def _standard(
-    deviation: float, off: float, center: float, centers: Array, values: Array
+def _center_and_scale(
+    deviation: float, distance: float, center: float, centers: Array, values: Array
 ) -> Standardization | None:
-    is_small = _share_small(deviation, values)
-    ordinary = max(NEAR, NEAR_DEVIATIONS * deviation)
-    is_far = float(np.clip(QUICKLY * (off / ordinary - 1.0), 0.0, 1.0))
-    is_centered = max(is_small, is_far)
-    if is_centered == 0.0:
+    exponent = _scaling_exponent(deviation, values)
+    ordinary_mean = max(ORDINARY_MEAN, ORDINARY_DEVIATIONS * deviation)
+    centering = CENTERING_RATE * (distance / ordinary_mean - 1.0)
+    centering = max(exponent, float(np.clip(centering, 0.0, 1.0)))
+    if centering == 0.0:
         return None
     return Standardization(
-        tuple((is_centered * centers).tolist()),
-        deviation**-is_small,
-        max(1.0, is_centered * center / UNITS_TO_MEAN),
+        tuple((centering * centers).tolist()),
+        deviation**-exponent,
+        max(1.0, centering * center / BIAS_UNITS_PER_MEAN),
     )
 
 
-def _share_small(deviation: float, values: Array) -> float:
-    """From 0 for ordinary logits to 1 for small ones; those without any spread have no scale."""
+def _scaling_exponent(deviation: float, values: Array) -> float:
+    """Exponent of the scaling: 0 for ordinary or constant logits, 1 for small ones."""
     if deviation <= ROUNDING * max(1.0, float(np.abs(values).max())):
         return 0.0
-    return float(np.clip(SMALL / deviation - 1.0, 0.0, 1.0))
+    return float(np.clip(SMALL_DEVIATION / deviation - 1.0, 0.0, 1.0))
 
 
 def _mean(values: Array, weights: Array | None) -> Array:

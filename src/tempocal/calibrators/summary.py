@@ -1,20 +1,20 @@
-"""What a fit did, in numbers and in words."""
+"""Summary of a fit: row counts, losses, details, and their printed form."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-# A change of the mean NLL that is as good as none.
+# A change of the mean NLL that counts as none.
 UNCHANGED = 1e-6
-# The detail that says in how many batches the rows came.
+# The detail that counts the batches of partial_fit.
 BATCHES = "batches"
-# Entries of a list that are printed.
+# Entries of a list that are printed at most.
 MOST_SHOWN = 10
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Facts about a fit, on the rows it was fitted to.
+    """Summary of a fit, on the rows it was fitted to.
 
     Attributes
     ----------
@@ -23,15 +23,16 @@ class Summary:
     n_rows : int
         Number of rows.
     total_weight : float
-        Their weight; the number of rows where no weights were given.
+        Sum of the weights; the number of rows if no weights were given.
     n_groups : int or None
         Number of groups; None if rows were taken as independent.
     effective_number : float or None
-        How many independent rows say as much; None where the fit did not ask.
+        Effective sample size: number of independent rows with the same information; None if it was
+        not estimated.
     nll_before, nll_after : float
-        Mean negative log likelihood of the logits as they came, and calibrated.
+        Mean negative log likelihood before and after calibration.
     details : mapping
-        What the method itself reports: strengths, passes, convergence.
+        Details of the method: strengths, passes, convergence.
     """
 
     calibrator: str
@@ -52,7 +53,7 @@ class Summary:
         losses: tuple[float, float],
         details: Mapping[str, Any],
     ) -> Self:
-        """Add a batch of rows, of which the mean losses before and after calibration are known."""
+        """Add a batch of rows, given their mean losses before and after calibration."""
         total = self.total_weight + weight
         share, effective = weight / total, self.effective_number
         return replace(
@@ -60,7 +61,7 @@ class Summary:
             n_rows=self.n_rows + n_rows,
             total_weight=total,
             n_groups=None if n_groups is None else (self.n_groups or 0) + n_groups,
-            # Rows say as much as those of the first batch.
+            # Assumes the design effect of the first batch.
             effective_number=None if effective is None else effective / (1.0 - share),
             nll_before=(1.0 - share) * self.nll_before + share * losses[0],
             nll_after=(1.0 - share) * self.nll_after + share * losses[1],
@@ -78,7 +79,7 @@ class Summary:
         if self.total_weight != self.n_rows:
             lines.append(f"  weight of all rows together: {self.total_weight:.6g}")
         lines += [
-            f"  {name.replace('_', ' ')}: {_short(v)}" for name, v in sorted(self.details.items())
+            f"  {name.replace('_', ' ')}: {_format(v)}" for name, v in sorted(self.details.items())
         ]
         if abs(self.nll_after - self.nll_before) < UNCHANGED:
             lines.append(
@@ -97,10 +98,10 @@ class Summary:
         return f"{groups}, worth {self.effective_number:.0f} independent rows"
 
 
-def _short(value: Any) -> str:
+def _format(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list | tuple):
-        shown = [_short(part) for part in value[:MOST_SHOWN]]
+        shown = [_format(part) for part in value[:MOST_SHOWN]]
         return "[" + ", ".join(shown + ["..."] * (len(value) > MOST_SHOWN)) + "]"
     return str(value)

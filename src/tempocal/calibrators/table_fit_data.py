@@ -97,7 +97,7 @@ class TableFitData(FitData):
             cache=TableCache(self.labeled, self.clusters, exact=False, parent=self.cache),
         )
 
-    def part(self, rows: Codes) -> Self:
+    def for_refit(self, rows: Codes) -> Self:
         """Keep some of the surrogate rows, for a fit without exact passes."""
         return replace(self.take(rows), exact=False)
 
@@ -151,7 +151,7 @@ class TableFitData(FitData):
         """Count the groups with rows under each key, if a pass by group was made."""
         return self.cache.groups_by_key(self._coarse_keys(keys), n_keys)
 
-    def before_and_after(self, fitted: Callable[..., Array]) -> tuple[float, float]:
+    def nll_before_and_after(self, fitted: Callable[..., Array]) -> tuple[float, float]:
         """Mean negative log likelihood before and after the map."""
         if not self.surrogate.sampled:
             points = self.points()
@@ -161,10 +161,10 @@ class TableFitData(FitData):
         sums = self.cache.gain_sums(fitted, self.surrogate)
         return sums.before / self.total_weight, (sums.before - sums.gain) / self.total_weight
 
-    def curve_losses(self, ordered: OrderedRows, curve: BinaryMap) -> tuple[float, float]:
+    def nll_of_curve(self, ordered: OrderedRows, curve: BinaryMap) -> tuple[float, float]:
         """Mean negative log likelihood before and after a curve fitted to bins."""
         # A curve does not depend on time.
-        return replace(self, times=None).before_and_after(OneVsRest((curve,)))
+        return replace(self, times=None).nll_before_and_after(OneVsRest((curve,)))
 
     def gains(self, fitted: Curves) -> GainSums:
         """Sum the gains of a map over all rows."""

@@ -16,32 +16,32 @@ from tempocal.inputs import Inputs
 from tempocal.maps import Scale
 from tempocal.rows import ODDS, LinearPredictor, ScaledSoftmax, Sigmoid
 
-# Calibrated logits this small are as good as zero, and still keep the ranks.
+# Calibrated logits below this are practically zero, but still keep the ranking.
 SMALLEST_LOGIT = 1e-6
-# Of the one coefficient, which is a slope: the same arrays in every fit.
-ONE, NONE = np.ones(1), np.zeros(1)
+# The one coefficient is a slope; these arrays are shared by all fits.
+ONE, ZERO = np.ones(1), np.zeros(1)
 IS_BIAS = np.zeros(1, dtype=bool)
-ONE.flags.writeable = NONE.flags.writeable = False
+ONE.flags.writeable = ZERO.flags.writeable = False
 
 
 class TemperatureScaling(ParametricCalibrator):
-    """Divide all logits by one temperature; ranks and accuracy stay as they are.
+    """Divide all logits by one temperature; ranking and accuracy do not change.
 
     Parameters
     ----------
     shrinkage : "auto" or float, default="auto"
-        Pull of the inverse temperature towards 1: a strength s adds
-        ``s / 2 * (inverse_temperature - 1)**2`` to the summed negative log likelihood. "auto" takes
-        the strength from the data; 0 is plain maximum likelihood, as in the paper.
+        Strength of the penalty that shrinks the inverse temperature towards 1: a strength s adds
+        ``s / 2 * (inverse_temperature - 1)**2`` to the summed negative log likelihood. "auto"
+        estimates it from the data; 0 is plain maximum likelihood, as in the paper.
     inputs : {"logits", "proba"}, default="logits"
-        What the predictions are.
+        Whether the predictions are logits or probabilities.
     classes : array-like, default=None
         The class of each column, in order; needed where ``y`` lacks one.
 
     Attributes
     ----------
     inverse_temperature_ : float
-        What logits are multiplied by; always positive.
+        Factor of the logits; always positive.
     temperature_ : float
         Its inverse, the paper's tau.
     classes_ : ndarray of shape (K,)
@@ -74,17 +74,17 @@ class TemperatureScaling(ParametricCalibrator):
 
     @property
     def inverse_temperature_(self) -> float:
-        """What logits are multiplied by."""
+        """Factor of the logits."""
         return self.map_.inverse_temperature
 
     @property
     def temperature_(self) -> float:
-        """What logits are divided by."""
+        """Divisor of the logits."""
         return 1.0 / self.map_.inverse_temperature
 
     def _family(self, data: FitData) -> Family:
         strengths, standardization = check_shrinkage(self.shrinkage, pairs=False), None
-        smallest = SMALLEST_LOGIT / max(1.0, data.largest_logit)
+        min_slope = SMALLEST_LOGIT / max(1.0, data.largest_logit)
         predictor: LinearPredictor = ScaledSoftmax() if data.n_classes > 2 else Sigmoid(ODDS)
         if strengths is None and isinstance(predictor, Sigmoid):
             predictor, standardization = standardized_sigmoid(data, predictor, IS_BIAS, 0)
@@ -95,8 +95,8 @@ class TemperatureScaling(ParametricCalibrator):
             rows,
             identity=ONE,
             slopes=ONE,
-            biases=NONE,
-            lower=np.array([smallest]),
-            baseline_penalty=NONE,
+            biases=ZERO,
+            lower=np.array([min_slope]),
+            baseline_penalty=ZERO,
         )
         return Family((model.standardized(standardization),), form="scale", loss_is_nll=True)

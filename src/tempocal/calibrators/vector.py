@@ -20,16 +20,16 @@ class VectorScaling(ParametricCalibrator):
     """A weight and a bias on each class's logit, fitted together under one softmax.
 
     With one column of logits this is a slope and a bias under one sigmoid. Unlike the other
-    methods it depends on how the logits of a row are shifted: pass them as the classifier gave
-    them, always in the same way.
+    methods it is not invariant to shifts of the logits of a row: always pass them as the
+    classifier returned them.
 
     Parameters
     ----------
     shrinkage : "auto", float or pair of floats, default="auto"
-        Pull of the weights towards 1 and of the biases towards 0, one strength for both or one
-        each; see `TemperatureScaling`.
+        Strength of the penalty that shrinks the weights towards 1 and the biases towards 0, one
+        for both or one each; see `TemperatureScaling`.
     inputs : {"logits", "proba"}, default="logits"
-        What the predictions are.
+        Whether the predictions are logits or probabilities.
     classes : array-like, default=None
         The class of each column, in order; needed where ``y`` lacks one.
 

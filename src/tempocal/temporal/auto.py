@@ -1,4 +1,4 @@
-"""The calibrator and the curve that do best on sequences left out, or nothing at all."""
+"""Selection of a calibrator and a curve by cross-validation over groups."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,12 +40,11 @@ from tempocal.temporal.fit_along_time import (
 
 
 class AutoTemporalCalibrator(TemporalBase):
-    """Compare calibrators and curves by cross-validation over groups, and take one.
+    """Compare calibrators and curves by cross-validation over groups, and choose one.
 
-    The best by negative log likelihood on the sequences left out is taken; or the simplest of those
-    that are worse by no more than 0.0005 and by no more than the standard error of the difference,
-    group by group; or `Identity`, which does nothing, where no candidate gains more than the
-    standard error of its gain.
+    The candidate with the lowest held-out negative log likelihood is chosen; or the simplest of
+    those that are worse by at most 0.0005 and at most the standard error of the difference, paired
+    by group; or `Identity`, if no candidate gains more than the standard error of its gain.
 
     Parameters
     ----------
@@ -56,33 +55,33 @@ class AutoTemporalCalibrator(TemporalBase):
         and beta calibration, each constant, with an exponential decay, a spline and a random walk.
         `Identity` is always among them.
     folds : int, default=5
-        Parts that the groups are dealt to; each is predicted by fits to the others.
+        Number of folds. Groups are assigned to folds; each is predicted by a fit to the others.
     seed : int, default=0
-        Seed of the dealing. The same seed gives the same result.
+        Seed of the fold assignment. The same seed gives the same result.
     progress : bool, default=None
-        Whether to show how far a long fit is; None shows it on a terminal.
+        Whether to show the progress of a long fit; None shows it on a terminal.
     inputs : {"logits", "proba"}, default="logits"
-        What the predictions are.
+        Whether the predictions are logits or probabilities.
     classes : array-like, default=None
         The class of each column, in order; needed where ``y`` lacks one.
     time_column : int, str or pair of them, default=None
-        Which column of X holds the time; None: time is passed as a keyword.
+        Column of X that holds the time; None if time is passed as a keyword.
 
     Attributes
     ----------
     best_ : TemporalCalibrator
-        The one that was taken, fitted to all rows.
+        The chosen one, fitted to all rows.
     comparison_ : Comparison
-        A row for each candidate: what it did on rows left out, and whether it was chosen or why
-        not. Print it, or make a table of ``comparison_.to_dicts()``.
+        One row per candidate: its held-out results, and whether it was chosen or why not. Print it,
+        or make a data frame of ``comparison_.to_dicts()``.
     classes_ : ndarray of shape (K,)
         The classes, in the order of the columns of `predict_proba`.
 
     Notes
     -----
     Strengths are those that each candidate chose on all rows; coefficients and rates are fitted
-    anew for each fold. Intervals are those of the chosen candidate and ignore that it was chosen,
-    so that they are somewhat too narrow.
+    again for each fold. Intervals are those of the chosen candidate and ignore the selection, so
+    they are somewhat too narrow.
 
     Examples
     --------
@@ -126,32 +125,32 @@ class AutoTemporalCalibrator(TemporalBase):
         groups: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Compare the candidates on labelled predictions and fit the one that is taken.
+        """Compare the candidates on labeled predictions and fit the chosen one.
 
         Parameters
         ----------
         logits, y, time, groups, sample_weight
             As for `TemporalCalibrator.fit`. Without ``groups`` rows are taken as independent, and
-            those of one sequence land in several folds: then no comparison can be trusted.
+            those of one sequence are spread over several folds, which invalidates the comparison.
 
         Returns
         -------
         self
         """
-        self._folds()
-        given = None if self.candidates is None else self._given()
-        clocks = 1 if given is None else _clocks(given)
+        self._check_folds()
+        candidates = None if self.candidates is None else self._candidate_pairs()
+        n_clocks = 1 if candidates is None else _n_clocks(candidates)
         checked, times = self._check_fit_input(
             logits,
             y,
-            clocks=clocks,
+            n_clocks=n_clocks,
             inputs=self.inputs,
             classes=self.classes,
             time=time,
             groups=groups,
             sample_weight=sample_weight,
         )
-        pairs = given or default_candidates(checked.data.n_classes)
+        pairs = candidates or default_candidates(checked.data.n_classes)
         with one_blas_thread():
             fitted = self._choose(pairs, checked.data)
         for each in (self.best_, self):
@@ -171,25 +170,25 @@ class AutoTemporalCalibrator(TemporalBase):
         sample_weight: str | None = None,
         exact: bool = True,
     ) -> Self:
-        """Compare the candidates on labelled predictions in a table, and fit the one that is taken.
+        """Compare the candidates on labeled predictions in a table, and fit the chosen one.
 
-        Folds are made from the group ids, the same on every engine; up to a million groups they are
-        those of `fit`. Candidates must have coefficients (no binning, no isotonic regression).
+        Folds are derived from the group ids, the same on every engine; up to a million groups they
+        are those of `fit`. Candidates must have coefficients (no binning, no isotonic regression).
 
         Parameters
         ----------
         table, label, logits, proba, sample_weight, exact
             As in `Calibrator.fit_table`.
         time, groups : str
-            Columns of the times and of the sequence ids, without which there are no folds.
+            Columns of the times and of the sequence ids; the latter are needed for the folds.
 
         Returns
         -------
         self
         """
-        folds, seed = self._folds()
-        given = None if self.candidates is None else self._given()
-        labelled = self._read_table(
+        folds, seed = self._check_folds()
+        candidates = None if self.candidates is None else self._candidate_pairs()
+        labeled = self._read_table(
             table,
             self.classes,
             logits=logits,
@@ -199,33 +198,33 @@ class AutoTemporalCalibrator(TemporalBase):
             groups=groups,
             sample_weight=sample_weight,
         )
-        pairs = given or default_candidates(len(labelled.classes))
-        # The calibration error over time asks for times even if no candidate does.
+        pairs = candidates or default_candidates(len(labeled.classes))
+        # The calibration error over time needs times even if no candidate does.
         needs = TableNeeds((Spline(), *(curve for _, curve in pairs)), (folds, seed))
-        data = prepare_table_fit(labelled, needs, exact=exact)
+        data = prepare_table_fit(labeled, needs, exact=exact)
         with one_blas_thread():
             fitted = self._choose(pairs, data)
         summary = with_table_details(self._with_choice(fitted.summary), data, fitted.map, None)
         for each in (self.best_, self):
-            each._store_table_fit(replace(fitted, summary=summary), labelled)
+            each._store_table_fit(replace(fitted, summary=summary), labeled)
         return self
 
-    def _folds(self) -> tuple[int, int]:
+    def _check_folds(self) -> tuple[int, int]:
         folds, seed = check_positive_int(self.folds, "folds"), check_seed(self.seed)
         if folds < 2:
             raise InputError(f"folds must be at least 2, to leave something out, but it is {folds}")
         return folds, seed
 
     def _choose(self, pairs: list[tuple[Calibrator, Curve]], data: FitData) -> TemporalFitResult:
-        """Compare the candidates and return the fit of the one that is taken."""
-        nothing: list[tuple[Calibrator, Curve]] = [(Identity(), Constant())]
-        tried = cross_validate(nothing + pairs, data, *self._folds(), self.progress)
-        self.comparison_, chosen = compare([one.tried for one in tried], data, nothing=0)
-        fitted = tried[chosen].fitted
+        """Compare the candidates and return the fit of the chosen one."""
+        identity: list[tuple[Calibrator, Curve]] = [(Identity(), Constant())]
+        trials = cross_validate(identity + pairs, data, *self._check_folds(), self.progress)
+        self.comparison_, chosen = compare([one.held_out for one in trials], data, identity=0)
+        fitted = trials[chosen].fitted
         assert fitted is not None
-        for message in tried[chosen].warned:
-            warn_user(str(message), type(message))
-        calibrator, curve = (nothing + pairs)[chosen]
+        for warning in trials[chosen].warnings_raised:
+            warn_user(str(warning), type(warning))
+        calibrator, curve = (identity + pairs)[chosen]
         self.best_ = TemporalCalibrator(
             clone(calibrator).set_params(inputs=self.inputs, classes=self.classes),
             curve,
@@ -234,7 +233,7 @@ class AutoTemporalCalibrator(TemporalBase):
         return fitted
 
     def _with_choice(self, summary: Summary) -> Summary:
-        """Add what was chosen, and what that does to the numbers."""
+        """Add the choice to the summary, and a note on selection bias."""
         choice = {
             "chosen": f"{self.comparison_.chosen.name} of {len(self.comparison_)} candidates",
             "chosen_because": self.comparison_.chosen.verdict.removeprefix("chosen: "),
@@ -246,29 +245,28 @@ class AutoTemporalCalibrator(TemporalBase):
         return "a comparison needs all rows. What it chose has one: best_, after fit"
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the choice and the comparison to a model file, to be read by `tempocal.load`."""
+        """Write the chosen model and the comparison to a file, to be read by `tempocal.load`."""
         check_is_fitted(self, "map_")
         write_document(path, auto_to_content(self))
 
     def as_temporal(self) -> list[TemporalCalibrator]:
-        """Return the candidates that were given, each as a `TemporalCalibrator`."""
-        return [TemporalCalibrator(*pair) for pair in self._given()]
+        """Return the given candidates, each as a `TemporalCalibrator`."""
+        return [TemporalCalibrator(*pair) for pair in self._candidate_pairs()]
 
-    def _given(self) -> list[tuple[Calibrator, Curve]]:
-        """Return candidates as pairs, whatever way they were given."""
+    def _candidate_pairs(self) -> list[tuple[Calibrator, Curve]]:
+        """Return the given candidates as pairs of a calibrator and a curve."""
         assert self.candidates is not None
-        pairs = [_pair(one, self.inputs) for one in self.candidates]
+        pairs = [_to_pair(one, self.inputs) for one in self.candidates]
         if not pairs:
             raise InputError("candidates is empty: give some, or None for the usual ones")
         return pairs
 
 
-def _pair(candidate: Any, inputs: Inputs) -> tuple[Calibrator, Curve]:
-    """Return the calibrator and the curve of a candidate."""
+def _to_pair(candidate: Any, inputs: Inputs) -> tuple[Calibrator, Curve]:
     if isinstance(candidate, TemporalCalibrator):
         if candidate.time_column is not None:
             raise InputError("say time_column of AutoTemporalCalibrator itself, not of a candidate")
-        calibrator, curve = candidate._parts()
+        calibrator, curve = candidate._calibrator_and_curve()
         calibrator = with_shrinkage(calibrator, candidate.shrinkage)
     elif isinstance(candidate, tuple) and len(candidate) == 2:
         calibrator, curve = candidate
@@ -289,8 +287,8 @@ def _pair(candidate: Any, inputs: Inputs) -> tuple[Calibrator, Curve]:
     return calibrator, curve
 
 
-def _clocks(pairs: list[tuple[Calibrator, Curve]]) -> int:
-    """How many columns time has, for all candidates alike."""
+def _n_clocks(pairs: list[tuple[Calibrator, Curve]]) -> int:
+    """Return the number of time columns, which must be the same for all candidates."""
     counts = {curve.n_clocks for _, curve in pairs if curve != Constant()}
     if len(counts) > 1:
         raise InputError("candidates must all go along one clock, or all along two")
@@ -298,7 +296,7 @@ def _clocks(pairs: list[tuple[Calibrator, Curve]]) -> int:
 
 
 def default_candidates(n_classes: int) -> list[tuple[Calibrator, Curve]]:
-    """Return the candidates that are compared where none are given."""
+    """Return the candidates to compare if none are given."""
     second = PlattScaling if n_classes == 2 else VectorScaling
     return [
         (kind(), curve)

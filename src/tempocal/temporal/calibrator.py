@@ -39,25 +39,26 @@ class TemporalCalibrator(TemporalBase):
     Parameters
     ----------
     calibrator : calibrator, default=None
-        What is fitted; None is ``TemperatureScaling()``. It says whether predictions are logits or
-        probabilities, and which classes there are.
+        The calibrator to fit; None is ``TemperatureScaling()``. Its ``inputs`` and ``classes`` are
+        used.
     curve : curve, default=None
-        How its parameters may change; None is ``ExponentialDecay()``. Calibrators without
-        parameters (binning, isotonic regression) go with ``PerStep`` only.
+        How its parameters change along time; None is ``ExponentialDecay()``. Calibrators without
+        parameters (binning, isotonic regression) support only ``PerStep``.
     shrinkage : "auto", float or pair of floats, default=None
-        Pull of the parameters towards doing nothing; None takes that of the calibrator. "auto" is
-        a strength from the data, 0 plain maximum likelihood as in the paper.
+        Strength of the penalty that shrinks the parameters towards the identity; None takes that of
+        the calibrator. "auto" estimates it from the data, 0 is plain maximum likelihood as in the
+        paper.
     time_column : int, str or pair of them, default=None
-        Which column of X holds the time, for scikit-learn's cross-validation, which passes no
-        keywords to `predict_proba`. None: time is passed as a keyword.
+        Column of X that holds the time, for scikit-learn's cross-validation, which passes no
+        keywords to `predict_proba`. None if time is passed as a keyword.
 
     Attributes
     ----------
     alpha_, beta_, gamma_, time_origin_
         Of an exponential: ``gamma_ - alpha_ * exp(-beta_ * (time - time_origin_))`` in the units of
-        the user's time (seconds, for datetimes and timedeltas). The origin is 0, or where that
-        would make alpha infinite the first time. With several parameters they are arrays, in the
-        order of `parameters_at`; one against the rest, with a row for each class.
+        the user's time (seconds, for datetimes and timedeltas). The origin is 0, or the first time
+        if alpha would overflow. With several parameters they are arrays, in the order of
+        `parameters_at`; one-vs-rest calibrators have one row per class.
     classes_ : ndarray of shape (K,)
         The classes, in the order of the columns of `predict_proba`.
 
@@ -93,12 +94,12 @@ class TemporalCalibrator(TemporalBase):
         groups: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Fit to labelled predictions and their times.
+        """Fit to labeled predictions and their times.
 
         Parameters
         ----------
         logits : array-like of shape (n,), (n, 1) or (n, K)
-            What the classifier gave; with ``time_column``, and the times among its columns.
+            Output of the classifier; with ``time_column``, including the column of times.
         y : array-like of shape (n,)
             True classes, labels of any kind.
         time : array-like of shape (n,), or (n, 2) for a `Surface`
@@ -107,14 +108,14 @@ class TemporalCalibrator(TemporalBase):
             Sequence, or coarser cluster, that each row belongs to. Without it rows are taken as
             independent.
         sample_weight : array-like of shape (n,), default=None
-            Weights; a weight of 2 is the same as the row twice.
+            Weights; a weight of 2 is equivalent to repeating the row.
 
         Returns
         -------
         self
         """
         given = {"time": time, "groups": groups, "sample_weight": sample_weight}
-        return self._fit_timed(logits, y, self._parts()[0].classes, given)
+        return self._fit_rows_and_times(logits, y, self._calibrator_and_curve()[0].classes, given)
 
     @PartialFit
     def partial_fit(
@@ -128,11 +129,11 @@ class TemporalCalibrator(TemporalBase):
         classes: Any = None,
         keep: float = 1.0,
     ) -> Self:
-        """Learn from more rows, without those that came before.
+        """Update the fit with more rows, without the earlier ones.
 
-        As `TemperatureScaling.partial_fit` does, and the bands are updated as well. The rates of an
-        exponential, the knots of a spline and the range of time stay as they are until the next
-        `fit`; steps that `PerStep` had not seen get coefficients of their own.
+        This works as `TemperatureScaling.partial_fit` does, and updates the bands as well. The
+        rates of an exponential, the knots of a spline and the range of time are kept until the next
+        `fit`; new steps of `PerStep` get their own coefficients.
 
         Parameters
         ----------
@@ -147,8 +148,8 @@ class TemporalCalibrator(TemporalBase):
 
         Notes
         -----
-        ``summary()`` counts all rows. Its NLL after calibration is of the rows of each call as they
-        were calibrated before it, but for the first call.
+        ``summary()`` counts all rows. Its NLL after calibration evaluates the rows of each call,
+        except the first, with the model before that call.
 
         Examples
         --------
@@ -164,48 +165,48 @@ class TemporalCalibrator(TemporalBase):
         600
         """
         given = {"time": time, "groups": groups, "sample_weight": sample_weight}
-        share, own = check_keep(keep), self._parts()[0]
+        factor, own = check_keep(keep), self._calibrator_and_curve()[0]
         if not hasattr(self, "map_"):
-            self._fit_timed(logits, y, check_first_classes(classes, own.classes), given)
+            self._fit_rows_and_times(logits, y, check_first_classes(classes, own.classes), given)
             self._online_state = mark_for_saving(self._online_state)
             return self
         if self.time_column is not None:
             self._check_feature_names(ensure_array_like(logits, "X"))
-        known = require_online_state(self._online_state).discounted(share)
+        state = require_online_state(self._online_state).discounted(factor)
         check_later_classes(classes, self.classes_)
-        checked, times = self._check_timed(logits, y, self.classes_, given)
+        checked, times = self._check_rows_and_times(logits, y, self.classes_, given)
         require_same_kind(times, self.time_kinds_)
         if self.time_column is None:
             self._check_feature_names(checked.logits)
         check_later_groups(checked.data.groups, self.summary_.n_groups)
-        calibrator, curve = with_shrinkage(own, self.shrinkage), self._parts()[1]
+        calibrator, curve = with_shrinkage(own, self.shrinkage), self._calibrator_and_curve()[1]
         with one_blas_thread():
-            online_state = update_along_time(
+            updated = update_along_time(
                 calibrator,
                 curve,
-                known=known,
+                state=state,
                 fitted=self.map_,
                 summary=self.summary_,
                 data=checked.data,
             )
-        self._set_fitted(online_state, self.classes_, self.time_kinds_)
+        self._set_fitted(updated, self.classes_, self.time_kinds_)
         self._online_state = mark_for_saving(self._online_state)
         return self
 
-    def _fit_timed(self, logits: Any, y: Any, classes: Any, given: dict[str, Any]) -> Self:
-        calibrator, curve = self._parts()
-        checked, times = self._check_timed(logits, y, classes, given)
+    def _fit_rows_and_times(self, logits: Any, y: Any, classes: Any, given: dict[str, Any]) -> Self:
+        calibrator, curve = self._calibrator_and_curve()
+        checked, times = self._check_rows_and_times(logits, y, classes, given)
         with one_blas_thread():
             fitted = fit_along_time(calibrator, curve, self.shrinkage, checked.data)
         self._store_fit(fitted, checked, times.kinds, logits)
         return self
 
-    def _check_timed(
+    def _check_rows_and_times(
         self, logits: Any, y: Any, classes: Any, given: dict[str, Any]
     ) -> tuple[CheckedRows, Times]:
-        calibrator, curve = self._parts()
+        calibrator, curve = self._calibrator_and_curve()
         return self._check_fit_input(
-            logits, y, clocks=curve.n_clocks, inputs=calibrator.inputs, classes=classes, **given
+            logits, y, n_clocks=curve.n_clocks, inputs=calibrator.inputs, classes=classes, **given
         )
 
     def fit_table(  # type: ignore[override]
@@ -220,10 +221,10 @@ class TemporalCalibrator(TemporalBase):
         sample_weight: str | None = None,
         exact: bool = True,
     ) -> Self:
-        """Fit to labelled predictions in a table, without moving its rows.
+        """Fit to labeled predictions in a table, without loading its rows into memory.
 
-        The answer is that of `fit` to the same rows; see `Calibrator.fit_table`. More than 2,048
-        distinct times are put into as many cells in the table, as `fit` does with arrays.
+        The result is that of `fit` to the same rows; see `Calibrator.fit_table`. More than 2,048
+        distinct times are binned into as many cells, as `fit` does with arrays.
 
         Parameters
         ----------
@@ -247,8 +248,8 @@ class TemporalCalibrator(TemporalBase):
         >>> cal.parameters_at([0, 24])["inverse_temperature"].round(1)
         array([0.3, 1.1])
         """
-        calibrator, curve = self._parts()
-        labelled = self._read_table(
+        calibrator, curve = self._calibrator_and_curve()
+        labeled = self._read_table(
             table,
             calibrator.classes,
             logits=logits,
@@ -258,19 +259,19 @@ class TemporalCalibrator(TemporalBase):
             groups=groups,
             sample_weight=sample_weight,
         )
-        data = prepare_table_fit(labelled, self._needs(), exact=exact)
+        data = prepare_table_fit(labeled, self._table_needs(), exact=exact)
         with one_blas_thread():
             fitted = fit_along_time(calibrator, curve, self.shrinkage, data)
-            rough = None
+            coarse = None
             if not exact:
-                rough = fit_along_time(calibrator, curve, self.shrinkage, data.coarser()).map
-        summary = with_table_details(fitted.summary, data, fitted.map, rough)
-        self._store_table_fit(replace(fitted, summary=summary), labelled)
+                coarse = fit_along_time(calibrator, curve, self.shrinkage, data.coarser()).map
+        summary = with_table_details(fitted.summary, data, fitted.map, coarse)
+        self._store_table_fit(replace(fitted, summary=summary), labeled)
         return self
 
     def _why_no_partial_fit(self) -> str | None:
         try:
-            inner = self._parts()[0]
+            inner = self._calibrator_and_curve()[0]
         except InputError as error:
             return str(error)
         if isinstance(inner, ParametricCalibrator):
@@ -284,15 +285,15 @@ class TemporalCalibrator(TemporalBase):
 
     @property
     def inputs(self) -> Any:  # type: ignore[override]
-        """What the predictions are, as the calibrator says."""
-        return self._parts()[0].inputs
+        """Whether the predictions are logits or probabilities, from the calibrator."""
+        return self._calibrator_and_curve()[0].inputs
 
-    def _needs(self) -> TableNeeds:
-        calibrator, curve = self._parts()
-        inner = with_shrinkage(calibrator, self.shrinkage)._needs()
+    def _table_needs(self) -> TableNeeds:
+        calibrator, curve = self._calibrator_and_curve()
+        inner = with_shrinkage(calibrator, self.shrinkage)._table_needs()
         return TableNeeds((curve,), inner.folds if isinstance(curve, Constant) else None)
 
-    def _parts(self) -> tuple[Calibrator, Curve]:
+    def _calibrator_and_curve(self) -> tuple[Calibrator, Curve]:
         calibrator = TemperatureScaling() if self.calibrator is None else self.calibrator
         curve = ExponentialDecay() if self.curve is None else self.curve
         if not isinstance(calibrator, Calibrator) or isinstance(calibrator, TemporalBase):

@@ -1,4 +1,4 @@
-"""Candidates side by side, on sequences that they were not fitted to, and which one to take."""
+"""Comparison of candidates on held-out sequences, and the choice among them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -9,11 +9,10 @@ import numpy as np
 from tempocal.calibrators.fit_data import FitData
 from tempocal.temporal.held_out import GroupLosses, RowLosses
 
-# A simpler candidate is taken if it is worse by no more than its standard error, nor by this.
+# A simpler candidate is chosen if its loss is higher by at most its standard error and this.
 TOLERATED = 5e-4
-# Candidates whose losses differ by less than this share are equal in all digits that are printed,
-# and nearly as close as fits come to their optimum. Their standard error over a few groups can be
-# smaller still.
+# Losses with a smaller relative difference count as equal: they agree in all printed digits and
+# nearly to the precision of the fits. Their standard error over a few groups can be even smaller.
 EQUAL = 1e-6
 COLUMNS = ("NLL", "error", "to best", "its error", "ECE", "parameters", "seconds")
 
@@ -27,15 +26,15 @@ class Candidate:
     name : str
         Calibrator and curve.
     nll, nll_error : float
-        Mean negative log likelihood of rows left out, and its standard error over groups.
+        Mean negative log likelihood of held-out rows, and its standard error over groups.
     difference, difference_error : float
-        By how much it is worse than the best, group by group, and the standard error of that.
+        Difference of the mean to the best candidate, paired by group, and its standard error.
     ece_over_time : float
-        Calibration error of rows left out, on average over stretches of time.
+        Calibration error of held-out rows, averaged over bins of time.
     parameters : float
         Effective number of parameters.
     seconds : float
-        Time that its fits took.
+        Duration of its fits.
     verdict : str
         Chosen, or why not.
     """
@@ -73,7 +72,7 @@ class Comparison(Sequence[Candidate]):
         return next(one for one in self.candidates if one.verdict.startswith("chosen"))
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return one dictionary for each candidate, ready for a table of any library."""
+        """Return one dictionary per candidate, for instance for a data frame."""
         return [asdict(one) for one in self.candidates]
 
     def __str__(self) -> str:
@@ -97,7 +96,7 @@ class Comparison(Sequence[Candidate]):
 
 @dataclass(frozen=True)
 class HeldOutResult:
-    """What a candidate did on the rows left out; no losses if it failed."""
+    """Held-out losses of a candidate, None if its fit failed."""
 
     name: str
     losses: RowLosses | GroupLosses | None
@@ -107,38 +106,40 @@ class HeldOutResult:
     failure: str = ""
 
 
-def compare(tried: Sequence[HeldOutResult], data: FitData, nothing: int) -> tuple[Comparison, int]:
-    """Judge candidates by their losses and choose one; ``nothing`` is where Identity stands.
+def compare(
+    results: Sequence[HeldOutResult], data: FitData, identity: int
+) -> tuple[Comparison, int]:
+    """Compare candidates by their held-out losses and choose one; ``identity`` is Identity's index.
 
-    The best by mean loss is taken, unless Identity, or a simpler candidate that is hardly worse,
-    is within the standard error of the difference, which is taken group by group.
+    The best by mean loss is chosen, unless Identity is within one standard error of it, or a
+    simpler candidate within one standard error and ``TOLERATED``. Differences are paired by group.
     """
-    means = [np.inf if one.losses is None else one.losses.mean for one in tried]
+    means = [np.inf if one.losses is None else one.losses.mean for one in results]
     best = int(np.argmin(means))
-    rows = [_judge(one, tried[best]) for one in tried]
-    chosen = _choose(rows, best, nothing)
-    judged = [
+    rows = [_to_candidate(one, results[best]) for one in results]
+    chosen = _choose(rows, best, identity)
+    candidates = [
         replace(row, verdict=_verdict(row, one.failure, rows[chosen], rows[best]))
-        for row, one in zip(rows, tried, strict=True)
+        for row, one in zip(rows, results, strict=True)
     ]
     order = np.argsort(means, kind="stable")
     n_groups = None if data.groups is None else data.groups.count
-    return Comparison(tuple(judged[k] for k in order), n_groups), chosen
+    return Comparison(tuple(candidates[k] for k in order), n_groups), chosen
 
 
-def _judge(one: HeldOutResult, best: HeldOutResult) -> Candidate:
+def _to_candidate(one: HeldOutResult, best: HeldOutResult) -> Candidate:
     if one.losses is None or best.losses is None:
-        nll = error = difference = spread = np.nan
+        nll = nll_error = difference = difference_error = np.nan
     else:
-        nll, error = one.losses.mean, one.losses.error
-        paired = one.losses.minus(best.losses)  # type: ignore[arg-type]
-        difference, spread = paired.mean, paired.error
+        nll, nll_error = one.losses.mean, one.losses.standard_error
+        paired = one.losses.subtract(best.losses)  # type: ignore[arg-type]
+        difference, difference_error = paired.mean, paired.standard_error
     return Candidate(
         one.name,
         nll,
-        error,
+        nll_error,
         difference,
-        spread,
+        difference_error,
         one.ece_over_time,
         one.parameters,
         one.seconds,
@@ -146,20 +147,20 @@ def _judge(one: HeldOutResult, best: HeldOutResult) -> Candidate:
     )
 
 
-def _choose(rows: Sequence[Candidate], best: int, nothing: int) -> int:
-    if not _is_worse(rows[nothing]):
-        return nothing
+def _choose(rows: Sequence[Candidate], best: int, identity: int) -> int:
+    if not _is_worse(rows[identity]):
+        return identity
     good = [
         k
         for k, row in enumerate(rows)
         if row.parameters <= rows[best].parameters + 0.5 and not _is_worse(row, TOLERATED)
     ]
-    # Of candidates with about as many parameters, the first in the list is the simplest.
+    # Among candidates with about the same number of parameters, take the first in the list.
     return min(good, key=lambda k: (round(rows[k].parameters), k), default=best)
 
 
 def _is_worse(row: Candidate, tolerated: float = np.inf) -> bool:
-    """Tell whether it is worse than the best, by more than its standard error or is tolerated."""
+    """Whether it is worse than the best by more than its standard error or ``tolerated``."""
     return not row.difference <= max(min(row.difference_error, tolerated), EQUAL * abs(row.nll))
 
 

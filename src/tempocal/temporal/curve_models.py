@@ -1,4 +1,4 @@
-"""Fit the coefficients of a calibrator along a curve."""
+"""Fit, refit and update models whose coefficients are ``theta(t) = sum_k basis_k(t) table[k]``."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -30,10 +30,10 @@ from tempocal.solve import (
     update_fit,
 )
 
-# With a curve there are several times as many coefficients, most of which see few of the keys.
-MOST_COEFFICIENTS = 2000
-# Where no step knows of another, their Hessians are blocks, of which there can be more.
-MOST_SEPARATE = 10_000
+# A curve has several times as many coefficients, but most of them affect few keys.
+MAX_COEFFICIENTS = 2000
+# With independent steps the Hessian is block diagonal, which allows more coefficients.
+MAX_BLOCKWISE = 10_000
 
 
 @dataclass(frozen=True)
@@ -50,18 +50,18 @@ class CurveFit:
 
     @cached
     def basis(self) -> Basis:
-        """Functions of time that were fitted."""
+        """Basis functions at the fitted rates."""
         return self.shape_at(self.log_rates).basis
 
     @cached
     def table(self) -> Array:
-        """Numbers of the map: (functions, numbers)."""
+        """Coefficients of the map's parameters: (basis functions, parameters)."""
         theta = self.result.solution.theta.reshape(-1, len(self.model.identity))
-        plain = self.result.strengths[0] == 0.0
-        return self.model.numbers(self.tidy(theta, plain))
+        unpenalized = self.result.strengths[0] == 0.0
+        return self.model.numbers(self.tidy(theta, unpenalized))
 
     def shape_at(self, log_rates: Sequence[float]) -> Shape:
-        """Return the shape at other rates."""
+        """Return the basis and its penalties at these rates."""
         return self.track.shape(np.exp(log_rates).tolist())
 
 
@@ -71,15 +71,15 @@ def fit_models(family: Family, track: Track, shrinkage: Shrinkage, data: FitData
 
 
 def refit_models(family: Family, track: Track, fitted: Sequence[CurveFit]) -> list[CurveFit]:
-    """Fit the same models to other rows on the same keys, with the strengths they had.
+    """Fit the same models to other rows on the same keys, at the same strengths.
 
-    Coefficients and rates are fitted anew, but start from where they were.
+    Coefficients and rates are fitted again, with a warm start.
     """
     pairs = zip(family.models, fitted, strict=True)
-    again = [_refit(model, track, previous) for model, previous in pairs]
-    if any(one.result.solution.unbounded for one in again):
+    refits = [_refit(model, track, previous) for model, previous in pairs]
+    if any(one.result.solution.unbounded for one in refits):
         raise NoFiniteOptimumError("without some of the groups the best coefficients are infinite")
-    return again
+    return refits
 
 
 def update_models(
@@ -89,13 +89,13 @@ def update_models(
     shrinkage: Shrinkage,
     groups: Groups | None,
 ) -> list[CurveFit]:
-    """Fit the same models to later rows, given the posteriors from the earlier ones.
+    """Update the posteriors of the models with later rows.
 
-    Rates stay as they were; the track and the groups are those of the new rows.
+    Rates are kept; the track and the groups are those of the new rows.
     """
     models = []
     for model, previous in zip(family.models, known, strict=True):
-        problem, separate = _problem_after(model, track, previous)
+        problem, separate = _update_problem(model, track, previous)
         result = update_fit(problem, previous, groups, blockwise=separate)
         check_solution(problem, result, shrinkage, track.grid.times)
         models.append(
@@ -113,7 +113,7 @@ def update_models(
 
 
 def to_curves(family: Family, fitted: Sequence[CurveFit]) -> Curves:
-    """Make the map of the models together."""
+    """Combine the fitted models into one map."""
     return Curves(
         family.form, tuple(one.basis for one in fitted), tuple(one.table for one in fitted)
     )
@@ -125,11 +125,11 @@ def _fit(
     if isinstance(track.shape((1.0,) * track.n_rates).basis, ConstantBasis):
         return _fit_constant(model, family, track, shrinkage, data)
     given: FixedStrengths = check_shrinkage(shrinkage) or (None, None)
-    # Slopes and biases are each as smooth as they need to be.
+    # Slopes and biases have separate smoothness penalties.
     fixed_strengths = given + tuple(
         None if one is None else one / unit for one in track.smoothness for unit in model.units
     )
-    first = _problem(model, track)
+    first = _initial_problem(model, track)
     if first.n_coefficients > first.max_newton:
         raise TooManyCoefficientsError(
             f"the curve has {track.grid.n_keys} times and the calibrator {len(model.identity)} "
@@ -176,26 +176,32 @@ def _refit(model: LinearModel, track: Track, previous: CurveFit) -> CurveFit:
 
     if track.n_rates:
         iterate = RateIterate(previous.log_rates, previous.result.solution)
-        found = fit_profile(at_rates, track.n_rates, strengths, iterate)
-        result = RegularizedFit(found.solution, strengths)
-        problem = at_rates(found.log_rates)
+        profile = fit_profile(at_rates, track.n_rates, strengths, iterate)
+        result = RegularizedFit(profile.solution, strengths)
+        problem = at_rates(profile.log_rates)
         return CurveFit(
-            model, track, problem, result, found.log_rates, previous.fixed_strengths, previous.tidy
+            model,
+            track,
+            problem,
+            result,
+            profile.log_rates,
+            previous.fixed_strengths,
+            previous.tidy,
         )
     problem = at_rates(())
-    # A step without rows must not keep its previous coefficients.
+    # No warm start: a step without rows must not keep its earlier value.
     solution = fit_blockwise(problem, strengths) if shape.separate else None
     result = RegularizedFit(solution or fit(problem, strengths, start), strengths)
     return replace(previous, model=model, track=track, problem=problem, result=result)
 
 
-def _problem_after(model: LinearModel, track: Track, previous: Posterior) -> tuple[Problem, bool]:
-    """Make the problem of later rows, and tell whether its steps are fitted apart."""
+def _update_problem(model: LinearModel, track: Track, previous: Posterior) -> tuple[Problem, bool]:
+    """Return the problem of later rows, and whether its steps are independent."""
     shape = track.shape(np.exp(previous.log_rates).tolist())
     problem = _with_shape(model.problem(track.grid.keys, track.grid.n_keys), model, track, shape)
     problem = replace(problem, earlier_loss=previous.quadratic_loss)
     if not shape.separate:
-        # The keys are those of the new rows, not the steps that the curve was laid along.
+        # The keys are those of the new rows, not the grid of the first fit.
         problem = replace(problem, basis=shape.basis(track.grid.times))
     return problem, shape.separate
 
@@ -203,7 +209,7 @@ def _problem_after(model: LinearModel, track: Track, previous: Posterior) -> tup
 def _fit_constant(
     model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, data: FitData
 ) -> CurveFit:
-    """Fit as the calibrator alone would."""
+    """Fit as the calibrator would without time."""
     problem, result, fixed_strengths = fit_alone(model, family, shrinkage, data)
     return CurveFit(
         model, track, problem, result, (1.0,) * track.n_rates, fixed_strengths, family.tidy
@@ -220,16 +226,16 @@ def _fit_linear(
     return fit_by_evidence(problem, groups, fixed_strengths, fit=method)
 
 
-def _problem(model: LinearModel, track: Track) -> Problem:
-    """Make the problem at some rate, whatever it is."""
+def _initial_problem(model: LinearModel, track: Track) -> Problem:
+    """Return the problem at an arbitrary rate."""
     problem = model.problem(track.grid.keys, track.grid.n_keys)
     shape = track.shape((1.0,) * track.n_rates)
-    newton = max(model.max_newton, MOST_SEPARATE if shape.separate else MOST_COEFFICIENTS)
+    newton = max(model.max_newton, MAX_BLOCKWISE if shape.separate else MAX_COEFFICIENTS)
     return _with_shape(replace(problem, max_newton=newton), model, track, shape)
 
 
 def _with_shape(problem: Problem, model: LinearModel, track: Track, shape: Shape) -> Problem:
-    """Let every coefficient of a model be a curve of this shape."""
+    """Expand every coefficient of the model in the basis of this shape."""
     changed = replace(
         problem, basis=_basis_at_keys(shape.basis, track), penalties=_penalties(model, shape)
     )
@@ -246,7 +252,7 @@ def _with_shape(problem: Problem, model: LinearModel, track: Track, shape: Shape
 
 def _basis_at_keys(basis: Basis, track: Track) -> Array | Codes:
     if isinstance(basis, StepBasis | BinBasis):
-        # Every key is a step of its own.
+        # Every key is its own step.
         return np.arange(track.grid.n_keys, dtype=np.intp)
     return basis(track.grid.times)
 
@@ -254,26 +260,30 @@ def _basis_at_keys(basis: Basis, track: Track) -> Array | Codes:
 def _penalties(model: LinearModel, shape: Shape) -> tuple[Penalty, ...]:
     biases, width, (of_slopes, of_biases) = model.biases, len(model.identity), model.units
     penalties = [
-        Penalty("slopes", _on_curve(shape.level, model.slopes), unit=of_slopes),
-        Penalty("biases", _on_curve(shape.level, biases), unit=of_biases),
+        Penalty("slopes", _expand_penalty(shape.level, model.slopes), unit=of_slopes),
+        Penalty("biases", _expand_penalty(shape.level, biases), unit=of_biases),
     ]
     others = (biases == 0.0).astype(np.float64)
-    for number, smooth in enumerate(shape.smooth):
-        which = "" if len(shape.smooth) == 1 else f"_along_clock_{number + 1}"
+    for index, smooth in enumerate(shape.smooth):
+        which = "" if len(shape.smooth) == 1 else f"_along_clock_{index + 1}"
         penalties += [
-            Penalty(f"smoothness_of_slopes{which}", _on_curve(smooth, others), width, of_slopes),
-            Penalty(f"smoothness_of_biases{which}", _on_curve(smooth, biases), width, of_biases),
+            Penalty(
+                f"smoothness_of_slopes{which}", _expand_penalty(smooth, others), width, of_slopes
+            ),
+            Penalty(
+                f"smoothness_of_biases{which}", _expand_penalty(smooth, biases), width, of_biases
+            ),
         ]
     return tuple(penalties)
 
 
-def _on_curve(penalty_matrix: Array, which: Array) -> Array:
-    """Apply a penalty on the basis functions to some coefficients of a key."""
+def _expand_penalty(penalty_matrix: Array, which: Array) -> Array:
+    """Apply a penalty on the basis functions to the coefficients in ``which`` (0 or 1 each)."""
     if penalty_matrix.ndim == 1:
         return np.outer(penalty_matrix, which).ravel()
     if len(which) == 1:
         return np.asarray(penalty_matrix * which[0], dtype=np.float64)
     n = penalty_matrix.shape[-1] * len(which)
-    # Kronecker's product of the last two axes.
+    # Kronecker product over the last two axes.
     products = penalty_matrix[..., :, None, :, None] * np.diag(which)[:, None, :]
     return products.reshape(*penalty_matrix.shape[:-2], n, n)

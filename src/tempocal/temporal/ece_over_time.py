@@ -1,4 +1,4 @@
-"""Calibration error on average over stretches of time."""
+"""Expected calibration error (ECE), averaged over bins of time."""
 
 import numpy as np
 
@@ -9,16 +9,13 @@ from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.tables.losses_by_key import MappedRows
 
-# Stretches of about as many rows each, as in the paper's figures; where there are two clocks, of
-# the first one. Within each, bins of equal width as in `tempocal.metrics.ece`.
+# Time bins of about equal row counts, as in the paper's figures, on the first clock if there are
+# two. Within each, confidence bins of equal width as in `tempocal.metrics.ece`.
 TIME_BINS, BINS = 20, 15
 
 
 def ece_over_time(proba: Array, data: FitData) -> float:
-    """Mean over stretches of time of the calibration error of the predicted class.
-
-    All stretches at once: sums over (stretch, bin), as the metrics make them over bins.
-    """
+    """Mean over time bins of the ECE of the predicted class, from sums over (time bin, bin)."""
     assert data.times is not None
     weights = np.ones(len(proba)) if data.weights is None else data.weights
     time_bin = _time_bins(data.times, data.weights)
@@ -32,14 +29,14 @@ def ece_over_time(proba: Array, data: FitData) -> float:
     return float(errors.mean())
 
 
-def ece_over_time_of_table(data: TableFitData, scored: MappedRows) -> float:
-    """Return the same of the rows of a table, in two sums by stretch and bin."""
-    atoms = data.finest_keys
-    ends = None if atoms.time_keys is None else atoms.time_keys.time_range
-    stretch_of = PerStep(bins=TIME_BINS).track(atoms.times, atoms.weights, ends).grid.keys
-    found = scored.gaps(stretch_of, BINS)
-    gaps = np.bincount(found["time_bin"], np.abs(found["gap"]), minlength=TIME_BINS)
-    totals = np.bincount(found["time_bin"], found["mass"], minlength=TIME_BINS)
+def ece_over_time_of_table(data: TableFitData, mapped: MappedRows) -> float:
+    """Return the same for the rows of a table, summed by (time bin, bin) in the table."""
+    keys = data.finest_keys
+    time_range = None if keys.time_keys is None else keys.time_keys.time_range
+    time_bin_of_key = PerStep(bins=TIME_BINS).track(keys.times, keys.weights, time_range).grid.keys
+    sums = mapped.gaps(time_bin_of_key, BINS)
+    gaps = np.bincount(sums["time_bin"], np.abs(sums["gap"]), minlength=TIME_BINS)
+    totals = np.bincount(sums["time_bin"], sums["mass"], minlength=TIME_BINS)
     return float((gaps[totals > 0] / totals[totals > 0]).mean())
 
 

@@ -1,4 +1,4 @@
-"""Fit a calibrator along a curve, and say what came of it."""
+"""Fit a calibrator along a curve, with bands and a summary."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -29,15 +29,15 @@ from tempocal.temporal.curve_models import CurveFit, fit_models, refit_models, t
 from tempocal.temporal.gain_interval import compare_losses
 from tempocal.temporal.per_step_maps import fit_each_step
 
-# Steps with fewer groups than this, or rows where there are no groups, are called thin.
+# Steps with fewer groups than this (rows, without groups) are reported as thin.
 THIN = 20
-# Keys beyond which time is continuous, and none is called thin.
-MOST_STEPS = 256
+# With more steps time counts as continuous, and no step is reported as thin.
+MAX_STEPS = 256
 
 
 @dataclass(frozen=True)
 class TemporalFitResult:
-    """A map along time, its bands, one for each model, and the facts of the fit."""
+    """The fitted map along time, one band per model, and the summary of the fit."""
 
     map: TemporalMap
     bands: tuple[Band | StepBand, ...]
@@ -51,7 +51,7 @@ class TemporalFitResult:
 def fit_along_time(
     calibrator: Calibrator, curve: Curve, shrinkage: Shrinkage | None, data: FitData
 ) -> TemporalFitResult:
-    """Fit to checked rows."""
+    """Fit a calibrator along a curve to checked rows."""
     assert data.times is not None
     calibrator = with_shrinkage(calibrator, shrinkage)
     track = data.track(curve)
@@ -59,10 +59,10 @@ def fit_along_time(
         warn_of_stray_times(track.bulk, data.total_weight)
     kept = data if track.kept is None else data.take(track.kept)
     if isinstance(calibrator, Identity):
-        return _do_nothing(calibrator, curve, track, data)
+        return _identity_result(calibrator, curve, track, data)
     if not isinstance(calibrator, ParametricCalibrator):
         fitted = fit_each_step(calibrator, curve, track, kept)
-        summary = _summarize(calibrator, curve, kept, fitted, details=_steps(track, kept))
+        summary = _summarize(calibrator, curve, kept, fitted, details=_step_details(track, kept))
         return TemporalFitResult(fitted, (), summary, None, track, ())
     family = calibrator._family(kept)
     models = fit_models(family, track, calibrator.shrinkage, kept)
@@ -73,7 +73,7 @@ def fit_along_time(
         curve,
         kept,
         curves,
-        details={**_steps(track, kept), **details_along_time(models, inferences)},
+        details={**_step_details(track, kept), **details_along_time(models, inferences)},
         inferences=inferences,
         grid=track.grid,
     )
@@ -97,45 +97,44 @@ def fit_along_time(
 def refit_along_time(
     calibrator: Calibrator, curve: Curve, fitted: TemporalFitResult, data: FitData, rows: Codes
 ) -> TemporalMap:
-    """Fit some of the rows of a fit again, with the strengths that it chose.
+    """Refit to some of the rows, at the strengths that the fit to all rows chose.
 
-    Grid and basis stay as they were; so does what is known of times that these rows do not have.
+    Grid and basis are those of the fit to all rows, even for times that these rows lack.
     """
     track = fitted.track
     if isinstance(calibrator, Identity):
         return fitted.map
-    # Steps with too few rows are others without some of the rows.
-    again = track.kept is not None and track.bulk is None
-    if not isinstance(calibrator, ParametricCalibrator) or again:
-        return fit_along_time(calibrator, curve, None, data.part(rows)).map
-    keys = track.grid.keys[rows] if track.kept is None else _keys_among(track, rows)
+    # Which steps have too few rows depends on the rows: fit from scratch.
+    changes_steps = track.kept is not None and track.bulk is None
+    if not isinstance(calibrator, ParametricCalibrator) or changes_steps:
+        return fit_along_time(calibrator, curve, None, data.for_refit(rows)).map
+    keys = track.grid.keys[rows] if track.kept is None else _keys_of_rows(track, rows)
     rows = rows if track.kept is None else rows[track.kept[rows]]
-    family = calibrator._family(data.part(rows))
+    family = calibrator._family(data.for_refit(rows))
     grid = replace(track.grid, keys=keys)
     return to_curves(family, refit_models(family, replace(track, grid=grid), fitted.models))
 
 
-def _keys_among(track: Track, rows: Codes) -> Codes:
-    """Keys of those of some rows that were fitted."""
+def _keys_of_rows(track: Track, rows: Codes) -> Codes:
+    """Keys of the given rows, without those that the fit left out."""
     assert track.kept is not None
-    place = np.cumsum(track.kept) - 1
-    return np.asarray(track.grid.keys[place[rows[track.kept[rows]]]])
+    fitted_index = np.cumsum(track.kept) - 1
+    return np.asarray(track.grid.keys[fitted_index[rows[track.kept[rows]]]])
 
 
 def with_shrinkage(calibrator: Calibrator, shrinkage: Shrinkage | None) -> Calibrator:
-    """Let a calibrator have another shrinkage than its own, if one is given."""
+    """Return the calibrator with its shrinkage replaced, if one is given."""
     if shrinkage is None or isinstance(calibrator, Identity):
         return calibrator
     check_shrinkage(shrinkage)
-    # A fit reads settings alone, whatever else the calibrator may hold of an earlier one.
+    # A shallow copy suffices: a fit reads only the settings, no fitted attributes.
     changed: Calibrator = copy(calibrator).set_params(shrinkage=shrinkage)
     return changed
 
 
-def _do_nothing(
+def _identity_result(
     calibrator: Calibrator, curve: Curve, track: Track, data: FitData
 ) -> TemporalFitResult:
-    """Keep the predictions as they are."""
     basis, one = ConstantBasis(), np.ones((1, 1))
     fitted = Curves("scale", (basis,), (one,))
     summary = _summarize(calibrator, curve, data, fitted, details={})
@@ -146,16 +145,15 @@ def _do_nothing(
 def details_along_time(
     models: Sequence[CurveFit], inferences: Sequence[Inference]
 ) -> dict[str, Any]:
-    """Collect what a summary tells about the models; warn of rates at their ends."""
-    _warn_of_ends(models)
+    """Return the summary details of the models; warn of rates at their bounds."""
+    _warn_of_rates_at_bounds(models)
     return {
         **solver_details([one.problem for one in models], [one.result for one in models]),
         "effective_coefficients": sum(one.n_effective for one in inferences),
     }
 
 
-def _warn_of_ends(models: Sequence[CurveFit]) -> None:
-    """Say so where a rate stands at an end of its range."""
+def _warn_of_rates_at_bounds(models: Sequence[CurveFit]) -> None:
     for one in models:
         for rate in one.log_rates if one.track.n_rates else ():
             if rate <= SLOWEST or rate >= FASTEST:
@@ -167,11 +165,11 @@ def _warn_of_ends(models: Sequence[CurveFit]) -> None:
                 )
 
 
-def _steps(track: Track, data: FitData) -> dict[str, Any]:
-    """How many steps there are and which of them are thin."""
+def _step_details(track: Track, data: FitData) -> dict[str, Any]:
+    """Return the number of steps and the thin ones."""
     grid = track.grid
     facts: dict[str, Any] = {"times": grid.n_keys}
-    if 1 < grid.n_keys <= MOST_STEPS and grid.times.ndim == 1:
+    if 1 < grid.n_keys <= MAX_STEPS and grid.times.ndim == 1:
         found = data.groups_by_key(grid.keys, grid.n_keys)
         counts = grid.weights if found is None else found
         facts["thin_steps"] = grid.times[counts < THIN].tolist()
@@ -188,16 +186,16 @@ def _summarize(
     inferences: Sequence[Inference] = (),
     grid: Grid | None = None,
 ) -> Summary:
-    scored = compare_losses(data, fitted, grid)
-    gain = scored.gain
+    comparison = compare_losses(data, fitted, grid)
+    gain = comparison.gain
     facts = {**details, "gain": gain.mean}
     if inferences:
         facts["gain_interval"] = [gain.lower, gain.upper]
     if len(inferences) == 1:
-        # Rows that were fitted to look better than new ones will. The losses of several models, one
-        # against the rest each, do not add up to that of the whole.
+        # The training loss is optimistic. One-vs-rest models are excluded, because their losses do
+        # not add up to the multiclass loss.
         optimism = sum(one.optimism for one in inferences)
-        new = gain.less(optimism / data.total_weight)
+        new = gain.shifted_down(optimism / data.total_weight)
         facts["gain_on_new_rows"] = new.mean
         facts["gain_on_new_rows_interval"] = [new.lower, new.upper]
     effects = [one.design_effect for one in inferences]
@@ -208,8 +206,8 @@ def _summarize(
         total_weight=total,
         n_groups=None if data.groups is None else data.groups.count,
         effective_number=total / max(effects) if effects else None,
-        nll_before=scored.before,
-        nll_after=scored.after,
+        nll_before=comparison.before,
+        nll_after=comparison.after,
         details=facts,
     )
 

@@ -1,4 +1,4 @@
-"""What a fit gained over doing nothing, with an interval over groups."""
+"""Gain of a fit in mean log likelihood over the raw predictions, with a cluster-robust interval."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from tempocal.maps import Curves, TemporalMap
 from tempocal.rows.sigmoid import CHUNK
 from tempocal.rows.sums import LOG2_E
 
-# Logits that are scored at once: enough that threads seldom wait for the interpreter.
+# Logits per block: large enough that threads seldom wait for the interpreter.
 BLOCK = 2**17
-# Blocks whose gains are there at once.
+# Blocks whose gains are held in memory at a time.
 BLOCKS_AT_ONCE = 4
 
 
@@ -32,14 +32,14 @@ class Gain:
     lower: float
     upper: float
 
-    def less(self, amount: float) -> "Gain":
-        """Return the same gain, moved down."""
+    def shifted_down(self, amount: float) -> "Gain":
+        """Subtract an amount from the gain and its interval."""
         return Gain(self.mean - amount, self.lower - amount, self.upper - amount)
 
 
 @dataclass(frozen=True)
 class LossComparison:
-    """Mean negative log likelihood before and after, and what was gained between the two."""
+    """Mean negative log likelihood before and after calibration, and their difference."""
 
     before: float
     after: float
@@ -49,64 +49,65 @@ class LossComparison:
 def compare_losses(
     data: FitData, fitted: TemporalMap, grid: Grid | None = None, level: float = 0.95
 ) -> LossComparison:
-    """Score rows as they are and mapped, in one pass; ``grid`` is that of these rows."""
+    """Compare the losses before and after calibration in one pass; ``grid`` is that of the rows."""
     if isinstance(data, TableFitData):
-        return _score_table(data, fitted, level)
-    score = _scorer(data, fitted, grid)
+        return _compare_table(data, fitted, level)
+    block_sums = _block_sums(data, fitted, grid)
     by_group = None if data.groups is None else np.zeros(data.groups.count)
-    sums = _sum_blocks(data, score, by_group)
+    sums = _sum_blocks(data, block_sums, by_group)
     before, after, mean, square = sums / data.total_weight
     if by_group is None:
-        error = _error_of_rows(square - mean**2, data)
+        error = _row_error(square - mean**2, data)
     else:
-        error = _error_of_groups(by_group - mean * _group_weights(data), data)
+        error = _cluster_error(by_group - mean * _group_weights(data), data)
     gain = _gain(float(mean), error, data, level)
     return LossComparison(float(before), float(after), gain)
 
 
-# Sums losses before and after, gains and their squares, of some rows; what each gains is filled in.
-_Scorer = Callable[[slice, Array | None], Array]
+# Returns the sums of losses before, losses after, gains and squared gains over a block of rows; the
+# gain of each row is written to the second argument.
+_BlockSums = Callable[[slice, Array | None], Array]
 
 
-def _scorer(data: FitData, fitted: TemporalMap, grid: Grid | None) -> _Scorer:
+def _block_sums(data: FitData, fitted: TemporalMap, grid: Grid | None) -> _BlockSums:
     weights, labels = data.weights, data.labels
-    scales = _scales(data, fitted, grid)
+    scales = _scales_by_key(data, fitted, grid)
     if scales is not None:
         assert grid is not None
         keys, logits = grid.keys, data.raw_logits
-        return lambda rows, gained: compare(
+        return lambda rows, gains_out: compare(
             logits[rows],
             scales,
             labels[rows],
             None if weights is None else weights[rows],
             keys=keys[rows],
-            gains=gained,
+            gains=gains_out,
         )
-    mapped = _map_rows(data, fitted, grid)
+    mapped = _calibrate_rows(data, fitted, grid)
 
-    def score(rows: slice, gained: Array | None) -> Array:
+    def block_sums(rows: slice, gains_out: Array | None) -> Array:
         logits, calibrated = data.logits_of(rows), mapped(rows)
-        own = None if weights is None else weights[rows]
+        block_weights = None if weights is None else weights[rows]
         is_binary = logits.ndim == calibrated.ndim == 1
         if native is not None and is_binary:
-            return compare(logits, calibrated, labels[rows], own, gains=gained)
-        method = _compare if is_binary else _compare_classes
-        before, after, gains = method(logits, calibrated, labels[rows], own)
-        if gained is not None:
-            gained[:] = gains
-        weighed = gains if own is None else gains * own
-        return np.array([before, after, weighed.sum(), dot(weighed, gains)])
+            return compare(logits, calibrated, labels[rows], block_weights, gains=gains_out)
+        method = _compare_binary if is_binary else _compare_classes
+        before, after, gains = method(logits, calibrated, labels[rows], block_weights)
+        if gains_out is not None:
+            gains_out[:] = gains
+        weighted_gains = gains if block_weights is None else gains * block_weights
+        return np.array([before, after, weighted_gains.sum(), dot(weighted_gains, gains)])
 
-    return score
+    return block_sums
 
 
-def _sum_blocks(data: FitData, score: _Scorer, by_group: Array | None) -> Array:
-    """Sum over all rows, and add what each gains, times its weight, to its group."""
+def _sum_blocks(data: FitData, block_sums: _BlockSums, by_group: Array | None) -> Array:
+    """Sum over all rows; the weighted gains are added to ``by_group``."""
     n = data.n_rows
     size = max(1, BLOCK // data.n_columns)
     blocks = [slice(start, min(start + size, n)) for start in range(0, n, size)]
     if by_group is None:
-        return np.asarray(np.sum(map_on_cores(lambda rows: score(rows, None), blocks), axis=0))
+        return np.asarray(np.sum(map_on_cores(lambda rows: block_sums(rows, None), blocks), axis=0))
     assert data.groups is not None
     codes, weights, total = data.groups.codes, data.weights, np.zeros(4)
     gains = np.empty(min(n, size * BLOCKS_AT_ONCE))
@@ -114,27 +115,27 @@ def _sum_blocks(data: FitData, score: _Scorer, by_group: Array | None) -> Array:
         some = blocks[k : k + BLOCKS_AT_ONCE]
         first, end = some[0].start, some[-1].stop
 
-        def score_some(rows: slice, first: int = first) -> Array:
-            return score(rows, gains[rows.start - first : rows.stop - first])
+        def sum_block(rows: slice, first: int = first) -> Array:
+            return block_sums(rows, gains[rows.start - first : rows.stop - first])
 
-        total += np.sum(map_on_cores(score_some, some), axis=0)
-        gained = gains[: end - first]
+        total += np.sum(map_on_cores(sum_block, some), axis=0)
+        gains_out = gains[: end - first]
         if weights is not None:
-            gained *= weights[first:end]
-        np.add.at(by_group, codes[first:end], gained)
+            gains_out *= weights[first:end]
+        np.add.at(by_group, codes[first:end], gains_out)
     return total
 
 
-def _score_table(data: TableFitData, fitted: TemporalMap, level: float) -> LossComparison:
-    """Score the rows of a table; without a look at them nothing is known of the groups."""
+def _compare_table(data: TableFitData, fitted: TemporalMap, level: float) -> LossComparison:
+    """Compare losses in a table; without an exact pass the interval over groups is unknown."""
     if not data.exact or not isinstance(fitted, Curves):
-        scored = compare_losses(data.points(), fitted, level=level)
-        gain = scored.gain
+        comparison = compare_losses(data.points(), fitted, level=level)
+        gain = comparison.gain
         if data.groups is not None:
             gain = Gain(gain.mean, -np.inf, np.inf)
-        return LossComparison(scored.before, scored.after, gain)
+        return LossComparison(comparison.before, comparison.after, gain)
     sums, total = data.gains(fitted), data.total_weight
-    mean, count = sums.gain / total, _count(data)
+    mean, count = sums.gain / total, _n_units(data)
     error = np.inf
     if count > 1:
         correction = count / (count - 1)
@@ -145,12 +146,12 @@ def _score_table(data: TableFitData, fitted: TemporalMap, level: float) -> LossC
 
 
 def _gain(mean: float, error: float, data: FitData, level: float) -> Gain:
-    half = np.inf if _count(data) <= 1 else error * _quantile(data, level)
+    half = np.inf if _n_units(data) <= 1 else error * _t_quantile(data, level)
     return Gain(mean, mean - half, mean + half)
 
 
-def _scales(data: FitData, fitted: TemporalMap, grid: Grid | None) -> Array | None:
-    """Return what the one logit of a row is multiplied by under each key, if that is all."""
+def _scales_by_key(data: FitData, fitted: TemporalMap, grid: Grid | None) -> Array | None:
+    """Return the factor of the logit under each key, if the map is a mere scaling."""
     is_known = grid is not None and grid.is_exact and isinstance(fitted, Curves)
     if native is None or not is_known or not data.has_one_column:
         return None
@@ -159,8 +160,10 @@ def _scales(data: FitData, fitted: TemporalMap, grid: Grid | None) -> Array | No
     return fitted.scales_at(grid.times)
 
 
-def _map_rows(data: FitData, fitted: TemporalMap, grid: Grid | None) -> Callable[[slice], Array]:
-    """Calibrate some of the rows: where they share few times, by looking up what is known there."""
+def _calibrate_rows(
+    data: FitData, fitted: TemporalMap, grid: Grid | None
+) -> Callable[[slice], Array]:
+    """Return a function that calibrates a block of rows; on an exact grid by its keys."""
     logits_of, times = data.logits_of, data.times
     assert times is not None
     if grid is not None and grid.is_exact and isinstance(fitted, Curves):
@@ -169,15 +172,15 @@ def _map_rows(data: FitData, fitted: TemporalMap, grid: Grid | None) -> Callable
     return lambda rows: fitted(logits_of(rows), times[rows])
 
 
-def _compare(
+def _compare_binary(
     logits: Array, mapped: Array, labels: Codes, weights: Array | None
 ) -> tuple[float, float, Array]:
-    """Sum the losses of binary rows before and after, and tell what each of them gains.
+    """Return the summed losses of binary rows before and after, and the gain of each row.
 
     With ``a`` the log-odds against the true class, a loss is ``log(1 + exp(-|a|)) + max(a, 0)``.
-    Two of them take one logarithm, and their sum even less.
+    The difference of two losses takes one logarithm, their sums one per chunk of rows.
     """
-    # Without a branch on the label, which no processor foresees.
+    # Without a branch on the label, which would be unpredictable.
     against = 1.0 - 2.0 * labels
     one, other = logits * against, mapped * against
     ratio, below = _one_plus_exp(one), _one_plus_exp(other)
@@ -219,25 +222,25 @@ def _sum_logs(values: Array, weights: Array | None) -> float:
 
 
 def standard_error(values: Array, data: FitData) -> float:
-    """Return the standard error of a weighted mean over groups, as of a ratio.
+    """Return the standard error of a weighted mean over groups, by linearizing the ratio.
 
-    Without groups a row is as many as its weight.
+    Without groups a row of weight w counts as w independent rows.
     """
     centered = values - data.mean(values)
     weighted = centered if data.weights is None else centered * data.weights
     groups = data.groups
     if groups is None:
-        return _error_of_rows(dot(weighted, centered) / data.total_weight, data)
-    off = np.bincount(groups.codes, weighted, minlength=groups.count)
-    return _error_of_groups(off.astype(np.float64, copy=False), data)
+        return _row_error(dot(weighted, centered) / data.total_weight, data)
+    residuals = np.bincount(groups.codes, weighted, minlength=groups.count)
+    return _cluster_error(residuals.astype(np.float64, copy=False), data)
 
 
-def _error_of_groups(off: Array, data: FitData) -> float:
-    """Return the standard error of a mean, from how far the sum of each group is off."""
-    count = _count(data)
+def _cluster_error(residuals: Array, data: FitData) -> float:
+    """Return the standard error of a mean from the summed residuals of each group."""
+    count = _n_units(data)
     if count <= 1:
         return np.inf
-    return float(np.sqrt(dot(off, off) * count / (count - 1))) / data.total_weight
+    return float(np.sqrt(dot(residuals, residuals) * count / (count - 1))) / data.total_weight
 
 
 def _group_weights(data: FitData) -> Array:
@@ -251,15 +254,15 @@ def _group_weights(data: FitData) -> Array:
     return total
 
 
-def _error_of_rows(variance: float, data: FitData) -> float:
-    """Return the standard error of a mean over rows that are taken as independent."""
+def _row_error(variance: float, data: FitData) -> float:
+    """Return the standard error of a mean over independent rows."""
     count = data.total_weight
     return np.inf if count <= 1 else float(np.sqrt(max(variance, 0.0) / (count - 1)))
 
 
-def _quantile(data: FitData, level: float) -> float:
-    return float(stdtrit(_count(data) - 1, 0.5 + level / 2))
+def _t_quantile(data: FitData, level: float) -> float:
+    return float(stdtrit(_n_units(data) - 1, 0.5 + level / 2))
 
 
-def _count(data: FitData) -> float:
+def _n_units(data: FitData) -> float:
     return data.total_weight if data.groups is None else data.groups.count

@@ -1,7 +1,6 @@
-"""What a candidate did on rows that it was not fitted to."""
+"""Losses and calibration error on held-out rows."""
 
 from dataclasses import dataclass
-from typing import Protocol, Self
 
 import numpy as np
 
@@ -15,24 +14,9 @@ from tempocal.temporal.ece_over_time import ece_over_time, ece_over_time_of_tabl
 from tempocal.temporal.gain_interval import standard_error
 
 
-class Losses(Protocol):
-    """Losses of all rows, each from a fit that did not see it."""
-
-    @property
-    def mean(self) -> float:
-        """Weighted mean over rows."""
-
-    @property
-    def error(self) -> float:
-        """Standard error of the mean, over groups."""
-
-    def minus(self, other: Self) -> Self:
-        """Return the differences, row by row."""
-
-
 @dataclass(frozen=True)
 class RowLosses:
-    """One loss for each row."""
+    """The held-out loss of each row."""
 
     values: Array
     data: FitData
@@ -43,18 +27,18 @@ class RowLosses:
         return self.data.mean(self.values)
 
     @property
-    def error(self) -> float:
+    def standard_error(self) -> float:
         """Standard error of the mean, over groups."""
         return standard_error(self.values, self.data)
 
-    def minus(self, other: "RowLosses") -> "RowLosses":
+    def subtract(self, other: "RowLosses") -> "RowLosses":
         """Return the differences, row by row."""
         return RowLosses(self.values - other.values, self.data)
 
 
 @dataclass(frozen=True)
 class GroupLosses:
-    """The losses of each group, summed, and its weight."""
+    """The summed held-out losses and the weight of each group."""
 
     sums: Array
     weights: Array
@@ -65,7 +49,7 @@ class GroupLosses:
         return float(self.sums.sum() / self.weights.sum())
 
     @property
-    def error(self) -> float:
+    def standard_error(self) -> float:
         """Standard error of the mean, over groups."""
         count = len(self.sums)
         if count <= 1:
@@ -73,7 +57,7 @@ class GroupLosses:
         spread = float(((self.sums - self.mean * self.weights) ** 2).sum())
         return float(np.sqrt(spread * count / (count - 1)) / self.weights.sum())
 
-    def minus(self, other: "GroupLosses") -> "GroupLosses":
+    def subtract(self, other: "GroupLosses") -> "GroupLosses":
         """Return the differences, group by group."""
         return GroupLosses(self.sums - other.sums, self.weights)
 
@@ -81,26 +65,26 @@ class GroupLosses:
 def evaluate_held_out(
     data: FitData, folds: Codes, maps: list[TemporalMap]
 ) -> tuple[RowLosses | GroupLosses, float]:
-    """Losses of every row by the map of its fold, and the calibration error over time."""
+    """Return the held-out loss of each row, under the map fitted without its fold, and the ECE."""
     if isinstance(data, TableFitData):
-        return _judge_table(data, maps)
+        return _evaluate_table(data, maps)
     assert data.times is not None
     log_proba = np.empty((data.n_rows, data.n_classes))
-    for fold, part in enumerate(maps):
-        inside = folds == fold
-        calibrated = part(data.logits_of(inside), data.times[inside])
-        log_proba[inside] = log_proba_from_logits(calibrated)
+    for fold, fitted_map in enumerate(maps):
+        in_fold = folds == fold
+        calibrated = fitted_map(data.logits_of(in_fold), data.times[in_fold])
+        log_proba[in_fold] = log_proba_from_logits(calibrated)
     losses = -log_proba[np.arange(len(log_proba)), data.labels]
     return RowLosses(losses, data), ece_over_time(np.exp(log_proba), data)
 
 
-def _judge_table(data: TableFitData, maps: list[TemporalMap]) -> tuple[GroupLosses, float]:
+def _evaluate_table(data: TableFitData, maps: list[TemporalMap]) -> tuple[GroupLosses, float]:
     curves = [each for each in maps if isinstance(each, Curves)]
     if len(curves) < len(maps):
         raise InputError(
             "candidates without coefficients (binning, isotonic regression) cannot be compared on "
             "a table: leave them out"
         )
-    scored = data.held_out(curves)
-    losses = GroupLosses(*scored.losses())
-    return losses, ece_over_time_of_table(data, scored)
+    mapped = data.held_out(curves)
+    losses = GroupLosses(*mapped.losses())
+    return losses, ece_over_time_of_table(data, mapped)

@@ -1,4 +1,4 @@
-"""Calibrators that are bare curves of the logits, one for each step."""
+"""Nonparametric calibrators along time: a separate map for each step."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from tempocal.curves import Curve, Track
 from tempocal.errors import InputError
 from tempocal.maps import BinBasis, MapPerStep, StepBasis
 
-# With more steps than this there must be this many rows for each, on average.
+# With more steps than this, at least this many rows per step are required on average.
 MANY_STEPS, FEW_ROWS = 100, 5
 
 
 def fit_each_step(calibrator: Calibrator, curve: Curve, track: Track, data: FitData) -> MapPerStep:
-    """Fit the calibrator to the rows of each step."""
+    """Fit the calibrator separately to the rows of each step."""
     basis = track.shape(()).basis if track.n_rates == 0 else None
     if not isinstance(basis, StepBasis | BinBasis) or not track.shape(()).separate:
         raise InputError(
@@ -33,8 +33,8 @@ def fit_each_step(calibrator: Calibrator, curve: Curve, track: Track, data: FitD
             f"of each for {type(calibrator).__name__}: PerStep(bins=20) cuts time into stretches"
         )
     order = np.argsort(track.grid.keys, kind="stable")
-    ends = np.cumsum(np.bincount(track.grid.keys, minlength=track.grid.n_keys))
+    stops = np.cumsum(np.bincount(track.grid.keys, minlength=track.grid.n_keys))
     maps: list[Any] = [
-        calibrator._fit_map(data.take(rows)).map for rows in np.split(order, ends[:-1])
+        calibrator._fit_map(data.take(rows)).map for rows in np.split(order, stops[:-1])
     ]
     return MapPerStep(basis, tuple(maps))

@@ -1,4 +1,4 @@
-"""Ask a model about prefixes, whatever kind of model it is."""
+"""Predictions of the user's model for prefixes: a callable or a scikit-learn classifier."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,9 +11,9 @@ from tempocal.links import Array
 
 
 def scoring_function(model: Any, inputs: str) -> Callable[[list[Any]], Any]:
-    """Choose what the model is asked for."""
+    """Return the function of the model that scores a list of prefixes."""
     classifier = hasattr(model, "predict_proba") or hasattr(model, "decision_function")
-    # A class is a callable too, of its settings.
+    # A class is callable too, but makes instances.
     if isinstance(model, type) or not (classifier or callable(model)):
         raise InputError(
             "model must be a callable of a list of prefixes, or a fitted classifier with "
@@ -34,22 +34,22 @@ def scoring_function(model: Any, inputs: str) -> Callable[[list[Any]], Any]:
 
 
 def check_output(output: Any, n_prefixes: int) -> Array:
-    """Check that the model returned a row for each prefix of a batch."""
-    scores = as_float64(output, "what the model returned")
-    # The names of a table's columns would be lost, and with them their order.
-    if scores.ndim in (1, 2) and len(scores) == n_prefixes and not hasattr(output, "columns"):
-        return scores.reshape(n_prefixes, -1)
-    rows = len(scores) if scores.ndim else 0
+    """Check that the model returned one row per prefix, and return them as a 2-d array."""
+    outputs = as_float64(output, "what the model returned")
+    # A data frame is refused: its column names, hence the order of classes, would be ignored.
+    if outputs.ndim in (1, 2) and len(outputs) == n_prefixes and not hasattr(output, "columns"):
+        return outputs.reshape(n_prefixes, -1)
+    rows = len(outputs) if outputs.ndim else 0
     raise InputError(
         f"model returned {rows} rows for {n_prefixes} prefixes, a {type(output).__name__} of shape "
-        f"{scores.shape}: it must return an array of shape (n,), (n, 1) or (n, K) for n prefixes, "
+        f"{outputs.shape}: it must return an array of shape (n,), (n, 1) or (n, K) for n prefixes, "
         "columns in the order of the classes"
     )
 
 
-def concatenate(scores: list[Array]) -> Array:
-    """Put batches together, which must all have the same columns."""
-    widths = {part.shape[1] for part in scores}
+def concatenate(outputs: list[Array]) -> Array:
+    """Concatenate batches, which must all have the same number of columns."""
+    widths = {part.shape[1] for part in outputs}
     if len(widths) > 1:
         raise InputError(f"model returned {sorted(widths)} columns, other ones for other prefixes")
-    return np.concatenate(scores)
+    return np.concatenate(outputs)

@@ -1,4 +1,4 @@
-"""From whole sequences and a model of prefixes to calibrated probabilities of growing ones."""
+"""Calibration of a model along growing sequences: cut prefixes, score them, fit along time."""
 
 import sys
 from collections.abc import Callable
@@ -23,44 +23,47 @@ from tempocal.temporal.prefix_model import check_output, concatenate, scoring_fu
 
 
 class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
-    """Calibrate a model along the sequences that it watches growing.
+    """Calibrate a model that predicts the class of growing sequences.
 
-    `fit` cuts whole sequences short, scores the prefixes with the model and fits the calibrator
-    along their time, each sequence a group. The model comes fitted, and **never on the sequences
-    that it is calibrated with**, which it would know too well. To keep the result, save the model
-    in its own way, and the calibrator with ``clf.calibrator_.save(path)``.
+    `fit` cuts complete sequences into prefixes, scores the prefixes with the model and fits the
+    calibrator along their time, with each sequence as a group. The model must be fitted already,
+    and **never on the sequences that it is calibrated with**, on which it is overconfident. To keep
+    the result, save the model in its own way, and the calibrator with
+    ``clf.calibrator_.save(path)``.
 
     Parameters
     ----------
     model : callable or classifier
-        Scores a list of prefixes. A callable returns what ``calibrator.inputs`` says, logits or
-        probabilities, as an array of shape (n,), (n, 1) or (n, K). A scikit-learn classifier is
-        asked for `predict_proba` with ``inputs="proba"``. With ``inputs="logits"`` it is asked for
-        `decision_function`, or, having none, for `predict_proba`, whose logarithms are softmax
-        logits. Columns are its ``classes_``; without them, the calibrator's or the sorted labels.
+        Scores a list of prefixes. A callable returns logits or probabilities, depending on
+        ``calibrator.inputs``, as an array of shape (n,), (n, 1) or (n, K). Of a scikit-learn
+        classifier `predict_proba` is called with ``inputs="proba"``. With ``inputs="logits"`` it is
+        `decision_function`, or if there is none, the logarithm of `predict_proba`, which are
+        softmax logits. Columns are its ``classes_``; without them, the calibrator's or the sorted
+        labels.
     calibrator : calibrator, default=None
-        Along time, or a global one, which is not told the time; None is
-        ``AutoTemporalCalibrator()``.
+        A calibrator along time, or one that ignores time; None is ``AutoTemporalCalibrator()``.
     cuts : int or None, default=5
-        Random cut points of each sequence, see `tempocal.sequences.truncate`; None: all prefixes.
+        Number of random cut points of each sequence, see `tempocal.sequences.truncate`; None takes
+        all prefixes.
     time : callable, default=None
-        From a prefix to its time; None takes the length of the prefix.
+        Returns the time of a prefix; None takes the length of the prefix.
     weighted : bool, default=False
-        Whether the cuts stand for all prefixes, of which long sequences have more. If not, each
-        sequence counts alike, as in the paper. With ``cuts=None`` it changes nothing.
+        Whether to weight the cuts by the length of their sequence, so that they represent all
+        prefixes. If not, all sequences have equal weight, as in the paper. It has no effect with
+        ``cuts=None``.
     batch_size : int, default=1024
-        How many prefixes are made and scored at once.
+        Number of prefixes that are scored at once.
     random_state : int or None, default=0
-        Seed of the cut points; None: others at every fit.
+        Seed of the cut points; None draws new ones at every fit.
 
     Attributes
     ----------
     calibrator_ : calibrator
-        The fitted one.
+        The fitted calibrator.
     classes_ : ndarray of shape (K,)
         The classes, in the order of the columns of `predict_proba`.
     n_prefixes_ : int
-        How many prefixes it was fitted to.
+        Number of prefixes that it was fitted to.
 
     Examples
     --------
@@ -104,15 +107,15 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
     n_prefixes_: int
 
     def fit(self, sequences: Any, y: Any, groups: Any = None) -> Self:
-        """Fit the calibrator to whole sequences that the model was not fitted to.
+        """Fit the calibrator to complete sequences that the model was not fitted to.
 
         ``y`` is the class of each sequence. ``groups`` are clusters of sequences that are not
-        independent of each other, such as stays of one patient; without it each is its own.
+        independent of each other, such as stays of one patient; by default each sequence is one.
         """
-        cut = self._cut(sequences, y, groups)
+        cut = self._cut_sequences(sequences, y, groups)
         calibrator = _with_classes(self.calibrator, getattr(self.model, "classes_", None))
-        scored = self._score(cut, sequences, calibrator)
-        # A weight is how often a row was seen, and these were seen once.
+        scored = self._score_prefixes(cut, sequences, calibrator)
+        # Weights count repetitions of rows, so they should have a mean of 1.
         weight = cut.weight / cut.weight.mean() if self.weighted else None
         calibrator.fit(**scored, y=cut.label, groups=cut.id, sample_weight=weight)
         self.calibrator_, self.classes_ = calibrator, calibrator.classes_
@@ -120,35 +123,35 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, sequences: Any) -> Array:
-        """Calibrated logits of each sequence as it stands: (n,) for two classes, else (n, K)."""
-        return np.asarray(self._ask("decision_function", sequences))
+        """Calibrated logits of each sequence so far: (n,) for two classes, else (n, K)."""
+        return np.asarray(self._predict_with("decision_function", sequences))
 
     def predict_log_proba(self, sequences: Any) -> Array:
-        """Log-probability of each class, of shape (n, K), for each sequence as it stands."""
-        return np.asarray(self._ask("predict_log_proba", sequences))
+        """Log-probability of each class, of shape (n, K), for each sequence so far."""
+        return np.asarray(self._predict_with("predict_log_proba", sequences))
 
     def predict_proba(self, sequences: Any) -> Array:
-        """Probability of each class, of shape (n, K), for each sequence as it stands."""
-        return np.asarray(self._ask("predict_proba", sequences))
+        """Probability of each class, of shape (n, K), for each sequence so far."""
+        return np.asarray(self._predict_with("predict_proba", sequences))
 
     def predict(self, sequences: Any) -> NDArray[Any]:
-        """Most probable class of each sequence as it stands."""
-        return np.asarray(self._ask("predict", sequences))
+        """Most probable class of each sequence so far."""
+        return np.asarray(self._predict_with("predict", sequences))
 
     def summary(self) -> Summary:
-        """Tell what the fit of the calibrator did."""
+        """Summarize the fit of the calibrator."""
         check_is_fitted(self, "calibrator_")
         return self.calibrator_.summary()  # type: ignore[no-any-return]
 
     def __sklearn_clone__(self) -> Self:
-        # Clones share the model: scikit-learn would clone it too, and forget its fit.
+        # Clones share the model: scikit-learn would clone it too, and lose its fit.
         bare = copy(self)
         bare.model = None
         fresh: Self = super(CalibratedSequenceClassifier, bare).__sklearn_clone__()
         fresh.model = self.model
         return fresh
 
-    def _cut(self, sequences: Any, y: Any, groups: Any) -> Prefixes:
+    def _cut_sequences(self, sequences: Any, y: Any, groups: Any) -> Prefixes:
         count = len(lengths_of(sequences))
         labels = one_for_each(y, count, "y")
         ids = None if groups is None else one_for_each(groups, count, "groups")
@@ -157,27 +160,28 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
         k = check_positive_int(self.cuts, "cuts")
         return truncate(sequences, k, labels=labels, ids=ids, seed=self.random_state)
 
-    def _ask(self, method: str, sequences: Any) -> Any:
+    def _predict_with(self, method: str, sequences: Any) -> Any:
         check_is_fitted(self, "calibrator_")
-        # Of prefixes this far apart, only the whole sequences are left.
-        whole = prefixes(sequences, every=sys.maxsize)
-        return getattr(self.calibrator_, method)(**self._score(whole, sequences, self.calibrator_))
+        # With this spacing the only prefix of a sequence is itself.
+        complete = prefixes(sequences, every=sys.maxsize)
+        return getattr(self.calibrator_, method)(
+            **self._score_prefixes(complete, sequences, self.calibrator_)
+        )
 
-    def _score(self, cut: Prefixes, sequences: Any, calibrator: Any) -> dict[str, Any]:
-        """Ask the model about prefixes, and return what the calibrator takes."""
+    def _score_prefixes(self, cut: Prefixes, sequences: Any, calibrator: Any) -> dict[str, Any]:
+        """Score prefixes with the model, and return the arguments of the calibrator."""
         score = scoring_function(self.model, calibrator.inputs)
-        size, time_of = check_positive_int(self.batch_size, "batch_size"), _clock(self.time)
-        scores, times, walk = list[Array](), list[Any](), cut.take(sequences)
-        while batch := list(islice(walk, size)):
+        size, time_of = check_positive_int(self.batch_size, "batch_size"), _time_function(self.time)
+        outputs, times, remaining = list[Array](), list[Any](), cut.take(sequences)
+        while batch := list(islice(remaining, size)):
             times.extend(map(time_of, batch))
-            scores.append(check_output(score(batch), len(batch)))
-        scored = {"logits": concatenate(scores)}
-        # A global calibrator has no use for the time.
+            outputs.append(check_output(score(batch), len(batch)))
+        scored = {"logits": concatenate(outputs)}
         return {**scored, "time": times} if has_fit_parameter(calibrator, "time") else scored
 
 
 def _with_classes(calibrator: Any, classes: Any) -> Any:
-    """Clone the calibrator, and tell it which class each column of the model is."""
+    """Clone the calibrator, and set its classes to those of the model's columns."""
     fresh = AutoTemporalCalibrator() if calibrator is None else calibrator
     if not isinstance(fresh, Calibrator):
         raise InputError(
@@ -187,8 +191,8 @@ def _with_classes(calibrator: Any, classes: Any) -> Any:
     if classes is None:
         return fresh
     if "classes" not in fresh.get_params(deep=False):
-        # Along time the inner calibrator knows them, and there None stands for one as well.
-        owner = fresh.calibrator = fresh._parts()[0]
+        # TemporalCalibrator has them in its inner calibrator, which may be None.
+        owner = fresh.calibrator = fresh._calibrator_and_curve()[0]
     own, columns = (np.asarray(one).tolist() for one in (owner.classes, classes))
     if own not in (None, columns):
         raise InputError(
@@ -199,7 +203,7 @@ def _with_classes(calibrator: Any, classes: Any) -> Any:
     return fresh
 
 
-def _clock(time: Any) -> Callable[[Any], Any]:
+def _time_function(time: Any) -> Callable[[Any], Any]:
     if not (time is None or callable(time)):
         raise InputError(f"time must be None or a callable of a prefix, but it is {time!r}")
     return len if time is None else time

@@ -1,4 +1,4 @@
-"""Where time comes from: a keyword, or columns of X, exactly one of the two."""
+"""Extraction of the time: from a keyword or from columns of X, exactly one of the two."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,23 +14,23 @@ from tempocal.predictor.predict import moderate
 
 @dataclass(frozen=True)
 class TimedPredictions:
-    """Predictions and their times, apart."""
+    """Predictions without the time columns, and the times."""
 
     logits: Any
     times: Times
 
 
 def extract_time(
-    logits: Any, time: Any, time_column: TimeColumn | None, clocks: int
+    logits: Any, time: Any, time_column: TimeColumn | None, n_clocks: int
 ) -> TimedPredictions:
-    """Return predictions without their time column, and the times."""
+    """Separate the predictions from their times."""
     if time is not None and time_column is not None:
         raise InputError(
             f"time was passed, but time_column={time_column!r} says that it is in X: give one of "
             "the two"
         )
     if time_column is not None:
-        return _from_columns(logits, time_column, clocks)
+        return _split_columns(logits, time_column, n_clocks)
     if time is None:
         raise InputError(
             "time is missing: pass time=, the time of each row; or set time_column to the column "
@@ -38,18 +38,18 @@ def extract_time(
             "no keywords to predict_proba"
         )
     n_rows = count_rows(logits, "logits")
-    times = check_time(time, n_rows, clocks=clocks, keep_int64=True)
-    _require_no_time_among(logits, times)
+    times = check_time(time, n_rows, clocks=n_clocks, keep_int64=True)
+    _refuse_time_among_logits(logits, times)
     return TimedPredictions(logits, moderate(times))
 
 
-def _from_columns(X: Any, time_column: TimeColumn, clocks: int) -> TimedPredictions:
+def _split_columns(X: Any, time_column: TimeColumn, n_clocks: int) -> TimedPredictions:
     columns: list[Any] = (
         list(time_column) if isinstance(time_column, tuple | list) else [time_column]
     )
-    if len(columns) != clocks:
+    if len(columns) != n_clocks:
         raise InputError(
-            f"time_column must name {clocks} column{'s' if clocks > 1 else ''}, but it is "
+            f"time_column must name {n_clocks} column{'s' if n_clocks > 1 else ''}, but it is "
             f"{time_column!r}"
         )
     X = X if hasattr(X, "shape") else as_array(X, "X")
@@ -62,21 +62,21 @@ def _from_columns(X: Any, time_column: TimeColumn, clocks: int) -> TimedPredicti
         raise InputError(
             f"X has 0 feature(s) (shape={tuple(X.shape)}) while a minimum of 1 is required."
         )
-    places = [_place(X, column) for column in columns]
-    rest = [k for k in range(X.shape[1]) if k not in places]
-    if not rest:
+    indices = [_column_index(X, column) for column in columns]
+    other_columns = [k for k in range(X.shape[1]) if k not in indices]
+    if not other_columns:
         raise InputError(
             f"X has {X.shape[1]} feature(s) (shape={tuple(X.shape)}), all of them time, while a "
             "minimum of 1 is required for the predictions"
         )
-    parts = tuple(_column(X, place) for place in places)
-    column = parts if clocks == 2 else parts[0]
-    times = check_time(column, X.shape[0], clocks=clocks, keep_int64=True)
-    return TimedPredictions(_columns(X, rest), moderate(times))
+    parts = tuple(_select_column(X, index) for index in indices)
+    column = parts if n_clocks == 2 else parts[0]
+    times = check_time(column, X.shape[0], clocks=n_clocks, keep_int64=True)
+    return TimedPredictions(_select_columns(X, other_columns), moderate(times))
 
 
-def _place(X: Any, column: Any) -> int:
-    """Position of a column that is given by position or by name."""
+def _column_index(X: Any, column: Any) -> int:
+    """Index of a column that is given by index or by name."""
     width = int(X.shape[1])
     if isinstance(column, str):
         names = [str(name) for name in getattr(X, "columns", [])]
@@ -97,26 +97,26 @@ def _place(X: Any, column: Any) -> int:
     return int(column) % width
 
 
-def _column(X: Any, place: int) -> Any:
-    """Take one column of an array or a table, of the kind that it is."""
+def _select_column(X: Any, index: int) -> Any:
+    """Select one column of an array or a data frame."""
     if hasattr(X, "iloc"):
-        return X.iloc[:, place]
+        return X.iloc[:, index]
     if hasattr(X, "columns"):
-        return X[X.columns[place]]
-    return as_array(X, "X")[:, place]
+        return X[X.columns[index]]
+    return as_array(X, "X")[:, index]
 
 
-def _columns(X: Any, places: list[int]) -> Any:
-    """Take some columns of an array or a table, still with their names."""
+def _select_columns(X: Any, indices: list[int]) -> Any:
+    """Select columns of an array or a data frame, keeping their names."""
     if hasattr(X, "iloc"):
-        return X.iloc[:, places]
+        return X.iloc[:, indices]
     if hasattr(X, "columns"):
-        return X[[X.columns[place] for place in places]]
-    return as_array(X, "X")[:, places]
+        return X[[X.columns[index] for index in indices]]
+    return as_array(X, "X")[:, indices]
 
 
 def count_rows(values: Any, name: str) -> int:
-    """How many rows there are."""
+    """Return the number of rows."""
     shape = getattr(values, "shape", None)
     if shape:
         return int(shape[0])
@@ -128,17 +128,17 @@ def count_rows(values: Any, name: str) -> int:
     return len(values)
 
 
-def _require_no_time_among(logits: Any, times: Times) -> None:
-    """Refuse predictions of which one column is the time itself."""
+def _refuse_time_among_logits(logits: Any, times: Times) -> None:
+    """Refuse predictions if one of their columns equals the time."""
     if len(getattr(logits, "shape", ())) != 2 or logits.shape[1] < 2 or times.values.ndim != 1:
         return
     low, high = times.time_range or min_max(times.values)
     if low == high:
         return
-    for place in range(logits.shape[1]):
-        column = as_array(_column(logits, place), "logits")
+    for index in range(logits.shape[1]):
+        column = as_array(_select_column(logits, index), "logits")
         if column.dtype.kind in "fiu" and np.array_equal(column, times.values):
             raise InputError(
-                f"column {place} of the predictions is the time itself: leave it out, or say "
-                f"time_column={place} instead of time="
+                f"column {index} of the predictions is the time itself: leave it out, or say "
+                f"time_column={index} instead of time="
             )

@@ -1,4 +1,4 @@
-"""Go on from a fit along time with rows that came later, without those that it had."""
+"""Update a fit along time with later rows, without the earlier ones."""
 
 from dataclasses import replace
 
@@ -26,31 +26,31 @@ def update_along_time(
     calibrator: Calibrator,
     curve: Curve,
     *,
-    known: OnlineState,
+    state: OnlineState,
     fitted: TemporalMap,
     summary: Summary,
     data: FitData,
 ) -> TemporalFitResult:
-    """Update a fit; new rows are scored before it knows them."""
+    """Update a fit; the summary evaluates the new rows with the model before the update."""
     assert isinstance(calibrator, ParametricCalibrator)
     assert isinstance(fitted, Curves)
-    scored = compare_losses(data, _lenient(fitted))
-    known, track = _laid(curve, known, fitted, data)
+    comparison = compare_losses(data, _with_nearest_steps(fitted))
+    state, track = _place_rows(curve, state, fitted, data)
     data = replace(
         data,
-        earlier_class_weights=known.class_weights,
-        standardizations=StandardizationCache(known.standardization_by_model),
+        earlier_class_weights=state.class_weights,
+        standardizations=StandardizationCache(state.standardization_by_model),
     )
     family = calibrator._family(data)
     if family.form != fitted.form:
         raise InputError("the calibrator is not the one of the first call: fit again to change it")
-    models = update_models(family, track, known.posteriors, calibrator.shrinkage, data.groups)
+    models = update_models(family, track, state.posteriors, calibrator.shrinkage, data.groups)
     inferences = [
         infer(model, data.groups, before)
-        for model, before in zip(models, known.posteriors, strict=True)
+        for model, before in zip(models, state.posteriors, strict=True)
     ]
     online_state = replace(
-        known,
+        state,
         posteriors=tuple(one.posterior for one in inferences),
         class_weights=data.class_weights,
     )
@@ -58,7 +58,7 @@ def update_along_time(
         to_curves(family, models),
         tuple(one.band for one in inferences),
         data.add_to_summary(
-            summary, (scored.before, scored.after), details_along_time(models, inferences)
+            summary, (comparison.before, comparison.after), details_along_time(models, inferences)
         ),
         sum(one.n_effective for one in inferences),
         track,
@@ -67,8 +67,8 @@ def update_along_time(
     )
 
 
-def _lenient(fitted: Curves) -> Curves:
-    """Let the nearest step stand for one that has not been seen."""
+def _with_nearest_steps(fitted: Curves) -> Curves:
+    """Use the nearest step for times that are not among the steps."""
     bases = [
         replace(basis, unseen="nearest")
         if isinstance(basis, StepBasis) and basis.unseen == "error"
@@ -78,59 +78,61 @@ def _lenient(fitted: Curves) -> Curves:
     return replace(fitted, bases=tuple(bases))
 
 
-def _laid(
-    curve: Curve, known: OnlineState, fitted: Curves, data: FitData
+def _place_rows(
+    curve: Curve, state: OnlineState, fitted: Curves, data: FitData
 ) -> tuple[OnlineState, Track]:
-    """Lay the curve as it was laid along the first rows, with these rows on it."""
+    """Return the track of the first call with the new rows on it, and the state on its grid."""
     times, weights, basis = data.times, data.weights, fitted.bases[0]
     assert times is not None
     if isinstance(curve, PerStep) and isinstance(basis, BinBasis):
-        shape = Shape(basis, np.ones(len(known.times)), separate=True)
-        return known, Track(_at_steps(basis.codes(times), known.times, weights), lambda _: shape)
+        shape = Shape(basis, np.ones(len(state.times)), separate=True)
+        return state, Track(
+            _grid_of_steps(basis.codes(times), state.times, weights), lambda _: shape
+        )
     if isinstance(curve, PerStep) and isinstance(basis, StepBasis) and curve.bins is None:
-        return _with_new_steps(curve, known, data)
-    track = curve.track(known.times, known.time_weights)
-    _require_same(track, known, fitted)
+        return _with_new_steps(curve, state, data)
+    track = curve.track(state.times, state.time_weights)
+    _require_same_curve(track, state, fitted)
     if isinstance(basis, ConstantBasis) and not isinstance(curve, Constant):
         raise InputError(
             f"there was one time only in the first call, along which {curve!r} could not be laid: "
             "fit again, to rows of several times"
         )
-    grid = fine(times, weights) if times.ndim == 1 else _of_two_clocks(times, weights)
-    return known, replace(track, grid=grid)
+    grid = fine(times, weights) if times.ndim == 1 else _grid_of_two_clocks(times, weights)
+    return state, replace(track, grid=grid)
 
 
-def _require_same(track: Track, known: OnlineState, fitted: Curves) -> None:
+def _require_same_curve(track: Track, state: OnlineState, fitted: Curves) -> None:
     """Refuse a curve that was changed after the first call."""
-    before, rates = fitted.bases[0], known.posteriors[0].log_rates
+    before, rates = fitted.bases[0], state.posteriors[0].log_rates
     same = len(rates) == track.n_rates
     if same:
         basis = track.shape(np.exp(rates).tolist()).basis
         same = type(basis) is type(before) and basis.n_functions == before.n_functions
-        same = same and np.allclose(basis(known.times), before(known.times))
+        same = same and np.allclose(basis(state.times), before(state.times))
     if not same:
         raise InputError("the curve is not the one of the first call: fit again to change it")
 
 
-def _with_new_steps(curve: PerStep, known: OnlineState, data: FitData) -> tuple[OnlineState, Track]:
-    """Let steps that were not there before have coefficients, from their first row on."""
+def _with_new_steps(curve: PerStep, state: OnlineState, data: FitData) -> tuple[OnlineState, Track]:
+    """Add steps for new times, each with its own coefficients."""
     times = data.times
     assert times is not None
-    steps = np.union1d(known.times, times)
+    steps = np.union1d(state.times, times)
     shape = replace(curve, min_rows=1).track(steps, None).shape(())
-    places = np.searchsorted(steps, known.times)
-    posteriors = tuple(one.expanded(places, len(steps)) for one in known.posteriors)
-    grid = _at_steps(np.searchsorted(steps, times), steps, data.weights)
-    grown = replace(known, posteriors=posteriors, times=steps, time_weights=np.ones(len(steps)))
-    return grown, Track(grid, lambda _: shape)
+    indices = np.searchsorted(steps, state.times)
+    posteriors = tuple(one.expanded(indices, len(steps)) for one in state.posteriors)
+    grid = _grid_of_steps(np.searchsorted(steps, times), steps, data.weights)
+    expanded = replace(state, posteriors=posteriors, times=steps, time_weights=np.ones(len(steps)))
+    return expanded, Track(grid, lambda _: shape)
 
 
-def _of_two_clocks(times: Array, weights: Array | None) -> Grid:
+def _grid_of_two_clocks(times: Array, weights: Array | None) -> Grid:
     one, other = (fine(clock, weights) for clock in times.T)
     return pairs(one, other, weights)
 
 
-def _at_steps(keys: Codes, times: Array, weights: Array | None) -> Grid:
-    """Put rows under the keys of steps, of which some may have none."""
+def _grid_of_steps(keys: Codes, times: Array, weights: Array | None) -> Grid:
+    """Return the grid of rows on given steps, some of which may have no rows."""
     totals = np.bincount(keys, weights, minlength=len(times))
     return Grid(keys, times, totals.astype(np.float64))

@@ -19,7 +19,7 @@ from tempocal.temporal.calibrator import TemporalCalibrator
 
 def require_whole(calibrator: TemporalCalibrator) -> None:
     """Refuse a calibrator that no fit could have left behind."""
-    inner, curve = calibrator._parts()
+    inner, curve = calibrator._calibrator_and_curve()
     clocks, n_classes = len(calibrator.time_kinds_), len(calibrator.classes_)
     # Nothing changes along a constant, whatever the number of clocks.
     if curve.n_clocks != clocks and not isinstance(curve, Constant):
