@@ -143,7 +143,7 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
 
 def table(results: list[dict[str, Any]]) -> str:
     """Share of the sets with an alarm, and its interval."""
-    lines = ["| forecasts that are right | sequences | sets | false alarms | 95 % interval |"]
+    lines = ["| calibrated forecasts | sequences | sets | false alarms | 95 % interval |"]
     lines.append("|---|---|---|---|---|")
     for name, (_, sequences) in RIGHT.items():
         sets = [one for one in results if one["forecasts"] == name]
@@ -204,7 +204,7 @@ def change_table(results: list[dict[str, Any]]) -> str:
             after = delays[delays > 0]
             half, most = np.quantile(after, [0.5, 0.9], method="inverted_cdf")
             found = f"{100 * np.isfinite(after).mean():.0f} %"
-            which = "4 stretches and movement" if movement else "4 stretches"
+            which = "4 time bins and movement" if movement else "4 time bins"
             lines.append(
                 f"| {name} | {which} | {len(sets)} | {len(sets) - len(after)} | {half:.0f} | "
                 f"{most:.0f} | {found} |"

@@ -144,7 +144,7 @@ def assess_table(
             "sequence is missing: rows of a table are split by the sequence that they belong to; "
             "name the column of its ids with sequence="
         )
-    asked = ColumnRoles.of(
+    roles = ColumnRoles.of(
         "proba" if logits is None else "logits",
         logits=logits,
         proba=proba,
@@ -155,4 +155,4 @@ def assess_table(
         sequence=sequence,
     )
     seed = check_seed(seed)
-    return run_assessment(read_row_source(table, asked, classes, seed), seed, False)
+    return run_assessment(read_row_source(table, roles, classes, seed), seed, False)

@@ -1,7 +1,7 @@
-"""How good probabilities are: scores, calibration errors, and the error that chance alone shows.
+"""Metrics of probabilistic predictions: losses, calibration errors and their sampling floor.
 
-Every metric is called ``metric(y, proba, *, ..., sample_weight=None, classes=None)``. Calibration
-errors are floats that say which estimator they are and have the bins they came from.
+Every metric has the signature ``metric(y, proba, *, ..., sample_weight=None, classes=None)``.
+Calibration errors are floats that carry the name of their estimator and the bins.
 """
 
 from tempocal.metrics.binned import ece, max_calibration_error

@@ -1,4 +1,4 @@
-"""Errors that are read off the gap between confidence and frequency in each bin."""
+"""Binned calibration errors: functions of the gap between confidence and frequency in each bin."""
 
 from dataclasses import dataclass
 
@@ -23,9 +23,9 @@ def ece(
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> BinnedEstimate:
-    """Mean gap between confidence and accuracy over bins: the expected calibration error.
+    """Compute the expected calibration error: the mean gap between confidence and accuracy.
 
-    ``sum_b w_b / w * |accuracy_b - confidence_b|``, the paper's, of the most probable class.
+    ``sum_b w_b / w * |accuracy_b - confidence_b|``, as in the paper, for the most probable class.
 
     Parameters
     ----------
@@ -36,13 +36,13 @@ def ece(
     bins : int, default=15
         Number of bins.
     binning : {"equal_width", "equal_mass"}, default="equal_width"
-        Bins of the same width, or of about the same weight. Equal confidences always share a bin,
-        so that of the latter there may be fewer than asked for.
+        Bins of equal width, or of about equal weight. Equal confidences always share a bin, so
+        there may be fewer equal-mass bins than requested.
     of : {"top_label", "positive_class"}, default="top_label"
-        What is judged: the most probable class (the first of them in a tie), or, for two classes,
-        the second of them.
+        The event: the most probable class is the true one (the first of them in a tie), or, with
+        two classes, the second class is.
     sample_weight : array-like of shape (n,), optional
-        How often each row counts.
+        Weight of each row: a weight of 2 is the row twice.
     classes : array-like of shape (K,), optional
         The class of each column; by default the sorted labels of ``y``.
 
@@ -55,8 +55,8 @@ def ece(
     -----
     A bin holds ``lower < confidence <= upper``, and the first one 0 as well.
 
-    The ECE of perfect probabilities is not 0: noise in each bin adds to it. `sampling_floor` says
-    how much.
+    The ECE of perfect probabilities is not 0, because the noise in each bin adds to it.
+    `sampling_floor` estimates by how much.
 
     Examples
     --------
@@ -84,10 +84,10 @@ def max_calibration_error(
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> BinnedEstimate:
-    """Largest gap between confidence and accuracy of any bin: the maximum calibration error.
+    """Maximum calibration error: largest gap between confidence and accuracy over bins.
 
-    A bin counts however few rows it has, and a bin of one row has a large gap by chance: read it
-    beside the ``bins``, or take ``binning="equal_mass"``.
+    Bins count regardless of their size, and a bin with one row has a large gap by chance. Look at
+    the ``bins`` too, or use ``binning="equal_mass"``.
 
     Parameters
     ----------
@@ -116,12 +116,12 @@ def max_calibration_error(
 
 @dataclass(frozen=True, eq=False)
 class BinTable:
-    """Bins as a user asked for them, and the sums over their rows."""
+    """Bins and the sums over their rows."""
 
     sums: BinSums
     edges: Edges
     name: str  # of the events
-    binning: str  # in words
+    binning: str  # in words, such as "15 equal-width bins"
 
 
 def bin_predictions(
@@ -134,7 +134,7 @@ def bin_predictions(
     sample_weight: ArrayLike | None,
     classes: ArrayLike | None,
 ) -> BinTable:
-    """Take what a user passed through the door, and sum it by bin."""
+    """Check the input of a metric and sum it by bin."""
     check_choice(of, "of", tuple(EVENT_NAMES))
     check_choice(binning, "binning", BINNINGS)
     if binning == "equal_width" and sample_weight is None:
@@ -154,7 +154,7 @@ def bin_events(events: Events, bins: int, binning: Binning) -> BinTable:
 
 
 def ece_from_bins(found: BinTable) -> BinnedEstimate:
-    """ECE of any events, with its name."""
+    """ECE of any event, with its name."""
     value = float(abs(found.sums.gap).sum() / found.sums.weight.sum())
     name = f"{found.name} ECE, {found.binning}"
     return BinnedEstimate(value, name, reliability_table(found.sums, found.edges))

@@ -1,7 +1,6 @@
-"""The one table that all binned metrics come from: sums over the rows of each bin.
+"""Sums over the rows of each bin, from which all binned metrics are computed.
 
-Sums of parts add up, so that the table of a large set can be had block by block, and none of the
-metrics needs the rows again.
+The sums are additive, so they are accumulated block by block, and no metric needs the rows again.
 """
 
 import math
@@ -15,9 +14,10 @@ from tempocal.links import Array
 from tempocal.metrics.edges import Edges
 from tempocal.metrics.predictions import row_blocks
 
-# Rows of a block take turns at so many tables, as in bins.h: so every way has the same bits.
-TURNS = 4
-# With more bins, to add up the tables would take as long as the rows.
+# Rows are added to this many tables in turn, which are then summed. bins.h does the same, so that
+# both give identical bits.
+N_TABLES = 4
+# With more bins, one table: summing several would take as long as the rows.
 MAX_BINS = 2**12
 
 
@@ -32,7 +32,7 @@ class BinSums:
 
     @property
     def gap(self) -> Array:
-        """Confidence minus outcome, w * (confidence - outcome), summed over each bin."""
+        """Sum over each bin of w * (confidence - outcome)."""
         return self.confidence - self.outcome
 
 
@@ -46,40 +46,41 @@ def bin_sums(
     confidence : ndarray of shape (n,)
         Probabilities in [0, 1].
     outcome : ndarray of bool, of shape (n,)
-        Whether the event came.
+        Whether the event happened.
     weight : ndarray of shape (n,) or None
-        How often each row counts; None for once.
+        Weights; None for weights of 1.
     edges : Edges
         The bins.
 
     Returns
     -------
     BinSums
-        In float64. Blocks are summed first, which keeps the rounding error of 40 million rows at
-        that of a hundred thousand.
+        In float64. Summing by block keeps the rounding error of 40 million rows at that of a
+        hundred thousand.
     """
     # One cell for each (bin, outcome): the sum of outcomes is then the weight of half the cells.
     shape = (edges.n_bins, 2)
-    turns = TURNS if edges.n_bins <= MAX_BINS else 1
+    n_tables = N_TABLES if edges.n_bins <= MAX_BINS else 1
     count = np.zeros(shape, dtype=np.intp)
-    mass, said = np.zeros(shape), np.zeros(shape)
+    mass, total_confidence = np.zeros(shape), np.zeros(shape)
     for part in row_blocks(len(confidence)):
         cell = edges.locate(confidence[part])
         cell += cell
         cell += outcome[part]
-        for turn in range(1, turns):
-            cell[turn::turns] += turn * shape[0] * shape[1]
-        count += _add_up(cell, None, (turns, *shape))
+        for table in range(1, n_tables):
+            cell[table::n_tables] += table * shape[0] * shape[1]
+        tables = (n_tables, *shape)
+        count += _cell_sums(cell, None, tables)
         if weight is None:
-            said += _add_up(cell, confidence[part], (turns, *shape))
+            total_confidence += _cell_sums(cell, confidence[part], tables)
         else:
-            mass += _add_up(cell, weight[part], (turns, *shape))
-            said += _add_up(cell, weight[part] * confidence[part], (turns, *shape))
+            mass += _cell_sums(cell, weight[part], tables)
+            total_confidence += _cell_sums(cell, weight[part] * confidence[part], tables)
     mass = count.astype(np.float64) if weight is None else mass
-    return BinSums(count.sum(axis=1), mass.sum(axis=1), said.sum(axis=1), mass[:, 1])
+    return BinSums(count.sum(axis=1), mass.sum(axis=1), total_confidence.sum(axis=1), mass[:, 1])
 
 
-def _add_up(
+def _cell_sums(
     cell: NDArray[np.intp], values: Array | None, shape: tuple[int, int, int]
 ) -> NDArray[Any]:
     tables = np.bincount(cell, values, minlength=math.prod(shape)).reshape(shape)

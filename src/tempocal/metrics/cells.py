@@ -1,4 +1,4 @@
-"""The one table that calibration errors over time come from: sums over (time bin, event, bin)."""
+"""Cells of a calibration error over time: combinations of time bin, event and confidence bin."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from tempocal.metrics.events import EventKind, Events, events_of, one_class
 from tempocal.metrics.predictions import CheckedPredictions
 from tempocal.metrics.sample import Sample
 
-# With more cells in a time bin, those without rows are left out.
+# With more cells in a time bin, empty ones are dropped.
 MAX_CELLS = 5_000
 
 
 @dataclass(frozen=True)
 class GapMetric:
-    """Which calibration error: of which events, in which bins."""
+    """Settings of a calibration error: its events and bins."""
 
     of: EventKind | None  # None for every class
     bins: int
@@ -35,12 +35,12 @@ class GapMetric:
 
 @dataclass(frozen=True, eq=False)
 class GapCells:
-    """For every row and event, the cell it counts in; cells are numbered time bin by time bin."""
+    """The cell of each row and event; cells are numbered by time bin."""
 
     codes: Codes  # (n, E)
     confidence: Array  # (n, E)
     outcome: NDArray[np.bool_]  # (n, E)
-    below: Array  # (n, E) probability of the classes before the event's
+    below: Array  # (n, E) total probability of the classes before the event's
     per_time_bin: int
 
     @property
@@ -52,19 +52,19 @@ class GapCells:
 def make_cells(sample: Sample, metric: GapMetric) -> GapCells:
     """Find the cell of every row and event."""
     found = [
-        _located(metric.events(rows), metric, rows)
+        _locate(metric.events(rows), metric, rows)
         for rows in (sample.rows.take(part) for part in sample.parts)
     ]
     per_time_bin = found[0][0].shape[1] * metric.bins
     bins, confidence, outcome, below = (np.concatenate(parts) for parts in zip(*found, strict=True))
     if per_time_bin > MAX_CELLS:
-        bins, per_time_bin = _filled(bins, sample.parts)
+        bins, per_time_bin = _drop_empty(bins, sample.parts)
     codes = bins + sample.time_bins.codes[:, None] * per_time_bin
     return GapCells(codes, confidence, outcome, below, per_time_bin)
 
 
-def _filled(bins: Codes, parts: Sequence[slice]) -> tuple[Codes, int]:
-    """Leave out the cells of each time bin that have no rows; return how many are left at most."""
+def _drop_empty(bins: Codes, parts: Sequence[slice]) -> tuple[Codes, int]:
+    """Drop the empty cells of each time bin; return the largest number of cells that is left."""
     numbered, most = np.empty_like(bins), 0
     for part in parts:
         found, codes = np.unique(bins[part], return_inverse=True)
@@ -74,14 +74,17 @@ def _filled(bins: Codes, parts: Sequence[slice]) -> tuple[Codes, int]:
 
 
 def gaps_by_cell(sample: Sample, cells: GapCells, outcome: NDArray[np.bool_]) -> Array:
-    """Sum confidence minus outcome over cells, by the weight of the time bin: (S, cells)."""
+    """Sum of confidence minus outcome in each cell, divided by the weight of its time bin.
+
+    Returns an array of shape (time bins, cells).
+    """
     gap = (cells.confidence - outcome) * sample.weight[:, None]
     shape = (sample.time_bins.count, cells.per_time_bin)
     sums = np.bincount(cells.codes.ravel(), gap.ravel(), minlength=shape[0] * shape[1])
     return np.asarray(sums.reshape(shape) / (sample.totals[:, None] * cells.n_events))
 
 
-def _located(
+def _locate(
     events: list[Events], metric: GapMetric, rows: CheckedPredictions
 ) -> tuple[NDArray[Any], ...]:
     before = np.cumsum(rows.proba, axis=1) - rows.proba

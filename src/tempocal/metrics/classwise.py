@@ -18,10 +18,10 @@ def classwise_ece(
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> ClasswiseEstimate:
-    """Mean over classes of the ECE of each class's own probability: the classwise ECE.
+    """Classwise ECE: mean over classes of the ECE of each column.
 
-    Where `ece` looks at the most probable class only, this looks at every column (Kull et al.
-    2019). It is a mean, not a sum: with many classes most columns are near 0, and so is this.
+    While `ece` uses the most probable class only, this uses every column (Kull et al. 2019). It is
+    a mean, not a sum: with many classes most columns are near 0, and so is the mean.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def classwise_ece(
     bins, binning
         As in `ece`, for each class.
     sample_weight : array-like of shape (n,), optional
-        How often each row counts.
+        Weight of each row: a weight of 2 is the row twice.
     classes : array-like of shape (K,), optional
         The class of each column; by default the sorted labels of ``y``.
 

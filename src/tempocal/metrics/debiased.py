@@ -1,4 +1,4 @@
-"""Calibration error without the part that is due to few rows in a bin."""
+"""Debiased calibration error: the variance within bins is subtracted."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,39 +21,40 @@ def debiased_ece(
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> DebiasedEstimate:
-    """Root mean square gap over bins, less the part that is noise: the debiased L2 ECE.
+    """Debiased L2 ECE: root mean square gap over bins, without the bias due to noise.
 
-    The square of each bin's gap is too large by the variance of its frequency, on average.
-    Kumar, Liang and Ma (2019) estimate that variance and take it away::
+    The squared gap of a bin overestimates the true one by the variance of the bin's frequency.
+    Kumar, Liang and Ma (2019) estimate that variance and subtract it::
 
         squared = sum_b w_b / w * ((confidence_b - frequency_b)^2
                                    - frequency_b (1 - frequency_b) / (w_b - 1))
 
-    The result is the root of it, or 0 where it is negative. It is an L2 error: without noise it is
-    at least the `ece` of the same bins, not equal to it.
+    The result is the square root, or 0 if ``squared`` is negative. It is an L2 error: without
+    noise it is at least the `ece` of the same bins, not equal to it.
 
     Parameters
     ----------
     y, proba, bins, of, sample_weight, classes
         As in `ece`.
     binning : {"equal_mass", "equal_width"}, default="equal_mass"
-        Bins of about the same weight, as in their paper, or of the same width.
+        Bins of about equal weight, as in their paper, or of equal width.
 
     Returns
     -------
     DebiasedEstimate
-        A float, with its ``bins`` and its square before the root, ``squared``.
+        A float, with its ``bins`` and the debiased square, ``squared``.
 
     Notes
     -----
-    It is ``squared`` that is unbiased: average that, over sets or times, and not the roots.
+    ``squared`` is the unbiased quantity: average it over sets or times, not the roots.
 
-    Weights count rows, so that ``w_b`` is the number of rows in a bin. A bin of less than two rows
-    says nothing about its variance and adds nothing. Rows are taken as independent: with several
-    rows of one sequence in a bin, the variance is larger than this and some bias stays.
+    Weights are frequencies, so that ``w_b`` is the number of rows in a bin. The variance of a bin
+    with less than two rows cannot be estimated; such bins are dropped. Rows are taken as
+    independent: with several rows of one sequence in a bin, the variance is underestimated and
+    some bias remains.
 
-    Confidences in a bin are taken as equal. Where they vary much, as in one bin over everything,
-    ``squared`` is low by about their variance divided by the rows in the bin.
+    Confidences within a bin are taken as equal. If they vary much, as in a single bin, ``squared``
+    is too low by about their variance divided by the number of rows in the bin.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Which way a metric is taken over time: as a mean of losses, a sum of gaps, or as it comes."""
+"""Choose how a metric is computed over time: mean of row losses, sum of gaps, or jackknife."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,7 +23,7 @@ from tempocal.metrics.squared_error import brier, row_brier
 
 
 def metric_by_time_bin(sample: Sample, metric: Metric, level: float, seed: int) -> MetricByTimeBin:
-    """Take a metric over the time bins of a sample."""
+    """Compute a metric in each time bin of a sample."""
     _, settings = unwrap(metric)
     check_two_classes(settings.get("of", ""), sample.rows.n_classes, "another of=")
     loss = row_loss(metric)
@@ -36,7 +36,7 @@ def metric_by_time_bin(sample: Sample, metric: Metric, level: float, seed: int) 
 
 
 def gap_metric(metric: Metric) -> tuple[GapMetric, str] | None:
-    """Return what is summed and its name, where a metric is a sum of gaps; else None."""
+    """Return the settings and the name of a metric that is a sum of gaps; else None."""
     function, settings = unwrap(metric)
     if function not in (ece, classwise_ece):
         return None
@@ -46,7 +46,7 @@ def gap_metric(metric: Metric) -> tuple[GapMetric, str] | None:
 
 
 def row_loss(metric: Metric) -> tuple[RowLoss, str] | None:
-    """Return the loss of each row and its name, where a metric is a mean of such; else None."""
+    """Return the row loss and the name of a metric that is a mean over rows; else None."""
     function, settings = unwrap(metric)
     if function is nll:
         return row_nll(settings["clip"]), "NLL"
@@ -58,7 +58,7 @@ def row_loss(metric: Metric) -> tuple[RowLoss, str] | None:
 
 
 def unwrap(metric: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
-    """Return a metric of this package and all its settings, or what it is and none."""
+    """Return the function and all settings of a metric of this package; else the metric and {}."""
     if not callable(metric):
         raise InputError(
             f"metric must be a function such as tempocal.metrics.ece, but it is {metric!r:.80}"

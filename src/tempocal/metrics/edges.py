@@ -1,6 +1,6 @@
-"""Where bins of confidence begin and end.
+"""Edges of confidence bins, which cover [0, 1].
 
-A bin holds ``lower < confidence <= upper``; the first one holds 0 as well. The bins cover [0, 1].
+A bin holds ``lower < confidence <= upper``; the first one holds 0 as well.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from tempocal.metrics.events import Events
 Binning = Literal["equal_width", "equal_mass"]
 BINNINGS = ("equal_width", "equal_mass")
 
-# Cumulative weights that should reach a target exactly miss it by their rounding.
+# Relative rounding error of cumulative weights.
 ROUNDING = 1e-12
 
 
@@ -38,23 +38,23 @@ class Edges:
         found = np.ceil(confidence * self.n_bins).astype(np.intp)
         np.maximum(found, 1, out=found)
         found -= 1
-        # The product is rounded: one step back or forth makes the edges exact, 3 times as fast as
-        # a binary search. Nothing lies below the first edge, so a zero must not step back.
+        # The product is rounded: a correction by one bin makes the edges exact, and is 3 times as
+        # fast as a binary search. Zeros belong to the first bin, although they equal its edge.
         found -= (confidence <= self.values[found]) & (found > 0)
         found += confidence > self.values[found + 1]
         return found
 
 
 def equal_width(bins: int) -> Edges:
-    """Bins of the same width; no row is looked at."""
+    """Bins of equal width."""
     return Edges(np.arange(bins + 1) / bins, evenly_spaced=True)
 
 
 def equal_mass(events: Events, bins: int) -> Edges:
-    """Bins of about the same weight: inner edges are the quantiles b / bins of the confidences.
+    """Bins of about equal weight: inner edges are the quantiles b / bins of the confidences.
 
-    A quantile is the smallest confidence that at least this share of the weight does not exceed.
-    Equal confidences share a bin, so that there may be fewer bins than asked for.
+    A quantile is the smallest confidence at which the cumulative weight reaches its share. Equal
+    confidences share a bin, so there may be fewer bins than requested.
     """
     inner = np.unique(_quantiles(events.confidence, events.weight, bins))
     inner = inner[inner < events.confidence.max()]
@@ -62,14 +62,14 @@ def equal_mass(events: Events, bins: int) -> Edges:
 
 
 def make_edges(events: Events, bins: int, binning: Binning) -> Edges:
-    """Check what a user asked for and return the edges."""
+    """Check the settings of a user and return the edges."""
     check_choice(binning, "binning", BINNINGS)
     bins = check_bins(bins)
     return equal_width(bins) if binning == "equal_width" else equal_mass(events, bins)
 
 
 def describe(bins: int, binning: Binning) -> str:
-    """Say the binning in words, such as "15 equal-width bins"."""
+    """Return the binning in words, such as "15 equal-width bins"."""
     return f"{bins} {binning.replace('_', '-')} bin{'s' if bins != 1 else ''}"
 
 
@@ -79,7 +79,7 @@ def _quantiles(confidence: Array, weight: Array | None, bins: int) -> Array:
         ranks = -(-shares * len(confidence) // bins) - 1
         return np.sort(confidence)[ranks]
     order = np.argsort(confidence)
-    reached = np.cumsum(weight[order])
-    wanted = shares * (reached[-1] / bins * (1.0 - ROUNDING))
-    quantiles: Array = confidence[order[np.searchsorted(reached, wanted, side="left")]]
+    cumulative = np.cumsum(weight[order])
+    targets = shares * (cumulative[-1] / bins * (1.0 - ROUNDING))
+    quantiles: Array = confidence[order[np.searchsorted(cumulative, targets, side="left")]]
     return quantiles

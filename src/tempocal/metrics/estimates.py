@@ -1,4 +1,4 @@
-"""What the metrics return: numbers that know which estimator they are and what they came from."""
+"""Return types of the metrics: floats with the name of the estimator and its bins or intervals."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,7 +14,7 @@ from tempocal.metrics.frequency import FrequencyInterval, interval_over_rows
 
 @dataclass(frozen=True, eq=False)
 class ReliabilityTable:
-    """One entry for each bin: what was said, and how often it came true.
+    """Mean confidence and observed frequency in each bin.
 
     The fields are columns of equal length: ``pandas.DataFrame(vars(table))`` is the table.
 
@@ -23,18 +23,18 @@ class ReliabilityTable:
     lower, upper : ndarray
         Edges: a bin holds ``lower < confidence <= upper``, and the first one 0 as well.
     count : ndarray of int
-        Rows in the bin.
+        Number of rows in the bin.
     weight : ndarray
-        Their weight; the count, where no weights were given.
+        Total weight; the count if no weights were given.
     confidence : ndarray
-        Mean probability given to the event; NaN in an empty bin.
+        Mean predicted probability of the event; NaN in an empty bin.
     frequency : ndarray
-        How often the event came (the accuracy, for the top label); NaN in an empty bin.
+        Observed frequency of the event (the accuracy, for the top label); NaN in an empty bin.
     groups : ndarray
-        Independent units in the bin: groups, as many of the same weight as would be as sure; or
-        the weight, where none were given.
+        Effective number of groups in the bin, ``sum(w)^2 / sum(w^2)`` over the weights of its
+        groups; the total weight if no groups were given.
     lower_frequency, upper_frequency : ndarray
-        Interval of the frequency over groups; NaN in an empty bin.
+        Confidence interval of the frequency over groups; NaN in an empty bin.
     """
 
     lower: Array
@@ -49,10 +49,10 @@ class ReliabilityTable:
 
 
 def reliability_table(
-    sums: BinSums, edges: Edges, spread: FrequencyInterval | None = None
+    sums: BinSums, edges: Edges, interval: FrequencyInterval | None = None
 ) -> ReliabilityTable:
-    """Turn sums into means; without a spread, rows are taken as independent."""
-    spread = spread or interval_over_rows(sums)
+    """Turn sums into means; without an interval, rows are taken as independent."""
+    interval = interval or interval_over_rows(sums)
     return ReliabilityTable(
         lower=edges.values[:-1],
         upper=edges.values[1:],
@@ -60,18 +60,18 @@ def reliability_table(
         weight=sums.weight,
         confidence=_mean(sums.confidence, sums.weight),
         frequency=_mean(sums.outcome, sums.weight),
-        groups=spread.units,
-        lower_frequency=spread.lower,
-        upper_frequency=spread.upper,
+        groups=interval.units,
+        lower_frequency=interval.lower,
+        upper_frequency=interval.upper,
     )
 
 
 # Equality and hash stay those of the number, and repr leaves the tables out.
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate(float):
-    """A float that says which estimator it is.
+    """A float with the name of its estimator.
 
-    It is a float in full: it compares, adds, formats and goes to JSON as one, and can be the
+    It behaves as a float in every respect: comparison, arithmetic, formatting, JSON, and as the
     score of a scikit-learn scorer.
 
     Attributes
@@ -79,7 +79,7 @@ class Estimate(float):
     value : float
         The number itself.
     estimator : str
-        Which estimator it is, in words.
+        Name of the estimator, in words.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Estimate(float):
     estimator: str
 
     def __new__(cls, value: float, *_fields: object, **_named_fields: object) -> Self:
-        """Make the float; the other fields are the dataclass's to set."""
+        """Create the float; the dataclass sets the other fields."""
         return super().__new__(cls, value)
 
     def __str__(self) -> str:
@@ -105,7 +105,7 @@ class Estimate(float):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BinnedEstimate(Estimate):
-    """A float that comes from bins, and has them.
+    """A float with the bins that it was computed from.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class BinnedEstimate(Estimate):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClasswiseEstimate(Estimate):
-    """A float that is a mean over classes, and has what each class gave.
+    """A mean over classes, with the estimate of each class.
 
     Attributes
     ----------
@@ -134,12 +134,12 @@ class ClasswiseEstimate(Estimate):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DebiasedEstimate(BinnedEstimate):
-    """The root of a debiased square, with the square.
+    """The square root of a debiased square, with the square.
 
     Attributes
     ----------
     squared : float
-        Debiased square. Noise can take it below zero, where the root is given as zero.
+        Debiased square. Noise can make it negative; the root is then 0.
     """
 
     squared: float
@@ -147,7 +147,7 @@ class DebiasedEstimate(BinnedEstimate):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SamplingFloor(Estimate):
-    """The mean of a metric over draws of labels, with the draws.
+    """The mean of a metric over draws of the labels, with the draws.
 
     Attributes
     ----------
@@ -165,19 +165,19 @@ class SamplingFloor(Estimate):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntervalEstimate(Estimate):
-    """A float with an interval over groups, and what perfect probabilities would show.
+    """A float with a confidence interval over groups and its sampling floor.
 
     Attributes
     ----------
     lower, upper : float
-        Ends of the interval.
+        Limits of the interval.
     floor : float
-        The sampling floor.
+        The sampling floor: the value that perfect probabilities would show.
     only_upper : bool
-        Whether the error is under twice its floor and may be all noise: ``lower`` is 0 then, and
-        ``upper`` a bound.
+        Whether the error is below twice its floor, and so may be all noise. Then ``lower`` is 0 and
+        only ``upper`` is informative.
     level : float
-        How often such intervals hold the truth.
+        Confidence level.
 
     Examples
     --------
@@ -193,9 +193,9 @@ class IntervalEstimate(Estimate):
     level: float
 
     def __repr__(self) -> str:
-        ends = f"[{'-' if self.only_upper else f'{self.lower:.6g}'}, {self.upper:.6g}]"
+        interval = f"[{'-' if self.only_upper else f'{self.lower:.6g}'}, {self.upper:.6g}]"
         return (
-            f"{type(self).__name__}({self.value:.6g}, {self.level:.0%} interval {ends}, "
+            f"{type(self).__name__}({self.value:.6g}, {self.level:.0%} interval {interval}, "
             f"floor {self.floor:.6g}, {self.estimator!r})"
         )
 

@@ -1,4 +1,4 @@
-"""What is judged: an event for each row, how sure the model was of it, and whether it came."""
+"""Events whose calibration is measured: for each row a predicted probability and an outcome."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -18,22 +18,22 @@ EVENT_NAMES = {"top_label": "top-label", "positive_class": "positive-class"}
 class Events:
     """One event for each row, such as "the most probable class is the true one"."""
 
-    confidence: Array  # (n,) probability given to the event
-    outcome: NDArray[np.bool_]  # (n,) whether it came
+    confidence: Array  # (n,) predicted probability of the event
+    outcome: NDArray[np.bool_]  # (n,) whether it happened
     weight: Array | None  # (n,)
     name: str
-    column: Codes | int  # (n,) whose class it is
+    column: Codes | int  # (n,) class of the event
 
 
 def events_of(rows: CheckedPredictions, of: EventKind) -> Events:
-    """Return the events that ``of=`` names."""
+    """Return the events for a value of the argument ``of``."""
     check_choice(of, "of", tuple(EVENT_NAMES))
     check_two_classes(of, rows.n_classes, 'of="top_label", or classwise_ece for every class')
     return top_label(rows) if of == "top_label" else one_class(rows, 1, EVENT_NAMES[of])
 
 
 def top_label(rows: CheckedPredictions) -> Events:
-    """Event: the most probable class, the first of them in a tie, is the true one."""
+    """Event: the most probable class (the first of them in a tie) is the true one."""
     confidence = np.empty(len(rows.codes))
     outcome = np.empty(len(rows.codes), dtype=np.bool_)
     column = np.empty(len(rows.codes), dtype=np.intp)

@@ -1,4 +1,4 @@
-"""How sure the frequency of an event in each bin is, where rows come in groups."""
+"""Confidence intervals of the observed frequency in each bin, for independent or grouped rows."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from tempocal.metrics.metric_intervals import student_quantile
 
 @dataclass(frozen=True, eq=False)
 class FrequencyInterval:
-    """Interval of the frequency of each bin, and the independent units that it rests on."""
+    """Interval of the frequency in each bin, and the number of independent units behind it."""
 
     units: Array
     lower: Array
@@ -22,53 +22,56 @@ class FrequencyInterval:
 
 
 def interval_over_rows(sums: BinSums, level: float = 0.95) -> FrequencyInterval:
-    """Take each row as a unit of its own, as often as it counts."""
+    """Interval for independent rows; a weight is a number of rows."""
     return _score_interval(sums, sums.weight, sums.weight, level)
 
 
 def interval_over_groups(
     events: Events, edges: Edges, sums: BinSums, groups: Groups, level: float = 0.95
 ) -> FrequencyInterval:
-    """Take each group as a unit: the rows of one may all come true together."""
+    """Interval for independent groups, whose rows may be arbitrarily dependent."""
     codes = edges.locate(events.confidence)
     weight = np.ones(len(codes)) if events.weight is None else events.weight
-    pair, of_pair = np.unique(codes * groups.count + groups.codes, return_inverse=True)
-    bins, frequency = pair // groups.count, _frequency(sums)
+    pairs, pair_of_row = np.unique(codes * groups.count + groups.codes, return_inverse=True)
+    bins, frequency = pairs // groups.count, _frequency(sums)
 
-    def squares(values: Array) -> Array:
-        added = np.bincount(of_pair, values)
-        return np.asarray(np.bincount(bins, added**2, minlength=edges.n_bins), dtype=np.float64)
+    def squared_group_sums(values: Array) -> Array:
+        totals = np.bincount(pair_of_row, values)
+        return np.asarray(np.bincount(bins, totals**2, minlength=edges.n_bins), dtype=np.float64)
 
-    deviations = squares(weight * (events.outcome - frequency[codes]))
-    return interval_from_group_sums(sums, squares(weight), deviations, level)
+    deviations = squared_group_sums(weight * (events.outcome - frequency[codes]))
+    return interval_from_group_sums(sums, squared_group_sums(weight), deviations, level)
 
 
 def interval_from_group_sums(
     sums: BinSums, weights: Array, deviations: Array, level: float = 0.95
 ) -> FrequencyInterval:
-    """Tell how sure frequencies are, by sums over the groups of each bin.
+    """Interval from sums over the groups in each bin.
+
+    The cluster-robust variance of the frequency gives an effective number of independent trials,
+    ``f (1 - f) / variance``.
 
     Parameters
     ----------
     sums : BinSums
         Sums over the rows.
     weights, deviations : ndarray of shape (B,)
-        Sums over groups of the square of a group's weight, and of its outcomes less what they would
-        be at the frequency of the bin.
+        Sums over groups of the squared weight of a group, and of its squared sum of
+        ``w * (outcome - frequency)``.
     level : float
-        How often an interval holds the frequency.
+        Confidence level.
     """
     frequency = _frequency(sums)
     totals = np.where(sums.weight > 0.0, sums.weight, 1.0)
-    # So many groups of the same weight would be as sure: with few heavy ones little is known.
-    alike = 1.0 / np.maximum(weights / totals**2, 1e-300)
+    # Effective number of groups, sum(w)^2 / sum(w^2).
+    n_groups = 1.0 / np.maximum(weights / totals**2, 1e-300)
     variance = deviations / totals**2
-    variance *= alike / np.maximum(alike - 1.0, 1e-9)
+    variance *= n_groups / np.maximum(n_groups - 1.0, 1e-9)
     known = (variance > 0.0) & np.isfinite(variance)
     binomial = frequency * (1.0 - frequency)
-    effective = np.where(known, binomial / np.where(known, variance, 1.0), alike)
-    most = np.maximum(sums.count, 1.0)
-    return _score_interval(sums, alike, np.clip(effective, 0.5, most), level)
+    n_trials = np.where(known, binomial / np.where(known, variance, 1.0), n_groups)
+    n_rows = np.maximum(sums.count, 1.0)
+    return _score_interval(sums, n_groups, np.clip(n_trials, 0.5, n_rows), level)
 
 
 def _frequency(sums: BinSums) -> Array:
@@ -76,17 +79,17 @@ def _frequency(sums: BinSums) -> Array:
 
 
 def _score_interval(
-    sums: BinSums, units: Array, effective: Array, level: float
+    sums: BinSums, units: Array, n_trials: Array, level: float
 ) -> FrequencyInterval:
-    """Wilson's interval with an effective number of trials: never empty, never beyond [0, 1]."""
+    """Wilson's score interval with an effective number of trials; it lies within [0, 1]."""
     filled = sums.weight > 0.0
-    n = np.where(filled, np.maximum(effective, 1e-12), 1.0)
+    n = np.where(filled, np.maximum(n_trials, 1e-12), 1.0)
     z = student_quantile(0.5 + level / 2, np.maximum(units - 1.0, 1.0))
     frequency = _frequency(sums)
     center = (frequency + z**2 / (2.0 * n)) / (1.0 + z**2 / n)
     half = z / (1.0 + z**2 / n)
     half *= np.sqrt(np.maximum(frequency * (1.0 - frequency), 0.0) / n + z**2 / (4.0 * n**2))
-    # Rounding must not put an end on the far side of the frequency.
+    # Despite rounding, the interval must include the frequency.
     lower = np.where(filled, np.maximum(np.minimum(center - half, frequency), 0.0), np.nan)
     upper = np.where(filled, np.minimum(np.maximum(center + half, frequency), 1.0), np.nan)
     return FrequencyInterval(units, lower, upper)

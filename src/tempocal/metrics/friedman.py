@@ -1,4 +1,4 @@
-"""Which of several methods are better over several sets, by their ranks."""
+"""Friedman and Nemenyi tests: compare methods over several data sets by their ranks."""
 
 import math
 from dataclasses import dataclass
@@ -16,27 +16,27 @@ MIN_METHODS, MIN_SETS = 2, 2
 
 @dataclass(frozen=True, eq=False)
 class FriedmanNemenyi:
-    """Mean ranks of methods and which of them differ; printing it gives a table.
+    """Result of the Friedman and Nemenyi tests; ``print`` shows a table.
 
     Attributes
     ----------
     names : tuple of str
         The methods, in the order of the columns.
     mean_ranks : ndarray of shape (k,)
-        Mean rank of each; 1 is best.
+        Mean rank of each method; 1 is best.
     chi_square, p_value : float
-        The Friedman test, corrected for ties.
+        Friedman test, corrected for ties.
     f_statistic, f_p_value : float
-        Iman and Davenport's version of it, which is less conservative.
+        F test of Iman and Davenport, which is less conservative.
     critical_difference : float
-        Methods differ whose mean ranks differ by more than this.
+        Methods whose mean ranks differ by more than this are significantly different.
     pairwise_p_values : ndarray of shape (k, k)
-        The Nemenyi test of each pair; 1 on the diagonal.
+        Nemenyi test of each pair; 1 on the diagonal.
     best : tuple of str
-        Methods that do not differ from the one with the best mean rank, and that one; by rank.
+        The method with the best mean rank and those not significantly different from it, by rank.
     cliques : tuple of tuple of str
-        Largest sets of two or more methods of which no two differ, from the best to the worst: the
-        bars of a critical-difference diagram. A method may be in several, or in none.
+        Maximal sets of two or more methods without a significant difference, from the best to the
+        worst: the bars of a critical-difference diagram. A method may be in several, or in none.
     n_sets : int
         Number of sets.
     alpha : float
@@ -67,10 +67,10 @@ class FriedmanNemenyi:
         if self.p_value >= self.alpha:
             lines.append("the Friedman test finds no difference between the methods")
         width = max(map(len, self.names))
-        for at in np.argsort(self.mean_ranks, kind="stable"):
-            name = self.names[at]
+        for k in np.argsort(self.mean_ranks, kind="stable"):
+            name = self.names[k]
             mark = " •" if name in self.best else ""
-            lines.append(f"  {name:{width}}  {self.mean_ranks[at]:6.3f}{mark}")
+            lines.append(f"  {name:{width}}  {self.mean_ranks[k]:6.3f}{mark}")
         return "\n".join(lines)
 
 
@@ -81,19 +81,19 @@ def friedman_nemenyi(
     higher_is_better: bool = False,
     alpha: float = 0.05,
 ) -> FriedmanNemenyi:
-    """Compare methods over sets by their ranks: the Friedman test and the Nemenyi test after it.
+    """Compare methods over several data sets: Friedman test with Nemenyi post-hoc test.
 
-    On each set the methods are ranked, 1 for the best; equal scores share the mean of their ranks.
-    The Friedman test asks whether the mean ranks differ at all, and the Nemenyi test which do:
-    those more than ``q * sqrt(k * (k + 1) / (6 * n))`` apart, with ``n`` sets, ``k`` methods and
+    On each set the methods are ranked, 1 for the best; equal scores share their mean rank. The
+    Friedman test asks whether the mean ranks differ at all. The Nemenyi test asks which do: those
+    that differ by more than ``q * sqrt(k * (k + 1) / (6 * n))``, with ``n`` sets, ``k`` methods and
     ``q`` from the studentized range.
 
     Parameters
     ----------
     scores : array-like of shape (n, k)
-        A row for each set (or run, or fold), a column for each method.
+        One row for each set (or run, or fold), one column for each method.
     names : array-like of shape (k,), optional
-        The methods; by default the columns of a table, else "method 1", "method 2", ...
+        Names of the methods; by default the columns of a table, else "method 1", "method 2", ...
     higher_is_better : bool, default=False
         Whether larger scores are better. Losses and calibration errors are better when smaller.
     alpha : float, default=0.05
@@ -103,24 +103,23 @@ def friedman_nemenyi(
     -------
     FriedmanNemenyi
         ``mean_ranks``, ``p_value``, ``critical_difference``, ``best``, ``cliques`` and the rest;
-        ``print`` gives a table.
+        ``print`` shows a table.
 
     Notes
     -----
-    The bullets in the tables of the paper are the best group, ``best``. Its footnote has the test
-    the wrong way round: methods are told apart when their ranks differ by **more** than the
-    critical difference, which is 1.048 for three methods and ten sets.
+    The bullets in the tables of the paper mark the best group, ``best``. Its footnote states the
+    test the wrong way round: methods differ significantly if their mean ranks differ by **more**
+    than the critical difference, which is 1.048 for three methods and ten sets.
 
-    The Nemenyi test is meant for when the Friedman test rejects. ``best`` and ``cliques`` are given
-    in any case, and the printed table says so if it does not.
+    The Nemenyi test is valid after the Friedman test rejects. ``best`` and ``cliques`` are returned
+    in any case; the printed table says if it does not reject.
 
-    Sets are taken as independent. Runs of one data set under several seeds are not: what is then
-    tested is whether the methods differ on that data set.
+    Sets are taken as independent. Runs of one data set with several seeds are not: they test
+    whether the methods differ on that data set only.
 
-    Only equal scores are ties: round them first if they should be equal up to rounding. Infinite
-    scores are ranked as any other. Where every set is tied all over, nothing speaks against
-    equality: both statistics are 0 and both p-values 1. Where all sets agree on one order without a
-    tie, the F statistic is infinite and its p-value 0.
+    Only exactly equal scores are ties: round them first if needed. Infinite scores are ranked like
+    any other. If all methods are tied on every set, both statistics are 0 and both p-values 1. If
+    all sets agree on one order without ties, the F statistic is infinite and its p-value 0.
 
     References
     ----------
@@ -129,9 +128,9 @@ def friedman_nemenyi(
     Examples
     --------
     >>> from tempocal.metrics import friedman_nemenyi
-    >>> raw, whole = [0.53, 0.61, 0.47, 0.55, 0.58, 0.49], [0.52, 0.62, 0.45, 0.54, 0.57, 0.49]
+    >>> raw, single = [0.53, 0.61, 0.47, 0.55, 0.58, 0.49], [0.52, 0.62, 0.45, 0.54, 0.57, 0.49]
     >>> temporal = [0.50, 0.58, 0.45, 0.51, 0.55, 0.46]
-    >>> nll = list(zip(raw, whole, temporal))
+    >>> nll = list(zip(raw, single, temporal))
     >>> result = friedman_nemenyi(nll, names=["raw", "global", "temporal"])
     >>> result.best
     ('temporal', 'global')
@@ -144,9 +143,9 @@ def friedman_nemenyi(
       raw        2.750
     """
     values = _check_scores(scores)
-    called = _check_names(names, scores, values.shape[1])
+    methods = _check_names(names, scores, values.shape[1])
     _check_settings(higher_is_better, alpha)
-    from scipy.stats import rankdata  # noqa: PLC0415 - metrics are imported without scipy
+    from scipy.stats import rankdata  # noqa: PLC0415 - keeps the import of the metrics fast
 
     ranks = rankdata(-values if higher_is_better else values, axis=1)
     mean_ranks = ranks.mean(axis=0)
@@ -154,9 +153,9 @@ def friedman_nemenyi(
     difference, pairwise = _nemenyi(mean_ranks, len(values), alpha)
     order = np.argsort(mean_ranks, kind="stable")
     runs = _cliques(mean_ranks[order], difference)
-    in_order = [called[at] for at in order]
+    in_order = [methods[k] for k in order]
     return FriedmanNemenyi(
-        names=called,
+        names=methods,
         mean_ranks=mean_ranks,
         chi_square=chi_square,
         p_value=p_value,
@@ -176,7 +175,7 @@ def _friedman(ranks: Array) -> tuple[float, float, float, float]:
     from scipy.special import chdtrc, fdtrc  # noqa: PLC0415 - as above
 
     n, k = ranks.shape
-    # Twice the distance to the mean rank is a whole number, so that what follows is exact.
+    # Twice the distance to the mean rank is an integer, so that the sums are exact.
     doubled = 2.0 * ranks - (k + 1)
     between, total = float((doubled.sum(axis=0) ** 2).sum()), float((doubled**2).sum())
     if total == 0.0:
@@ -193,21 +192,21 @@ def _nemenyi(mean_ranks: Array, n_sets: int, alpha: float) -> tuple[float, Array
     from scipy.stats import studentized_range  # noqa: PLC0415 - as above
 
     k = len(mean_ranks)
-    # The studentized range counts in standard errors of one mean, not of a difference of two.
+    # The studentized range is in standard errors of one mean, not of a difference of two.
     error = math.sqrt(k * (k + 1) / (12.0 * n_sets))
     upper = np.triu_indices(k, 1)
-    apart = np.abs(mean_ranks[upper[0]] - mean_ranks[upper[1]])
+    distances = np.abs(mean_ranks[upper[0]] - mean_ranks[upper[1]])
     p_values = np.eye(k)
-    # Integrated numerically, it may pass 0 or 1 by its rounding.
-    p_values[upper] = np.clip(studentized_range.sf(apart / error, k, np.inf), 0.0, 1.0)
+    # Numerical integration may leave [0, 1] by its rounding error.
+    p_values[upper] = np.clip(studentized_range.sf(distances / error, k, np.inf), 0.0, 1.0)
     difference = error * float(studentized_range.isf(alpha, k, np.inf))
     return difference, np.maximum(p_values, p_values.T)
 
 
 def _cliques(ascending: Array, difference: float) -> list[slice]:
-    """Longest runs of ascending mean ranks that are no wider than the critical difference."""
+    """Maximal runs of ascending mean ranks that are no wider than the critical difference."""
     stops = [int(np.sum(ascending - first <= difference)) for first in ascending]
-    # A run that ends where the one before it ends is a part of that one.
+    # A run that ends where the previous one ends is part of it.
     return [
         slice(start, stop)
         for start, stop in enumerate(stops)
@@ -245,20 +244,20 @@ def _check_scores(scores: Any) -> Array:
 
 def _check_names(names: Any, scores: Any, n_methods: int) -> tuple[str, ...]:
     if names is None:
-        # pandas and polars call them columns, which in pyarrow are the data.
+        # In pandas and Polars `columns` are the names, in pyarrow the data.
         names = getattr(scores, "column_names", getattr(scores, "columns", None))
     if names is None:
-        return tuple(f"method {at + 1}" for at in range(n_methods))
+        return tuple(f"method {k + 1}" for k in range(n_methods))
     array: NDArray[Any] = as_array(names, "names")
     if array.shape != (n_methods,):
         raise InputError(
             f"names must be one name for each of the {n_methods} methods, but its shape is "
             f"{array.shape}"
         )
-    called = tuple(map(str, array.tolist()))
-    if len(set(called)) < n_methods:
-        raise InputError(f"names must differ, but they are {list(called)}")
-    return called
+    methods = tuple(map(str, array.tolist()))
+    if len(set(methods)) < n_methods:
+        raise InputError(f"names must differ, but they are {list(methods)}")
+    return methods
 
 
 def _check_settings(higher_is_better: Any, alpha: Any) -> None:

@@ -1,4 +1,4 @@
-"""What one set of predictions gains over another, row by row."""
+"""Paired difference of a mean loss between two sets of predictions."""
 
 from typing import Any
 
@@ -28,9 +28,10 @@ def gain(
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> IntervalEstimate:
-    """Take a mean loss before minus after, with an interval of the difference over groups.
+    """Mean loss before minus after, with a confidence interval over groups.
 
-    Both see the same rows, so that the difference is far surer than either loss.
+    The difference is paired: both losses are of the same rows, so that it is far more precise than
+    either loss.
 
     Parameters
     ----------
@@ -46,8 +47,7 @@ def gain(
     Returns
     -------
     IntervalEstimate
-        A float, above zero where ``after`` is better, with ``lower`` and ``upper``; its ``floor``
-        is 0, what no change shows.
+        A float, positive if ``after`` is better, with ``lower`` and ``upper``; its ``floor`` is 0.
 
     Examples
     --------
@@ -66,23 +66,23 @@ def gain(
     new = check_predictions(y, after, sample_weight, classes)
     check_level(level)
     clusters = check_groups_of(old, groups)
-    # One time bin keeps the rows in their order, so that both losses are of the same rows.
+    # A single time bin keeps the order of the rows, so that the losses stay paired.
     sample = make_sample(old, single_time_bin(len(old.codes)), clusters)
     losses = loss(old.proba, old.codes), loss(new.proba, new.codes)
-    # Two infinite losses are as bad as each other.
+    # The difference of two infinite losses is taken as 0.
     with np.errstate(invalid="ignore"):
         difference = np.where(losses[0] == losses[1], 0.0, losses[0] - losses[1])
     return make_gain(mean_with_interval(sample, difference, level), name, level)
 
 
 def make_gain(found: MetricInterval, name: str, level: float) -> IntervalEstimate:
-    """Return a difference with its ends and its name."""
-    ends = (found.lower, found.upper)
-    return IntervalEstimate(found.value, f"gain in {name}", *ends, 0.0, False, level)
+    """Return a difference with its interval and its name."""
+    name = f"gain in {name}"
+    return IntervalEstimate(found.value, name, found.lower, found.upper, 0.0, False, level)
 
 
 def mean_loss(metric: Any) -> tuple[Any, str]:
-    """Return the loss of each row and its name; refuse what is no mean over rows."""
+    """Return the row loss and the name of a metric; refuse one that is not a mean loss."""
     found = row_loss(metric)
     if found is None or found[0] is row_overconfidence:
         raise InputError(

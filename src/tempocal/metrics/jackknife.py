@@ -1,4 +1,4 @@
-"""Any metric over time: called on the rows of each time bin, with a jackknife over groups."""
+"""Any metric in each time bin, with intervals by a jackknife over groups."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from tempocal.metrics.metric_intervals import MetricByTimeBin, MetricInterval, h
 from tempocal.metrics.sample import Sample
 from tempocal.metrics.sampling_floor import sampling_floor
 
-# Groups are left out in so many parts, one after the other.
+# Groups are dealt into this many folds, which are left out one at a time.
 FOLDS = 20
 FLOOR_DRAWS = 40
 
@@ -21,24 +21,24 @@ Metric = Callable[..., float]
 def jackknife_by_time_bin(
     sample: Sample, metric: Metric, level: float, seed: int
 ) -> MetricByTimeBin:
-    """Metric of each time bin; intervals around the value less its bias, by the jackknife."""
+    """Metric of each time bin; the intervals are centered at the bias-corrected value."""
     fold = sample.buckets(FOLDS)[0]
     values = [_call(sample, np.arange(part.start, part.stop), metric) for part in sample.parts]
     without = np.array([_without(sample, part, fold, metric) for part in sample.parts])
     floors = np.array([_floor(sample, part, metric, seed) for part in sample.parts])
-    # An error says which estimator it is, and would be zero without noise; a score would not.
-    judge = _error_range if isinstance(values[0], Estimate) else _range
+    # Calibration errors return an Estimate and are nonnegative; losses return a float.
+    make = _error_interval if isinstance(values[0], Estimate) else _interval
 
-    def judged(value: float, left: Array, floor: float) -> MetricInterval:
-        return judge(value, left, floor, half_width(level, len(left)))
+    def interval(value: float, replicates: Array, floor: float) -> MetricInterval:
+        return make(value, replicates, floor, half_width(level, len(replicates)))
 
     by_time_bin = tuple(
-        judged(float(value), left[np.isfinite(left)], floor)
-        for value, left, floor in zip(values, without, floors.tolist(), strict=True)
+        interval(float(value), replicates[np.isfinite(replicates)], floor)
+        for value, replicates, floor in zip(values, without, floors.tolist(), strict=True)
     )
-    # A part without rows in a time bin leaves it as it was.
+    # Leaving out a fold that has no rows in a time bin does not change its value.
     filled = np.where(np.isfinite(without), without, np.array(values, dtype=np.float64)[:, None])
-    mean = judged(
+    mean = interval(
         float(np.mean(values)),
         filled.mean(axis=0)[np.isfinite(without).any(axis=0)],
         float(floors.mean()),
@@ -48,13 +48,13 @@ def jackknife_by_time_bin(
 
 
 def _without(sample: Sample, part: slice, fold: Codes, metric: Metric) -> Array:
-    """Values without one part of the groups; NaN where that has no rows, or all of them."""
+    """Jackknife replicates: the value without each fold; NaN if it has no rows, or all of them."""
     rows = np.arange(part.start, part.stop)
     values = np.full(FOLDS, np.nan)
     for k in range(FOLDS):
-        left = rows[fold[part] != k]
-        if 0 < len(left) < len(rows):
-            values[k] = float(_call(sample, left, metric))
+        kept = rows[fold[part] != k]
+        if 0 < len(kept) < len(rows):
+            values[k] = float(_call(sample, kept, metric))
     return values
 
 
@@ -79,19 +79,19 @@ def _floor(sample: Sample, part: slice, metric: Metric, seed: int) -> float:
     return float(drawn)
 
 
-def _range(value: float, without: Array, floor: float, half: float) -> MetricInterval:
-    if not np.isfinite(value) or not np.isfinite(half):
+def _interval(value: float, replicates: Array, floor: float, width: float) -> MetricInterval:
+    if not np.isfinite(value) or not np.isfinite(width):
         return MetricInterval(value, -np.inf, np.inf, floor)
-    count = len(without)
-    center = value - (count - 1) * float(without.mean() - value)
-    # The width has a factor for few parts already: what is left of the jackknife's is this.
-    spread = (count - 1) / count * float(np.sqrt(((without - without.mean()) ** 2).sum()))
-    return MetricInterval(value, center - half * spread, center + half * spread, floor)
+    count = len(replicates)
+    center = value - (count - 1) * float(replicates.mean() - value)
+    # sqrt((n - 1) / n * sum of squares), divided by the factor sqrt(n / (n - 1)) of `half_width`.
+    error = (count - 1) / count * float(np.sqrt(((replicates - replicates.mean()) ** 2).sum()))
+    return MetricInterval(value, center - width * error, center + width * error, floor)
 
 
-def _error_range(value: float, without: Array, floor: float, half: float) -> MetricInterval:
-    """MetricInterval of what lies between 0 and 1, and may be all noise."""
-    found = _range(value, without, floor, half)
+def _error_interval(value: float, replicates: Array, floor: float, width: float) -> MetricInterval:
+    """Interval of an error in [0, 1], which may be all noise."""
+    found = _interval(value, replicates, floor, width)
     if value <= 2.0 * floor or not np.isfinite(found.upper):
         return MetricInterval(value, 0.0, min(max(found.upper, value), 1.0), floor, only_upper=True)
     return MetricInterval(value, max(found.lower, 0.0), min(max(found.upper, 0.0), 1.0), floor)

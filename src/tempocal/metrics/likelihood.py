@@ -17,7 +17,7 @@ def nll(
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> float:
-    """Mean over rows of ``-log p`` of the true class: the negative log likelihood.
+    """Negative log likelihood: mean over rows of ``-log p`` of the true class.
 
     Parameters
     ----------
@@ -26,17 +26,17 @@ def nll(
     proba : array-like of shape (n,), (n, 1) or (n, K)
         Probabilities; one column is that of the second class.
     clip : float, default=0
-        Smallest probability that a true class is charged for, at least 0 and below 1. With 0, one
-        true class of probability 0 makes the result infinite, which is what it is.
+        Probabilities of the true class below this are raised to it; at least 0 and below 1. With 0,
+        a single true class of probability 0 makes the result infinite.
     sample_weight : array-like of shape (n,), optional
-        How often each row counts.
+        Weight of each row: a weight of 2 is the row twice.
     classes : array-like of shape (K,), optional
         The class of each column; by default the sorted labels of ``y``.
 
     Returns
     -------
     float
-        In nats; 0 for true classes of probability 1.
+        In nats; 0 if all true classes have probability 1.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def nll(
 
 
 def row_nll(clip: float = 0.0) -> RowLoss:
-    """Return the loss of each row, as a function of probabilities and codes."""
+    """Return the row loss as a function of (proba, codes)."""
     smallest = _check_clip(clip)
 
     def loss(proba: Array, codes: Codes) -> Array:

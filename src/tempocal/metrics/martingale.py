@@ -1,4 +1,4 @@
-"""Whether forecasts of one outcome move as much as their uncertainty shrinks."""
+"""Martingale check: test whether forecasts move as much as their uncertainty shrinks."""
 
 import math
 from typing import Any
@@ -32,33 +32,33 @@ def martingale_check(
     groups: ArrayLike | None = None,
     bins: Bins | None = None,
 ) -> MartingaleCheck:
-    """Test whether forecasts of one outcome move only as much as their uncertainty shrinks.
+    """Test whether forecasts of one outcome move as much as their uncertainty shrinks.
 
-    A forecast that makes full use of its own past is a martingale: where it goes next is, on
-    average, where it is. Then the sum over the successive rows of a sequence of ::
+    A forecast that makes full use of its own past is a martingale: the expected next forecast is
+    the current one. Then the sum over the successive rows of a sequence of ::
 
         (p' - p) (1 - 2p)  =  (p' - p)^2  -  [p (1 - p) - p' (1 - p')]
               excess             movement       reduction of uncertainty
 
     has mean zero (Augenblick and Rabin 2021). No labels are needed. Too much movement: forecasts
-    react too strongly, swing back and forth, or were too sure before. Too little: they lag behind.
+    overreact, swing back and forth, or were overconfident before. Too little: they underreact.
 
     Parameters
     ----------
     proba : array-like of shape (n,), (n, 1) or (n, K)
-        Probabilities. Of two classes the second column is taken, so that ``p`` and its two columns
-        give the same; of more, the terms are summed over all of them.
+        Probabilities. With two classes the second column is used; with more, the terms are summed
+        over all classes.
     sequence : array-like of shape (n,)
-        Id of the sequence of each row: the rows that forecast one and the same outcome.
+        Id of the sequence of each row: the rows that forecast the same outcome.
     time : array-like of shape (n,), optional
-        Puts the rows of a sequence in order; no two of them may have the same time. Without it,
-        rows of a sequence are in the order in which they come.
+        Orders the rows of a sequence; no two of them may have the same time. Without it, the rows
+        of a sequence are taken in their given order.
     groups : array-like of shape (n,), optional
-        Independent clusters, where sequences hang together, as the maps of one match do. By
-        default, each sequence is its own.
+        Independent clusters, if sequences are dependent, as the maps of one match are. By default,
+        each sequence is its own cluster.
     bins : int or "steps", optional
-        Look at this many time bins as well, of about as many steps each, or at each
-        distinct time. Needs ``time``, and a step is counted at the time of its later row.
+        Also compute the excess in this many time bins with about equal numbers of steps, or at each
+        distinct time. Needs ``time``; a step belongs to the time of its later row.
 
     Returns
     -------
@@ -67,25 +67,25 @@ def martingale_check(
 
     Notes
     -----
-    *What it tests* is calibration given the forecasts' own past, which is more than calibration at
-    each step. A model that forgets, one that looks at the last row only for instance, can be
-    calibrated at every step and fail. To pass is no proof of calibration: a forecast that never
-    moves passes, and so does one whose faults cancel in this sum.
+    *What it tests* is calibration given the past forecasts, which is more than calibration at each
+    step. A model without memory, one that uses the last row only for instance, can be calibrated
+    at every step and fail. Passing is no proof of calibration: a forecast that never moves passes,
+    and so does one whose errors cancel in this sum.
 
-    *It does not apply to cut points chosen with the future known*: rows kept because of how the
-    sequence went on. The frequent case are rows that stop **just before** the outcome is known,
-    such as matches without the moment at which they were won. The steps that end a sequence are
-    then missing, and they are those that confirm the favorite: perfect forecasts seem to move too
-    much. Add a last row to each sequence that holds its outcome, 0 or 1, or stop all sequences at
-    a time that none of them ends before.
+    *It does not apply to rows that were selected with knowledge of the future.* A common case are
+    rows that stop **just before** the outcome is known, such as matches without the moment at which
+    they were won. The last steps are then missing, and these confirm the favorite: perfect
+    forecasts seem to move too much. Add a last row to each sequence that holds its outcome, 0 or 1,
+    or cut all sequences at a time before which none of them ends.
 
-    The z-score is ``sum S / sqrt(sum S^2)`` over groups, with ``S`` the sum of a group, whose mean
-    is known to be zero if nothing is wrong. It cannot exceed the root of the number of groups, so
-    that two or three are never a sign. Of simulated sets of 5 to 300 matches or random walks with
-    true forecasts, 3,000 each, 4.5 to 7.2 % had a p-value below 0.05, the most at 5 matches. Every
-    row counts once: weights of rows have no meaning for steps between them.
+    The z-score is ``sum S / sqrt(sum S^2)`` over groups, with ``S`` the sum over a group, whose
+    mean is zero under the null hypothesis. It cannot exceed the square root of the number of
+    groups, so that two or three groups are never significant. In simulations of 5 to 300 matches or
+    random walks with true forecasts, 3,000 sets each, 4.5 to 7.2 % had a p-value below 0.05, the
+    most at 5 matches. There are no weights: a weight of a row has no meaning for the steps between
+    rows.
 
-    Among many time bins some stand out by chance: one in twenty has ``abs(z) > 1.96``.
+    With many time bins some are significant by chance: one in twenty has ``abs(z) > 1.96``.
 
     References
     ----------
@@ -129,7 +129,7 @@ def martingale_check(
         z=z,
         p_value=math.erfc(abs(z) / math.sqrt(2.0)),
         movement=float((moved**2).sum()),
-        # p(1 - p) - p'(1 - p') without the difference of near numbers.
+        # p(1 - p) - p'(1 - p') without cancellation.
         reduction=float((moved * (p + checked[later] - 1.0)).sum()),
         n_steps=len(later),
         n_sequences=n_sequences,
@@ -150,7 +150,7 @@ def _check_sequence(sequence: Any, n_rows: int) -> Groups:
 
 
 def _steps(own: Groups, times: Times | None, sequence: Any) -> tuple[Codes, Codes]:
-    """Rows before and after each step, sequence by sequence."""
+    """Return the indices of the rows before and after each step, sequence by sequence."""
     clock = np.zeros(len(own.codes)) if times is None else times.values
     order = np.lexsort((clock, own.codes))
     within = own.codes[order[1:]] == own.codes[order[:-1]]
@@ -189,10 +189,10 @@ def _time_bins(bins: Bins | None, times: Times | None, later: Codes) -> TimeBins
 
 
 def _over_groups(terms: Array, within: Codes, cluster: Codes) -> tuple[float, float, float]:
-    """Mean per sequence, its standard error and their ratio, of all steps."""
-    everything = np.zeros(len(terms), dtype=np.intp)
+    """Mean per sequence, its standard error and their ratio, over all steps."""
+    one_bin = np.zeros(len(terms), dtype=np.intp)
     sequences = np.array([len(np.unique(within))])
-    excess, error, z = _by_code(terms, everything, cluster, sequences)
+    excess, error, z = _by_code(terms, one_bin, cluster, sequences)
     return float(excess[0]), float(error[0]), float(z[0])
 
 
@@ -201,7 +201,7 @@ def _over_time(
 ) -> MovementTable | None:
     if time_bins is None:
         return None
-    sequences = np.bincount(_cells(time_bins.codes, within)[0])
+    sequences = np.bincount(_pairs(time_bins.codes, within)[0])
     excess, error, z = _by_code(terms, time_bins.codes, cluster, sequences)
     steps = np.bincount(time_bins.codes)
     return MovementTable(time_bins.first, time_bins.last, steps, sequences, excess, error, z)
@@ -211,22 +211,22 @@ def _by_code(
     terms: Array, codes: Codes, cluster: Codes, sequences: NDArray[np.intp]
 ) -> tuple[Array, Array, Array]:
     """Mean per sequence, standard error and ratio, for each code."""
-    code_of, cell = _cells(codes, cluster)
-    totals = np.bincount(cell, terms)
-    # Squares of the smallest doubles are zero, unless they are brought to about 1 first.
+    code_of, pair = _pairs(codes, cluster)
+    totals = np.bincount(pair, terms)
+    # Scaled to about 1, so that squares do not underflow.
     scale = float(np.abs(totals).max()) or 1.0
     sums = np.bincount(code_of, totals / scale)
-    spread = np.sqrt(np.bincount(code_of, (totals / scale) ** 2))
-    spread[np.bincount(code_of) < MIN_GROUPS] = np.nan
-    z = np.divide(sums, spread, out=np.zeros(len(sums)), where=spread != 0)
-    return scale * sums / sequences, scale * spread / sequences, z
+    error = np.sqrt(np.bincount(code_of, (totals / scale) ** 2))
+    error[np.bincount(code_of) < MIN_GROUPS] = np.nan
+    z = np.divide(sums, error, out=np.zeros(len(sums)), where=error != 0)
+    return scale * sums / sequences, scale * error / sequences, z
 
 
-def _cells(codes: Codes, other: Codes) -> tuple[Codes, Codes]:
-    """Code of each pair that occurs, and which pair each entry has."""
+def _pairs(codes: Codes, other: Codes) -> tuple[Codes, Codes]:
+    """Code of each distinct pair, and the index of the pair of each entry."""
     width = int(other.max()) + 1
-    found, cell = np.unique(codes * width + other, return_inverse=True)
-    return found // width, cell
+    pairs, index = np.unique(codes * width + other, return_inverse=True)
+    return pairs // width, index
 
 
 def _renumbered(codes: Codes) -> Codes:

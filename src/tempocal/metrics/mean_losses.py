@@ -1,4 +1,8 @@
-"""Metrics that are means over rows, such as the likelihood: intervals over groups."""
+"""Metrics that are means over rows, such as the NLL: intervals over groups.
+
+The standard error is cluster-robust: ``sqrt(sum_g d_g^2) / w``, where ``d_g`` is the sum over a
+group of ``w_i * (loss_i - mean)`` and ``w`` the total weight.
+"""
 
 from dataclasses import dataclass
 
@@ -12,19 +16,22 @@ from tempocal.metrics.sample import Sample, total_units
 
 @dataclass(frozen=True, eq=False)
 class MeanSums:
-    """What means over time and their intervals come from, wherever the rows were summed."""
+    """Sums that means over time and their intervals are computed from; S time bins.
+
+    They come from rows in memory or from a table.
+    """
 
     values: Array  # (S,) mean loss of each time bin
-    floors: Array  # (S,) the loss that the probabilities expect
-    deviations: Array  # (parts, S) what each independent part adds to the error of the means
-    units: Array  # (S,) independent units
+    floors: Array  # (S,) expected loss if the probabilities are true
+    deviations: Array  # (units, S) contribution of each independent unit to the error of the mean
+    units: Array  # (S,) number of independent units
     total_units: float
 
 
 def mean_loss_by_time_bin(
     sample: Sample, loss: RowLoss, name: str, level: float
 ) -> MetricByTimeBin:
-    """Mean loss of each time bin; the floor is the loss that the probabilities expect."""
+    """Mean loss of each time bin; the floor is the expected loss under the probabilities."""
     losses, expected = _losses(sample, loss)
     values = _means(sample, losses)
     sums = MeanSums(
@@ -38,14 +45,14 @@ def mean_loss_by_time_bin(
 
 
 def mean_loss_from_sums(sums: MeanSums, name: str, level: float) -> MetricByTimeBin:
-    """Mean loss of each time bin, and of all of them."""
+    """Mean loss of each time bin, and its mean over the time bins."""
     by_time_bin = tuple(
-        _range(value, deviation, floor, half_width(level, units))
+        _interval(value, deviation, floor, half_width(level, units))
         for value, deviation, floor, units in zip(
             sums.values, sums.deviations.T, sums.floors, sums.units, strict=True
         )
     )
-    mean = _range(
+    mean = _interval(
         sums.values.mean(),
         sums.deviations.mean(axis=1),
         sums.floors.mean(),
@@ -55,10 +62,10 @@ def mean_loss_from_sums(sums: MeanSums, name: str, level: float) -> MetricByTime
 
 
 def mean_with_interval(sample: Sample, losses: Array, level: float) -> MetricInterval:
-    """Mean of one number for each row, over all of a sample that is one time bin."""
+    """Mean of one number for each row, for a sample with a single time bin."""
     value = _means(sample, losses)
     deviation = _deviations(sample, losses, value)[:, 0]
-    return _range(float(value[0]), deviation, 0.0, half_width(level, sample.units[0]))
+    return _interval(float(value[0]), deviation, 0.0, half_width(level, sample.units[0]))
 
 
 def _losses(sample: Sample, loss: RowLoss) -> tuple[Array, Array]:
@@ -69,7 +76,7 @@ def _losses(sample: Sample, loss: RowLoss) -> tuple[Array, Array]:
         losses[part] = loss(proba, rows.codes[part])
         for column in range(rows.n_classes):
             of_class = loss(proba, np.full(len(proba), column))
-            # A class that cannot come adds nothing, also where its loss is infinite.
+            # A class of probability 0 adds nothing, even if its loss is infinite.
             possible = proba[:, column] > 0.0
             expected[part] += np.where(possible, proba[:, column], 0.0) * np.where(
                 possible, of_class, 0.0
@@ -84,7 +91,7 @@ def _means(sample: Sample, values: Array) -> Array:
 
 
 def _deviations(sample: Sample, losses: Array, means: Array) -> Array:
-    """Deviations of bucket sums from what they would be at the mean, (buckets, time bins)."""
+    """Sum weighted deviations from the mean by bucket: (buckets, time bins)."""
     buckets, n_buckets = sample.buckets()
     codes, count = sample.time_bins.codes, sample.time_bins.count
     finite = np.isfinite(means)[codes]
@@ -95,9 +102,9 @@ def _deviations(sample: Sample, losses: Array, means: Array) -> Array:
     return np.asarray(sums.reshape(n_buckets, count) / sample.totals, dtype=np.float64)
 
 
-def _range(value: float, deviation: Array, floor: float, width: float) -> MetricInterval:
+def _interval(value: float, deviation: Array, floor: float, width: float) -> MetricInterval:
     if not np.isfinite(value):
         return MetricInterval(value, value, value, floor)
-    spread = float(np.sqrt((deviation**2).sum()))
-    half = width * spread if np.isfinite(width) else np.inf
+    error = float(np.sqrt((deviation**2).sum()))
+    half = width * error if np.isfinite(width) else np.inf
     return MetricInterval(float(value), float(value - half), float(value + half), float(floor))

@@ -55,7 +55,7 @@ def student_quantile(share: float, degrees: Array | float) -> Array:
 def half_width(level: float, units: float) -> float:
     """Half-width of a t interval in standard errors; infinite for a single unit.
 
-    The standard error divides by ``units``; the factor makes it divide by ``units - 1``.
+    It includes the small-sample correction ``sqrt(units / (units - 1))`` of a robust error.
     """
     if units <= 1.0:
         return np.inf

@@ -1,4 +1,4 @@
-"""What the martingale check returns: excess movement in numbers and in words."""
+"""Result of the martingale check: excess movement as numbers and in words."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tempocal.inputs import time_text
 from tempocal.links import Array
 
-# A p-value below this is called a sign, in words.
+# Significance level of the verdict.
 LEVEL = 0.05
 
 Verdict = Literal["moves too much", "moves too little", "no sign"]
@@ -22,7 +22,7 @@ MEANING: dict[Verdict, str] = {
 
 @dataclass(frozen=True, eq=False)
 class MovementTable:
-    """One entry for each time bin; a step belongs where its later row lies.
+    """Excess movement in each time bin; a step belongs to the time of its later row.
 
     The fields are columns of equal length: ``pandas.DataFrame(vars(table))`` is the table.
 
@@ -31,15 +31,15 @@ class MovementTable:
     time_from, time_to : ndarray
         Earliest and latest time of the steps.
     steps : ndarray of int
-        Pairs of successive rows.
+        Number of steps: pairs of successive rows.
     sequences : ndarray of int
-        Sequences that they come from.
+        Number of sequences with steps in the time bin.
     excess : ndarray
-        Excess movement in the time bin, on average over these sequences.
+        Mean excess movement per sequence.
     error : ndarray
-        Its standard error if nothing is wrong; NaN where there are steps of one group only.
+        Its standard error under the null hypothesis; NaN with a single group.
     z : ndarray
-        Their ratio; NaN there as well.
+        ``excess / error``; NaN with a single group.
     """
 
     time_from: NDArray[Any]
@@ -53,32 +53,32 @@ class MovementTable:
 
 @dataclass(frozen=True, eq=False)
 class MartingaleCheck:
-    """How much forecasts move beyond what their uncertainty shrinks by; printing it says it.
+    """Movement of forecasts minus the reduction of their uncertainty; ``print`` says it in words.
 
     Attributes
     ----------
     excess : float
-        Movement less reduction of uncertainty, on average over sequences.
+        Movement minus reduction of uncertainty, mean per sequence.
     error : float
-        Its standard error if nothing is wrong.
+        Its standard error under the null hypothesis.
     z : float
-        ``excess / error``; 0 where no forecast ever moves.
+        ``excess / error``; 0 if no forecast ever moves.
     p_value : float
-        Two-sided, from the normal distribution.
+        Two-sided p-value, from the normal distribution.
     movement : float
         Sum over all steps of ``(p' - p)**2``.
     reduction : float
         Sum over all steps of ``p * (1 - p) - p' * (1 - p')``.
     n_steps : int
-        Pairs of successive rows.
+        Number of steps: pairs of successive rows.
     n_sequences : int
-        Sequences of at least two rows.
+        Number of sequences with at least two rows.
     n_single : int
-        Sequences of one row, which say nothing and do not count.
+        Number of sequences with one row, which are left out.
     n_groups : int
-        Independent clusters that the sequences belong to.
+        Number of independent clusters of sequences.
     over_time : MovementTable or None
-        The same over time bins; None where ``bins`` was not given.
+        The same in each time bin; None if ``bins`` was not given.
     """
 
     excess: float
@@ -95,7 +95,7 @@ class MartingaleCheck:
 
     @property
     def verdict(self) -> Verdict:
-        """The finding at the level 0.05, in three words or less."""
+        """The result at the significance level 0.05, in three words or less."""
         if self.p_value >= LEVEL:
             return "no sign"
         return "moves too much" if self.excess > 0 else "moves too little"

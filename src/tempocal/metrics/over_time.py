@@ -1,4 +1,4 @@
-"""Any metric along time, with an interval over groups and the floor that chance alone shows."""
+"""Any metric in each time bin, with confidence intervals over groups and the sampling floor."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -24,37 +24,38 @@ from tempocal.metrics.time_bins import Bins, TimeBins, cut_times, single_time_bi
 
 @dataclass(frozen=True, eq=False)
 class OverTime:
-    """A metric along time: a table with an entry for each time bin.
+    """A metric over time: a table with one row for each time bin.
 
     ``pandas.DataFrame(table.columns())`` is the table.
 
     Attributes
     ----------
     time_from, time_to, time_middle : ndarray
-        Earliest, latest and mean time of the rows of each time bin, of the kind that was given.
+        Earliest, latest and mean time of the rows in each time bin, in the type of the input.
     rows, sequences : ndarray of int
-        Rows and groups in it; without groups, every row is one of its own.
+        Number of rows and of groups; without groups, every row is its own group.
     value : ndarray
         The metric.
     lower, upper : ndarray
-        Its interval over groups, which holds the value. It is one of the error without noise, so
-        that a calibration error, to which noise adds, lies in its upper part or at its upper end.
+        Confidence interval over groups, which includes the value. It is an interval for the error
+        without noise. Noise increases a calibration error, so the value lies in the upper part of
+        the interval or at its upper limit.
     floor : ndarray
-        What perfect probabilities would show on these rows: the sampling floor.
+        The sampling floor: the value that perfect probabilities would show on these rows.
     only_upper : ndarray of bool
-        Whether the error is under twice its floor. It may be all noise then: ``lower`` is 0 and
-        ``upper`` a bound.
+        Whether the error is below twice its floor, and so may be all noise. Then ``lower`` is 0 and
+        only ``upper`` is informative.
     mean : IntervalEstimate
-        Mean over the time bins, with an interval of its own.
+        Mean over the time bins, with its own interval.
     estimator : str
-        Which estimator it is, in words.
+        Name of the estimator, in words.
     level : float
-        How often such intervals hold the truth.
+        Confidence level.
     n_groups : int or None
-        Groups in all; None if rows were taken as independent.
+        Total number of groups; None if rows were taken as independent.
     chance_ratio : float
-        Of a calibration error: by chance alone the worst of all time bins has no more than this
-        times its floor, in 98 % of cases. Infinite where that was not drawn.
+        For a calibration error, the 98 % quantile by chance alone of the largest ratio of value to
+        floor over all time bins. Infinite if it was not drawn.
     """
 
     time_from: NDArray[Any]
@@ -75,8 +76,8 @@ class OverTime:
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: column for name, column in found.items() if isinstance(column, np.ndarray)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: column for name, column in values.items() if isinstance(column, np.ndarray)}
 
     def __len__(self) -> int:
         return len(self.value)
@@ -94,7 +95,6 @@ class OverTime:
         return "\n".join(text)
 
     def _line(self, k: int) -> tuple[str, ...]:
-        """Return the numbers of one time bin."""
         numbers = (self.value[k], self.lower[k], self.upper[k], self.floor[k])
         value, lower, upper, floor = (f"{number:.4f}" for number in numbers)
         return (
@@ -122,27 +122,27 @@ def over_time(
     classes: ArrayLike | None = None,
     seed: int = 0,
 ) -> OverTime:
-    """Take a metric on each time bin, with intervals.
+    """Compute a metric in each time bin, with confidence intervals.
 
     Parameters
     ----------
     metric : callable
-        Such as `ece`, `nll` or ``functools.partial(ece, bins=10)``; called as
+        For example `ece`, `nll` or ``functools.partial(ece, bins=10)``; called as
         ``metric(y, proba, sample_weight=..., classes=...)``.
     y, proba, sample_weight, classes
         As in `ece`.
     time : array-like of shape (n,)
         Time of each row: numbers, datetimes or timedeltas.
     bins : int or "steps", default=20
-        TimeBins of about as many rows each, or one for each distinct time. Rows of one time share
-        a time bin, so that there may be fewer than asked for.
+        Number of time bins with about equal numbers of rows, or one bin for each distinct time.
+        Rows with the same time share a bin, so there may be fewer bins than requested.
     groups : array-like of shape (n,), optional
         The sequence, or coarser cluster, of each row. Without groups rows are taken as independent,
-        which makes intervals far too narrow where they are not.
+        which makes the intervals far too narrow if they are not.
     level : float, default=0.95
-        How often intervals hold the truth.
+        Confidence level.
     seed : int, default=0
-        Where the draws of intervals and floors start from.
+        Seed of the draws for intervals and floors.
 
     Returns
     -------
@@ -152,17 +152,17 @@ def over_time(
 
     Notes
     -----
-    The truth that an interval is to hold is what the metric would be on endlessly many sequences of
-    the same kind, in the same bins.
+    The interval is for the value that the metric would have on infinitely many sequences of the
+    same kind, in the same bins.
 
-    - Means over rows (`nll`, `brier`): value and standard error over groups. The floor is the mean
-      that the probabilities themselves expect.
-    - `ece` and `classwise_ece`: noise adds to them, so that a bootstrap of them covers almost
-      nothing. The interval holds the errors under which the one that was seen is neither too large
-      nor too small (see `docs/metrics.md` for its coverage). Where an error is under twice
-      its floor only the upper end means something.
-    - Any other metric: value less its bias, and standard error, by a jackknife that leaves out
-      groups in twenty parts. Rough for metrics that are not smooth, such as the largest gap.
+    - Means over rows (`nll`, `brier`): value and cluster-robust standard error. The floor is the
+      expected loss if the probabilities are true.
+    - `ece` and `classwise_ece`: noise biases them upward, so that a bootstrap interval has almost
+      no coverage. The interval inverts a test instead: it holds the errors under which the observed
+      one is neither too large nor too small (see `docs/metrics.md` for its coverage). If the error
+      is below twice its floor, only the upper limit is informative.
+    - Any other metric: bias-corrected value and standard error by a jackknife over twenty folds of
+      the groups. Rough for metrics that are not smooth, such as the largest gap.
 
     Examples
     --------
@@ -182,42 +182,42 @@ def over_time(
     times, clusters = check_time_of(rows, time), check_groups_of(rows, groups)
     check_level(level)
     sample = make_sample(rows, cut_times(times, rows.weight, bins), clusters)
-    profile = metric_by_time_bin(sample, metric, level, check_seed(seed))
+    result = metric_by_time_bin(sample, metric, level, check_seed(seed))
     time_bins = sample.time_bins
     counts = np.bincount(time_bins.codes, minlength=time_bins.count)
     sequences = sample.units.astype(np.intp) if sample.grouped else counts
     n_groups = None if clusters is None else clusters.count
     return make_over_time(
-        time_bins, profile, level, rows=counts, sequences=sequences, n_groups=n_groups
+        time_bins, result, level, rows=counts, sequences=sequences, n_groups=n_groups
     )
 
 
 def make_over_time(
     time_bins: TimeBins,
-    profile: MetricByTimeBin,
+    result: MetricByTimeBin,
     level: float,
     *,
     rows: NDArray[np.intp],
     sequences: NDArray[np.intp],
     n_groups: int | None,
 ) -> OverTime:
-    """Put a profile beside the time bins that it is of."""
+    """Combine the values of a metric with the time bins."""
     return OverTime(
         time_from=time_bins.first,
         time_to=time_bins.last,
         time_middle=time_bins.middle,
         rows=rows,
         sequences=sequences,
-        value=profile.column("value"),
-        lower=profile.column("lower"),
-        upper=profile.column("upper"),
-        floor=profile.column("floor"),
-        only_upper=profile.column("only_upper"),
-        mean=make_estimate(profile.mean, f"mean over time of {profile.estimator}", level),
-        estimator=profile.estimator,
+        value=result.column("value"),
+        lower=result.column("lower"),
+        upper=result.column("upper"),
+        floor=result.column("floor"),
+        only_upper=result.column("only_upper"),
+        mean=make_estimate(result.mean, f"mean over time of {result.estimator}", level),
+        estimator=result.estimator,
         level=level,
         n_groups=n_groups,
-        chance_ratio=profile.chance_ratio,
+        chance_ratio=result.chance_ratio,
     )
 
 
@@ -232,7 +232,7 @@ def with_interval(
     classes: ArrayLike | None = None,
     seed: int = 0,
 ) -> IntervalEstimate:
-    """Take a metric on all rows at once, with an interval over groups and its sampling floor.
+    """Compute a metric on all rows, with a confidence interval over groups and its sampling floor.
 
     Parameters
     ----------
@@ -258,12 +258,12 @@ def with_interval(
     clusters = check_groups_of(rows, groups)
     check_level(level)
     sample = make_sample(rows, single_time_bin(len(rows.codes)), clusters)
-    profile = metric_by_time_bin(sample, metric, level, check_seed(seed))
-    return make_estimate(profile.by_time_bin[0], profile.estimator, level)
+    result = metric_by_time_bin(sample, metric, level, check_seed(seed))
+    return make_estimate(result.by_time_bin[0], result.estimator, level)
 
 
 def make_estimate(found: MetricInterval, name: str, level: float) -> IntervalEstimate:
-    """Return a range as the float that it is of."""
+    """Convert a metric with its interval into the public float."""
     return IntervalEstimate(
         found.value, name, found.lower, found.upper, found.floor, found.only_upper, level
     )

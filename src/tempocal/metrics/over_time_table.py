@@ -1,4 +1,4 @@
-"""A metric along time of predictions in a table, whose rows stay where they are."""
+"""A metric over time of predictions in a table, whose rows stay in the table."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -30,16 +30,16 @@ def over_time_table(
     classes: ArrayLike | None = None,
     seed: int = 0,
 ) -> OverTime:
-    """Take a metric on each time bin, from a table of any engine or from files.
+    """Compute a metric in each time bin, from a table of any engine or from files.
 
-    What `over_time` does with arrays, by sums that the engine makes. The rows are gone over about
-    five times and stay where they are, so that they may be more than memory holds.
+    The same as `over_time` for arrays, but the engine computes the sums, in about five passes over
+    the rows. The rows stay in the table, so they may be more than memory holds.
 
     Parameters
     ----------
     metric : callable
         `nll`, `brier`, `overconfidence`, `ece` or `classwise_ece`, or a ``functools.partial`` of
-        one. Others need the rows.
+        one. Other metrics need the rows in memory.
     table : table or path
         Of pandas, Polars (eager or lazy), pyarrow, DuckDB, Spark or Ibis; or a file or pattern of
         Parquet or CSV files, which DuckDB opens.
@@ -54,7 +54,7 @@ def over_time_table(
     groups : str, optional
         Column of the sequence, or coarser cluster, of each row.
     sample_weight : str, optional
-        Column of how often each row counts.
+        Column of the weights.
 
     Returns
     -------
@@ -63,17 +63,17 @@ def over_time_table(
 
     Notes
     -----
-    - Values are those of arrays to 1e-9, and so are time bins up to 2**20 distinct times. More are
-      cut on a grid of 2**20 cells between the first time and the last.
-    - Of more than 2**20 rows, bins of equal mass end at the ends of 2**16 cells of confidence
-      (fewer for more than 30 time bins), so that a row within 2e-5 of an edge may lie on its other
-      side.
-    - Up to 10,000 groups intervals and floors are those of arrays to 1e-9. More groups are put in
-      buckets, and labels drawn for them, by pseudo-random numbers of their own.
+    - Values equal those of `over_time` to 1e-9, and so do time bins with up to 2**20 distinct
+      times. With more, time is binned on a grid of 2**20 cells between the first time and the last.
+    - With more than 2**20 rows, the edges of equal-mass bins lie on a grid of 2**16 cells of
+      confidence (fewer with more than 30 time bins), so that a row within 2e-5 of an edge may be in
+      the neighboring bin.
+    - With up to 10,000 groups intervals and floors equal those of `over_time` to 1e-9. With more,
+      the assignment of groups to buckets and the drawn labels use different pseudo-random numbers.
     - Without groups, the noise of intervals and the labels of floors are drawn for sums over rows,
       not for each row.
-    - `classwise_ece` by groups takes a pass for each class, and two with bins of equal mass.
-    - More than 2,000,000 groups must be whole numbers.
+    - `classwise_ece` with groups takes one pass for each class, and two with equal-mass bins.
+    - The ids of more than 2,000,000 groups must be integers.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def with_interval_table(
     classes: ArrayLike | None = None,
     seed: int = 0,
 ) -> IntervalEstimate:
-    """Take a metric on all rows of a table at once, with an interval over groups and its floor.
+    """Compute a metric on all rows of a table, with an interval over groups and its floor.
 
     Parameters
     ----------
@@ -152,5 +152,5 @@ def _read(
     from tempocal.metrics.in_tables.scored_frame import read_scored_frame  # noqa: PLC0415
     from tempocal.tables.column_roles import ColumnRoles  # noqa: PLC0415
 
-    asked = ColumnRoles.of("proba", logits=None, sample_weight=sample_weight, **named)
-    return read_scored_frame(table, asked, classes)
+    roles = ColumnRoles.of("proba", logits=None, sample_weight=sample_weight, **named)
+    return read_scored_frame(table, roles, classes)

@@ -1,4 +1,4 @@
-"""Whether predictions are too sure or too timid, on average."""
+"""Overconfidence: mean confidence minus accuracy."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,10 +15,10 @@ def overconfidence(
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> float:
-    """Mean confidence in the most probable class minus how often it is the true one.
+    """Mean confidence in the most probable class minus the accuracy.
 
-    Above zero predictions are too sure, below zero too timid. Unlike an `ece` it has a direction
-    and no bias; but too sure here and too timid there can cancel.
+    Positive if predictions are overconfident, negative if underconfident. Unlike `ece` it has a
+    sign and no bias, but errors of opposite sign can cancel.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def overconfidence(
     Returns
     -------
     float
-        From -1 to 1; 0 is right on average.
+        From -1 to 1; 0 is calibrated on average.
 
     Examples
     --------
@@ -40,6 +40,6 @@ def overconfidence(
 
 
 def row_overconfidence(proba: Array, codes: Codes) -> Array:
-    """Confidence in the most probable class of each row, less 1 where it is the true one."""
+    """Confidence in the most probable class, minus 1 where it is the true one."""
     top = proba.argmax(axis=1)
     return np.asarray(proba[np.arange(len(top)), top] - (top == codes))

@@ -1,4 +1,4 @@
-"""The numbers of a reliability diagram."""
+"""Reliability curve: the numbers of a reliability diagram."""
 
 from numpy.typing import ArrayLike
 
@@ -22,7 +22,7 @@ def reliability_curve(
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> ReliabilityTable:
-    """Mean confidence and observed frequency of each bin: what a reliability diagram draws.
+    """Mean confidence and observed frequency in each bin: the numbers of a reliability diagram.
 
     Parameters
     ----------
@@ -31,12 +31,12 @@ def reliability_curve(
     bins : int, default=10
         Number of bins.
     binning : {"equal_mass", "equal_width"}, default="equal_mass"
-        Bins of about the same weight, as in the paper's diagrams, or of the same width.
+        Bins of about equal weight, as in the paper's diagrams, or of equal width.
     groups : array-like of shape (n,), optional
         The sequence, or coarser cluster, of each row. Without groups rows are taken as independent,
-        which makes the intervals far too narrow where they are not.
+        which makes the intervals far too narrow if they are not.
     level : float, default=0.95
-        How often an interval holds the frequency of endlessly many sequences.
+        Confidence level of the intervals.
 
     Returns
     -------
@@ -46,9 +46,9 @@ def reliability_curve(
 
     Notes
     -----
-    The paper's diagrams pool the probabilities of both classes: they are mirror images of
-    themselves. With ``Y`` the labels as indicators, ``reliability_curve(Y.ravel(), proba.ravel(),
-    of="positive_class")`` gives them, for any number of classes.
+    The paper's diagrams pool the probabilities of both classes, so they are point-symmetric. With
+    ``Y`` the one-hot labels, ``reliability_curve(Y.ravel(), proba.ravel(), of="positive_class")``
+    computes them, for any number of classes.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def reliability_curve(
     found = bin_events(events, bins, binning)
     sums, edges = found.sums, found.edges
     if clusters is None:
-        spread = interval_over_rows(sums, level)
+        interval = interval_over_rows(sums, level)
     else:
-        spread = interval_over_groups(events, edges, sums, clusters, level)
-    return reliability_table(sums, edges, spread)
+        interval = interval_over_groups(events, edges, sums, clusters, level)
+    return reliability_table(sums, edges, interval)

@@ -1,4 +1,4 @@
-"""The error that perfect probabilities would show."""
+"""Sampling floor: the calibration error that perfect probabilities would show by chance."""
 
 from collections.abc import Callable
 
@@ -27,27 +27,27 @@ def sampling_floor(
     seed: int | np.random.Generator = 0,
     sample_weight: ArrayLike | None = None,
 ) -> SamplingFloor:
-    """Error that perfect probabilities would show on these rows: the sampling floor.
+    """Estimate the sampling floor: the error that perfect probabilities would show by chance.
 
-    Labels are drawn from the probabilities, again and again, and the metric is taken of each draw.
-    An error near its floor is no sign of miscalibration.
+    It is the mean of the metric over repeated draws of labels from the probabilities. An error near
+    its floor is no evidence of miscalibration.
 
     Parameters
     ----------
     proba : array-like of shape (n,), (n, 1) or (n, K)
         Probabilities; one column is that of the second class.
     groups : array-like of shape (n,), optional
-        The sequence, or coarser cluster, of each row. Labels are drawn once for each group; without
-        groups, rows are taken as independent, which puts the floor too low where they are not.
+        The sequence, or coarser cluster, of each row. One label is drawn for each group. Without
+        groups rows are taken as independent, which makes the floor too low if they are not.
     metric : callable, default=ece
-        Called as ``metric(y, proba, sample_weight=..., classes=...)``. Settings go in by
+        Called as ``metric(y, proba, sample_weight=..., classes=...)``. Pass settings with
         ``functools.partial(ece, bins=10)``.
     n_draws : int, default=100
         Number of draws.
     seed : int or numpy.random.Generator, default=0
-        Where the draws start from.
+        Seed of the draws.
     sample_weight : array-like of shape (n,), optional
-        How often each row counts, for the metric.
+        Weight of each row in the metric.
 
     Returns
     -------
@@ -57,10 +57,10 @@ def sampling_floor(
 
     Notes
     -----
-    Rows of a group with one probability share one label. Where the probabilities of a group differ,
-    no single label is right for all of them, so one uniform number is drawn for the group and
-    every row reads its label off its own cumulative probabilities at that number. So each row
-    keeps its own probabilities exactly, and the labels of a group agree as much as these allow.
+    One uniform number is drawn for each group, and each row takes its label from its own cumulative
+    probabilities at that number. So the label of each row has exactly its own probabilities, and
+    the labels of a group agree as much as these allow: rows with equal probabilities share one
+    label.
 
     Examples
     --------
@@ -88,13 +88,13 @@ def sampling_floor(
 def _draw(proba: Array, groups: Groups | None, random: np.random.Generator) -> Codes:
     """One label for each row, by the inverse of its cumulative probabilities."""
     uniform = random.random(len(proba) if groups is None else groups.count)
-    # The door lets rows sum to nearly 1: what they lack must not fall to the last class.
-    reached = (uniform if groups is None else uniform[groups.codes]) * proba.sum(axis=1)
+    # Rows may sum to nearly 1; the rest must not go to the last class.
+    threshold = (uniform if groups is None else uniform[groups.codes]) * proba.sum(axis=1)
     codes = np.zeros(len(proba), dtype=np.intp)
-    below = np.zeros(len(proba))
+    cumulative = np.zeros(len(proba))
     for column in proba.T[:-1]:
-        below += column
-        codes += below <= reached
+        cumulative += column
+        codes += cumulative <= threshold
     return codes
 
 

@@ -1,7 +1,8 @@
-"""Bins of a metric in a single pass over probabilities and labels as they came.
+"""Bin sums in a single compiled pass over unchecked probabilities and labels.
 
-The usual way reads them five times: to check them, to find the events, to bin them. What this does
-not take as it is goes that way, and so does what is wrong, for it is there that errors are worded.
+The general path reads them five times: to check them, to find the events, to bin them. This fast
+path returns None for input that it does not support or that is invalid; the general path then
+handles it and raises the errors.
 """
 
 from typing import Any
@@ -14,14 +15,14 @@ from tempocal.metrics.binsums import MAX_BINS, BinSums
 from tempocal.metrics.edges import Edges
 from tempocal.metrics.predictions import BLOCK_NUMBERS
 
-# Rows that are summed at once, as many as in `bin_sums`: so every way has the same bits.
+# Rows of a chunk: as many as in `bin_sums`, so that both give identical bits.
 CHUNK_ROWS = BLOCK_NUMBERS
 
 
 def bin_sums_single_pass(
     y: Any, proba: Any, edges: Edges, *, of_top: bool, classes: Any = None
 ) -> BinSums | None:
-    """Sum rows that count once by evenly spaced bins; None where it takes a closer look."""
+    """Sum unweighted rows by equal-width bins; None if the general path is needed."""
     if native is None or classes is not None or edges.n_bins > MAX_BINS:
         return None
     if not (_is_plain(proba, "fd", (1, 2)) and _is_plain(y, "lq?", (1,)) and len(y) == len(proba)):
@@ -41,7 +42,7 @@ def bin_sums_single_pass(
         rows = slice(piece * CHUNK_ROWS, (piece + 1) * CHUNK_ROWS)
         return bool(
             native.bin_sums(
-                # A column of a table is laid out piece by piece.
+                # Strided columns are copied chunk by chunk.
                 np.ascontiguousarray(columns[rows]),
                 np.ascontiguousarray(y[rows]),
                 edges.values,
@@ -53,13 +54,13 @@ def bin_sums_single_pass(
 
     if not all(map_on_cores(work, pieces)) or not seen.any(axis=0).all():
         return None
-    count, said = np.moveaxis(sums.sum(axis=0), 2, 0)
+    count, confidence = np.moveaxis(sums.sum(axis=0), 2, 0)
     total = count.sum(axis=1)
-    return BinSums(total.astype(np.intp), total, said.sum(axis=1), count[:, 1])
+    return BinSums(total.astype(np.intp), total, confidence.sum(axis=1), count[:, 1])
 
 
 def _is_plain(values: Any, kinds: str, dimensions: tuple[int, ...]) -> bool:
-    """Whether the loop can read an array, or a copy of a piece of it."""
+    """Whether the compiled loop can read an array, or a copy of a chunk of it."""
     return (
         type(values) is np.ndarray
         and values.dtype.char in kinds

@@ -1,4 +1,4 @@
-"""Calibration error without bins."""
+"""Smooth ECE: a calibration error by kernel smoothing instead of bins."""
 
 import math
 from collections.abc import Callable
@@ -13,10 +13,10 @@ from tempocal.metrics.estimates import Estimate
 from tempocal.metrics.events import EventKind, events_of
 from tempocal.metrics.predictions import check_predictions
 
-# A power of two for the Fourier transform.
+# Cells of confidence; a power of two for the Fourier transform.
 CELLS = 2**14
-# A narrower kernel would show the cells instead of the rows.
-NARROWEST = 2.0 / CELLS
+# A narrower kernel would resolve the cells.
+MIN_BANDWIDTH = 2.0 / CELLS
 POINTS_PER_BANDWIDTH = 64
 TOLERANCE = 1e-9
 
@@ -31,11 +31,11 @@ def smooth_ece(
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> Estimate:
-    """Mean gap after smoothing along the confidence: the smooth ECE of Błasiok and Nakkiran.
+    """Smooth ECE of Błasiok and Nakkiran: mean gap after smoothing along the confidence.
 
     The gaps ``confidence - outcome`` are smoothed by a Gaussian kernel that is reflected at 0 and
-    1; the error is the integral of the absolute value of what is left. A wider kernel leaves
-    less. The bandwidth taken is the one that equals its own error, so nothing is left to choose.
+    1; the error is the integral of the absolute smoothed gap. It decreases with the bandwidth. The
+    bandwidth is chosen equal to its own error, so there is no free parameter.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ def smooth_ece(
     Returns
     -------
     Estimate
-        A float from 0 to 1, which is the bandwidth as well.
+        A float from 0 to 1, which is the bandwidth too.
 
     Notes
     -----
-    Rows are first summed in 16,384 cells of confidence, each taken at its mean confidence, so that
-    one pass over them is all it takes. The kernel is never narrower than two cells.
+    Rows are first summed in 16,384 cells of confidence, each represented by its mean confidence, in
+    a single pass. The kernel is never narrower than two cells.
 
     References
     ----------
@@ -66,20 +66,20 @@ def smooth_ece(
     events = events_of(rows, of)
     sums = bin_sums(events.confidence, events.outcome, events.weight, equal_width(CELLS))
     grid = _on_grid(sums)
-    # A reflected kernel on [0, 1] is a plain kernel on the circle of the grid and its mirror image.
+    # A reflected kernel on [0, 1] is a periodic kernel on the grid joined to its mirror image.
     spectrum = np.fft.rfft(np.concatenate([grid, grid[::-1]]))
-    value = _equal_to_own_error(lambda bandwidth: _error(spectrum, bandwidth))
+    value = _fixed_point(lambda bandwidth: _error(spectrum, bandwidth))
     return Estimate(value, f"smooth {events.name} ECE (Blasiok & Nakkiran 2023)")
 
 
 def _on_grid(sums: BinSums) -> Array:
-    """Gaps at the middles of the cells, each shared between the two nearest to its confidence."""
+    """Gaps at the centers of the cells, distributed linearly between the two nearest centers."""
     filled = sums.weight > 0
     gap = sums.gap[filled] / sums.weight.sum()
     position = sums.confidence[filled] / sums.weight[filled] * CELLS - 0.5
     left = np.floor(position).astype(np.intp)
     share = position - left
-    # Half a cell at either end lies outside the middles, and its mirror image is the cell itself.
+    # Beyond the outermost centers, the mirror image of a cell is the cell itself.
     return np.asarray(
         np.bincount(np.maximum(left, 0), gap * (1.0 - share), minlength=CELLS)
         + np.bincount(np.minimum(left + 1, CELLS - 1), gap * share, minlength=CELLS)
@@ -88,7 +88,7 @@ def _on_grid(sums: BinSums) -> Array:
 
 def _error(spectrum: Spectrum, bandwidth: float) -> float:
     """Integral of the absolute smoothed gap."""
-    # What the kernel leaves has no waves much shorter than it, and needs no finer points.
+    # The smoothed gap has no wavelengths much shorter than the kernel: a coarser grid is enough.
     points = min(CELLS, 2 ** math.ceil(math.log2(POINTS_PER_BANDWIDTH / bandwidth)))
     angular = np.pi * np.arange(points + 1)
     kernel = np.exp(-0.5 * (angular * bandwidth) ** 2)
@@ -96,12 +96,12 @@ def _error(spectrum: Spectrum, bandwidth: float) -> float:
     return 0.5 * float(np.abs(smoothed).sum())
 
 
-def _equal_to_own_error(error: Callable[[float], float]) -> float:
-    """Where error(bandwidth) = bandwidth; the left side falls and the right one grows."""
-    low, high = NARROWEST, 1.0
-    at_narrowest = error(low)
-    if at_narrowest <= low:
-        return at_narrowest
+def _fixed_point(error: Callable[[float], float]) -> float:
+    """Solve error(bandwidth) = bandwidth by bisection; the error decreases with the bandwidth."""
+    low, high = MIN_BANDWIDTH, 1.0
+    error_at_low = error(low)
+    if error_at_low <= low:
+        return error_at_low
     while high - low > TOLERANCE:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if error(middle) > middle else (low, middle)

@@ -18,12 +18,12 @@ def brier(
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> float:
-    """Mean squared error of the probabilities, summed over classes: the Brier score.
+    """Brier score: mean squared error of the probabilities, summed over classes.
 
     With ``e`` the indicator of the true class, it is the mean over rows of ``sum_k (e_k - p_k)^2``,
-    from 0 to 2: Brier's own definition and the paper's. For two classes it is **twice** the score
-    of a single column, ``(e_1 - p_1)^2``, which many libraries give: ask for that with
-    ``of="positive_class"``.
+    from 0 to 2: Brier's original definition, and the one of the paper. For two classes it is
+    **twice** the score of a single column, ``(e_1 - p_1)^2``, which many libraries return. Use
+    ``of="positive_class"`` for that.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ def brier(
     proba : array-like of shape (n,), (n, 1) or (n, K)
         Probabilities; one column is that of the second class.
     of : {"all_classes", "positive_class"}, default="all_classes"
-        Whether errors are summed over all classes, or only that of the second of two is taken.
+        Whether to sum over all classes, or to take the second of two only.
     sample_weight : array-like of shape (n,), optional
-        How often each row counts.
+        Weight of each row: a weight of 2 is the row twice.
     classes : array-like of shape (K,), optional
         The class of each column; by default the sorted labels of ``y``.
 
@@ -58,7 +58,7 @@ def brier(
 
 
 def row_brier(of: str = "all_classes") -> RowLoss:
-    """Return the loss of each row, as a function of probabilities and codes."""
+    """Return the row loss as a function of (proba, codes)."""
     check_choice(of, "of", ("all_classes", "positive_class"))
     return _all_classes if of == "all_classes" else _positive_class
 

@@ -1,4 +1,4 @@
-"""Time bins: which one each row is in, and where it begins and ends."""
+"""Time bins: the bin of each row, and the first, last and mean time of each bin."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,23 +17,23 @@ Bins = int | Literal["steps"]
 
 @dataclass(frozen=True, eq=False)
 class TimeBins:
-    """Rows by time bin, in order of time; every time bin has rows."""
+    """Time bins in ascending order; none is empty."""
 
-    codes: Codes  # (n,)
-    first: NDArray[Any]  # (S,) earliest time of its rows, as the times were given
+    codes: Codes  # (n,) bin of each row
+    first: NDArray[Any]  # (S,) earliest time of its rows, in the type of the input
     last: NDArray[Any]
-    middle: NDArray[Any]  # their mean
+    middle: NDArray[Any]  # mean time
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of time bins."""
         return len(self.first)
 
 
 def cut_times(times: Times, weight: Array | None, bins: Bins) -> TimeBins:
-    """Cut one clock into time bins of about the same weight, or into its steps.
+    """Cut time into bins of about equal weight, or one for each distinct time.
 
-    Rows of the same time share a time bin, so that there may be fewer than asked for.
+    Rows with the same time share a bin, so there may be fewer bins than requested.
     """
     grid = distinct(times.values, weight)
     if not is_steps(bins):
@@ -47,16 +47,16 @@ def cut_times(times: Times, weight: Array | None, bins: Bins) -> TimeBins:
     first, last = np.full(grid.n_keys, np.inf), np.full(grid.n_keys, -np.inf)
     np.minimum.at(first, grid.keys, times.values)
     np.maximum.at(last, grid.keys, times.values)
-    ends = [from_seconds(values, times.kinds[0]) for values in (first, last, grid.times)]
-    return TimeBins(grid.keys.astype(np.intp, copy=False), *ends)
+    times_of_bins = [from_seconds(values, times.kinds[0]) for values in (first, last, grid.times)]
+    return TimeBins(grid.keys.astype(np.intp, copy=False), *times_of_bins)
 
 
 def is_steps(bins: Any) -> bool:
-    """Whether a time bin was asked for each distinct time; arrays compare one by one."""
+    """Whether ``bins`` is "steps"; comparing an array would give an array."""
     return isinstance(bins, str) and bins == "steps"
 
 
 def single_time_bin(n_rows: int) -> TimeBins:
-    """Put all rows into one time bin, without a clock."""
-    nowhere = np.full(1, np.nan)
-    return TimeBins(np.zeros(n_rows, dtype=np.intp), nowhere, nowhere, nowhere)
+    """Put all rows into one bin, without times."""
+    no_time = np.full(1, np.nan)
+    return TimeBins(np.zeros(n_rows, dtype=np.intp), no_time, no_time, no_time)

@@ -1,8 +1,8 @@
-"""Pictures of calibration along time, in the manner of scikit-learn's display objects.
+"""Plots of calibration along time, as display objects in the style of scikit-learn.
 
-A display keeps the numbers it draws. ``from_predictions`` computes them with `tempocal.metrics`,
-the constructor takes them ready made, and ``plot(ax=None)`` draws them into axes of yours or new
-ones. Displays read tables of numbers, never estimators, and change no setting of matplotlib.
+A display stores the numbers it draws. ``from_predictions`` computes them with `tempocal.metrics`,
+the constructor takes precomputed ones, and ``plot(ax=None)`` draws them into given or new axes.
+Displays read tables of numbers, never estimators, and change no setting of matplotlib.
 """
 
 from tempocal.plots.critical_difference import CriticalDifferenceDisplay

@@ -1,4 +1,4 @@
-"""The histogram of the predictions, below a reliability diagram."""
+"""Histogram of the predictions below a reliability diagram."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +9,12 @@ from tempocal.metrics import ReliabilityTable
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Share of the height that the histogram takes where there is no grid, and where it ends.
-BELOW, ABOVE = 0.22, 0.27
+# For axes outside a grid: height of the histogram and bottom of the diagram, as shares.
+HISTOGRAM_HEIGHT, DIAGRAM_BOTTOM = 0.22, 0.27
 
 
 def axes_below(ax: "Axes") -> "Axes":
-    """Return the histogram's axes: those made for another line, or a part of the diagram's."""
+    """Return the axes of the histogram; created from a part of the diagram's on the first call."""
     label = f"histogram below {id(ax)}"
     for other in ax.figure.axes:
         if other.get_label() == label:
@@ -26,8 +26,10 @@ def axes_below(ax: "Axes") -> "Axes":
         made = ax.figure.add_subplot(parts[1], sharex=ax, label=label)
     else:
         left, bottom, width, height = ax.get_position().bounds
-        ax.set_position((left, bottom + ABOVE * height, width, (1 - ABOVE) * height))
-        made = ax.figure.add_axes((left, bottom, width, BELOW * height), sharex=ax, label=label)
+        top = (left, bottom + DIAGRAM_BOTTOM * height, width, (1 - DIAGRAM_BOTTOM) * height)
+        ax.set_position(top)
+        below = (left, bottom, width, HISTOGRAM_HEIGHT * height)
+        made = ax.figure.add_axes(below, sharex=ax, label=label)
     ax.tick_params(labelbottom=False)
     made.set_ylabel("share of\nall rows")
     return made

@@ -1,4 +1,4 @@
-"""Demšar's diagram of mean ranks and the methods that cannot be told apart."""
+"""Critical-difference diagram of Demšar: mean ranks, and bars over methods that do not differ."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -29,22 +29,22 @@ class CriticalDifferenceDisplay:
     Parameters
     ----------
     names : sequence of str
-        The methods.
+        Names of the methods.
     mean_ranks : array-like of shape (k,)
-        Mean rank of each; 1 is best.
+        Mean rank of each method; 1 is best.
     critical_difference : float
-        Methods differ whose mean ranks differ by more than this.
+        Methods whose mean ranks differ by more than this are significantly different.
     cliques : sequence of sequence of str
-        Names of methods of which no two differ: one bar for each.
+        Sets of methods without a significant difference: one bar for each.
     alpha : float, optional
-        Level of the test.
+        Significance level of the test.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        The diagram.
+        The axes.
     figure_ : matplotlib Figure
-        What holds it.
+        The figure of the axes.
     texts_ : dict of matplotlib Text
         The name of each method.
 
@@ -90,7 +90,7 @@ class CriticalDifferenceDisplay:
 
     @classmethod
     def from_result(cls, result: FriedmanNemenyi) -> Self:
-        """Take what `tempocal.metrics.friedman_nemenyi` returned."""
+        """Make a display of the result of `tempocal.metrics.friedman_nemenyi`."""
         return cls(
             result.names,
             result.mean_ranks,
@@ -101,27 +101,27 @@ class CriticalDifferenceDisplay:
 
     @classmethod
     def from_scores(cls, scores: ArrayLike, **settings: Any) -> Self:
-        """Compare methods over sets: see `tempocal.metrics.friedman_nemenyi`."""
+        """Make a display from scores; see `tempocal.metrics.friedman_nemenyi`."""
         return cls.from_result(friedman_nemenyi(scores, **settings))
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw it.
+        """Draw the diagram.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where; by default into a new figure.
+            Axes to draw into; by default those of a new figure.
         """
         spans = [self._span(clique) for clique in self.cliques]
-        plan = lay_out_diagram(self.mean_ranks, spans)
+        layout = lay_out_diagram(self.mean_ranks, spans)
         longest = max(map(len, self.names))
-        size = min(3.4 + 0.18 * longest, 9.5), 0.2 + 0.2 * plan.n_lines
+        size = min(3.4 + 0.18 * longest, 9.5), 0.2 + 0.2 * layout.n_lines
         self.ax_ = axes_or_new(ax, figsize=size)
         self.figure_ = self.ax_.figure
         update_layout(self.ax_)
         ranks = dict(zip(self.names, self.mean_ranks.tolist(), strict=True))
-        self.texts_, font = draw_names(self.ax_, ranks, plan)
-        draw_bars(self.ax_, spans, plan.bar_heights)
+        self.texts_, font = draw_names(self.ax_, ranks, layout)
+        draw_bars(self.ax_, spans, layout.bar_heights)
         draw_scale(self.ax_, len(self.names), font)
         text = f"critical difference {self.critical_difference:.2f}"
         text += "" if self.alpha is None else f" (level {self.alpha:g})"

@@ -1,4 +1,4 @@
-"""Parameters along time, or over two clocks, with their band."""
+"""Parameters of a calibrator along time, or over two clocks, with confidence bands."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -29,26 +29,25 @@ Numbers = Mapping[str, Array]
 
 
 class CurveDisplay:
-    r"""Inverse temperature, or slope and bias, along time: one axes for each parameter.
+    r"""Inverse temperature, or slope and bias, along time: one panel for each parameter.
 
     Parameters
     ----------
     time : array-like of shape (n,), or pair of them
-        Times in ascending order; of two clocks those of the first and those of the second, which
-        make a grid.
+        Times in ascending order; with two clocks, the times of each, which span a grid.
     values : dict of ndarray
         Parameters by name, of shape (n,); (n, K) for one of each class and (n, K, K) for matrices.
         Over two clocks (n, m) or (n, m, K); NaN is left blank.
     lower, upper : dict of ndarray, optional
-        Ends of the bands, of the same shapes.
+        Limits of the confidence bands, of the same shapes.
     level : float
-        Level of the bands.
+        Confidence level of the bands.
     grouped : bool
         Whether the bands are over groups, or take rows as independent.
     points : CurveDisplay, optional
-        Estimates to be drawn as points, such as one for each step.
+        Estimates to draw as points, such as one for each step.
     points_name : str
-        What these are called in the legend.
+        Label of the points in the legend.
     classes : array-like of shape (K,), optional
         Names of the classes.
 
@@ -57,7 +56,7 @@ class CurveDisplay:
     axes_ : list of matplotlib Axes
         One for each parameter; ``ax_`` is the first.
     figure_ : matplotlib Figure
-        What holds them.
+        The figure of the axes.
 
     Examples
     --------
@@ -110,30 +109,30 @@ class CurveDisplay:
     def from_estimator(
         cls, estimator: Any, time: Any, *, level: float = 0.95, per_step: Any = None
     ) -> Self:
-        """Read the parameters off a fitted calibrator.
+        """Evaluate the parameters of a fitted calibrator.
 
         Parameters
         ----------
         estimator : calibrator along time
-            Anything that has ``parameters_at(time)`` and perhaps ``interval_at(time, level)``.
+            An object with ``parameters_at(time)`` and optionally ``interval_at(time, level)``.
         time : array-like of shape (n,) or (n, 2)
-            The times of the rows, in any order, or those that are to be shown. With two clocks,
-            what no row comes near is left blank.
+            The times of the rows, in any order, or the times to show. With two clocks, cells
+            without rows are left blank.
         level : float
-            Level of the bands.
+            Confidence level of the bands.
         per_step : calibrator along time, optional
-            Another one, such as with the curve `PerStep`, whose values are drawn as points.
+            Another calibrator, such as with the curve `PerStep`, whose values are drawn as points.
         """
         classes = getattr(estimator, "classes_", None)
         if count_clocks(time) == 2:
             clocks, values = read_grid(estimator, time)
             return cls(clocks, values, classes=classes)
-        moments = times_to_draw(time)
-        read = read_curve(estimator, moments, level)
+        times = times_to_draw(time)
+        curve = read_curve(estimator, times, level)
         points = None
         if per_step is not None:
-            points = cls(*one_point_per_model(moments, per_step.parameters_at(moments)))
-        return cls(moments, **read, level=level, points=points, classes=classes)
+            points = cls(*one_point_per_model(times, per_step.parameters_at(times)))
+        return cls(times, **curve, level=level, points=points, classes=classes)
 
     def plot(
         self,
@@ -142,17 +141,17 @@ class CurveDisplay:
         time_name: str | tuple[str, str] = "time",
         log_time: bool = False,
     ) -> Self:
-        """Draw it.
+        """Draw the curves, or heat maps for two clocks.
 
         Parameters
         ----------
         ax : matplotlib Axes or sequence of them, optional
-            Where; by default into a new figure. One axes are divided where there are several
-            parameters, several are the panels.
+            Axes to draw into; by default those of a new figure. A single axes is divided if there
+            are several parameters; a sequence has one axes for each parameter.
         time_name : str, or pair of str for two clocks
-            What time is, for the axis, such as "rounds played".
+            Label of the time axis, such as "rounds played".
         log_time : bool
-            Whether time doubles from tick to tick.
+            Whether the time axis is logarithmic.
         """
         if len(self.clocks) == 2:
             names = (time_name, f"second {time_name}") if isinstance(time_name, str) else time_name
@@ -166,7 +165,7 @@ class CurveDisplay:
         for panel, name in zip(made.axes, self.values, strict=True):
             draw_lines(panel, self, name, scale)
             scale.format(panel, *self.clocks, log=log_time)
-        for panel in made.axes if made.whole is None else made.axes[-1:]:
+        for panel in made.axes if made.figure is None else made.axes[-1:]:
             panel.set_xlabel(scale.label(str(time_name)))
         add_shared_legend(made)
         return self

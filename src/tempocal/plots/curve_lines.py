@@ -1,4 +1,4 @@
-"""One parameter along time: its curve, or one for each class, with band and points."""
+"""Draw one parameter along time: its curve, or one for each class, with band and points."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tempocal.plots.curve_display import CurveDisplay
 
-# Value of each parameter that leaves predictions as they are, and what it does.
+# Parameters whose value for the identity map is not 1, and labels of the axes.
 IDENTITY = {"bias": 0.0, "c": 0.0}
 MEANING = {
     "inverse_temperature": "inverse temperature\n(below 1: less sure)",
@@ -37,12 +37,12 @@ OTHERS = "weights of the other classes' logits"
 
 
 def meaning(name: str) -> str:
-    """Name a parameter so that it can be read without the text."""
+    """Return the axis label of a parameter."""
     return MEANING.get(name, name.replace("_", " "))
 
 
 def identity(name: str) -> float:
-    """Value of a parameter that changes nothing."""
+    """Value of a parameter in the identity map."""
     return IDENTITY.get(name, 1.0)
 
 
@@ -57,16 +57,16 @@ def draw_lines(ax: "Axes", display: "CurveDisplay", name: str, scale: TimeScale)
         style["linestyle"] = style["linestyle"] if several else "-"
         if display.lower is not None and display.upper is not None:
             label = new_label(ax, interval_label(display.level, grouped=display.grouped))
-            ends = (_by_class(end[name])[:, k] for end in (display.lower, display.upper))
+            limits = (_by_class(limit[name])[:, k] for limit in (display.lower, display.upper))
             thin = {"alpha": BAND["alpha"] * (0.6 if several else 1.0)}
-            draw_band(ax, time, *ends, color=style["color"], label=label, **thin)
+            draw_band(ax, time, *limits, color=style["color"], label=label, **thin)
         ax.plot(time, line, label=_line_name(display, k, values.shape[1]), **style)
     if display.values[name].ndim == 3:
-        _draw_others(ax, time, display.values[name])
+        _draw_off_diagonal(ax, time, display.values[name])
     if display.points is not None:
         _draw_points(ax, display, name, scale)
     set_fitting_ylabel(ax, meaning(name))
-    _limit(ax, display, name)
+    _set_limits(ax, display, name)
 
 
 def _by_class(values: Array) -> Array:
@@ -76,7 +76,7 @@ def _by_class(values: Array) -> Array:
     return values.reshape(len(values), -1)
 
 
-def _draw_others(ax: "Axes", time: Any, matrices: Array) -> None:
+def _draw_off_diagonal(ax: "Axes", time: Any, matrices: Array) -> None:
     off = ~np.eye(matrices.shape[1], dtype=bool)
     style: Any = {"color": NEUTRAL, "linewidth": 0.6, "linestyle": ":", "zorder": 2.0}
     first, *rest = matrices[:, off].T
@@ -91,8 +91,8 @@ def _draw_points(ax: "Axes", display: "CurveDisplay", name: str, scale: TimeScal
     time, values = scale.numbers(points.clocks[0]), _by_class(points.values[name])
     for k, column in enumerate(values.T):
         style = line_style(k if values.shape[1] > 1 else 1)
-        look = {key: style[key] for key in ("color", "marker")}
-        ax.plot(time, column, linestyle="none", markersize=4.0, mfc="none", **look)
+        marker = {key: style[key] for key in ("color", "marker")}
+        ax.plot(time, column, linestyle="none", markersize=4.0, mfc="none", **marker)
     gray: Any = {"color": NEUTRAL, "marker": "s", "markersize": 4.0, "mfc": "none"}
     ax.plot([], [], linestyle="none", label=display.points_name, **gray)
 
@@ -103,8 +103,8 @@ def _line_name(display: "CurveDisplay", k: int, count: int) -> str:
     return f"class {k if display.classes is None else display.classes[k]}"
 
 
-def _limit(ax: "Axes", display: "CurveDisplay", name: str) -> None:
-    """Keep curve and points in sight where a band is wide, as it is where data are few."""
+def _set_limits(ax: "Axes", display: "CurveDisplay", name: str) -> None:
+    """Set limits that show curve and points in detail, also if a band is much wider."""
     shown = [display.values[name].ravel(), np.array([identity(name)])]
     shown += [] if display.points is None else [display.points.values[name].ravel()]
     core = np.concatenate(shown)

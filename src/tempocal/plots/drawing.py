@@ -1,7 +1,7 @@
-"""What the displays share: axes to draw into, styles and bands.
+"""Shared by all displays: axes, line styles and bands.
 
-Colors are those of Okabe and Ito, which the color blind can tell apart, less the yellow that does
-not show on white. Every line has a dash pattern and a marker of its own as well, for print in gray.
+Colors are those of Okabe and Ito, which are safe for color blindness, without the yellow that is
+invisible on white. Each line also has its own dash pattern and marker, for gray print.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ COLORS = ("#d55e00", "#000000", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)), (0, (9, 2)))
 MARKERS = "os^DvPX"
 REFERENCE: dict[str, Any] = {"color": "0.55", "linewidth": 1.0, "zorder": 1.0}
-# Color of entries in a legend that stand for all lines.
+# Color of legend entries that refer to all lines.
 NEUTRAL = "0.35"
 BAND: dict[str, Any] = {"alpha": 0.22, "linewidth": 0.0, "zorder": 1.5}
-# Inches that a panel is wide at least, where the axes they share are narrow.
-NARROWEST = 1.5
+# Smallest width of a panel in inches, where given axes are divided.
+MIN_PANEL_WIDTH = 1.5
 
 
 def matplotlib(module: str) -> Any:
@@ -42,12 +42,12 @@ def matplotlib(module: str) -> Any:
 
 
 def text_color() -> str:
-    """Black, unless the user's style writes in another color, as dark ones do."""
+    """Text color of the user's style: black, except in dark styles."""
     return str(matplotlib("pyplot").rcParams["text.color"])
 
 
 def line_style(position: int) -> dict[str, Any]:
-    """Color, dashes and marker of the line that is drawn as number 0, 1, ..."""
+    """Color, dashes and marker of line number 0, 1, ..."""
     color = COLORS[position % len(COLORS)]
     return {
         "color": text_color() if color == "#000000" else color,
@@ -60,7 +60,7 @@ def line_style(position: int) -> dict[str, Any]:
 
 
 def axes_or_new(ax: "Axes | None", figsize: tuple[float, float]) -> "Axes":
-    """Return the axes that were given, or those of a new figure."""
+    """Return the given axes, or those of a new figure."""
     if ax is not None:
         return ax
     new: Axes = matplotlib("pyplot").subplots(figsize=figsize, layout="constrained")[1]
@@ -68,14 +68,14 @@ def axes_or_new(ax: "Axes | None", figsize: tuple[float, float]) -> "Axes":
 
 
 def update_layout(ax: "Axes") -> None:
-    """Let the figure's layout give the axes their size, where what fits into them depends on it."""
+    """Run the layout engine of the figure, so that the size of the axes is known."""
     figure = ax.figure.figure
     if figure.get_layout_engine() is not None:
         figure.draw_without_rendering()
 
 
 def set_fitting_ylabel(ax: "Axes", text: str) -> None:
-    """Name the vertical axis; what is explained on a second line only if it fits."""
+    """Label the vertical axis; the second line of the text is dropped if it does not fit."""
     label = ax.set_ylabel(text)
     if label.get_window_extent().height > 0.85 * ax.get_window_extent().height:
         ax.set_ylabel(text.split("\n", maxsplit=1)[0])
@@ -83,10 +83,10 @@ def set_fitting_ylabel(ax: "Axes", text: str) -> None:
 
 @dataclass(frozen=True)
 class Panels:
-    """Axes of small multiples, and the (sub)figure that holds nothing else; None if the user's."""
+    """Axes of small multiples, and the (sub)figure made for them; None for the user's own axes."""
 
     axes: list["Axes"]
-    whole: "Figure | SubFigure | None"
+    figure: "Figure | SubFigure | None"
 
 
 def panels(
@@ -97,11 +97,11 @@ def panels(
     size: tuple[float, float],
     sharey: bool = False,
 ) -> Panels:
-    """Return as many axes as asked for: new ones, parts of the given axes, or the given ones."""
+    """Return ``count`` axes: new ones, parts of the given axes, or the given ones."""
     if ax is None:
         columns = min(count, columns or (2 if count == 4 else 3))
         figsize = (columns * size[0], -(-count // columns) * size[1])
-        whole = matplotlib("pyplot").figure(figsize=figsize, layout="constrained")
+        figure = matplotlib("pyplot").figure(figsize=figsize, layout="constrained")
     elif isinstance(ax, Sequence | np.ndarray):
         given = list(np.ravel(np.asarray(ax, dtype=object)))
         if len(given) != count:
@@ -110,29 +110,31 @@ def panels(
     elif count == 1:
         return Panels([ax], None)
     else:
-        whole = _in_place_of(ax, count)
-    columns = columns or int(np.clip(whole.bbox.width / whole.dpi // NARROWEST, 1, min(count, 3)))
+        figure = _subfigure_in_place_of(ax, count)
+    if not columns:
+        fitting = figure.bbox.width / figure.dpi // MIN_PANEL_WIDTH
+        columns = int(np.clip(fitting, 1, min(count, 3)))
     rows = -(-count // columns)
-    margins = _margins(whole)
+    margins = _margins(figure)
     share: Any = {"sharex": True, "sharey": sharey, "squeeze": False, "gridspec_kw": margins}
-    grid = whole.subplots(rows, columns, **share).ravel()
+    grid = figure.subplots(rows, columns, **share).ravel()
     for position, spare in enumerate(grid[count:], start=count):
         spare.remove()
-        # With nothing below, the panel above must show the numbers of its axis.
+        # The panel above the gap needs its own tick labels.
         grid[position - columns].tick_params(labelbottom=True)
-    return Panels(list(grid[:count]), whole)
+    return Panels(list(grid[:count]), figure)
 
 
-def _margins(whole: "Figure | SubFigure") -> dict[str, float]:
-    """Inches for names and the legend, where no layout engine makes room, as shares."""
-    if whole.figure.get_layout_engine() is not None:
+def _margins(figure: "Figure | SubFigure") -> dict[str, float]:
+    """Room for labels and the legend, as shares, in a figure without a layout engine."""
+    if figure.figure.get_layout_engine() is not None:
         return {}
-    width, height = whole.bbox.width / whole.dpi, whole.bbox.height / whole.dpi
+    width, height = figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
     left, bottom, top = min(0.8 / width, 0.4), min(0.7 / height, 0.3), min(0.9 / height, 0.3)
     return {"left": left, "right": 0.97, "bottom": bottom, "top": 1 - top, "hspace": 0.5}
 
 
-def _in_place_of(ax: "Axes", count: int) -> "SubFigure":
+def _subfigure_in_place_of(ax: "Axes", count: int) -> "SubFigure":
     spec, figure = ax.get_subplotspec(), ax.figure
     if spec is None:
         raise InputError(
@@ -144,7 +146,7 @@ def _in_place_of(ax: "Axes", count: int) -> "SubFigure":
 
 
 def draw_band(ax: "Axes", x: Any, lower: Any, upper: Any, **style: Any) -> None:
-    """Shade an interval around a line; a single point has no area, and gets a bar."""
+    """Shade an interval around a line; draw a bar for a single point."""
     if len(x) > 1:
         ax.fill_between(x, lower, upper, **{**BAND, **style})
     elif len(x) == 1:

@@ -1,4 +1,4 @@
-"""A metric along time, several methods at once: the paper's figures of ECE over length."""
+"""A metric over time for several methods: the figures of ECE over length in the paper."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
@@ -9,7 +9,7 @@ from tempocal.errors import InputError
 from tempocal.metrics import OverTime, ece, over_time
 from tempocal.plots.drawing import axes_or_new, line_style, set_fitting_ylabel
 from tempocal.plots.error_lines import draw_table, is_error, metric_name, shade_floor
-from tempocal.plots.legends import Where, add_legend
+from tempocal.plots.legends import LegendPosition, add_legend
 from tempocal.plots.time_axis import time_scale
 
 if TYPE_CHECKING:
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 
 class ErrorOverTimeDisplay:
-    """Calibration error, or any metric, over time bins, with bands and the sampling floor.
+    """Calibration error, or any metric, in each time bin, with bands and the sampling floor.
 
-    The hatched area is the error that perfect probabilities would show on as many sequences: one
-    that low is no sign of a fault. Hollow points are less than twice as high: they may be all
-    chance, and have a line up to how large the error can be in place of a band. Metrics that are
-    no calibration errors, such as the NLL, have no such area.
+    The hatched area is the sampling floor: the error that perfect probabilities would show on as
+    many sequences. An error in it is no evidence of miscalibration. Hollow points are below twice
+    the floor and may be all noise; a line up to the upper bound of the error replaces their band.
+    Metrics that are not calibration errors, such as the NLL, have no hatched area.
 
     Parameters
     ----------
     tables : dict of OverTime
-        What `tempocal.metrics.over_time` returned for each method, by name.
+        The result of `tempocal.metrics.over_time` for each method, by name.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        The diagram.
+        The axes.
     figure_ : matplotlib Figure
-        What holds it.
+        The figure of the axes.
     lines_ : dict of matplotlib Line2D
         The line of each method.
 
@@ -85,7 +85,7 @@ class ErrorOverTimeDisplay:
         y, time, groups, metric, bins
             As in `tempocal.metrics.over_time`.
         proba : array-like, or dict of array-like
-            Probabilities, of one method or of several by name.
+            Probabilities of one method, or of several by name.
         **settings
             Passed to `tempocal.metrics.over_time`, such as ``level``.
         """
@@ -105,22 +105,22 @@ class ErrorOverTimeDisplay:
         time_name: str = "time",
         band: bool = True,
         floor: bool = True,
-        legend: Where = "above",
+        legend: LegendPosition = "above",
     ) -> Self:
-        """Draw it.
+        """Draw the metric of each method over time.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where; by default into a new figure.
+            Axes to draw into; by default those of a new figure.
         log_time : bool
-            Whether time doubles from tick to tick, as in the paper's figures of text.
+            Whether the time axis is logarithmic, as in the paper's figures of text.
         time_name : str
-            What time is, for the axis, such as "rounds played".
+            Label of the time axis, such as "rounds played".
         band, floor : bool
             Whether to draw the intervals, and the sampling floor.
         legend : {"above", "right", "none"}
-            Where the legend goes, outside the axes. Above, it is where a title would be.
+            Position of the legend, outside the axes. Above, it takes the place of a title.
         """
         self.ax_ = axes_or_new(ax, figsize=(6.0, 4.2))
         self.figure_ = self.ax_.figure

@@ -1,4 +1,4 @@
-"""The lines of a metric along time, and the floor below them."""
+"""Draw a metric over time: lines, bands, upper bounds and the sampling floor."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ BOUND = "hollow: only an upper bound"
 def draw_table(
     ax: "Axes", table: OverTime, style: dict[str, Any], scale: TimeScale, band: bool
 ) -> Any:
-    """Draw one method: line, band, and bounds where the error may be all chance."""
+    """Draw one method: line, band, and upper bounds where the error may be all noise."""
     known = np.isfinite(table.value)
     time, value, upper = (
         scale.numbers(table.time_middle[known]),
@@ -49,14 +49,14 @@ def draw_table(
 
 
 def _runs(mask: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
-    """Positions of each run of successive points."""
+    """Return the positions of each run of successive points."""
     positions = np.flatnonzero(mask)
     runs = np.split(positions, np.flatnonzero(np.diff(positions) > 1) + 1)
     return [run for run in runs if len(run)]
 
 
 def _draw_bounds(ax: "Axes", time: Any, value: Array, upper: Array, color: str) -> None:
-    """Draw how large the error can be where nothing says that it is not zero."""
+    """Draw the upper bound of errors that may be zero."""
     if len(time):
         ax.vlines(time, value, upper, color=color, linewidth=0.7, alpha=0.7, zorder=1.8)
         cap: Any = {"color": color, "marker": "_", "markersize": 5.0, "linestyle": "none"}
@@ -66,24 +66,24 @@ def _draw_bounds(ax: "Axes", time: Any, value: Array, upper: Array, color: str) 
 
 
 def shade_floor(ax: "Axes", tables: list[OverTime], scale: TimeScale) -> None:
-    """Shade up to the floor; where methods share their time bins, up to the highest of theirs."""
+    """Hatch the area below the floor; if methods share their time bins, below the highest floor."""
     first, floors = tables[0], [(each, each.floor) for each in tables]
     if all(np.array_equal(each.time_middle, first.time_middle) for each in tables):
         floors = [(first, np.max([each.floor for each in tables], axis=0))]
-    look: Any = {"facecolor": "none", "edgecolor": "0.7", "hatch": "////", "alpha": 1.0}
+    style: Any = {"facecolor": "none", "edgecolor": "0.7", "hatch": "////", "alpha": 1.0}
     for table, floor in floors:
         known = np.isfinite(floor)
         time, height = scale.numbers(table.time_middle[known]), floor[known]
         label = new_label(ax, FLOOR)
-        draw_band(ax, time, np.zeros(len(time)), height, zorder=1.0, label=label, **look)
+        draw_band(ax, time, np.zeros(len(time)), height, zorder=1.0, label=label, **style)
 
 
 def is_error(table: OverTime) -> bool:
-    """Whether it is an error, of which zero is best; of other metrics the floor is no floor."""
+    """Whether the metric is a calibration error, whose best value is 0."""
     return "ECE" in table.estimator or "calibration error" in table.estimator
 
 
 def metric_name(tables: list[OverTime]) -> str:
-    """Say which metric it is, on two lines where it is long."""
+    """Return the axis label; the settings of the metric go on a second line."""
     names = list(dict.fromkeys(table.estimator for table in tables))
     return "; ".join(names).replace(", ", "\n", 1)

@@ -1,4 +1,4 @@
-"""Parameters over two clocks, as heat maps."""
+"""Heat maps of parameters over two clocks."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ def draw_heat_maps(
     classes: NDArray[Any] | None,
     names: tuple[str, str],
 ) -> list["Axes"]:
-    """Draw a map for each parameter, and for each class that has its own."""
+    """Draw one heat map for each parameter, or for each parameter and class."""
     maps = [entry for name, each in values.items() for entry in _maps(name, each, classes)]
     columns = min(len(maps), 3)
     made = panels(ax, len(maps), columns=columns, size=(4.6, 3.6), sharey=True)
@@ -42,19 +42,19 @@ def _maps(name: str, values: Array, classes: NDArray[Any] | None) -> list[tuple[
 
 
 def _draw(ax: "Axes", clocks: tuple[NDArray[Any], ...], numbers: Array, name: str) -> None:
-    """Color by distance from the identity; lines with numbers tell both sides apart in gray."""
-    across, up = (time_scale(clock).numbers(clock) for clock in clocks)
+    """Color by the difference to the identity; contour lines show its sign in gray print too."""
+    x, y = (time_scale(clock).numbers(clock) for clock in clocks)
     neutral, shown = identity(name), np.ma.masked_invalid(numbers.T)
-    reach = max(float(np.abs(shown - neutral).max()), 1e-3)
-    norm = matplotlib("colors").CenteredNorm(neutral, reach)
-    look: Any = {"cmap": "PuOr_r", "norm": norm, "shading": "nearest", "rasterized": True}
-    mesh = ax.pcolormesh(across, up, shown, **look)
+    half_range = max(float(np.abs(shown - neutral).max()), 1e-3)
+    norm = matplotlib("colors").CenteredNorm(neutral, half_range)
+    style: Any = {"cmap": "PuOr_r", "norm": norm, "shading": "nearest", "rasterized": True}
+    mesh = ax.pcolormesh(x, y, shown, **style)
     levels = matplotlib("ticker").MaxNLocator(6).tick_values(shown.min(), shown.max())
     inside = levels[(levels > shown.min()) & (levels < shown.max())]
     if len(inside):
         dashes = ["--" if level < neutral else "-" for level in inside]
         lines = ax.contour(
-            across, up, shown, levels=inside, colors="black", linewidths=0.8, linestyles=dashes
+            x, y, shown, levels=inside, colors="black", linewidths=0.8, linestyles=dashes
         )
         ax.clabel(lines, fontsize="x-small", fmt="%g")
     for k, axis in enumerate((ax.xaxis, ax.yaxis)):

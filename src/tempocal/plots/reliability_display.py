@@ -1,4 +1,4 @@
-"""Reliability diagram: what was said against how often it came true."""
+"""Reliability diagram: observed frequency against predicted probability."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -9,7 +9,8 @@ from tempocal.metrics.edges import Binning
 from tempocal.metrics.events import EventKind
 from tempocal.plots.confidence_histogram import axes_below, draw_histogram
 from tempocal.plots.drawing import axes_or_new, line_style
-from tempocal.plots.legends import Where, add_legend, interval_label
+from tempocal.plots.legends import LegendPosition, add_legend, interval_label
+from tempocal.plots.panel_rows import check_panel_predictions
 from tempocal.plots.reliability_lines import (
     axis_names,
     draw_diagonal,
@@ -17,7 +18,6 @@ from tempocal.plots.reliability_lines import (
     n_drawn,
     set_limits,
 )
-from tempocal.plots.rows_over_time import check_panel_predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,34 +27,34 @@ HISTOGRAM_BINS = 25
 
 
 class ReliabilityDisplay:
-    r"""Reliability diagram with a band around each bin and the histogram of the predictions below.
+    r"""Reliability diagram with confidence bands, and a histogram of the predictions below.
 
-    Points on the diagonal are right: of the predictions of 0.8, a share of 0.8 came true. Below
-    it predictions are too high, above it too low.
+    On the diagonal predictions are calibrated: of the events predicted with 0.8, a share of 0.8
+    happened. Below it predictions are too high, above it too low.
 
     Parameters
     ----------
     table : ReliabilityTable
-        Confidence and frequency of each bin; bins without rows are left out.
+        Confidence and frequency in each bin; empty bins are left out.
     histogram : ReliabilityTable, optional
-        Finer bins of equal width, of which the weights are drawn below.
+        Finer bins of equal width, whose weights are drawn as a histogram.
     of : {"top_label", "positive_class"}
-        What the table is about.
+        The event of the table.
     positive_label : object, optional
-        What the positive class is called.
+        Name of the positive class.
     level : float
-        Level of the intervals in the table.
+        Confidence level of the intervals in the table.
     grouped : bool
-        Whether these are over groups, or take rows as independent.
+        Whether the intervals are over groups, or take rows as independent.
     name : str, optional
-        What the predictions are called in the legend.
+        Name of the predictions in the legend.
 
     Attributes
     ----------
     ax_, histogram_ax_ : matplotlib Axes
-        The diagram and the histogram; the latter None if there is none.
+        The axes of the diagram and of the histogram; the latter None if there is none.
     figure_ : matplotlib Figure
-        What holds them.
+        The figure of the axes.
     line_ : matplotlib Line2D
         The line through the bins.
 
@@ -117,14 +117,14 @@ class ReliabilityDisplay:
         y, proba, groups, bins, binning, of, level, sample_weight, classes
             As in `tempocal.metrics.reliability_curve`.
         name : str, optional
-            What the predictions are called in the legend.
+            Name of the predictions in the legend.
         """
-        rows: Any = {"of": of, "sample_weight": sample_weight, "classes": classes}
+        common: Any = {"of": of, "sample_weight": sample_weight, "classes": classes}
         return cls(
             reliability_curve(
-                y, proba, bins=bins, binning=binning, groups=groups, level=level, **rows
+                y, proba, bins=bins, binning=binning, groups=groups, level=level, **common
             ),
-            reliability_curve(y, proba, bins=HISTOGRAM_BINS, binning="equal_width", **rows),
+            reliability_curve(y, proba, bins=HISTOGRAM_BINS, binning="equal_width", **common),
             of=of,
             positive_label=check_panel_predictions(y, proba, classes).label(of),
             level=level,
@@ -139,22 +139,22 @@ class ReliabilityDisplay:
         name: str | None = None,
         band: bool = True,
         histogram: bool = True,
-        legend: Where = "above",
+        legend: LegendPosition = "above",
         **line: Any,
     ) -> Self:
-        """Draw it.
+        """Draw the diagram.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where; by default into a new figure. The histogram takes a quarter of its place. Axes
-            that hold a reliability diagram already get another line.
+            Axes to draw into; by default those of a new figure. The histogram takes a quarter of
+            their height. Axes that hold a reliability diagram already get another line.
         name : str, optional
-            What the predictions are called in the legend.
+            Name of the predictions in the legend.
         band, histogram : bool
             Whether to draw the intervals, and the histogram.
         legend : {"above", "right", "none"}
-            Where the legend goes, outside the axes. Above, it is where a title would be.
+            Position of the legend, outside the axes. Above, it takes the place of a title.
         **line
             Passed to ``Axes.plot``, such as ``color``.
         """

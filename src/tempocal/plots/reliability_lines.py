@@ -1,4 +1,4 @@
-"""The lines of reliability diagrams, single and in small multiples."""
+"""Draw reliability curves, in single diagrams and in small multiples."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ PERFECT = "perfect calibration"
 
 
 def axis_names(of: EventKind, positive_label: Any) -> tuple[str, str]:
-    """Say what the axes are, in words that need no text around them."""
+    """Return the labels of both axes."""
     if of == "top_label":
         return (
             "confidence\n(probability of the predicted class)",
@@ -27,12 +27,12 @@ def axis_names(of: EventKind, positive_label: Any) -> tuple[str, str]:
 
 
 def n_drawn(ax: "Axes") -> int:
-    """How many reliability curves the axes hold."""
+    """Return the number of reliability curves in the axes."""
     return sum(line.get_label() != PERFECT for line in ax.lines)
 
 
 def draw_diagonal(ax: "Axes") -> None:
-    """Draw where perfect calibration lies, once."""
+    """Draw the diagonal of perfect calibration, once."""
     label = new_label(ax, PERFECT)
     if label is not None:
         ax.plot([0.0, 1.0], [0.0, 1.0], label=label, **REFERENCE)
@@ -45,26 +45,27 @@ def draw_table(
     name: str | None,
     band: str | None,
 ) -> Any:
-    """Draw a line through the bins that have rows, and its band if that has a label."""
+    """Draw a line through the bins that are not empty; ``band`` is the label of the band."""
     filled = np.isfinite(table.confidence)
-    said, came = table.confidence[filled], table.frequency[filled]
+    confidence, frequency = table.confidence[filled], table.frequency[filled]
     if band is not None:
         label = new_label(ax, band)
         lower, upper = table.lower_frequency[filled], table.upper_frequency[filled]
-        draw_band(ax, said, lower, upper, color=style["color"], label=label)
-    (line,) = ax.plot(said, came, label=name or "predictions", **style)
+        draw_band(ax, confidence, lower, upper, color=style["color"], label=label)
+    (line,) = ax.plot(confidence, frequency, label=name or "predictions", **style)
     return line
 
 
 def set_limits(*axes: "Axes") -> None:
-    """Show all that the axes hold, up to 1, in the same limits.
+    """Set equal limits on all axes, from the lowest point to 1.
 
-    The most probable of two classes has at least 0.5: half of the axes would be empty.
+    With two classes the confidence of the top label is at least 0.5, so that limits of 0 and 1
+    would leave half of the axes empty.
     """
     points = [line.get_xydata() for ax in axes for line in ax.lines if line.get_label() != PERFECT]
     bands = [path.vertices for ax in axes for band in ax.collections for path in band.get_paths()]
-    least = np.min([np.min(np.asarray(each), axis=0) for each in points + bands], axis=0)
-    starts = np.maximum(np.floor(10.0 * (least - 0.01)) / 10.0, 0.0)
-    across, up = ((start - 0.02 * (1 - start), 1 + 0.02 * (1 - start)) for start in starts)
+    lowest = np.min([np.min(np.asarray(each), axis=0) for each in points + bands], axis=0)
+    starts = np.maximum(np.floor(10.0 * (lowest - 0.01)) / 10.0, 0.0)
+    xlim, ylim = ((start - 0.02 * (1 - start), 1 + 0.02 * (1 - start)) for start in starts)
     for ax in axes:
-        ax.set(xlim=across, ylim=up)
+        ax.set(xlim=xlim, ylim=ylim)

@@ -1,4 +1,4 @@
-"""Reliability diagrams of several time bins: the paper's figure of small multiples."""
+"""Reliability diagrams of several time bins as small multiples, as in the paper."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -13,14 +13,14 @@ from tempocal.metrics.events import EventKind
 from tempocal.metrics.time_bins import Bins
 from tempocal.plots.drawing import line_style, panels
 from tempocal.plots.legends import add_shared_legend, interval_label
-from tempocal.plots.panel_text import name_axes, write_in_corner, write_title
-from tempocal.plots.reliability_lines import axis_names, draw_diagonal, draw_table, set_limits
-from tempocal.plots.rows_over_time import (
+from tempocal.plots.panel_rows import (
     check_panel_predictions,
     panel_numbers,
     panel_rows,
     table_of,
 )
+from tempocal.plots.panel_text import name_axes, write_in_corner, write_title
+from tempocal.plots.reliability_lines import axis_names, draw_diagonal, draw_table, set_limits
 from tempocal.plots.time_axis import time_scale
 
 if TYPE_CHECKING:
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 
 class ReliabilityOverTimeDisplay:
-    """A reliability diagram for each of some time bins, or of chosen steps.
+    """A reliability diagram for each time bin, or for chosen steps.
 
     Parameters
     ----------
     tables : dict of list of ReliabilityTable
-        For each method by name, a table for each panel.
+        For each method by name, one table for each panel.
     time_from, time_to : array-like of shape (panels,)
-        Which times each panel shows.
+        Time range of each panel.
     values : array-like of shape (panels,), optional
         A number for the corner of each panel.
     value_name : str
-        What that number is.
+        Name of that number.
     of, positive_label, level, grouped
         As in `ReliabilityDisplay`.
 
@@ -49,7 +49,7 @@ class ReliabilityOverTimeDisplay:
     axes_ : list of matplotlib Axes
         The panels; ``ax_`` is the first.
     figure_ : matplotlib Figure
-        What holds them.
+        The figure of the panels.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class ReliabilityOverTimeDisplay:
     ... )
     >>> after = cal.predict_proba(matches.logits, time=matches.time)
     >>> display = tc.plots.ReliabilityOverTimeDisplay.from_predictions(
-    ...     matches.label, {"calibrated": after}, matches.time, bins=5, values=cal, time bins=3
+    ...     matches.label, {"calibrated": after}, matches.time, bins=5, values=cal, stretches=3
     ... )
     >>> display.time_from, display.time_to, display.values.round(1)
     (array([ 0.,  7., 14.]), array([ 6., 13., 24.]), array([1.5, 0.9, 0.8]))
@@ -126,31 +126,38 @@ class ReliabilityOverTimeDisplay:
         y, groups, bins, binning, of, level, sample_weight, classes
             As in `tempocal.metrics.reliability_curve`.
         proba : array-like, or dict of array-like
-            Probabilities, of one method or of several by name.
+            Probabilities of one method, or of several by name.
         time : array-like of shape (n,)
-            How far each row has come.
-        time bins : int or "steps"
-            Into how many time bins of about as many rows time is cut, or all of its steps.
+            Time of each row.
+        stretches : int or "steps"
+            Number of time bins with about equal numbers of rows, or one for each distinct time.
         steps : array-like, optional
-            Show these times only, instead.
+            Show these times only, instead of time bins.
         values : calibrator or array-like of shape (panels,), optional
-            Numbers for the corners; of a calibrator its temperature or slope at the mean time.
+            Numbers for the corners; for a calibrator its temperature or slope at the mean time.
         """
         methods = proba if isinstance(proba, Mapping) else {"predictions": proba}
         rows = {name: check_panel_predictions(y, each, classes) for name, each in methods.items()}
-        one = next(iter(rows.values()))
-        chosen = panel_rows(time, len(one.codes), sample_weight, stretches, steps)
-        taken: Any = {"groups": groups, "sample_weight": sample_weight}
-        how: Any = {"bins": bins, "binning": binning, "of": of, "level": level}
+        first = next(iter(rows.values()))
+        chosen = panel_rows(time, len(first.codes), sample_weight, stretches, steps)
+        columns: Any = {"groups": groups, "sample_weight": sample_weight}
+        settings: Any = {"bins": bins, "binning": binning, "of": of, "level": level}
         tables = {
-            name: [table_of(each, part, taken, how) for part in chosen.rows]
+            name: [table_of(each, index, columns, settings) for index in chosen.rows]
             for name, each in rows.items()
         }
         numbers, value_name = panel_numbers(values, chosen.middle)
-        about: Any = {"of": of, "positive_label": one.label(of), "level": level}
-        about["grouped"] = groups is not None
-        ends = chosen.first, chosen.last
-        return cls(tables, *ends, values=numbers, value_name=value_name, **about)
+        return cls(
+            tables,
+            chosen.first,
+            chosen.last,
+            values=numbers,
+            value_name=value_name,
+            of=of,
+            positive_label=first.label(of),
+            level=level,
+            grouped=groups is not None,
+        )
 
     def plot(
         self,
@@ -160,16 +167,17 @@ class ReliabilityOverTimeDisplay:
         time_name: str = "time",
         band: bool = True,
     ) -> Self:
-        """Draw it.
+        """Draw the diagrams.
 
         Parameters
         ----------
         ax : matplotlib Axes or sequence of them, optional
-            Where; by default into a new figure. One axes are divided, several are the panels.
+            Axes to draw into; by default those of a new figure. A single axes is divided into
+            panels; a sequence has one axes for each panel.
         columns : int, optional
-            Panels beside each other; up to three by default.
+            Number of columns of panels; up to three by default.
         time_name : str
-            What time is, for the titles, such as "round".
+            Name of the time in the titles, such as "round".
         band : bool
             Whether to draw the intervals.
         """

@@ -1,4 +1,4 @@
-"""Numbers, datetimes and timedeltas along an axis, with their units in words."""
+"""Time axes for numbers, datetimes and timedeltas, with units."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,35 +15,35 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _UNITS = {"days": 86_400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}
-# Of each unit at least this many, so that "90 minutes" are not "1.5 hours" nor "5400 seconds".
-ENOUGH = 3.0
-# Of the last time over the first, on an axis whose ticks double.
+# A unit is used from this many on: 90 minutes, not 1.5 hours nor 5400 seconds.
+MIN_UNITS = 3.0
+# Largest ratio of the last time to the first on a logarithmic axis to base 2.
 LARGEST_RATIO = 2.0**12
 
 
 @dataclass(frozen=True)
 class TimeScale:
-    """How times of one kind are drawn and named."""
+    """Conversion and labels of times of one kind."""
 
     kind: TimeKind
     unit: str  # of timedeltas, else empty
     span: float  # of datetimes, in seconds
 
     def numbers(self, time: NDArray[Any]) -> NDArray[Any]:
-        """Return what matplotlib can draw: datetimes as they are, timedeltas in their unit."""
+        """Return values that matplotlib can draw; timedeltas as numbers of their unit."""
         if self.kind != "timedelta":
             return time
         return np.asarray(_seconds(time) / _UNITS[self.unit])
 
     def label(self, name: str) -> str:
-        """Name the axis."""
+        """Return the label of the axis."""
         return f"{name} ({self.unit})" if self.unit else name
 
     def words(self, first: Any, last: Any, name: str) -> str:
-        """Name a time bin, such as "round 3 to 5"."""
-        ends = [self._word(first), self._word(last)]
-        stretch = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
-        return " ".join(part for part in (name, stretch, self.unit) if part)
+        """Return a time range in words, such as "round 3 to 5"."""
+        start, stop = self._word(first), self._word(last)
+        time_range = start if start == stop else f"{start} to {stop}"
+        return " ".join(part for part in (name, time_range, self.unit) if part)
 
     def _word(self, moment: Any) -> str:
         if self.kind == "datetime":
@@ -52,7 +52,7 @@ class TimeScale:
         return f"{float(self.numbers(np.asarray(moment))):.4g}"
 
     def format(self, ax: "Axes", *times: NDArray[Any], log: bool) -> None:
-        """Give the horizontal axis ticks that can be read."""
+        """Set readable ticks on the horizontal axis."""
         if log and self.kind == "datetime":
             raise InputError("log_time=True needs numbers or timedeltas, but time is datetimes")
         if log:
@@ -67,7 +67,7 @@ class TimeScale:
 
 
 def time_scale(*times: NDArray[Any]) -> TimeScale:
-    """Find the kind of some times, and a unit that suits all of them."""
+    """Find the kind of some times, and a suitable unit."""
     kinds = {time.dtype.kind for time in times}
     if len({kind if kind in "mM" else "number" for kind in kinds}) > 1:
         raise InputError("all times of a plot must be numbers, or all datetimes, or all timedeltas")
@@ -77,7 +77,7 @@ def time_scale(*times: NDArray[Any]) -> TimeScale:
     if "m" not in kinds:
         return TimeScale("number", "", 0.0)
     largest = max(float(np.abs(_seconds(time)).max()) for time in times)
-    fitting = [unit for unit, seconds in _UNITS.items() if largest >= ENOUGH * seconds]
+    fitting = [unit for unit, seconds in _UNITS.items() if largest >= MIN_UNITS * seconds]
     return TimeScale("timedelta", fitting[0] if fitting else "seconds", 0.0)
 
 
@@ -87,7 +87,7 @@ def _seconds(time: NDArray[Any]) -> Array:
 
 
 def _logarithmic(ax: "Axes", times: Array) -> None:
-    """Make the axis logarithmic, to base 2 as in the paper, or 10; zero has a place left of it."""
+    """Make the axis logarithmic, to base 2 as in the paper, or 10; linear near zero."""
     low, positive = times.min(), times[times > 0]
     if low < 0 or not len(positive):
         raise InputError(f"log_time=True needs times above 0, but they begin at {low:g}")

@@ -7,7 +7,7 @@ from tempocal.assessment import METHODS, Assessment
 from tempocal.assessment.examples import Example
 from tempocal.plots import CurveDisplay, ErrorOverTimeDisplay, ReliabilityDisplay
 from tempocal.plots.drawing import line_style
-from tempocal.plots.legends import Where
+from tempocal.plots.legends import LegendPosition
 from tempocal.plots.time_axis import time_scale
 from tempocal.report.svg import draw_svg
 
@@ -46,7 +46,7 @@ def _reliability(assessment: Assessment, time_bin: int) -> str:
         ax = figure.subplots()
         for name in DRAWN:
             # Add the legend once, after the last line: each one computes a layout, which is slow.
-            legend: Where = "above" if name == DRAWN[-1] else "none"
+            legend: LegendPosition = "above" if name == DRAWN[-1] else "none"
             table = assessment.scores[name].reliability_over_time[time_bin]
             ReliabilityDisplay(
                 table,

@@ -1,4 +1,4 @@
-"""PanelRows of the predictions: the rows of each panel of a plot, and their tables."""
+"""The rows of each panel of a plot, and their reliability tables."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,21 +27,21 @@ from tempocal.metrics.time_bins import Bins, cut_times
 
 @dataclass(frozen=True)
 class PanelPredictions:
-    """Predictions that passed the door, with the labels as columns."""
+    """Checked predictions, with label codes."""
 
     codes: Codes
     proba: Array
     classes: NDArray[Any]
 
     def label(self, of: EventKind) -> Any:
-        """Return what the positive class is called; None where there is none."""
+        """Return the name of the positive class; None for the top label."""
         return self.classes.tolist()[1] if of == "positive_class" else None
 
 
 def check_panel_predictions(
     y: ArrayLike, proba: ArrayLike, classes: ArrayLike | None
 ) -> PanelPredictions:
-    """Check labels and probabilities once, so that parts of them can be taken."""
+    """Check labels and probabilities once, before they are split into panels."""
     checked = check_proba(proba)
     codes, found, _ = encode_labels(check_labels(y, len(checked)), classes, checked.shape[1])
     require_column_order(proba, found, "proba")
@@ -50,7 +50,7 @@ def check_panel_predictions(
 
 @dataclass(frozen=True)
 class PanelRows:
-    """Which times and which rows each panel shows."""
+    """First, last and mean time and row indices of each panel."""
 
     first: NDArray[Any]
     last: NDArray[Any]
@@ -59,38 +59,40 @@ class PanelRows:
 
 
 def panel_rows(
-    time: Any, n_rows: int, sample_weight: Any, stretches: Bins, steps: ArrayLike | None
+    time: Any, n_rows: int, sample_weight: Any, bins: Bins, steps: ArrayLike | None
 ) -> PanelRows:
-    """Find the rows of each time bin, or of each step that was asked for."""
+    """Find the rows of each time bin, or of each requested step."""
     times = check_time(time, n_rows)
     if steps is None:
-        found = cut_times(times, check_weights(sample_weight, n_rows), stretches)
+        found = cut_times(times, check_weights(sample_weight, n_rows), bins)
         rows = [np.flatnonzero(found.codes == k) for k in range(found.count)]
         return PanelRows(found.first, found.last, found.middle, rows)
-    wanted = check_time(steps, len(np.atleast_1d(np.asarray(steps))), name="steps")
-    require_same_kind(wanted, times.kinds, "time")
-    rows = [np.flatnonzero(times.values == step) for step in wanted.values]
+    requested = check_time(steps, len(np.atleast_1d(np.asarray(steps))), name="steps")
+    require_same_kind(requested, times.kinds, "time")
+    rows = [np.flatnonzero(times.values == step) for step in requested.values]
     for step, found_rows in zip(np.atleast_1d(np.asarray(steps)), rows, strict=True):
         if not len(found_rows):
             raise InputError(f"steps has {step!s}, but no row has this time")
-    moments = from_seconds(wanted.values, wanted.kinds[0])
-    return PanelRows(moments, moments, moments, rows)
+    at_steps = from_seconds(requested.values, requested.kinds[0])
+    return PanelRows(at_steps, at_steps, at_steps, rows)
 
 
 def table_of(
-    rows: PanelPredictions, part: Codes, taken: dict[str, Any], how: dict[str, Any]
+    rows: PanelPredictions, index: Codes, columns: dict[str, Any], settings: dict[str, Any]
 ) -> ReliabilityTable:
-    """Compute the table of some rows."""
-    taken = {
-        name: None if values is None else as_array(values, name)[part]
-        for name, values in taken.items()
+    """Compute the reliability table of some rows; ``columns`` are optional arrays by name."""
+    columns = {
+        name: None if values is None else as_array(values, name)[index]
+        for name, values in columns.items()
     }
     classes = np.arange(len(rows.classes))
-    return reliability_curve(rows.codes[part], rows.proba[part], classes=classes, **taken, **how)
+    return reliability_curve(
+        rows.codes[index], rows.proba[index], classes=classes, **columns, **settings
+    )
 
 
 def panel_numbers(values: Any, middle: NDArray[Any]) -> tuple[Any, str]:
-    """Read temperature or slope off a calibrator; numbers stay."""
+    """Return the temperature or slope of a calibrator and its name; numbers are left unchanged."""
     if not hasattr(values, "parameters_at"):
         return values, "τ"
     found = values.parameters_at(middle)
