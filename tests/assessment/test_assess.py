@@ -121,7 +121,7 @@ def test_predictions_of_the_other_class_are_told_apart():
     assert len(repr(found)) < 200
 
 
-def test_points_are_the_fits_of_each_stretch(found):
+def test_points_are_the_fits_of_each_time_bin(found):
     """The half that was fitted to, cut by its own rows: a fit of its own for each point."""
     for points in found.curve.points.values():
         assert len(np.unique(points[:, 0] if points.ndim > 1 else points)) == len(points)

@@ -26,7 +26,7 @@ TIME, WEIGHT = RANDOM.random(N), np.ones(N)
 TABLE = pl.DataFrame({"y": LABEL, "p": PROBA, "t": TIME})
 NAMED = {"label": "y", "proba": "p", "time": "t"}
 
-STRETCHES = {
+TIME_BINS = {
     "arrays": lambda bins: over_time(ece, LABEL, PROBA, TIME, bins=bins),
     "weights": lambda bins: over_time(ece, LABEL, PROBA, TIME, bins=bins, sample_weight=WEIGHT),
     "table": lambda bins: over_time_table(ece, TABLE, bins=bins, **NAMED),
@@ -52,8 +52,8 @@ CONFIDENCE = {
 }
 every_call = pytest.mark.parametrize(
     "call",
-    [*STRETCHES.values(), *CONFIDENCE.values()],
-    ids=[*(f"stretches, {name}" for name in STRETCHES), *CONFIDENCE],
+    [*TIME_BINS.values(), *CONFIDENCE.values()],
+    ids=[*(f"time bins, {name}" for name in TIME_BINS), *CONFIDENCE],
 )
 NO_NUMBER = [0, -3, float("nan"), 2.0, True, "", np.array([0.1, 0.5]), [2, 3]]
 
@@ -72,12 +72,12 @@ def test_numbers_of_any_type_are_numbers(call):
 
 
 @pytest.mark.parametrize("bins", [10**6, 2**63, 10**30], ids=["1e6", "2**63", "1e30"])
-@pytest.mark.parametrize("call", STRETCHES.values(), ids=STRETCHES)
-def test_stretches_are_no_more_than_times(call, bins):
+@pytest.mark.parametrize("call", TIME_BINS.values(), ids=TIME_BINS)
+def test_time_bins_are_no_more_than_times(call, bins):
     call(bins)
 
 
-def test_more_stretches_than_times_are_the_steps():
+def test_more_time_bins_than_times_are_the_steps():
     steps = over_time(ece, LABEL, PROBA, TIME, bins="steps")
     for bins in (10**6, 10**30):
         found = over_time(ece, LABEL, PROBA, TIME, bins=bins)
@@ -96,7 +96,7 @@ def test_bins_of_confidence_beyond_use_are_refused(call, bins):
 
 @pytest.mark.parametrize("metric", [ece, classwise_ece])
 @pytest.mark.parametrize("binning", ["equal_width", "equal_mass"])
-def test_a_million_bins_over_time_have_the_values_of_each_stretch(metric, binning):
+def test_a_million_bins_over_time_have_the_values_of_each_time_bin(metric, binning):
     many = partial(metric, bins=10**6, binning=binning)
     table = over_time(many, LABEL, PROBA, TIME, bins=3)
     for k in range(len(table)):

@@ -210,7 +210,7 @@ def test_sequences_of_one_row_are_counted_and_left_out():
     assert found.excess == martingale_check(p[:4], sequence=sequence[:4]).excess
 
 
-def test_table_over_time_is_the_check_of_each_stretch():
+def test_table_over_time_is_the_check_of_each_time_bin():
     matches = tc.datasets.simulate_match(200, wins=5)
     rows = with_outcome(1 / (1 + np.exp(-matches.logits)), matches)
     whole = check(rows, bins=3)
@@ -242,7 +242,7 @@ def test_fault_shows_where_it_is():
     assert (np.abs(z[3:]) < 3.5).all()
 
 
-def test_stretch_of_one_group_has_no_z():
+def test_time_bin_of_one_group_has_no_z():
     found = martingale_check(
         [0.2, 0.4, 0.6, 0.3, 0.5], sequence=[0, 0, 0, 1, 1], time=[0, 1, 2, 0, 1], bins="steps"
     )

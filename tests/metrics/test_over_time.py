@@ -73,7 +73,7 @@ def test_several_classes(classes, metric):
     assert (table.lower <= table.value).all()
 
 
-def test_one_stretch_for_each_step():
+def test_one_time_bin_for_each_step():
     table = take(nll, bins="steps")
     assert table.time_from.tolist() == sorted(set(MATCHES.time.tolist()))
     assert (table.time_from == table.time_to).all()
@@ -111,7 +111,7 @@ def test_intervals_by_group_are_wider_than_by_row():
 
 
 def test_a_mean_has_the_interval_of_its_group_means():
-    """Groups of one row in each stretch: Student's interval, written out."""
+    """Groups of one row in each time bin: Student's interval, written out."""
     first = np.flatnonzero(np.diff(MATCHES.sequence, prepend=-1))
     loss = -np.log(np.where(MATCHES.label == 1, PROBA, 1 - PROBA))[first]
     found = with_interval(nll, MATCHES.label[first], PROBA[first], groups=MATCHES.sequence[first])
@@ -259,7 +259,7 @@ def test_steps_of_little_weight_are_steps():
     assert len(table) == len(np.unique(MATCHES.time))
 
 
-def test_too_many_stretches_are_refused():
+def test_too_many_time_bins_are_refused():
     time = np.random.default_rng(0).random(len(PROBA))
     with pytest.raises(InputError, match="bins is 'steps', which makes"):
         over_time(nll, MATCHES.label, PROBA, time, bins="steps")
@@ -314,7 +314,7 @@ def test_settings_that_would_be_overridden_are_refused(own):
         take(partial(ece, scheme="mass"))
 
 
-def test_chance_of_the_worst_stretch():
+def test_chance_of_the_worst_time_bin():
     """Perfect probabilities of independent rows: few sets have an error that is further out."""
     random, beyond = np.random.default_rng(0), 0
     proba, time = random.random(2000), np.arange(2000) % 10

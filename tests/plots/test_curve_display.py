@@ -73,7 +73,7 @@ def test_one_estimate_for_each_step_is_a_point():
     assert made.points_name in [text.get_text() for text in made.figure_.legends[0].get_texts()]
 
 
-def test_models_of_stretches_of_time_are_one_point_each():
+def test_models_of_time_bins_are_one_point_each():
     cal = tc.TemporalCalibrator(curve=tc.PerStep(bins=4))
     cal.fit(MATCHES.logits, MATCHES.label, time=MATCHES.time, groups=MATCHES.sequence)
     made = CurveDisplay.from_estimator(fitted(), MATCHES.time, per_step=cal)

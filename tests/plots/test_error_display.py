@@ -85,7 +85,7 @@ def test_the_floor_is_shaded_up_to_the_highest_of_the_methods():
     assert FLOOR not in labels(made.plot(floor=False).ax_)
 
 
-def test_methods_on_other_stretches_have_floors_of_their_own():
+def test_methods_on_other_time_bins_have_floors_of_their_own():
     one, other = display(RAW), display(RAW, bins=3)
     tables = {"six": one.tables["predictions"], "three": other.tables["predictions"]}
     made = ErrorOverTimeDisplay(tables).plot()
@@ -167,12 +167,12 @@ def test_three_classes():
     assert len(made.plot().lines_["predictions"].get_xdata()) == 3
 
 
-def test_one_stretch_is_a_point():
+def test_one_time_bin_is_a_point():
     made = display(RAW, bins=1).plot()
     assert_array_equal(made.lines_["predictions"].get_ydata(), made.tables["predictions"].value)
 
 
-def test_stretches_without_a_value_are_left_out():
+def test_time_bins_without_a_value_are_left_out():
     table = display(RAW).tables["predictions"]
     gaps = np.where(np.arange(len(table)) == 2, np.nan, table.value)
     made = ErrorOverTimeDisplay({"raw": replace(table, value=gaps, floor=gaps)}).plot()

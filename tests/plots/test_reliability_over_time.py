@@ -159,7 +159,7 @@ def test_datetimes_and_timedeltas(kind):
     assert_array_equal(steps.time_from, np.unique(time)[:2])
 
 
-def test_three_classes_one_of_which_is_missing_in_a_stretch():
+def test_three_classes_one_of_which_is_missing_in_a_time_bin():
     proba, labels, time, groups = three_classes()
     kept = (time > 2) | (labels != "c")
     made = ReliabilityOverTimeDisplay.from_predictions(

@@ -142,7 +142,7 @@ def _what_to_do(
     before, after = raw.ece_over_time.mean, along.ece_over_time.mean
     effect = (
         f"On held-out sequences the NLL falls by {interval_text(along.gain, 4)} and the mean error "
-        f"over time goes from {before:.3f} to {after:.3f}, of which chance alone explains "
+        f"over time goes from {before:.3f} to {after:.3f}, where chance alone shows "
         f"{after.floor:.3f}"
     )
     if after.lower > before.upper:

@@ -55,13 +55,13 @@ def calibration_error_by_time_bin(
 def calibration_error_from_sums(sums: GapSums, name: str, level: float) -> MetricByTimeBin:
     """Calibration error of each time bin, and its mean over them."""
     floors = sums.drawn.mean(axis=0)
-    unit = NormalDist().inv_cdf(0.5 + level / 2)
+    normal_quantile = NormalDist().inv_cdf(0.5 + level / 2)
     by_time_bin = tuple(
-        _interval(gap, noise, half_width(level, units) / unit, floor, level)
+        _interval(gap, noise, half_width(level, units) / normal_quantile, floor, level)
         for gap, noise, units, floor in zip(sums.gaps, sums.noise, sums.units, floors, strict=True)
     )
     share = 1.0 / len(sums.gaps)
-    width = half_width(level, sums.total_units) / unit
+    width = half_width(level, sums.total_units) / normal_quantile
     noise = np.concatenate(list(sums.noise), axis=1)
     mean = _interval(sums.gaps.ravel() * share, noise * share, width, float(floors.mean()), level)
     return MetricByTimeBin(by_time_bin, mean, name, _chance_ratio(sums.drawn, floors))
