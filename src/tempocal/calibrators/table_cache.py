@@ -46,14 +46,14 @@ class TableCache:
         if predictor not in self._corrected_rows:
             finest_keys, parent = surrogate.finest_keys, self._parent
             exact_sums = TableExactSums(self._labeled, finest_keys, predictor, self._clusters)
-            scores = LabelledLogits(surrogate.logits, surrogate.labels, len(self._labeled.classes))
+            logits = LabelledLogits(surrogate.logits, surrogate.labels, len(self._labeled.classes))
             keyed = {
                 "weights": surrogate.weights,
                 "keys": surrogate.finest_key_of,
                 "n_keys": finest_keys.count,
             }
             self._corrected_rows[predictor] = Surrogate(
-                predictor.stored(scores, **keyed),
+                predictor.stored(logits, **keyed),
                 exact_sums,
                 exact=self._exact,
                 sampled=surrogate.sampled,

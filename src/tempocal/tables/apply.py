@@ -85,13 +85,13 @@ def apply_table(
 def _inputs(model: Predictor, given: InputColumns, frame: Frame, unused: str) -> dict[str, nw.Expr]:
     """Return the inputs of the formula as double: predictions, then times."""
     schema = frame.collect_schema()
-    scores = [as_number(name, schema[name], model.inputs) for name in given.predictions]
+    predictions = [as_number(name, schema[name], model.inputs) for name in given.predictions]
     time_names = [
         f"{unused}_t{k}" if f"{unused}_t{k}" in schema else t for k, t in enumerate(given.times)
     ]
     pairs = zip(time_names, model.time_kinds, strict=True)
     times = [as_seconds(name, schema[name], kind) for name, kind in pairs]
-    columns = [*scores, *times]
+    columns = [*predictions, *times]
     if trusts_bounds(frame):
         columns = [without_bounds(column) for column in columns]
     return {f"{unused}_x{k}": column for k, column in enumerate(columns)}

@@ -95,9 +95,9 @@ class CellCounts:
         third = cube - 3.0 * mean * square + 2.0 * mean**3
         half = np.where(deviation > MIN_DEVIATION, 0.5 * third / safe**3, 0.0)
         root = np.sqrt(1.0 + half**2)
-        off = np.stack([half - root, half + root], axis=1) * deviation[:, None]
+        offsets = np.stack([half - root, half + root], axis=1) * deviation[:, None]
         share = 0.5 * np.stack([1.0 + half / root, 1.0 - half / root], axis=1)
-        log_odds = self.bins.log_odds(self.sums["bin"][:, None], mean[:, None] + off)
+        log_odds = self.bins.log_odds(self.sums["bin"][:, None], mean[:, None] + offsets)
         return log_odds, share * w[:, None]
 
 

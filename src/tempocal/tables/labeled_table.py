@@ -53,9 +53,9 @@ class LabeledTable:
         Weight of the rows of each class.
     class_counts : ndarray of shape (K,)
         Number of rows of each class, including those of weight zero that ``frame`` leaves out.
-    min_logits, highest : ndarray of shape (columns,)
+    min_logits, max_logits : ndarray of shape (columns,)
         Smallest and largest logit of each column.
-    mean_size : float
+    mean_abs_log_odds : float
         Mean absolute log-odds of the second of two classes.
     time_range : tuple of float or None
         First and last time.
@@ -162,8 +162,8 @@ def _without_bounds(raw: Frame) -> Frame:
 
 def _raw_columns(roles: ColumnRoles, schema: Any, kind: TimeKind | None) -> dict[str, nw.Expr]:
     """Return the columns under fixed names, numbers as double."""
-    scores = [as_number(name, schema[name], roles.inputs) for name in roles.predictions]
-    raw = {f"x{k}": column for k, column in enumerate(scores)}
+    predictions = [as_number(name, schema[name], roles.inputs) for name in roles.predictions]
+    raw = {f"x{k}": column for k, column in enumerate(predictions)}
     raw["label"] = as_label(roles.label, schema[roles.label], "label")
     if roles.time is not None and kind is not None:
         # Adding 0.0 turns minus zero, which some engines keep apart, into zero.

@@ -83,11 +83,10 @@ class InTables:
             math functions), or any other that sqlglot writes.
         logits, proba : str or list of str
             Columns of the predictions, in the order of ``classes_``; ``logits`` or ``proba``, as
-            ``inputs`` says. None stands for ``z``, or ``z0``, ``z1``, ... (``p`` for
-            probabilities).
+            ``inputs`` says. None means ``z``, or ``z0``, ``z1``, ... (``p`` for probabilities).
         time : str or list of str
             Column of the times as numbers: seconds since 1970-01-01 UTC where the fit had
-            datetimes, seconds where it had timedeltas. None stands for ``t``, or ``t0`` and ``t1``.
+            datetimes, seconds where it had timedeltas. None means ``t``, or ``t0`` and ``t1``.
         prefix : str, default="calibrated"
             Name of the columns, as in `apply_table`.
 
@@ -95,7 +94,7 @@ class InTables:
         -------
         SqlExpressions
             ``str`` of it is the expression for two classes; ``columns`` has one for each column,
-            and ``select("table")`` a whole statement.
+            and ``select("table")`` returns a complete statement.
 
         Examples
         --------

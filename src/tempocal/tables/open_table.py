@@ -28,7 +28,7 @@ def open_table(
     ----------
     table : table or path
         As passed by the user.
-    deep : bool
+    nested_formulas : bool
         Whether deeply nested formulas will be evaluated; simple ones are faster without it.
     columns : FileColumns
         Roles of the columns, for a file.

@@ -94,9 +94,9 @@ def to_sql(
         "duckdb", "postgres", "spark", "bigquery", "snowflake", "sqlite" (which must have its math
         functions), or any other that sqlglot writes.
     logits, proba : str or list of str
-        Columns of the predictions; None stands for ``z``, or ``z0``, ``z1``, ... (``p``).
+        Columns of the predictions; None means ``z``, or ``z0``, ``z1``, ... (``p``).
     time : str or list of str
-        Column of the times as numbers; None stands for ``t``, or ``t0`` and ``t1``.
+        Column of the times as numbers; None means ``t``, or ``t0`` and ``t1``.
     prefix : str
         Name of the column; with more than two classes followed by an underscore and the class.
 

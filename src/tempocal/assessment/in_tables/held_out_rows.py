@@ -94,8 +94,10 @@ class TableHeldOutRows:
 
     def _with_probabilities(self, frame: Frame, name: str, prefix: str) -> Frame:
         model = self.models[name]
-        scores = [f"x{k}" for k in range(self.rows.n_columns)]
-        return add_probabilities(frame, model, scores, ["time"] * len(model.time_kinds), prefix)
+        predictions = [f"x{k}" for k in range(self.rows.n_columns)]
+        return add_probabilities(
+            frame, model, predictions, ["time"] * len(model.time_kinds), prefix
+        )
 
     @cached
     def _time_bins(self) -> TableTimeBins:

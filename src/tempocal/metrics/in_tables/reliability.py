@@ -41,7 +41,7 @@ def reliability_tables(
     ----------
     table : ScoredFrame
         The rows.
-    stretches : TableTimeBins
+    time_bins : TableTimeBins
         Time bins.
     bins, of, level
         As in `reliability_curve`.
