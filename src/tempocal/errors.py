@@ -11,7 +11,8 @@
     ├── ModelFileError (ValueError)        a model file is not to be trusted
     │   ├── NotAModelFileError             another kind of file
     │   ├── DamagedModelFileError          truncated, altered, or not the JSON that was written
-    │   └── NewerModelFileError            written by a later version
+    │   ├── NewerModelFileError            written by a later version
+    │   └── MissingExtensionError          with a class that is defined elsewhere, not imported yet
     ├── LogError (ValueError)              the log of a tracker is damaged
     └── DatasetError (ValueError)          the file of a dataset is not what it must be
         └── DatasetNotFoundError           there is none (FileNotFoundError)
@@ -70,6 +71,10 @@ class DamagedModelFileError(ModelFileError):
 
 class NewerModelFileError(ModelFileError):
     """The file was written by a later version of tempocal than this one."""
+
+
+class MissingExtensionError(ModelFileError):
+    """The model has a class that is defined outside tempocal, in a module that is not imported."""
 
 
 class LogError(TempocalError, ValueError):

@@ -217,7 +217,7 @@ def _functions(
 
 # The model file, which tempocal.modelfile writes.
 
-_SCHEMA = 1
+_SCHEMA = 2
 _MAX_BYTES = 64 * 2**20
 _FIRST = b'{\n  "format": "tempocal-model",\n'
 _SECOND = re.compile(rb'  "schema": ([1-9][0-9]{0,8}),\n')
@@ -424,7 +424,7 @@ def _elapsed(moment: Any) -> float:
 # values, their shares, sum to 1.
 
 
-def _basis(content: Mapping[str, Any]) -> tuple[int, int, Shares]:
+def _basis(content: Mapping[str, Any]) -> tuple[int, int, Shares]:  # noqa: PLR0911
     """How many functions there are, how many at a time, and which is the first with what shares."""
     match content:
         case {"kind": "ConstantBasis"}:
@@ -443,7 +443,23 @@ def _basis(content: Mapping[str, Any]) -> tuple[int, int, Shares]:
             if unseen == "interpolate" and len(times) > 1:
                 return len(times), 2, _between(times)
             return len(times), 1, _nearest(times, unseen)
+        case {"kind": "ExpressionBasis", "first": first, "last": last, "functions": functions}:
+            return len(functions), len(functions), _given(first, last, functions)
+        case {"kind": str(kind)} if ":" in kind:
+            raise ModelError(f"has a curve of its own, {kind:.80}, which the scorer does not know")
     raise ModelError(f"is damaged: {content!r:.80} is no curve")
+
+
+def _given(first: float, last: float, functions: Sequence[Any]) -> Shares:
+    first, last = _floats([first, last], "times", -_LARGEST_KNOWN, _LARGEST_KNOWN)
+    _require(first <= last and len(functions) > 0, "times")
+    programs = [_program(each, "time") for each in functions]
+
+    def shares(time: float) -> tuple[int, Row]:
+        inside = first if time < first else last if time > last else time
+        return 0, [program(inside) for program in programs]
+
+    return shares
 
 
 def _decay(rate: float, first: float) -> Shares:
@@ -537,8 +553,14 @@ def _curve(basis: Mapping[str, Any], table: Sequence[Row], width: int) -> Curve:
         (p, q, r, s), (v, w, x, y) = pieces[k]
         return a * p + b * q + c * r + d * s, a * v + b * w + c * x + d * y
 
-    if order == 1:
+    def of_all(time: float) -> Row:
+        k, values = shares(time)
+        return [sum(map(mul, values, column)) for column in pieces[k]]
+
+    if order == 1 and basis["kind"] != "ExpressionBasis":
         return lambda time: rows[shares(time)[0]]
+    if order not in (2, 4):
+        return of_all
     if width == 2:
         return pair_of_two if order == 2 else pair_of_four
     return of_two if order == 2 else of_four
@@ -565,7 +587,7 @@ def _surface(basis: Mapping[str, Any], rows: Sequence[Row]) -> Curve:
 def _map(fitted: Mapping[str, Any], columns: int, n_classes: int) -> Map:
     """Return what calibrates a number, or a row, at a time."""
     fitted = _as_curves(fitted)
-    kind = fitted["form"] if fitted["kind"] == "Curves" else fitted["kind"]
+    kind = fitted["form"] if fitted["kind"] in ("Curves", "FeatureCurves") else fitted["kind"]
     return _MAPS[kind](fitted, columns, n_classes)
 
 
@@ -578,6 +600,10 @@ def _as_curves(fitted: Mapping[str, Any]) -> Mapping[str, Any]:
             form, rows = "lines", [[each["slope"], each["bias"]] for each in maps]
         case {"kind": "OneVsRest", "maps": [{"kind": "Beta"}, *_] as maps}:
             form, rows = "betas", [[each["a"], each["b"], each["c"]] for each in maps]
+        case {"kind": "OneVsRest", "maps": [{"kind": "FeatureMap"} as first, *_] as maps}:
+            rows = [each["coefficients"] for each in maps]
+            _require(all(each["features"] == first["features"] for each in maps), "features")
+            form = "features"
         case {"kind": "Affine", "weights": [[*_], *_] as weights, "bias": bias}:
             form = "full_of_log_proba" if fitted["of_log_proba"] else "full"
             pairs = zip(weights, bias, strict=True)
@@ -588,7 +614,8 @@ def _as_curves(fitted: Mapping[str, Any]) -> Mapping[str, Any]:
         case _:
             return fitted
     constant = [{"kind": "ConstantBasis"}] * len(rows)
-    return {"kind": "Curves", "form": form, "bases": constant, "tables": [[row] for row in rows]}
+    curves = {"kind": "Curves", "form": form, "bases": constant, "tables": [[row] for row in rows]}
+    return {**curves, "features": fitted["maps"][0]["features"]} if form == "features" else curves
 
 
 def _per_step(fitted: Mapping[str, Any], columns: int, n_classes: int) -> Map:
@@ -677,6 +704,13 @@ def _beta(curve: Curve) -> Map:
     return beta
 
 
+def _features(curve: Curve, programs: Sequence[Callable[[float], float]]) -> Map:
+    def features(odds: float, time: Any) -> float:
+        return float(sum(map(mul, curve(time), [program(odds) for program in programs])))
+
+    return features
+
+
 def _bare(fitted: Mapping[str, Any]) -> Map:
     """Return a map of log-odds without coefficients: a step function, or linear between knots."""
     shares = _floats(fitted["probabilities"], "shares", 0.0, 1.0)
@@ -713,6 +747,9 @@ def _of_classes(fitted: Mapping[str, Any], columns: int, n_classes: int) -> Map:
             least = min(each for table in fitted["tables"] for row in table for each in row[:2])
             _require(least >= 0.0, "coefficients")
             maps = [_beta(curve) for curve in _curves(fitted, 3)]
+        case {"form": "features", "features": features}:
+            programs = [_program(each, "odds") for each in features]
+            maps = [_features(curve, programs) for curve in _curves(fitted, len(programs))]
         case _:
             maps = [_bare(each) for each in fitted["maps"]]
     alone = len(maps) == 1 and n_classes == 2
@@ -736,11 +773,91 @@ _MAPS: dict[str, Callable[[Mapping[str, Any], int, int], Map]] = {
     "OneVsRest": _of_classes,
     "lines": _of_classes,
     "betas": _of_classes,
+    "features": _of_classes,
     "scale": _scale,
     "diagonal": _diagonal,
     "full": _full,
     "full_of_log_proba": _full_of_log_proba,
 }
+
+
+# Formulas: a list of instructions, each a name and its arguments. An argument is a number or text,
+# or the index of an earlier instruction (r, or a list of them, R), whose value it takes.
+
+_Instruction = Callable[[list[Any], float], Any]
+_INSTRUCTIONS: dict[str, tuple[str, Callable[..., _Instruction]]] = {
+    "Column": ("c", lambda name: lambda v, x: x),
+    "Number": ("f", lambda value: lambda v, x: value),
+    "Add": ("rr", lambda a, b: lambda v, x: v[a] + v[b]),
+    "Subtract": ("rr", lambda a, b: lambda v, x: v[a] - v[b]),
+    "Multiply": ("rr", lambda a, b: lambda v, x: v[a] * v[b]),
+    "Divide": ("rr", lambda a, b: lambda v, x: v[a] / v[b]),
+    "Negate": ("r", lambda a: lambda v, x: -v[a]),
+    "Exp": ("r", lambda a: lambda v, x: exp(v[a])),
+    "Log": ("r", lambda a: lambda v, x: log(v[a])),
+    "Clamp": ("rlh", lambda a, low, high: lambda v, x: min(max(v[a], low), high)),
+    "Largest": ("R", lambda each: lambda v, x: max(v[k] for k in each)),
+    "Where": ("rrr", lambda a, b, c: lambda v, x: v[b] if v[a] else v[c]),
+    "Piecewise": (
+        "rkRs",
+        lambda a, knots, each, side: (
+            lambda v, x: v[each[(bisect_left if side == "left" else bisect_right)(knots, v[a])]]
+        ),
+    ),
+    "AtMost": ("rr", lambda a, b: lambda v, x: v[a] <= v[b]),
+    "Below": ("rr", lambda a, b: lambda v, x: v[a] < v[b]),
+    "Same": ("rr", lambda a, b: lambda v, x: v[a] == v[b]),
+    "Every": ("R", lambda each: lambda v, x: all(v[k] for k in each)),
+    "Some": ("R", lambda each: lambda v, x: any(v[k] for k in each)),
+}
+
+
+def _program(instructions: Any, column: str) -> Callable[[float], float]:
+    """Return the function of one column that a formula describes."""
+    _require(isinstance(instructions, list) and len(instructions) > 0, "formulas")
+    steps = [_instruction(each, k, column) for k, each in enumerate(instructions)]
+
+    def run(x: float) -> float:
+        values: list[Any] = []
+        try:
+            for step in steps:
+                values.append(step(values, x))
+            if -inf < values[-1] < inf:
+                return float(values[-1])
+        except (ArithmeticError, ValueError) as error:
+            raise ValueError(f"the model has no value where {column} is {x:g}") from error
+        raise ValueError(f"the model has no value where {column} is {x:g}")
+
+    return run
+
+
+def _instruction(content: Any, index: int, column: str) -> _Instruction:
+    known = isinstance(content, list) and len(content) > 0 and content[0] in _INSTRUCTIONS
+    _require(known, "formulas")
+    name, *arguments = content
+    signature, make = _INSTRUCTIONS[name]
+    _require(len(arguments) == len(signature), "formulas")
+    return make(
+        *(_argument(a, s, index, column) for a, s in zip(arguments, signature, strict=True))
+    )
+
+
+def _argument(value: Any, kind: str, index: int, column: str) -> Any:
+    match kind:
+        case "r":
+            _require(type(value) is int and 0 <= value < index, "formulas")
+        case "R":
+            value = [_argument(each, "r", index, column) for each in value]
+            _require(len(value) > 0, "formulas")
+        case "k":
+            value = _times(value, "formulas")
+        case "l" | "h" if value is None:
+            value = -inf if kind == "l" else inf
+        case "c" | "s":
+            _require(value in ((column,) if kind == "c" else ("left", "right")), "formulas")
+        case _:
+            (value,) = _floats([value], "formulas")
+    return value
 
 
 # Logarithms of probabilities, without overflow.

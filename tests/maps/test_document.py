@@ -10,8 +10,21 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tempocal.errors import DamagedModelFileError
-from tempocal.maps import Affine, Beta, Knots, Line, OneVsRest, Scale, Steps, from_dict, to_dict
-from tempocal.maps.whole import LARGEST_COEFFICIENT
+from tempocal.formula.nodes import Column, Number
+from tempocal.maps import (
+    Affine,
+    Beta,
+    FeatureMap,
+    FittedMap,
+    Knots,
+    Line,
+    OneVsRest,
+    Scale,
+    Steps,
+    from_dict,
+    to_dict,
+)
+from tempocal.maps.part import LARGEST_COEFFICIENT
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 coefficient = st.floats(-LARGEST_COEFFICIENT, LARGEST_COEFFICIENT)
@@ -59,7 +72,7 @@ def through_json(content):
 
 @given(maps)
 def test_a_map_comes_back_to_the_bit(fitted):
-    restored = from_dict(through_json(to_dict(fitted)))
+    restored = from_dict(through_json(to_dict(fitted)), FittedMap)
     assert type(restored) is type(fitted)
     # repr tells every bit of a float, and -0.0 from 0.0; dictionaries tell shapes and types.
     assert repr(to_dict(restored)) == repr(to_dict(fitted))
@@ -70,7 +83,7 @@ def test_a_map_that_came_back_predicts_the_same_to_the_bit(fitted, z):
     if isinstance(fitted, OneVsRest) and len(fitted.maps) != 3:
         z = z[:, 0]
         fitted = OneVsRest(fitted.maps[:1])
-    restored = from_dict(through_json(to_dict(fitted)))
+    restored = from_dict(through_json(to_dict(fitted)), FittedMap)
     with np.errstate(over="ignore", invalid="ignore"):
         np.testing.assert_array_equal(restored(z), fitted(z))
 
@@ -88,12 +101,14 @@ def test_the_dictionary_is_of_names_and_numbers():
 
 # Refused
 
+FEATURES = (Column("odds") * Column("odds"), Number(1.0))
 WHOLE = {
     "scale": to_dict(Scale(0.5)),
     "vector": to_dict(Affine(np.ones(3), np.zeros(3), False)),
     "matrix": to_dict(Affine(np.eye(3), np.zeros(3), True)),
     "line": to_dict(OneVsRest((Line(1.0, 0.0),))),
     "beta": to_dict(OneVsRest((Beta(1.0, 1.0, 0.0),))),
+    "features": to_dict(OneVsRest((FeatureMap(FEATURES, ("square", "bias"), np.ones(2)),))),
     "steps": to_dict(OneVsRest((Steps(np.array([0.0, 1.0]), np.array([0.1, 0.2, 0.3])),))),
     "knots": to_dict(OneVsRest((Knots(np.array([0.0, 1.0]), np.array([0.1, 0.2])),))),
 }
@@ -111,12 +126,12 @@ def part_with(name, field):
 
 def refused(content, words=None):
     with pytest.raises(DamagedModelFileError, match=words):
-        from_dict(content)
+        from_dict(content, FittedMap)
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_the_examples_are_whole(name):
-    assert to_dict(from_dict(WHOLE[name])) == WHOLE[name]
+    assert to_dict(from_dict(WHOLE[name], FittedMap)) == WHOLE[name]
 
 
 NUMBERS = [("scale", "inverse_temperature"), ("line", "slope"), ("line", "bias"), ("beta", "c")]
@@ -176,7 +191,10 @@ def test_only_maps_of_all_classes_are_maps(kind):
 
 @pytest.mark.parametrize("part", [WHOLE["scale"], WHOLE["line"], WHOLE["matrix"], 1.0, None, []])
 def test_one_against_the_rest_is_made_of_maps_of_one_class(part):
-    refused({"kind": "OneVsRest", "maps": [part]}, "must be one of .*'Beta', 'Knots', 'Line'")
+    refused(
+        {"kind": "OneVsRest", "maps": [part]},
+        "must be one of .*'Beta', 'FeatureMap', 'Knots', 'Line'",
+    )
 
 
 APART = {
@@ -238,7 +256,7 @@ def test_a_map_with_one_value_changed_is_a_map_or_refused(name, data):
         inner = inner[key]
     inner[last] = data.draw(json_values)
     try:
-        restored = from_dict(content)
+        restored = from_dict(content, FittedMap)
     except DamagedModelFileError:
         return
     # Whole: it can be applied to the logits it was made for.

@@ -8,13 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tempocal.errors import DamagedModelFileError
+from tempocal.formula.nodes import Column, Number, absolute
+from tempocal.formula.serialize import to_instructions
 from tempocal.maps import (
     FORMS,
+    AnyBand,
     Band,
+    Basis,
     BinBasis,
     ConstantBasis,
     Curves,
     ExponentialBasis,
+    ExpressionBasis,
+    FeatureCurves,
+    FittedMap,
     Knots,
     Line,
     MapPerStep,
@@ -24,11 +31,12 @@ from tempocal.maps import (
     SplineBasis,
     StepBand,
     StepBasis,
+    TemporalMap,
     from_dict,
     to_dict,
 )
-from tempocal.maps.document import along_time_from_dict, band_from_dict
-from tempocal.maps.whole import LARGEST_TIME
+from tempocal.maps.forms import FeatureForm
+from tempocal.maps.part import LARGEST_TIME, PARTS
 
 time = st.floats(-LARGEST_TIME, LARGEST_TIME)
 
@@ -43,6 +51,7 @@ BASES = {
     "steps": StepBasis(np.array([-1.0, 0.0, 7.5]), "interpolate"),
     "bins": BinBasis(EDGES),
     "product": PRODUCT,
+    "formulas": ExpressionBasis(0.0, 4.0, (Column("time") / 4.0, 1.0 - Column("time") / 4.0)),
 }
 
 
@@ -76,6 +85,13 @@ ALONG_TIME = {
     "full": curves(PRODUCT, "full", 12),
     "full of two": curves(ConstantBasis(), "full_of_log_proba", 6),
     "decays": Curves("lines", DECAYS, (np.ones((2, 2)),) * 3),
+    "features": FeatureCurves(
+        "features",
+        (BASES["spline"],),
+        (np.ones((5, 2)),),
+        (Column("odds") * absolute(Column("odds")), Number(1.0)),
+        ("curvature", "bias"),
+    ),
     "map per step": MapPerStep(StepBasis(EDGES, "error"), (MOMENT, Scale(1.0))),
     "map per bin": MapPerStep(BinBasis(np.array([])), (MOMENT,)),
 }
@@ -91,7 +107,7 @@ BANDS = {
 @pytest.mark.parametrize("name", ALONG_TIME)
 def test_a_map_along_time_comes_back_to_the_bit(name):
     content = through_json(to_dict(ALONG_TIME[name]))
-    restored = along_time_from_dict(content)
+    restored = from_dict(content, TemporalMap)
     assert repr(to_dict(restored)) == repr(content)
     z = np.linspace(-3, 3, 6)
     if name in ("betas", "diagonal", "full", "decays"):
@@ -106,7 +122,7 @@ def test_a_map_along_time_comes_back_to_the_bit(name):
 @pytest.mark.parametrize("name", BANDS)
 def test_a_band_comes_back_to_the_bit(name):
     content = through_json(to_dict(BANDS[name]))
-    restored = band_from_dict(content)
+    restored = from_dict(content, AnyBand)
     assert repr(to_dict(restored)) == repr(content)
     time = np.linspace(-2, 30, 5)
     time = np.stack([time, time], axis=1) if name == "product" else time
@@ -117,15 +133,30 @@ def test_a_band_comes_back_to_the_bit(name):
 def test_the_numbers_of_a_basis_come_back_to_the_bit(times, rate, first):
     for basis in (StepBasis(np.sort(times), "nearest"), ExponentialBasis(rate, first)):
         content = to_dict(curves(basis))
-        assert repr(to_dict(along_time_from_dict(through_json(content)))) == repr(content)
+        assert repr(to_dict(from_dict(through_json(content), TemporalMap))) == repr(content)
 
 
 def test_every_form_is_among_the_examples():
-    assert {one.form for one in ALONG_TIME.values() if isinstance(one, Curves)} == set(FORMS)
+    forms = {one.form for one in ALONG_TIME.values() if isinstance(one, Curves)}
+    assert forms == {*FORMS, FeatureForm.name}
+
+
+def test_every_registered_part_is_among_the_examples():
+    found = {type(part) for part in (*ALONG_TIME.values(), *BANDS.values(), *BASES.values())}
+    parts = [one for one in PARTS if issubclass(one, Basis | TemporalMap | AnyBand)]
+    assert {one for one in parts if one.__module__.startswith("tempocal")} == found
 
 
 FAR = 1.7e308
+ONE = to_instructions(Number(1.0))
 SPLIT = {  # (example, path, value)
+    "a product of products": ("product", ["bases", 0, "one"], to_dict(PRODUCT)),
+    "a form that has formulas, without": ("features", ["form"], "lines"),
+    "a name twice": ("features", ["names"], ["bias", "bias"]),
+    "a name too few": ("features", ["names"], ["bias"]),
+    "functions that are negative": ("formulas", ["bases", 0, "last"], 8.0),
+    "functions that do not sum to 1": ("formulas", ["bases", 0, "functions", 1], ONE),
+    "a range that is none": ("formulas", ["bases", 0, "first"], 5.0),
     "a rate of 0": ("exponential", ["bases", 0, "rate"], 0.0),
     "a negative rate": ("exponential", ["bases", 0, "rate"], -0.5),
     "a rate within a product": ("product", ["bases", 0, "one", "rate"], 0.0),
@@ -195,19 +226,18 @@ def changed(part, path, value):
 @pytest.mark.parametrize(("name", "path", "value"), SPLIT.values(), ids=SPLIT)
 def test_the_parts_of_a_map_along_time_must_go_together(name, path, value):
     with pytest.raises(DamagedModelFileError, match="do not go together"):
-        along_time_from_dict(changed(ALONG_TIME[name], path, value))
+        from_dict(changed(ALONG_TIME[name], path, value), TemporalMap)
 
 
 @pytest.mark.parametrize(("name", "path", "value"), SPLIT_BANDS.values(), ids=SPLIT_BANDS)
 def test_the_parts_of_a_band_must_go_together(name, path, value):
     with pytest.raises(DamagedModelFileError, match="do not go together"):
-        band_from_dict(changed(BANDS[name], path, value))
+        from_dict(changed(BANDS[name], path, value), AnyBand)
 
 
 @pytest.mark.parametrize(
     ("name", "path", "part"),
     [
-        ("product", ["bases", 0, "one"], PRODUCT),
         ("steps", ["bases", 0], Scale(1.0)),
         ("map per step", ["basis"], ConstantBasis()),
         ("map per step", ["maps", 0], Line(1.0, 0.0)),
@@ -216,14 +246,14 @@ def test_the_parts_of_a_band_must_go_together(name, path, value):
 )
 def test_every_part_has_its_place(name, path, part):
     with pytest.raises(DamagedModelFileError, match="must be one of"):
-        along_time_from_dict(changed(ALONG_TIME[name], path, to_dict(part)))
+        from_dict(changed(ALONG_TIME[name], path, to_dict(part)), TemporalMap)
 
 
 def test_what_is_fitted_along_time_is_no_map_of_one_moment():
     for part in (*ALONG_TIME.values(), *BANDS.values(), *BASES.values()):
         with pytest.raises(DamagedModelFileError, match="must be one of"):
-            from_dict(to_dict(part))
+            from_dict(to_dict(part), FittedMap)
     with pytest.raises(DamagedModelFileError, match="must be one of"):
-        along_time_from_dict(to_dict(Scale(1.0)))
+        from_dict(to_dict(Scale(1.0)), TemporalMap)
     with pytest.raises(DamagedModelFileError, match="must be one of"):
-        band_from_dict(to_dict(ALONG_TIME["steps"]))
+        from_dict(to_dict(ALONG_TIME["steps"]), AnyBand)

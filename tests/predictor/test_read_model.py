@@ -19,8 +19,8 @@ from tempocal.errors import (
     NotAModelFileError,
 )
 from tempocal.modelfile import read_document, write_document
-from tempocal.predictor import read_model
-from tempocal.predictor.reading import model_from
+from tempocal.predictor import Predictor, read_model
+from tempocal.predictor.document import ModelDocument
 
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 
@@ -133,7 +133,7 @@ def test_predicting_does_not_import_scikit_learn(path):
     z, y, time, _ = rows()
     tc.TemporalCalibrator().fit(z, y, time=time).save(path)
     code = (
-        "import sys; from tempocal.predictor import read_model;"
+        "import sys; from tempocal.predictor import Predictor, read_model;"
         f"read_model({str(path)!r}).predict_proba([0.5], [1.0]);"
         "assert not {'sklearn', 'scipy'} & set(sys.modules)"
     )
@@ -194,7 +194,7 @@ def test_what_load_refuses_never_crashes(wrong, along_time, path):
     refused = 0
     for place in places(content):
         try:
-            model = model_from(damaged(content, place, wrong))
+            model = Predictor.from_document(ModelDocument.from_dict(damaged(content, place, wrong)))
         except ModelFileError:
             refused += 1
             continue

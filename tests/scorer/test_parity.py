@@ -14,7 +14,8 @@ from support.documents import document_of, text_of
 from support.examples import examples
 from support.matches import rows
 from tempocal import scorer
-from tempocal.predictor.reading import model_from
+from tempocal.predictor import Predictor
+from tempocal.predictor.document import ModelDocument
 
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 
@@ -116,7 +117,8 @@ def test_every_model_scores_as_it_predicts(kind, curve, shape, inputs, tmp_path)
 @given(st.integers(0, 2**32 - 1))
 def test_any_model_scores_as_it_predicts(seed):
     content = document_of(random_model(seed))
-    model, one = model_from(content), scorer.loads(text_of(content))
+    model = Predictor.from_document(ModelDocument.from_dict(content))
+    one = scorer.loads(text_of(content))
     z, time = random_rows(model, seed + 1)
     z = z[:, 0] if model.columns == 1 else z
     wanted = model.predict_proba(z, time)

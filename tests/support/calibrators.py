@@ -5,28 +5,11 @@ from typing import Any
 import numpy as np
 
 import tempocal as tc
+from tempocal.calibrators.parametric import ParametricCalibrator
+from tempocal.registry import public_names
 
-ALL: list[Any] = [
-    tc.Identity,
-    tc.TemperatureScaling,
-    tc.PlattScaling,
-    tc.VectorScaling,
-    tc.MatrixScaling,
-    tc.BetaCalibration,
-    tc.DirichletCalibration,
-    tc.HistogramBinning,
-    tc.BayesianBinning,
-    tc.IsotonicCalibration,
-    tc.NearIsotonicEnsemble,
-]
-PARAMETRIC: list[Any] = [
-    tc.TemperatureScaling,
-    tc.PlattScaling,
-    tc.VectorScaling,
-    tc.MatrixScaling,
-    tc.BetaCalibration,
-    tc.DirichletCalibration,
-]
+ALL: list[Any] = [getattr(tc, name) for name in public_names("calibrators") if name != "Summary"]
+PARAMETRIC: list[Any] = [kind for kind in ALL if issubclass(kind, ParametricCalibrator)]
 
 
 def at_fixed_shrinkage(kind: Any) -> Any:

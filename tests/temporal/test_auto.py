@@ -6,7 +6,10 @@ from sklearn.base import clone
 
 import tempocal as tc
 from tempocal.calibrators.check_rows import check_rows
-from tempocal.curves import Constant, ExponentialDecay, RandomWalk, Spline
+from tempocal.curves.constant import Constant
+from tempocal.curves.exponential import ExponentialDecay
+from tempocal.curves.random_walk import RandomWalk
+from tempocal.curves.spline import Spline
 from tempocal.errors import InputError
 from tempocal.solve import fold_codes
 from tempocal.temporal.comparison import HeldOutResult, compare

@@ -12,14 +12,18 @@ from support.examples import examples
 from support.matches import fitted, rows, table
 from tempocal.errors import DamagedModelFileError, InputError
 from tempocal.modelfile import read_document, write_document
-from tempocal.temporal.document import to_content
-from tempocal.temporal.reading import from_content
+from tempocal.predictor.document import ModelDocument
+from tempocal.temporal.document import restore_along_time, to_document
 
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 
 
+def from_content(content):
+    return restore_along_time(ModelDocument.from_dict(content))
+
+
 def example(calibrator, curve, n_classes=2):
-    return to_content(fitted(calibrator, curve, n_classes))
+    return to_document(fitted(calibrator, curve, n_classes)).to_dict()
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +41,7 @@ def documents():
         "steps": example(tc.PlattScaling(shrinkage=1.0, classes=[0, 1, 2]), tc.PerStep(), 3),
         "bins": example(bare, steps, 3),
         "diagonal": example(tc.VectorScaling(shrinkage=1.0), spline, 3),
-        "surface": to_content(named),
+        "surface": to_document(named).to_dict(),
     }
 
 
@@ -72,7 +76,7 @@ def refused(content):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_examples_are_whole(name, documents):
-    assert to_content(from_content(documents[name])) == documents[name]
+    assert to_document(from_content(documents[name])).to_dict() == documents[name]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,7 +9,7 @@ import tempocal as tc
 from support.calibrators import ALL, PARAMETRIC
 from support.matches import fitted, rows, table
 from tempocal.calibrators.shrinkage import check_shrinkage
-from tempocal.curves import Curve
+from tempocal.curves.curve import Curve
 from tempocal.errors import InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")

@@ -5,8 +5,9 @@ from typing import Any
 
 from tempocal.assessment.row_source import TrainingRows
 from tempocal.assessment.split_predictions import PastPredictions
-from tempocal.calibrators import Identity, TemperatureScaling
-from tempocal.curves import PerStep
+from tempocal.calibrators.identity import Identity
+from tempocal.calibrators.temperature import TemperatureScaling
+from tempocal.curves.per_step import PerStep
 from tempocal.links import Array
 from tempocal.temporal import AutoTemporalCalibrator, TemporalCalibrator
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tempocal.calibrators.check_rows import CheckedRows, check_rows, ensure_array_like
-from tempocal.calibrators.document import save
+from tempocal.calibrators.document import CALIBRATORS, restore, to_document, write_model
 from tempocal.calibrators.fit_data import FitData, FitResult
 from tempocal.calibrators.online_state import OnlineState, PartialFit
 from tempocal.calibrators.summary import Summary
@@ -29,7 +29,8 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
     """Base of the calibrators: checks its input, fits a map, predicts with it.
 
     A subclass needs a constructor that stores its arguments, including ``inputs`` and ``classes``,
-    and `_fit_map`, which fits a map to checked rows.
+    and `_fit_map`, which fits a map to checked rows. Model files name it by its class; one
+    that is a base itself says ``registered=False``.
     """
 
     inputs: Inputs
@@ -40,6 +41,11 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
     n_features_in_: int
     _online_state: OnlineState | None = None
     partial_fit: Any = PartialFit()
+
+    def __init_subclass__(cls, *, registered: bool = True, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if registered:
+            CALIBRATORS.add(cls)
 
     def fit(self, logits: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit to labeled predictions.
@@ -168,7 +174,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted calibrator to a model file, to be read back by `tempocal.load`."""
         check_is_fitted(self, "map_")
-        save(self, path)
+        write_model(path, to_document(self), restore)
 
     def _why_no_partial_fit(self) -> str | None:
         """Return why there is no ``partial_fit``; None if there is one."""

@@ -17,7 +17,7 @@ from tempocal.calibrators.standardized_features import standardized_sigmoid
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs
 from tempocal.links import Array
-from tempocal.maps import Beta, OneVsRest
+from tempocal.maps import BETAS, Beta, OneVsRest
 from tempocal.rows import Sigmoid
 
 _LOG2 = float(np.log(2.0))
@@ -97,7 +97,7 @@ class BetaCalibration(ParametricCalibrator):
         form = _FORMS[self.form]
         auto = check_shrinkage(self.shrinkage) is None
         models = tuple(_model(data, k, form, auto=auto) for k in data.one_vs_rest_classes)
-        return Family(models, form="betas")
+        return Family(models, form=BETAS)
 
 
 def _model(data: FitData, of_class: int, form: Array, *, auto: bool) -> LinearModel:

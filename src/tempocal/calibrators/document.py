@@ -1,67 +1,62 @@
-"""A fitted calibrator as a document of names and numbers, and as a file."""
+"""From a fitted calibrator to the document of its model file, and back."""
 
-import math
-from collections.abc import Mapping
-from dataclasses import asdict
+import inspect
+from collections.abc import Callable, Mapping
 from os import PathLike
-from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.calibrators.online_state_document import learned_to_dict
-from tempocal.calibrators.summary import BATCHES, Summary
-from tempocal.errors import DamagedModelFileError
-from tempocal.maps import to_dict
+from tempocal.calibrators.online_state_document import learned_from_dict, learned_to_dict
+from tempocal.calibrators.summary_document import summary_from_dict, summary_to_dict
+from tempocal.errors import DamagedModelFileError, InputError, ModelFileError
+from tempocal.maps import FittedMap
 from tempocal.modelfile import write_document
-from tempocal.modelfile.labels import labels_to_dict
-from tempocal.predictor.entries import LEARNED
-from tempocal.version import __version__
+from tempocal.modelfile.labels import labels_from_dict, labels_to_dict
+from tempocal.predictor.document import AutoDocument, ModelDocument, inputs_from
+from tempocal.registry import Registry, kind_of
 
 if TYPE_CHECKING:
     from tempocal.calibrators.base import Calibrator
 
-# What each fact of a summary may be.
-_FACTS: dict[str, tuple[type, ...]] = {
-    "calibrator": (str,),
-    "n_rows": (int,),
-    "total_weight": (int, float),
-    "n_groups": (int, NoneType),
-    "effective_number": (int, float, NoneType),
-    "nll_before": (int, float),
-    "nll_after": (int, float),
-    "details": (dict,),
-}
-# The least that some of them can be, and the most that is counted.
-_LEAST = {"n_rows": 1, "total_weight": 1e-300, "n_groups": 1, "effective_number": 0}
-_LARGEST_COUNT = 2**63
-# The numbers that JSON has no word for.
-_NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+CALIBRATORS = Registry("calibrator")
 
 
-def save(calibrator: "Calibrator", path: str | PathLike[str]) -> None:
-    """Write a fitted calibrator to a model file."""
-    write_document(path, to_content(calibrator, settings_to_dict(calibrator, calibrator.classes_)))
+def write_model(
+    path: str | PathLike[str],
+    document: ModelDocument | AutoDocument,
+    restore: Callable[[Any], "Calibrator"],
+) -> None:
+    """Write a model file, once what is to be written has been read back."""
+    content = document.to_dict()
+    try:
+        restore(type(document).from_dict(content))
+    except ModelFileError as error:
+        raise InputError(
+            f"the model cannot be saved, for it could not be loaded: {error}"
+        ) from error
+    write_document(path, content, schema=document.schema)
 
 
-def to_content(calibrator: "Calibrator", parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return what the file of any fitted calibrator holds."""
-    learned = calibrator._online_state
-    kept = (
-        {} if learned is None or not learned.in_model_file else {LEARNED: learned_to_dict(learned)}
+def to_document(
+    calibrator: "Calibrator", parameters: dict[str, Any] | None = None, **along_time: Any
+) -> ModelDocument:
+    """Return the document of a fitted calibrator; ``parameters`` if they are not its own."""
+    if parameters is None:
+        parameters = settings_to_dict(calibrator, calibrator.classes_)
+    state = calibrator._online_state
+    return ModelDocument(
+        calibrator=kind_of(type(calibrator)),
+        parameters=parameters,
+        classes=calibrator.classes_,
+        columns=int(calibrator.n_features_in_),
+        column_names=[str(name) for name in getattr(calibrator, "feature_names_in_", [])],
+        map=calibrator.map_,
+        summary=summary_to_dict(calibrator.summary_),
+        learned=None if state is None or not state.in_model_file else learned_to_dict(state),
+        **along_time,
     )
-    return {
-        **kept,
-        "calibrator": type(calibrator).__name__,
-        "written_by": f"tempocal {__version__}",
-        "parameters": parameters,
-        "classes": labels_to_dict(calibrator.classes_),
-        "columns": int(calibrator.n_features_in_),
-        "column_names": [str(name) for name in getattr(calibrator, "feature_names_in_", [])],
-        "map": to_dict(calibrator.map_),
-        "summary": summary_to_dict(calibrator.summary_),
-    }
 
 
 def settings_to_dict(calibrator: "Calibrator", classes: NDArray[Any]) -> dict[str, Any]:
@@ -80,52 +75,60 @@ def plain(value: Any) -> Any:
     return [plain(part) for part in value] if isinstance(value, tuple | list) else value
 
 
-def summary_to_dict(summary: Summary) -> dict[str, Any]:
-    """Facts of a fit; an infinite NLL, which JSON cannot hold, is left out."""
-    content = asdict(summary)
-    for name in ("nll_before", "nll_after"):
-        if math.isinf(content[name]):
-            content[name] = None
-    return {**content, "details": spell_out(content["details"])}
+def restore(document: ModelDocument) -> "Calibrator":
+    """Return the calibrator that a document describes, which is fitted to all times at once."""
+    calibrator = construct(document.calibrator, document.parameters)
+    require_same_classes(calibrator, document.classes)
+    require_map_of(calibrator, document.map)  # type: ignore[arg-type]
+    restore_fit(calibrator, document)
+    return calibrator
 
 
-def summary_from_dict(content: Any) -> Summary:
-    """Facts of a fit, as they were written."""
-    if not isinstance(content, Mapping) or set(content) != set(_FACTS):
-        raise DamagedModelFileError("the model's summary cannot be read")
-    infinite = {name: math.inf for name in ("nll_before", "nll_after") if content[name] is None}
-    facts = {**content, **infinite}
-    for name, kinds in _FACTS.items():
-        if type(facts[name]) not in kinds or not _is_within(facts[name], _LEAST.get(name)):
-            raise DamagedModelFileError(f"the {name} of the model's summary cannot be read")
-    details = {name: read_out(part) for name, part in facts["details"].items()}
-    batches = details.get(BATCHES, 1)
-    if type(batches) is not int or not _is_within(batches, 1):
-        raise DamagedModelFileError(f"the batches of the model's summary are {batches!r:.80}")
-    return Summary(**{**facts, "details": details})
+def construct(kind: Any, parameters: Any) -> "Calibrator":
+    """Return a calibrator that is not fitted."""
+    found: Any = CALIBRATORS.find(kind)
+    if found is None:
+        raise DamagedModelFileError(f"the model is a {kind!r:.80}, which is no calibrator")
+    expected = set(inspect.signature(found).parameters)
+    if not isinstance(parameters, Mapping) or set(parameters) != expected:
+        raise DamagedModelFileError(
+            f"the parameters of {found.__name__} must be {sorted(expected)}"
+        )
+    values = dict(parameters)
+    if values["classes"] is not None:
+        values["classes"] = labels_from_dict(values["classes"])
+    inputs_from(values["inputs"])
+    if isinstance(values.get("shrinkage"), list):
+        values["shrinkage"] = tuple(values["shrinkage"])
+    calibrator: Calibrator = found(**values)
+    return calibrator
 
 
-def _is_within(fact: Any, least: float | None) -> bool:
-    if not isinstance(fact, int | float):
-        return True
-    if isinstance(fact, int) and abs(fact) >= _LARGEST_COUNT:
-        return False
-    return least is None or fact >= least
+def restore_fit(calibrator: "Calibrator", document: ModelDocument) -> None:
+    """Give a calibrator what its fit left behind."""
+    calibrator.classes_ = document.classes
+    calibrator.summary_ = summary_from_dict(document.summary)
+    calibrator.n_features_in_ = document.columns
+    if document.column_names:
+        calibrator.feature_names_in_ = np.array(document.column_names, dtype=object)
+    calibrator.map_ = document.map  # type: ignore[assignment]
+    if document.learned is not None:
+        fitted: Any = document.map
+        n_models = len(getattr(fitted, "maps", getattr(fitted, "tables", (fitted,))))
+        n_classes = len(document.classes)
+        calibrator._online_state = learned_from_dict(document.learned, n_models, n_classes)
 
 
-def spell_out(value: Any) -> Any:
-    """Write numbers that are not finite as ``{"float": "inf"}``, at any depth."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"float": str(float(value))}
-    if isinstance(value, Mapping):
-        return {name: spell_out(part) for name, part in value.items()}
-    return [spell_out(part) for part in value] if isinstance(value, list | tuple) else value
+def require_same_classes(calibrator: "Calibrator", classes: NDArray[Any]) -> None:
+    """Refuse a calibrator that was told other classes than the model has."""
+    given = calibrator.classes
+    if given is not None and labels_to_dict(np.asarray(given)) != labels_to_dict(classes):
+        raise DamagedModelFileError("the model has other classes than its calibrator was given")
 
 
-def read_out(value: Any) -> Any:
-    """Return what `spell_out` was given."""
-    if isinstance(value, Mapping):
-        if set(value) == {"float"} and str(value["float"]) in _NOT_FINITE:
-            return _NOT_FINITE[str(value["float"])]
-        return {name: read_out(part) for name, part in value.items()}
-    return [read_out(part) for part in value] if isinstance(value, list) else value
+def require_map_of(calibrator: "Calibrator", fitted: FittedMap) -> None:
+    """Refuse a map that a calibrator does not make."""
+    if not isinstance(fitted, get_type_hints(type(calibrator))["map_"]):
+        raise DamagedModelFileError(
+            f"{type(calibrator).__name__} has no map of the kind {type(fitted).__name__}"
+        )

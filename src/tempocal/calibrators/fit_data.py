@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tempocal.calibrators.online_state import OnlineState
 from tempocal.calibrators.standardization import StandardizationCache
 from tempocal.calibrators.summary import Summary
-from tempocal.curves import Curve, Track
+from tempocal.curves.curve import Curve, Track
 from tempocal.inputs import Codes, Groups
 from tempocal.kernels import native
 from tempocal.kernels.binary_losses import compare, dot

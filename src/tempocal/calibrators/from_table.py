@@ -11,7 +11,7 @@ from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_cache import TableCache
 from tempocal.calibrators.table_fit_data import TableFitData
 from tempocal.calibrators.table_needs import TableNeeds
-from tempocal.curves import Curve
+from tempocal.curves.curve import Curve
 from tempocal.errors import (
     InputError,
     LightWeightsWarning,

@@ -9,7 +9,7 @@ from tempocal.calibrators.online_state import OnlineState
 from tempocal.calibrators.standardization import Standardization
 from tempocal.errors import DamagedModelFileError
 from tempocal.links import Array
-from tempocal.predictor.entries import list_from, require_keys
+from tempocal.predictor.document import list_from, require_keys
 from tempocal.solve import Posterior, Scatter
 
 _KEYS = {"class_weights", "times", "weights", "models"}

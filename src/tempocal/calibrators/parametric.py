@@ -28,7 +28,7 @@ from tempocal.calibrators.shrinkage import (
 from tempocal.calibrators.standardization import Standardization, StandardizationCache
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.maps import FORMS, numbers_by_name
+from tempocal.maps import Form
 from tempocal.rows import Rows
 from tempocal.solve import (
     MAX_NEWTON_COEFFICIENTS,
@@ -135,8 +135,8 @@ class Family:
     ----------
     models : tuple of LinearModel
         One, or one for each class against the rest.
-    form : str
-        Which of `tempocal.maps.FORMS` the coefficients make.
+    form : Form
+        Which map the coefficients make.
     choose : {"evidence", "folds"}
         How strengths are taken from the data where nothing changes along time.
     loss_is_nll : bool
@@ -147,13 +147,13 @@ class Family:
     """
 
     models: tuple[LinearModel, ...]
-    form: str
+    form: Form
     choose: Literal["evidence", "folds"] = "evidence"
     loss_is_nll: bool = False
     tidy: Callable[[Array, bool], Array] = lambda theta, plain: theta
 
 
-class ParametricCalibrator(Calibrator):
+class ParametricCalibrator(Calibrator, registered=False):
     """Base of the calibrators whose coefficients can follow a curve along time.
 
     A subclass has `_family`, which says what is fitted, and ``shrinkage`` among its arguments.
@@ -321,11 +321,11 @@ def _made(
     """Make the map of fitted coefficients, and what is to be told and to be remembered of them."""
     thetas = [family.tidy(one.solution.theta, one.strengths[0] == 0.0) for one in fits]
     numbers = [model.numbers(theta) for model, theta in zip(family.models, thetas, strict=True)]
-    fitted = FORMS[family.form](numbers)
+    fitted = family.form.to_map(numbers)
     effects = [one.design_effect for one in fits if one.design_effect is not None]
     parameters = {
         name: value.tolist()
-        for name, value in numbers_by_name(family.form, numbers).items()
+        for name, value in family.form.parameters(numbers).items()
         if value.size <= MOST_SHOWN
     }
     online_state = None

@@ -8,7 +8,7 @@ from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage
 from tempocal.calibrators.slope_bias import biases_of, slope_bias_model, slopes_of
 from tempocal.inputs import Inputs
 from tempocal.links import Array
-from tempocal.maps import OneVsRest
+from tempocal.maps import LINES, OneVsRest
 
 
 class PlattScaling(ParametricCalibrator):
@@ -78,4 +78,4 @@ class PlattScaling(ParametricCalibrator):
             slope_bias_model(data, k, auto=strengths is None, smooth=smooth)
             for k in data.one_vs_rest_classes
         )
-        return Family(models, form="lines")
+        return Family(models, form=LINES)

@@ -13,7 +13,7 @@ from tempocal.calibrators.standardized_features import standardized_softmax
 from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.inputs import check_choice
 from tempocal.links import Array
-from tempocal.maps import Affine, OneVsRest
+from tempocal.maps import DIAGONAL, FULL, FULL_OF_LOG_PROBA, LINES, Affine, OneVsRest
 from tempocal.rows import Softmax
 from tempocal.solve import N_FOLDS
 
@@ -34,7 +34,7 @@ def bias_of(fitted: Affine | OneVsRest) -> Array:
 def one_column_family(data: FitData, shrinkage: Any) -> Family:
     """Return a slope and a bias under one sigmoid, for one column of logits."""
     auto = check_shrinkage(shrinkage) is None
-    return Family((slope_bias_model(data, of_class=1, auto=auto),), form="lines")
+    return Family((slope_bias_model(data, of_class=1, auto=auto),), form=LINES)
 
 
 def diagonal_family(data: FitData, shrinkage: Any) -> Family:
@@ -46,7 +46,7 @@ def diagonal_family(data: FitData, shrinkage: Any) -> Family:
     model = linear_model(rows, identity=~biases, biases=biases, max_newton=MAX_NEWTON_DIAGONAL)
     return Family(
         (model.standardized(standardization),),
-        form="diagonal",
+        form=DIAGONAL,
         loss_is_nll=True,
         tidy=_center_biases,
     )
@@ -85,7 +85,7 @@ def full_family(
         baseline_penalty=free & isinstance(shrinkage, str),
         moment=data.moment(of_log_proba=of_log_proba),
     )
-    form = "full_of_log_proba" if of_log_proba else "full"
+    form = FULL_OF_LOG_PROBA if of_log_proba else FULL
     return Family(
         (model.standardized(standardization),),
         form=form,

@@ -35,7 +35,9 @@ def standardized_sigmoid(
         return standardize_sigmoid(odds, features, weights, _log_odds(data, predictor.of_class))
 
     standardization = data.standardizations.get(
-        f"{predictor.features}", model, lambda: _standardize(data, standardize)
+        f"{predictor.features} of {predictor.functions.written}",
+        model,
+        lambda: _standardize(data, standardize),
     )
     if standardization is None:
         return predictor, None

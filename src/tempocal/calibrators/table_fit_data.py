@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.table_cache import TableCache
-from tempocal.curves import Curve, Track
+from tempocal.curves.curve import Curve, Track
 from tempocal.errors import InputError
 from tempocal.inputs import Codes
 from tempocal.links import Array
@@ -172,7 +172,7 @@ class TableFitData(FitData):
         pairs = zip(fitted.bases, fitted.tables, strict=True)
         parameters = [basis.combine(times, table) for basis, table in pairs]
         return gains_of_form(
-            self.labeled, self.finest_keys.subset(self._present_keys), fitted.form, parameters
+            self.labeled, self.finest_keys.subset(self._present_keys), fitted.map_form, parameters
         )
 
     def held_out(self, fitted: list[Curves]) -> MappedRows:
@@ -186,7 +186,9 @@ class TableFitData(FitData):
                 own = folds == fold
                 at_keys[own] = part.bases[m].combine(times[own], part.tables[m])
             parameters.append(at_keys)
-        return MappedRows(self.labeled, self.finest_keys, self.clusters, fitted[0].form, parameters)
+        return MappedRows(
+            self.labeled, self.finest_keys, self.clusters, fitted[0].map_form, parameters
+        )
 
     @property
     def _present_keys(self) -> Codes:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tempocal.curves import Curve
+from tempocal.curves.curve import Curve
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from tempocal.calibrators.standardized_features import (
     standardized_sigmoid,
 )
 from tempocal.inputs import Inputs
-from tempocal.maps import Scale
+from tempocal.maps import SCALE, Scale
 from tempocal.rows import ODDS, LinearPredictor, ScaledSoftmax, Sigmoid
 
 # Calibrated logits below this are practically zero, but still keep the ranking.
@@ -99,4 +99,4 @@ class TemperatureScaling(ParametricCalibrator):
             lower=np.array([min_slope]),
             baseline_penalty=ZERO,
         )
-        return Family((model.standardized(standardization),), form="scale", loss_is_nll=True)
+        return Family((model.standardized(standardization),), form=SCALE, loss_is_nll=True)

@@ -1,34 +1,33 @@
 """Calibrators and curves by their names on the command line, and what to fit given some of them."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import click
 
 from tempocal.cli.options import Command
+from tempocal.registry import public_names
 
-CALIBRATORS = {
-    "identity": "Identity",
-    "temperature": "TemperatureScaling",
-    "platt": "PlattScaling",
-    "vector": "VectorScaling",
-    "matrix": "MatrixScaling",
-    "beta": "BetaCalibration",
-    "dirichlet": "DirichletCalibration",
-    "histogram": "HistogramBinning",
-    "bayesian": "BayesianBinning",
-    "isotonic": "IsotonicCalibration",
-    "near-isotonic": "NearIsotonicEnsemble",
-}
-CURVES = {
-    "constant": "Constant",
-    "per-step": "PerStep",
-    "exponential": "ExponentialDecay",
-    "spline": "Spline",
-    "random-walk": "RandomWalk",
-}
-# Bare curves of the logits have no parameters that could follow a curve of time.
-_WITHOUT_PARAMETERS = ("histogram", "bayesian", "isotonic", "near-isotonic")
+# What names on the command line leave out: TemperatureScaling is "temperature".
+_SUFFIXES = ("Scaling", "Calibration", "Binning", "Ensemble", "Decay")
+# Public names that are no calibrator, and a curve that needs settings.
+_OTHERS = ("Summary", "Surface")
+
+
+def _short_names(package: str) -> dict[str, str]:
+    """Return the short name of each public class of a package, which is not imported for it."""
+    return {_short(name): name for name in public_names(package) if name not in _OTHERS}
+
+
+def _short(name: str) -> str:
+    for suffix in _SUFFIXES:
+        name = name.removesuffix(suffix)
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+
+
+CALIBRATORS = _short_names("calibrators")
+CURVES = _short_names("curves")
 _COMPARED = ("constant", "exponential", "spline", "random-walk")
 
 
@@ -46,7 +45,7 @@ def candidates(calibrators: tuple[str, ...], curves: tuple[str, ...], n_classes:
 
 def single(calibrator: str | None, curve: str | None, settings: dict[str, Any]) -> Any:
     """Return the one calibrator along time that was named, or None if that leaves a choice."""
-    if calibrator in _WITHOUT_PARAMETERS and curve is None:
+    if calibrator is not None and curve is None and not _has_parameters(calibrator):
         curve = "per-step"
     if calibrator is None or curve is None:
         return None
@@ -63,7 +62,15 @@ def make(kinds: dict[str, str], name: str, settings: dict[str, Any] | None = Non
 
 
 def _curves_for(calibrator: str) -> tuple[str, ...]:
-    return ("per-step",) if calibrator in _WITHOUT_PARAMETERS else _COMPARED
+    return _COMPARED if _has_parameters(calibrator) else ("per-step",)
+
+
+def _has_parameters(calibrator: str) -> bool:
+    """Tell whether a calibrator has parameters that can follow a curve of time."""
+    import tempocal as tc
+    from tempocal.calibrators.parametric import ParametricCalibrator
+
+    return issubclass(getattr(tc, CALIBRATORS[calibrator]), ParametricCalibrator | tc.Identity)
 
 
 def calibrator_option(*, multiple: bool = False) -> Callable[[Command], Command]:

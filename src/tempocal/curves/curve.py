@@ -12,6 +12,7 @@ from tempocal.curves.grid import CELLS, Ends, Grid
 from tempocal.errors import InputError
 from tempocal.links import Array
 from tempocal.maps import Basis
+from tempocal.registry import Registry
 
 # One for each rate of a curve; where one is an array, the curve is looked at for all of these.
 Rates = Sequence[float | Array]
@@ -97,8 +98,19 @@ class Track:
     bulk: Bulk | None = None
 
 
+CURVES = Registry("curve")
+
+
 class Curve(ABC):
-    """Base of the curves: how coefficients may change along time."""
+    """Base of the curves: how coefficients may change along time.
+
+    A subclass is a frozen dataclass whose fields are the user's settings. It is registered by
+    being defined, so that models along it can be saved and loaded.
+    """
+
+    def __init_subclass__(cls, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        CURVES.add(cls)
 
     @property
     def n_clocks(self) -> int:

@@ -6,6 +6,8 @@ an absolute error, and ``log(1 + u)`` is.
 
 import math
 
+import numpy as np
+
 from tempocal.formula.nodes import (
     AtMost,
     Below,
@@ -19,6 +21,7 @@ from tempocal.formula.nodes import (
     divide,
     total,
 )
+from tempocal.links import SMALLEST_PROBABILITY
 
 # PostgreSQL raises where exp overflows or underflows. The double nearest to it is left alone.
 LARGEST_EXPONENT = 700.0
@@ -26,6 +29,7 @@ SMALLEST_DOUBLE = 2.0**-1022
 # Up to so many classes each probability is written out by itself, which makes short formulas; with
 # more the sum of exponentials is worked out once.
 FEW_CLASSES = 8
+LOWEST_FEATURE = float(np.log(SMALLEST_PROBABILITY))
 
 Expressions = tuple[Expression, ...]
 
@@ -68,6 +72,15 @@ def log_softmax(logits: Expressions) -> Expressions:
     shifted = [logit - top for logit in logits]
     whole = log(total(exp(each) for each in shifted))
     return tuple(each - whole for each in shifted)
+
+
+def log_features(logits: Expressions) -> Expressions:
+    """Log-probability of each class, none below that of the smallest that is told from 0."""
+    if len(logits) == 1:
+        log_p: Expressions = (log_sigmoid(-logits[0]), log_sigmoid(logits[0]))
+    else:
+        log_p = log_softmax(logits)
+    return tuple(clamp(each, low=LOWEST_FEATURE) for each in log_p)
 
 
 def log_odds(logits: Expressions) -> Expressions:

@@ -9,7 +9,7 @@ whichever is taken: engines do, and some of them raise on overflow.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -30,6 +30,18 @@ class Expression:
 
     def __truediv__(self, other: "Expression | float") -> "Expression":
         return divide(self, as_expression(other))
+
+    def __radd__(self, other: float) -> "Expression":
+        return add(as_expression(other), self)
+
+    def __rsub__(self, other: float) -> "Expression":
+        return subtract(as_expression(other), self)
+
+    def __rmul__(self, other: float) -> "Expression":
+        return multiply(as_expression(other), self)
+
+    def __rtruediv__(self, other: float) -> "Expression":
+        return divide(as_expression(other), self)
 
     def __neg__(self) -> "Expression":
         return Number(-self.value) if isinstance(self, Number) else Negate(self)
@@ -231,6 +243,25 @@ def children_first(outputs: Iterable[Expression]) -> list[Node]:
     return list(order)
 
 
+def substitute(
+    expressions: Sequence[Expression], columns: Mapping[str, Expression]
+) -> list[Expression]:
+    """Return formulas with other formulas in place of some columns; what they share stays shared.
+
+    Examples
+    --------
+    >>> substitute([Column("x") + 1.0], {"x": Column("y")})
+    [Add(left=Column(name='y'), right=Number(value=1.0))]
+    """
+    new: dict[Node, Node] = {}
+    for node in children_first(expressions):
+        if isinstance(node, Column) and node.name in columns:
+            new[node] = columns[node.name]
+        else:
+            new[node] = with_children(node, new.__getitem__)
+    return [new[each] for each in expressions]  # type: ignore[misc]
+
+
 def as_expression(value: "Expression | float") -> Expression:
     """Return a number as an expression."""
     return value if isinstance(value, Expression) else Number(float(value))
@@ -292,6 +323,21 @@ def clamp(operand: Expression, low: float = -math.inf, high: float = math.inf) -
     return Clamp(operand, low, high)
 
 
+def largest(*operands: "Expression | float") -> Expression:
+    """Return the largest of some numbers."""
+    return Largest(tuple(map(as_expression, operands)))
+
+
+def smallest(*operands: "Expression | float") -> Expression:
+    """Return the smallest of some numbers."""
+    return -largest(*(-as_expression(each) for each in operands))
+
+
+def absolute(operand: Expression) -> Expression:
+    """Return the absolute value."""
+    return Largest((operand, -operand))
+
+
 def piecewise(
     operand: Expression, knots: Sequence[float], pieces: Sequence[Expression], side: Side
 ) -> Expression:
@@ -301,6 +347,11 @@ def piecewise(
     if len(values) == 1 and len(kinds) == 1:
         return pieces[0]
     return Piecewise(operand, tuple(float(knot) for knot in knots), tuple(pieces), side)
+
+
+def numbers(values: Iterable[float]) -> list[Expression]:
+    """Return constants as expressions."""
+    return [Number(float(value)) for value in values]
 
 
 def is_number(expression: Expression, value: float) -> bool:

@@ -1,26 +1,44 @@
 """Fitted calibrators as plain functions: what is left of a fit, what is saved, what predicts."""
 
-from tempocal.maps.along_time import Curves, MapPerStep, TemporalMap
-from tempocal.maps.band import Band, StepBand
+from tempocal.maps.along_time import Curves, FeatureCurves, MapPerStep, TemporalMap, curves_of
+from tempocal.maps.band import AnyBand, Band, StepBand
 from tempocal.maps.bases import (
     Basis,
     BinBasis,
     ConstantBasis,
     ExponentialBases,
     ExponentialBasis,
+    ExpressionBasis,
     ProductBasis,
     SplineBasis,
     StepBasis,
 )
-from tempocal.maps.binary import Beta, BinaryMap, Knots, Line, Steps
-from tempocal.maps.document import from_dict, to_dict
-from tempocal.maps.forms import FORMS, numbers_by_name
-from tempocal.maps.multiclass import Affine, FittedMap, OneVsRest, Scale
+from tempocal.maps.document import from_dict, schema_of, to_dict
+from tempocal.maps.forms import (
+    BETAS,
+    DIAGONAL,
+    FORMS,
+    FULL,
+    FULL_OF_LOG_PROBA,
+    LINES,
+    SCALE,
+    FeatureForm,
+    Form,
+)
+from tempocal.maps.multiclass import Affine, FittedMap, OneVsRest, Scale, from_logits
+from tempocal.maps.one_class import Beta, BinaryMap, FeatureMap, Knots, Line, Steps
 from tempocal.maps.proba import proba_at_once, proba_of_map
 
 __all__ = [
+    "BETAS",
+    "DIAGONAL",
     "FORMS",
+    "FULL",
+    "FULL_OF_LOG_PROBA",
+    "LINES",
+    "SCALE",
     "Affine",
+    "AnyBand",
     "Band",
     "Basis",
     "Beta",
@@ -30,7 +48,12 @@ __all__ = [
     "Curves",
     "ExponentialBases",
     "ExponentialBasis",
+    "ExpressionBasis",
+    "FeatureCurves",
+    "FeatureForm",
+    "FeatureMap",
     "FittedMap",
+    "Form",
     "Knots",
     "Line",
     "MapPerStep",
@@ -42,9 +65,11 @@ __all__ = [
     "StepBasis",
     "Steps",
     "TemporalMap",
+    "curves_of",
     "from_dict",
-    "numbers_by_name",
+    "from_logits",
     "proba_at_once",
     "proba_of_map",
+    "schema_of",
     "to_dict",
 ]

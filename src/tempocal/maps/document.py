@@ -1,121 +1,126 @@
-"""A fitted map as a plain dictionary of names and numbers, and back."""
+"""A part of a fitted model as a plain dictionary of names and numbers, and back.
 
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+Both go by the fields of its class: a number, text or truth value as it is, an array as nested
+lists, a part as its own dictionary, a formula as its instructions.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from reprlib import repr as shown
-from typing import Any, get_args, get_origin
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from tempocal.errors import DamagedModelFileError
+from tempocal.errors import DamagedModelFileError, InputError
+from tempocal.formula.nodes import Expression
+from tempocal.formula.serialize import from_instructions, to_instructions
 from tempocal.links import Array
-from tempocal.maps.along_time import Curves, MapPerStep
-from tempocal.maps.band import Band, StepBand
-from tempocal.maps.bases import (
-    BinBasis,
-    ConstantBasis,
-    ExponentialBasis,
-    ProductBasis,
-    SplineBasis,
-    StepBasis,
-)
-from tempocal.maps.binary import Beta, Knots, Line, Steps
-from tempocal.maps.multiclass import Affine, OneVsRest, Scale
-from tempocal.maps.whole import is_whole
+from tempocal.maps.part import PARTS, Part, require
+from tempocal.registry import kind_of
 
-Kinds = tuple[type, ...]
-
-_OF_ALL_CLASSES: Kinds = (Affine, OneVsRest, Scale)
-_OF_ONE_CLASS: Kinds = (Beta, Knots, Line, Steps)
-_ALONG_TIME: Kinds = (Curves, MapPerStep)
-_BANDS: Kinds = (Band, StepBand)
-_OF_STEPS: Kinds = (BinBasis, StepBasis)
-_OF_ONE_CLOCK: Kinds = (*_OF_STEPS, ConstantBasis, ExponentialBasis, SplineBasis)
-_BASES: Kinds = (*_OF_ONE_CLOCK, ProductBasis)
-
-# What may stand in each place, none of which leads back to itself: nesting has an end.
-_PARTS: dict[tuple[type, str], Kinds] = {
-    (Band, "basis"): _BASES,
-    (Band, "faster"): _BASES,
-    (Band, "slower"): _BASES,
-    (Curves, "bases"): _BASES,
-    (MapPerStep, "basis"): _OF_STEPS,
-    (MapPerStep, "maps"): _OF_ALL_CLASSES,
-    (OneVsRest, "maps"): _OF_ONE_CLASS,
-    (ProductBasis, "one"): _OF_ONE_CLOCK,
-    (ProductBasis, "other"): _OF_ONE_CLOCK,
-    (StepBand, "basis"): (*_OF_STEPS, ConstantBasis),
-}
+# What formulas in a model file are functions of.
+COLUMNS = ("odds", "time")
 
 
-def to_dict(part: Any) -> dict[str, Any]:
+def to_dict(part: Part) -> dict[str, Any]:
     """Return ``{"kind": name, field: number or nested list, ...}`` of a map, a basis or a band."""
-    content: dict[str, Any] = {"kind": type(part).__name__}
-    for field in fields(part):
-        content[field.name] = _plain(getattr(part, field.name))
-    return content
+    return {
+        "kind": kind_of(type(part)),
+        **{field.name: _plain(getattr(part, field.name)) for field in fields(part)},  # type: ignore[arg-type]
+    }
 
 
-def from_dict(content: Any) -> Any:
-    """Return the map that `to_dict` described; anything else is refused."""
-    return _read(content, _OF_ALL_CLASSES)
+def from_dict(content: Any, base: Any) -> Any:
+    """Return the part that `to_dict` described, one of a base class; anything else is refused.
+
+    Raises
+    ------
+    DamagedModelFileError
+        If its numbers could not have come from a fit.
+    MissingExtensionError
+        If it is of a class that is defined elsewhere, and not imported.
+    """
+    kind = _kind_of(content, base)
+    name, expected = kind.__name__, _field_types(kind)
+    if set(content) != {"kind", *expected}:
+        raise DamagedModelFileError(
+            f"a {name} needs {sorted(expected)}, but the file has {sorted(map(str, content))}"
+        )
+    part = kind(**{field: _typed(content[field], t, field) for field, t in expected.items()})
+    try:
+        part.validate()
+    except (ValueError, InputError) as error:
+        raise DamagedModelFileError(f"the parts of a {name} do not go together: {error}") from error
+    return part
 
 
-def along_time_from_dict(content: Any) -> Any:
-    """Return the map along time that `to_dict` described; anything else is refused."""
-    return _read(content, _ALONG_TIME)
+def schema_of(part: Part) -> int:
+    """Return the schema of a file that can hold a part and all that it is made of."""
+    values = [getattr(part, field.name) for field in fields(part)]  # type: ignore[arg-type]
+    inner = [one for value in values for one in (value if isinstance(value, tuple) else (value,))]
+    return max([part.schema, *(schema_of(one) for one in inner if isinstance(one, Part))])
 
 
-def band_from_dict(content: Any) -> Any:
-    """Return the band that `to_dict` described; anything else is refused."""
-    return _read(content, _BANDS)
+def require_alike(parts: Sequence[Part]) -> None:
+    """Refuse bases that are not of one kind: only their rates may differ."""
+    first = _without_rates(to_dict(parts[0]))
+    same = all(_without_rates(to_dict(part)) == first for part in parts[1:])
+    require(same, "curves do not go along the same time")
+
+
+def _without_rates(content: Any) -> Any:
+    if not isinstance(content, dict):
+        return content
+    return {name: _without_rates(value) for name, value in content.items() if name != "rate"}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    return to_dict(value) if is_dataclass(value) else value
+        return [_plain(each) for each in value]
+    if isinstance(value, Expression):
+        return to_instructions(value)
+    return to_dict(value) if isinstance(value, Part) else value
 
 
-def _read(content: Any, kinds: Kinds) -> Any:
-    kind = _kind_of(content, kinds)
-    name, expected = kind.__name__, {field.name: field.type for field in fields(kind)}
-    if set(content) != {"kind", *expected}:
-        raise DamagedModelFileError(
-            f"a {name} needs {sorted(expected)}, but the file has {sorted(map(str, content))}"
-        )
-    values = {
-        field: _typed(content[field], wanted, field, _PARTS.get((kind, field)))
-        for field, wanted in expected.items()
-    }
-    part = kind(**values)
-    if not is_whole(part):
-        raise DamagedModelFileError(f"the parts of a {name} do not go together")
-    return part
+def _field_types(kind: Any) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}
 
 
-def _kind_of(content: Any, kinds: Kinds) -> Any:
-    name = content.get("kind") if isinstance(content, Mapping) else None
-    for kind in kinds:
-        if name == kind.__name__:
-            return kind
-    names = sorted(kind.__name__ for kind in kinds)
+def _kind_of(content: Any, base: Any) -> Any:
+    kind = PARTS.find(content.get("kind")) if isinstance(content, Mapping) else None
+    known = [one for one in PARTS if issubclass(one, base)]
+    if kind in known:
+        return kind
+    names = sorted(one.__name__ for one in known)
     raise DamagedModelFileError(f"a part of it must be one of {names}, not {shown(content)}")
 
 
-def _typed(value: Any, wanted: Any, name: str, kinds: Kinds | None) -> Any:
+def _is_part(wanted: Any) -> bool:
+    kinds = get_args(wanted) if isinstance(wanted, UnionType) else (wanted,)
+    return all(isinstance(kind, type) and issubclass(kind, Part) for kind in kinds)
+
+
+def _typed(value: Any, wanted: Any, name: str) -> Any:
     """Return a value as the field that it is read for declares it."""
     if get_origin(wanted) is tuple:
         if isinstance(value, list):
-            return tuple(_typed(part, get_args(wanted)[0], name, kinds) for part in value)
-    elif kinds is not None:
-        return _read(value, kinds)
+            return tuple(_typed(each, get_args(wanted)[0], name) for each in value)
+    elif wanted == Array:
+        if isinstance(value, list):
+            return _numbers(value, name)
+    elif wanted is Expression:
+        try:
+            return from_instructions(value, COLUMNS)
+        except ValueError as error:
+            raise DamagedModelFileError(f"the map's {name} cannot be read: {error}") from error
+    elif _is_part(wanted):
+        return from_dict(value, wanted)
     elif wanted is float and not isinstance(value, list):
         return float(_numbers(value, name))
-    elif wanted == Array and isinstance(value, list):
-        return _numbers(value, name)
     elif wanted in (bool, str) and isinstance(value, wanted):
         return value
     raise DamagedModelFileError(f"the map's {name} is not of the right kind: {shown(value)}")

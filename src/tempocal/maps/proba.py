@@ -10,8 +10,8 @@ from tempocal.kernels.proba import sigmoid_affine, sigmoid_one_pass, softmax_one
 from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.links import Array, proba_from_logits
 from tempocal.maps.along_time import Curves, TemporalMap
-from tempocal.maps.binary import Line
 from tempocal.maps.multiclass import FittedMap, OneVsRest, Scale
+from tempocal.maps.one_class import Line
 
 # Rows that are mapped at once.
 BLOCK = 2**15

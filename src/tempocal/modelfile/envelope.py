@@ -17,7 +17,7 @@ _SECOND = re.compile(rb'  "schema": ([1-9][0-9]{0,8}),\n')
 _OTHERS = re.compile(rb'  "sha256": "([0-9a-f]{64})",\n  "content": (\{.*\})\n\}\n', re.DOTALL)
 
 
-def wrap(content: bytes) -> bytes:
+def wrap(content: bytes, schema: int = 1) -> bytes:
     r"""Return the bytes of a file with this content.
 
     Examples
@@ -33,7 +33,7 @@ def wrap(content: bytes) -> bytes:
     }
     """
     checksum = hashlib.sha256(content).hexdigest()
-    rest = f'  "schema": {SCHEMA},\n  "sha256": "{checksum}",\n  "content": '
+    rest = f'  "schema": {schema},\n  "sha256": "{checksum}",\n  "content": '
     return _FIRST + rest.encode() + content + b"\n}\n"
 
 

@@ -17,7 +17,11 @@ from tempocal.modelfile.schema import upgraded
 
 
 def write_document(
-    path: str | os.PathLike[str], content: Mapping[str, Any], *, limit: int = MAX_BYTES
+    path: str | os.PathLike[str],
+    content: Mapping[str, Any],
+    *,
+    limit: int = MAX_BYTES,
+    schema: int = 1,
 ) -> None:
     """Save `content` as a model file, all of it or nothing.
 
@@ -33,6 +37,8 @@ def write_document(
         last bit; dictionaries come back sorted by key.
     limit : int
         Most bytes that the file may have, as its reader will insist on.
+    schema : int
+        The lowest schema whose readers understand the content.
 
     Raises
     ------
@@ -63,7 +69,7 @@ def write_document(
         raise InputError(f"content must be a mapping, not {type(content).__name__}")
     plain = dict(content)
     require_plain(plain)
-    data = wrap("".join(lay_out(plain)).encode())
+    data = wrap("".join(lay_out(plain)).encode(), schema)
     if len(data) > limit:
         raise InputError(f"content takes {len(data)} bytes; the file may have {limit}")
     replace_file(name, data)

@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 
 from tempocal.errors import InputError
-from tempocal.formula.curves import choose_step, curve_along, numbers, seen_by
 from tempocal.formula.input_columns import read_scores, within
 from tempocal.formula.links import Expressions
-from tempocal.formula.maps import logits_of, logits_of_form, of_form, probabilities
-from tempocal.formula.nodes import Column, Condition, Every, Null, Where
+from tempocal.formula.nodes import Column, Every, Null, Where
 from tempocal.inputs import LARGEST_TIME
-from tempocal.maps import Curves, MapPerStep
+from tempocal.maps import TemporalMap
 from tempocal.predictor import Predictor
 
 
@@ -78,34 +76,17 @@ def _formula(
     read = read_scores(scores, model.inputs)
     clocks = tuple(Column(name) for name in time)
     valid = [read.valid, *(within(t, -LARGEST_TIME, LARGEST_TIME) for t in clocks)]
-    found, seen = _along_time(model.map, read.values, clocks, as_logits=as_logits)
+    fitted, z = model.map, read.values
+    if isinstance(fitted, TemporalMap):
+        found = fitted.logits(z, clocks) if as_logits else fitted.probabilities(z, clocks)
+        defined = fitted.is_defined(clocks)
+        valid += [] if defined is None else [defined]
+    else:
+        found = fitted.logits(z) if as_logits else fitted.probabilities(z)
     if as_logits and len(found) == len(model.classes) == 2:
         found = (found[1] - found[0],)
-    holds = Every((*valid, *seen)) if len(valid) + len(seen) > 1 else valid[0]
+    holds = Every(tuple(valid)) if len(valid) > 1 else valid[0]
     return tuple(Where(holds, each, Null()) for each in found)
-
-
-def _along_time(
-    fitted: object, z: Expressions, time: Expressions, *, as_logits: bool
-) -> tuple[Expressions, list[Condition]]:
-    """Return probabilities or calibrated logits, and where there are any."""
-    if isinstance(fitted, Curves):
-        curves = [curve_along(basis, time) for basis in fitted.bases]
-        pairs = zip(curves, fitted.tables, strict=True)
-        models = [[curve(numbers(column)) for column in table.T] for curve, table in pairs]
-        of = logits_of_form if as_logits else of_form
-        # All bases are alike but for their rates.
-        return of(fitted.form, models, z), _known(seen_by(fitted.bases[0], time))
-    of_map = logits_of if as_logits else probabilities
-    if isinstance(fitted, MapPerStep):
-        each = [of_map(one, z) for one in fitted.maps]
-        chosen = tuple(choose_step(fitted.basis, time[0], p) for p in zip(*each, strict=True))
-        return chosen, _known(seen_by(fitted.basis, time))
-    return of_map(fitted, z), []  # type: ignore[arg-type]
-
-
-def _known(seen: Condition | None) -> list[Condition]:
-    return [] if seen is None else [seen]
 
 
 def _require_count(names: Sequence[str], count: int, what: str) -> None:

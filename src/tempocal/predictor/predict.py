@@ -1,11 +1,12 @@
 """A fitted model that predicts, and knows nothing of how it was fitted."""
 
 from dataclasses import dataclass
-from typing import Any
+from os import PathLike
+from typing import Any, Self
 
 from numpy.typing import NDArray
 
-from tempocal.errors import InputError
+from tempocal.errors import InputError, ModelFileError
 from tempocal.inputs import (
     LARGEST_TIME,
     Inputs,
@@ -17,7 +18,9 @@ from tempocal.inputs import (
 )
 from tempocal.kernels.min_max import min_max
 from tempocal.links import Array
-from tempocal.maps import proba_at_once, proba_of_map
+from tempocal.maps import FittedMap, TemporalMap, proba_at_once, proba_of_map
+from tempocal.modelfile import read_document
+from tempocal.predictor.document import AutoDocument, ModelDocument, document_from
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Predictor:
         What the predictions to be calibrated must be.
     columns : int
         How many columns they must have.
-    map : callable
+    map : FittedMap or TemporalMap
         From logits, and times unless ``time_kinds`` is empty, to calibrated logits.
     time_kinds : tuple of str
         The kind of each clock; empty for a model that does not change along time.
@@ -44,8 +47,20 @@ class Predictor:
     classes: NDArray[Any]
     inputs: Inputs
     columns: int
-    map: Any
+    map: FittedMap | TemporalMap
     time_kinds: tuple[TimeKind, ...] = ()
+
+    @classmethod
+    def from_document(cls, document: ModelDocument) -> Self:
+        """Return what a document says about predicting."""
+        return cls(
+            document.name,
+            document.classes,
+            document.inputs,
+            document.logit_columns,
+            document.map,
+            document.time_kinds,
+        )
 
     def predict_proba(self, scores: Any, time: Any = None) -> Array:
         """Probability of each class, of shape (n, K), to the bit as the calibrator's own.
@@ -58,7 +73,7 @@ class Predictor:
             Times, of the kind that the fit had; None for a model without.
         """
         if self.inputs == "logits" and not self.time_kinds and time is None:
-            proba = proba_at_once(self.map, scores, self.columns)
+            proba = proba_at_once(self.map, scores, self.columns)  # type: ignore[arg-type]
             if proba is not None:
                 return proba
         logits = as_logits(scores, self.inputs, name=self.inputs)
@@ -83,6 +98,37 @@ class Predictor:
                 f"{self.inputs} must have {self.columns} column{'s' * (self.columns > 1)} as in "
                 f"the fit, but they have {columns}"
             )
+
+
+def read_model(path: str | PathLike[str]) -> Predictor:
+    """Read what a model file says about predicting.
+
+    Parameters
+    ----------
+    path : path-like
+        A file that ``save`` wrote, of any calibrator.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, of another kind, or written by a later version.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import tempocal as tc
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.json"
+    >>> tc.TemperatureScaling().fit([-1.0, 2.0, 0.5], [0, 1, 0]).save(path)
+    >>> read_model(path).classes
+    array([0, 1])
+    """
+    content = read_document(path, "model")
+    try:
+        document = document_from(content)
+        model = document.best if isinstance(document, AutoDocument) else document
+        return Predictor.from_document(model)
+    except ModelFileError as error:
+        raise type(error)(f"{path}: {error}") from error
 
 
 def moderate(times: Times) -> Times:

@@ -3,12 +3,16 @@
 A predictor has no rows. With arrays it makes rows in memory; with a table, expressions of columns.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.formula import links as symbolic
+from tempocal.formula.evaluate import evaluate_all
+from tempocal.formula.nodes import Column, Expression, Number, substitute
+from tempocal.formula.serialize import to_instructions
 from tempocal.inputs import Codes
 from tempocal.lazy import cached
 from tempocal.links import Array, Floats, log_features, log_odds, log_sigmoid, one_column
@@ -17,7 +21,47 @@ from tempocal.rows.sigmoid import BinaryRows
 from tempocal.rows.softmax_per_class import PerClassRows
 from tempocal.rows.softmax_shared import SharedRows
 
-# Features of the log-odds, one row each: themselves, log p, -log(1 - p), and 1.
+_ODDS = Column("odds")
+
+
+@dataclass(frozen=True)
+class OddsFunctions:
+    """Functions of the log-odds of a class, as formulas of the column ``odds``.
+
+    Two that are written alike are equal.
+    """
+
+    expressions: tuple[Expression, ...] = field(compare=False)
+    written: str
+
+    @classmethod
+    def of(cls, *expressions: Expression) -> Self:
+        """Take some formulas."""
+        return cls(expressions, repr([to_instructions(each) for each in expressions]))
+
+    def values(self, odds: Array, used: list[int]) -> list[Array]:
+        """Return some of the functions at some log-odds."""
+        if self == STANDARD:
+            return [_STANDARD_VALUES[k](odds) for k in used]
+        return evaluate_all([self.expressions[k] for k in used], {"odds": odds})
+
+    def formulas(self, odds: Expression) -> list[Expression]:
+        """Return the functions of log-odds that are a formula themselves."""
+        return substitute(self.expressions, {"odds": odds})
+
+
+# The log-odds themselves, log p, -log(1 - p), and 1.
+STANDARD = OddsFunctions.of(
+    _ODDS, symbolic.log_sigmoid(_ODDS), -symbolic.log_sigmoid(-_ODDS), Number(1.0)
+)
+_STANDARD_VALUES = (
+    lambda odds: odds,
+    log_sigmoid,
+    lambda odds: -log_sigmoid(-odds),
+    np.ones_like,
+)
+
+# Features as combinations of functions of the log-odds: one row for each function.
 Features = tuple[tuple[float, ...], ...]
 ODDS = ((1.0,), (0.0,), (0.0,), (0.0,))
 LINE = ((1.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 1.0))
@@ -29,18 +73,21 @@ class Sigmoid:
 
     Attributes
     ----------
-    features : tuple of tuples, 4 x coefficients
-        How features make up what each coefficient multiplies.
+    features : tuple of tuples, functions x coefficients
+        How functions of the log-odds make up what each coefficient multiplies.
     of_class : int
         The class; of two, the second.
     low, high : float
         Targets of rows of other classes and of this one.
+    functions : OddsFunctions
+        Functions of the log-odds, of which the last is 1.
     """
 
     features: Features
     of_class: int = 1
     low: float = 0.0
     high: float = 1.0
+    functions: OddsFunctions = STANDARD
 
     @property
     def n_coefficients(self) -> int:
@@ -56,11 +103,11 @@ class Sigmoid:
 
     def design(self, scores: "LabelledLogits") -> Floats:
         """Return what each coefficient multiplies, of shape (coefficients, n)."""
-        if self.features == ODDS and scores.given.ndim == 1:
+        if self.features == ODDS and self.functions == STANDARD and scores.given.ndim == 1:
             return scores.given[None]
         odds = scores.odds[self.of_class]
         used = [k for k, row in enumerate(self.features) if any(row)]
-        parts = [_FEATURES[k](odds) for k in used]
+        parts = self.functions.values(odds, used)
         form = tuple(self.features[k] for k in used)
         if form == ((1.0,),):
             return parts[0][None]
@@ -154,11 +201,3 @@ class LabelledLogits:
             else:
                 self._odds = list(np.ascontiguousarray(log_odds(self.logits).T))
         return self._odds
-
-
-_FEATURES = (
-    lambda odds: odds,
-    log_sigmoid,
-    lambda odds: -log_sigmoid(-odds),
-    np.ones_like,
-)

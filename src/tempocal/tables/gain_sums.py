@@ -6,10 +6,9 @@ import narwhals as nw
 import numpy as np
 
 from tempocal.formula.links import Expressions, log
-from tempocal.formula.maps import from_logits, of_form, probabilities
 from tempocal.formula.nodes import Column, Expression, Number, clamp, total
 from tempocal.links import Array
-from tempocal.maps import FittedMap
+from tempocal.maps import FittedMap, Form, from_logits
 from tempocal.tables.computed_columns import with_formulas
 from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.labeled_table import LabeledTable
@@ -47,11 +46,11 @@ class GainSums:
 
 def gains_of_map(labeled: LabeledTable, finest_keys: FinestKeys, fitted: FittedMap) -> GainSums:
     """Sum the gains of a map that is constant in time."""
-    return _sum_gains(labeled, finest_keys.frame, probabilities(fitted, _logits(labeled)))
+    return _sum_gains(labeled, finest_keys.frame, fitted.probabilities(_logits(labeled)))
 
 
 def gains_of_form(
-    labeled: LabeledTable, finest_keys: FinestKeys, form: str, parameters: list[Array]
+    labeled: LabeledTable, finest_keys: FinestKeys, form: Form, parameters: list[Array]
 ) -> GainSums:
     """Sum the gains of a map whose parameters, (keys, p) for each model, vary by key."""
     mapped = mapped_probabilities(form, parameters, labeled)
@@ -67,10 +66,10 @@ def parameter_columns(parameters: list[Array]) -> Columns:
     }
 
 
-def mapped_probabilities(form: str, parameters: list[Array], labeled: LabeledTable) -> Expressions:
+def mapped_probabilities(form: Form, parameters: list[Array], labeled: LabeledTable) -> Expressions:
     """Probability of each class, from the parameter columns of a row."""
     models = [[Column(name) for name in own] for own in _names(parameters)]
-    return of_form(form, models, _logits(labeled))
+    return from_logits(form.logits(models, _logits(labeled)))
 
 
 def _names(parameters: list[Array]) -> list[list[str]]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
+from tempocal.maps import Form
 from tempocal.tables.computed_columns import with_formulas
 from tempocal.tables.exact_sums import MAX_PAIRS
 from tempocal.tables.finest_keys import FinestKeys
@@ -23,7 +24,7 @@ class MappedRows:
     labeled: LabeledTable
     finest_keys: FinestKeys
     clusters: GroupIds
-    form: str
+    form: Form
     parameters: list[Array]
 
     def losses(self) -> tuple[Array, Array]:

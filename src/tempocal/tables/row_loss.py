@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
-from tempocal.formula.links import Expressions, log, log_odds, log_sigmoid
-from tempocal.formula.maps import log_features
+from tempocal.formula.links import Expressions, log, log_features, log_odds
 from tempocal.formula.nodes import (
     AtMost,
     Column,
@@ -129,11 +128,12 @@ def odds_of_class(z: Expressions, k: int) -> Expression:
 
 
 def _features(predictor: Sigmoid, odds: Expression) -> list[Expression]:
-    known = (odds, log_sigmoid(odds), -log_sigmoid(-odds), Number(1.0))
-    columns = zip(*predictor.features, strict=True)
+    functions = predictor.functions.formulas(odds)
     return [
-        total(each if a == 1.0 else each * a for a, each in zip(column, known, strict=True) if a)
-        for column in columns
+        total(
+            each if a == 1.0 else each * a for a, each in zip(column, functions, strict=True) if a
+        )
+        for column in zip(*predictor.features, strict=True)
     ]
 
 

@@ -9,25 +9,27 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from tempocal.calibrators import (
-    BetaCalibration,
-    Identity,
-    PlattScaling,
-    TemperatureScaling,
-    VectorScaling,
-)
 from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.beta import BetaCalibration
+from tempocal.calibrators.document import write_model
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.from_table import prepare_table_fit, with_table_details
+from tempocal.calibrators.identity import Identity
+from tempocal.calibrators.platt import PlattScaling
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_needs import TableNeeds
-from tempocal.curves import Constant, Curve, ExponentialDecay, RandomWalk, Spline
+from tempocal.calibrators.temperature import TemperatureScaling
+from tempocal.calibrators.vector import VectorScaling
+from tempocal.curves.constant import Constant
+from tempocal.curves.curve import Curve
+from tempocal.curves.exponential import ExponentialDecay
+from tempocal.curves.random_walk import RandomWalk
+from tempocal.curves.spline import Spline
 from tempocal.errors import InputError, warn_user
 from tempocal.inputs import Inputs, check_positive_int, check_seed
-from tempocal.modelfile import write_document
-from tempocal.predictor.entries import TimeColumn
+from tempocal.predictor.document import TimeColumn
 from tempocal.tables.column_names import Names
-from tempocal.temporal.auto_document import auto_to_content
+from tempocal.temporal.auto_document import auto_to_document, restore_auto
 from tempocal.temporal.base import TemporalBase
 from tempocal.temporal.calibrator import TemporalCalibrator
 from tempocal.temporal.comparison import Comparison, compare
@@ -247,7 +249,7 @@ class AutoTemporalCalibrator(TemporalBase):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the chosen model and the comparison to a file, to be read by `tempocal.load`."""
         check_is_fitted(self, "map_")
-        write_document(path, auto_to_content(self))
+        write_model(path, auto_to_document(self), restore_auto)
 
     def as_temporal(self) -> list[TemporalCalibrator]:
         """Return the given candidates, each as a `TemporalCalibrator`."""

@@ -1,16 +1,18 @@
 """A fitted `AutoTemporalCalibrator` as a document of names and numbers, and back."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tempocal.calibrators.document import read_out, spell_out
+from tempocal.calibrators.summary_document import read_out, spell_out
 from tempocal.errors import DamagedModelFileError
 from tempocal.modelfile.labels import labels_from_dict, labels_to_dict
-from tempocal.predictor.entries import KEYS_OF_CHOICE, require_keys
+from tempocal.predictor.document import AutoDocument, require_keys
 from tempocal.temporal.comparison import Candidate, Comparison
-from tempocal.temporal.document import parameters_to_dict, to_content
-from tempocal.temporal.reading import from_content, parameters_from_dict
-from tempocal.version import __version__
+from tempocal.temporal.document import (
+    parameters_from_dict,
+    parameters_to_dict,
+    restore_along_time,
+    to_document,
+)
 
 if TYPE_CHECKING:
     from tempocal.temporal.auto import AutoTemporalCalibrator
@@ -19,33 +21,27 @@ _SETTINGS = {"folds": int, "seed": int}
 _FITTED = ("classes_", "map_", "bands_", "time_kinds_", "n_features_in_")
 
 
-def auto_to_content(auto: "AutoTemporalCalibrator") -> dict[str, Any]:
-    """Return what the file of a fitted `AutoTemporalCalibrator` holds."""
-    best = to_content(auto.best_)
-    return {
-        "calibrator": "AutoTemporalCalibrator",
-        "written_by": f"tempocal {__version__}",
-        "parameters": {
-            "candidates": _candidates_to_list(auto),
-            "folds": int(auto.folds),
-            "seed": int(auto.seed),
-            "progress": auto.progress,
-            "inputs": auto.inputs,
-            "classes": None if auto.classes is None else labels_to_dict(auto.classes_),
-            "time_column": best["parameters"]["time_column"],
-        },
-        "best": best,
-        "comparison": spell_out(auto.comparison_.to_dicts()),
+def auto_to_document(auto: "AutoTemporalCalibrator") -> AutoDocument:
+    """Return the document of a fitted `AutoTemporalCalibrator`."""
+    best = to_document(auto.best_)
+    parameters = {
+        "candidates": _candidates_to_list(auto),
+        "folds": int(auto.folds),
+        "seed": int(auto.seed),
+        "progress": auto.progress,
+        "inputs": auto.inputs,
+        "classes": None if auto.classes is None else labels_to_dict(auto.classes_),
+        "time_column": best.parameters["time_column"],
     }
+    return AutoDocument(parameters, best, spell_out(auto.comparison_.to_dicts()))
 
 
-def auto_from_content(content: Mapping[str, Any]) -> "AutoTemporalCalibrator":
-    """Return the calibrator that `auto_to_content` described."""
+def restore_auto(document: AutoDocument) -> "AutoTemporalCalibrator":
+    """Return the calibrator that `auto_to_document` described."""
     from tempocal.temporal.auto import AutoTemporalCalibrator  # noqa: PLC0415 - it saves itself
 
-    require_keys(content, KEYS_OF_CHOICE)
-    best = from_content(content["best"])
-    auto = AutoTemporalCalibrator(**_settings(content["parameters"]))
+    best = restore_along_time(document.best)
+    auto = AutoTemporalCalibrator(**_settings(document.parameters))
     if auto.time_column != best.time_column or auto.inputs != best.inputs:
         raise DamagedModelFileError("the settings are not those of the chosen candidate")
     auto.best_ = best
@@ -53,7 +49,7 @@ def auto_from_content(content: Mapping[str, Any]) -> "AutoTemporalCalibrator":
         setattr(auto, name, getattr(best, name))
     if hasattr(best, "feature_names_in_"):
         auto.feature_names_in_ = best.feature_names_in_
-    auto.comparison_ = _comparison(read_out(content["comparison"]), best.summary_.n_groups)
+    auto.comparison_ = _comparison(read_out(document.comparison), best.summary_.n_groups)
     auto.summary_ = auto._with_choice(best.summary_)
     return auto
 

@@ -22,15 +22,13 @@ from tempocal.inputs import (
 )
 from tempocal.links import Array, log_proba_from_logits
 from tempocal.maps import (
-    Band,
+    AnyBand,
     Curves,
     ExponentialBasis,
-    StepBand,
     TemporalMap,
-    numbers_by_name,
     proba_of_map,
 )
-from tempocal.predictor.entries import TimeColumn
+from tempocal.predictor.document import TimeColumn
 from tempocal.tables.column_roles import ColumnRoles
 from tempocal.tables.labeled_table import LabeledTable, read_labeled_table
 from tempocal.temporal.fit_along_time import TemporalFitResult
@@ -79,7 +77,7 @@ class TemporalBase(Calibrator):
 
     time_column: TimeColumn | None
     map_: TemporalMap  # type: ignore[assignment]
-    bands_: tuple[Band | StepBand, ...]
+    bands_: tuple[AnyBand, ...]
     time_kinds_: tuple[TimeKind, ...]
 
     def decision_function(self, logits: Any, time: Any = None) -> Array:
@@ -141,7 +139,7 @@ class TemporalBase(Calibrator):
         center = self.map_.parameters(times)
         deviations = [np.sqrt(np.maximum(band.variance(times), 0.0)) for band in self.bands_]
         assert isinstance(self.map_, Curves)
-        deviation = numbers_by_name(self.map_.form, deviations)
+        deviation = self.map_.map_form.parameters(deviations)
         n_groups = self._n_effective_groups()
         quantile = _t_quantile(level, n_groups)
         return {

@@ -6,9 +6,9 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from tempocal.calibrators import TemperatureScaling
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.check_rows import CheckedRows, ensure_array_like
+from tempocal.calibrators.document import write_model
 from tempocal.calibrators.from_table import prepare_table_fit, with_table_details
 from tempocal.calibrators.online_state import (
     PartialFit,
@@ -22,13 +22,16 @@ from tempocal.calibrators.online_state import (
 from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.calibrators.shrinkage import Shrinkage
 from tempocal.calibrators.table_needs import TableNeeds
-from tempocal.curves import Constant, Curve, ExponentialDecay
+from tempocal.calibrators.temperature import TemperatureScaling
+from tempocal.curves.constant import Constant
+from tempocal.curves.curve import Curve
+from tempocal.curves.exponential import ExponentialDecay
 from tempocal.errors import InputError
 from tempocal.inputs import Times, require_same_kind
-from tempocal.predictor.entries import TimeColumn
+from tempocal.predictor.document import TimeColumn
 from tempocal.tables.column_names import Names
 from tempocal.temporal.base import TemporalBase
-from tempocal.temporal.document import save
+from tempocal.temporal.document import restore_along_time, to_document
 from tempocal.temporal.fit_along_time import fit_along_time, one_blas_thread, with_shrinkage
 from tempocal.temporal.update import update_along_time
 
@@ -281,7 +284,7 @@ class TemporalCalibrator(TemporalBase):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted calibrator to a model file, to be read back by `tempocal.load`."""
         check_is_fitted(self, "map_")
-        save(self, path)
+        write_model(path, to_document(self), restore_along_time)
 
     @property
     def inputs(self) -> Any:  # type: ignore[override]

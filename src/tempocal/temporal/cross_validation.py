@@ -10,7 +10,7 @@ import numpy as np
 
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.fit_data import FitData
-from tempocal.curves import Curve
+from tempocal.curves.curve import Curve
 from tempocal.errors import NoFiniteOptimumError, TempocalWarning, TooManyCoefficientsError
 from tempocal.inputs import Codes
 from tempocal.maps import TemporalMap

@@ -8,12 +8,12 @@ import numpy as np
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.parametric import Family, LinearModel, fit_alone
 from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, check_solution
-from tempocal.curves import Rates, Shape, Track
+from tempocal.curves.curve import Rates, Shape, Track
 from tempocal.errors import NoFiniteOptimumError, TooManyCoefficientsError
 from tempocal.inputs import Codes, Groups
 from tempocal.lazy import cached
 from tempocal.links import Array
-from tempocal.maps import Basis, BinBasis, ConstantBasis, Curves, StepBasis
+from tempocal.maps import Basis, BinBasis, ConstantBasis, Curves, StepBasis, curves_of
 from tempocal.solve import (
     FixedStrengths,
     Penalty,
@@ -114,7 +114,7 @@ def update_models(
 
 def to_curves(family: Family, fitted: Sequence[CurveFit]) -> Curves:
     """Combine the fitted models into one map."""
-    return Curves(
+    return curves_of(
         family.form, tuple(one.basis for one in fitted), tuple(one.table for one in fitted)
     )
 

@@ -1,38 +1,45 @@
-"""A fitted calibrator along time as a document of names and numbers, and as a file."""
+"""From a fitted calibrator along time to the document of its model file, and back."""
 
-from collections.abc import Mapping
-from dataclasses import fields
-from os import PathLike
-from reprlib import repr as shown
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from tempocal import calibrators, curves
-from tempocal.calibrators.document import plain, settings_to_dict
-from tempocal.calibrators.document import to_content as common_content
-from tempocal.curves import Curve
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.document import (
+    construct,
+    plain,
+    require_map_of,
+    require_same_classes,
+    restore_fit,
+    settings_to_dict,
+)
+from tempocal.calibrators.document import to_document as common_document
+from tempocal.calibrators.fit_data import FitData
+from tempocal.calibrators.identity import Identity
+from tempocal.calibrators.parametric import ParametricCalibrator
+from tempocal.calibrators.shrinkage import check_shrinkage
+from tempocal.curves.constant import Constant
+from tempocal.curves.document import curve_from_dict, curve_to_dict
 from tempocal.errors import DamagedModelFileError, InputError
-from tempocal.maps import to_dict
-from tempocal.modelfile import write_document
+from tempocal.maps import MapPerStep, StepBand, curves_of, to_dict
+from tempocal.predictor.document import ALONG_TIME, ModelDocument, require_keys, time_column_from
+from tempocal.registry import kind_of
 
 if TYPE_CHECKING:
     from tempocal.temporal.calibrator import TemporalCalibrator
 
-
-def save(calibrator: "TemporalCalibrator", path: str | PathLike[str]) -> None:
-    """Write a fitted calibrator along time to a model file."""
-    write_document(path, to_content(calibrator))
+_PARAMETERS = {"calibrator", "curve", "shrinkage", "time_column"}
 
 
-def to_content(calibrator: "TemporalCalibrator") -> dict[str, Any]:
-    """Return what the file of a fitted calibrator along time holds."""
-    return {
-        **common_content(calibrator, parameters_to_dict(calibrator, calibrator.classes_)),
-        "bands": [to_dict(band) for band in calibrator.bands_],
-        "time_kinds": list(calibrator.time_kinds_),
-    }
+def to_document(calibrator: "TemporalCalibrator") -> ModelDocument:
+    """Return the document of a fitted calibrator along time."""
+    return common_document(
+        calibrator,
+        parameters_to_dict(calibrator, calibrator.classes_),
+        bands=tuple(calibrator.bands_),
+        time_kinds=tuple(calibrator.time_kinds_),
+    )
 
 
 def parameters_to_dict(calibrator: "TemporalCalibrator", classes: NDArray[Any]) -> dict[str, Any]:
@@ -40,8 +47,7 @@ def parameters_to_dict(calibrator: "TemporalCalibrator", classes: NDArray[Any]) 
     inner, curve = calibrator.calibrator, calibrator.curve
     kind = None
     if inner is not None:
-        settings = settings_to_dict(inner, classes)
-        kind = {"kind": _own_name(inner, calibrators), "parameters": settings}
+        kind = {"kind": kind_of(type(inner)), "parameters": settings_to_dict(inner, classes)}
     return {
         "calibrator": kind,
         "curve": None if curve is None else curve_to_dict(curve),
@@ -50,61 +56,87 @@ def parameters_to_dict(calibrator: "TemporalCalibrator", classes: NDArray[Any]) 
     }
 
 
-def curve_to_dict(curve: Curve) -> dict[str, Any]:
-    """Return ``{"kind": name, field: setting, ...}``; the curves of a surface are nested."""
-    content: dict[str, Any] = {"kind": _own_name(curve, curves)}
-    for name, wanted in _settings_of(type(curve)).items():
-        value = plain(getattr(curve, name))
-        content[name] = curve_to_dict(value) if wanted is Curve else value
-        if wanted is not Curve and not _is_a(value, wanted):
-            raise InputError(f"{curve!r} cannot be saved: {name} is {shown(value)}")
-    return content
+def restore_along_time(document: ModelDocument) -> "TemporalCalibrator":
+    """Return the calibrator along time that `to_document` described."""
+    if document.calibrator != ALONG_TIME:
+        raise DamagedModelFileError(f"{document.calibrator!r:.80} is no TemporalCalibrator")
+    calibrator = parameters_from_dict(document.parameters)
+    _require_valid(calibrator, document)
+    restore_fit(calibrator, document)
+    calibrator.bands_ = document.bands
+    calibrator.time_kinds_ = document.time_kinds
+    return calibrator
 
 
-def curve_from_dict(content: Any, *, clocks: tuple[int, ...] = (1, 2)) -> Curve:
-    """Return the curve that `curve_to_dict` described; anything else is refused."""
-    name = content.get("kind") if isinstance(content, Mapping) else None
-    kind: Any = getattr(curves, name, None) if name in curves.__all__ else None
-    # The base of the curves is no curve itself.
-    if not (isinstance(kind, type) and issubclass(kind, Curve) and kind is not Curve):
-        raise DamagedModelFileError(f"there is no such curve: {shown(content)}")
-    wanted = _settings_of(kind)
-    if set(content) != {"kind", *wanted}:
-        raise DamagedModelFileError(
-            f"a {name} needs {sorted(wanted)}, but the file has {sorted(map(str, content))}"
+def parameters_from_dict(parameters: Any) -> "TemporalCalibrator":
+    """Return the calibrator, not yet fitted, that `parameters_to_dict` described."""
+    from tempocal.temporal.calibrator import TemporalCalibrator  # noqa: PLC0415 - it saves itself
+
+    require_keys(parameters, _PARAMETERS)
+    inner, curve = parameters["calibrator"], parameters["curve"]
+    if inner is not None:
+        require_keys(inner, {"kind", "parameters"})
+    return TemporalCalibrator(
+        None if inner is None else construct(inner["kind"], inner["parameters"]),
+        None if curve is None else curve_from_dict(curve),
+        shrinkage=_shrinkage(parameters["shrinkage"]),
+        time_column=time_column_from(parameters["time_column"]),
+    )
+
+
+def _shrinkage(value: Any) -> Any:
+    try:
+        if value is not None:
+            check_shrinkage(value)
+    except (InputError, OverflowError) as error:
+        raise DamagedModelFileError(str(error)) from error
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _require_valid(calibrator: "TemporalCalibrator", document: ModelDocument) -> None:
+    """Refuse a document that no fit of its calibrator could have left behind."""
+    inner, curve = calibrator._parts()
+    clocks = len(document.time_kinds)
+    # Nothing changes along a constant, whatever the number of clocks.
+    if curve.n_clocks != clocks and not isinstance(curve, Constant):
+        raise DamagedModelFileError(f"{curve!r} does not go along {clocks} clocks")
+    require_same_classes(inner, document.classes)
+    for fitted in document.maps:
+        require_map_of(inner, fitted)
+    if not _is_made_by(inner, document):
+        raise DamagedModelFileError(f"{inner!r} does not make such a map")
+    if not _are_bands_of(document.bands, document.map):
+        raise DamagedModelFileError("the bands are not those of the map")
+
+
+def _is_made_by(inner: Calibrator, document: ModelDocument) -> bool:
+    """Tell whether a map has the form, and as many numbers, as the calibrator's."""
+    fitted: Any = document.map
+    if isinstance(fitted, MapPerStep):
+        return not isinstance(inner, ParametricCalibrator | Identity)
+    if not isinstance(inner, ParametricCalibrator):
+        return isinstance(inner, Identity) and fitted.form == "scale"
+    columns, n_classes = document.logit_columns, len(document.classes)
+    logits = np.zeros((n_classes, columns) if columns > 1 else n_classes)
+    rows = FitData(logits, np.arange(n_classes), None, None, n_classes)
+    try:
+        family = inner._family(rows)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DamagedModelFileError(f"{inner!r:.80} cannot be fitted: {error}") from error
+    widths = [len(model.numbers(model.identity)) for model in family.models]
+    same_form = to_dict(curves_of(family.form, fitted.bases, fitted.tables)) == to_dict(fitted)
+    return same_form and [table.shape[1] for table in fitted.tables] == widths
+
+
+def _are_bands_of(bands: Any, fitted: Any) -> bool:
+    if isinstance(fitted, MapPerStep):
+        return not bands
+    return len(bands) == len(fitted.tables) and all(
+        to_dict(band.basis) == to_dict(basis)
+        and (
+            band.deviations.shape == table.shape
+            if isinstance(band, StepBand)
+            else np.array_equal(band.table, table)
         )
-    values = {setting: _read(content[setting], kinds) for setting, kinds in wanted.items()}
-    curve: Curve = kind(**values)
-    if curve.n_clocks not in clocks:
-        raise DamagedModelFileError(f"a {name} along two clocks cannot be part of another curve")
-    return curve
-
-
-def _read(value: Any, wanted: Any) -> Any:
-    if wanted is Curve:
-        return curve_from_dict(value, clocks=(1,))
-    if not _is_a(value, wanted):
-        raise DamagedModelFileError(f"a setting of the curve is not of its kind: {shown(value)}")
-    return value
-
-
-def _settings_of(kind: type) -> dict[str, Any]:
-    hints = get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind)}
-
-
-def _is_a(value: Any, wanted: Any) -> bool:
-    """Tell whether a setting is what its annotation says; a bool is no number."""
-    if get_origin(wanted) is Literal:
-        return isinstance(value, str) and value in get_args(wanted)
-    if get_args(wanted):
-        return any(_is_a(value, one) for one in get_args(wanted))
-    return type(value) is wanted or (wanted is float and type(value) is int)
-
-
-def _own_name(part: Any, package: ModuleType) -> str:
-    """Name of a class of this library; of another nothing could be read back."""
-    name = type(part).__name__
-    if getattr(package, name, None) is not type(part):
-        raise InputError(f"{part!r} cannot be saved: {name} is not one of tempocal's own classes")
-    return name
+        for band, basis, table in zip(bands, fitted.bases, fitted.tables, strict=True)
+    )

@@ -4,7 +4,7 @@ import numpy as np
 
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.table_fit_data import TableFitData
-from tempocal.curves import PerStep
+from tempocal.curves.per_step import PerStep
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.tables.losses_by_key import MappedRows

@@ -1,21 +1,15 @@
 """From a model file back to a fitted calibrator, along time or not."""
 
-from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Any
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.loading import restore
-from tempocal.errors import DamagedModelFileError
+from tempocal.calibrators.document import restore
+from tempocal.errors import ModelFileError
 from tempocal.modelfile import read_document
-from tempocal.temporal.auto_document import auto_from_content
-from tempocal.temporal.reading import from_content
-
-# Every other name is that of a calibrator which knows no time, or is refused.
-_READERS: dict[str, Callable[[Mapping[str, Any]], Calibrator]] = {
-    "AutoTemporalCalibrator": auto_from_content,
-    "TemporalCalibrator": from_content,
-}
+from tempocal.predictor.document import ALONG_TIME, AutoDocument, document_from
+from tempocal.temporal.auto_document import restore_auto
+from tempocal.temporal.document import restore_along_time
 
 
 def load(path: str | PathLike[str]) -> Any:
@@ -34,7 +28,8 @@ def load(path: str | PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is damaged, of another kind, or written by a later version.
+        If the file is damaged, of another kind, written by a later version, or has a curve or a
+        calibrator that is defined in a module which has not been imported.
 
     Examples
     --------
@@ -47,8 +42,13 @@ def load(path: str | PathLike[str]) -> Any:
     """
     content = read_document(path, "model")
     try:
-        name = content.get("calibrator")
-        read = _READERS.get(name, restore) if isinstance(name, str) else restore
-        return read(content)
-    except DamagedModelFileError as error:
-        raise DamagedModelFileError(f"{path}: {error}") from error
+        return _restore(content)
+    except ModelFileError as error:
+        raise type(error)(f"{path}: {error}") from error
+
+
+def _restore(content: dict[str, Any]) -> Calibrator:
+    document = document_from(content)
+    if isinstance(document, AutoDocument):
+        return restore_auto(document)
+    return restore_along_time(document) if document.calibrator == ALONG_TIME else restore(document)

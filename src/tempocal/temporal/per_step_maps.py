@@ -6,7 +6,7 @@ import numpy as np
 
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.fit_data import FitData
-from tempocal.curves import Curve, Track
+from tempocal.curves.curve import Curve, Track
 from tempocal.errors import InputError
 from tempocal.maps import BinBasis, MapPerStep, StepBasis
 

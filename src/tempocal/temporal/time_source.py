@@ -8,7 +8,7 @@ import numpy as np
 from tempocal.errors import InputError
 from tempocal.inputs import Times, as_array, check_time
 from tempocal.kernels.min_max import min_max
-from tempocal.predictor.entries import TimeColumn
+from tempocal.predictor.document import TimeColumn
 from tempocal.predictor.predict import moderate
 
 

@@ -10,8 +10,10 @@ from tempocal.calibrators.online_state import OnlineState
 from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.calibrators.standardization import StandardizationCache
 from tempocal.calibrators.summary import Summary
-from tempocal.curves import Constant, Curve, PerStep, Shape, Track
+from tempocal.curves.constant import Constant
+from tempocal.curves.curve import Curve, Shape, Track
 from tempocal.curves.grid import Grid, fine, pairs
+from tempocal.curves.per_step import PerStep
 from tempocal.errors import InputError
 from tempocal.inputs import Codes
 from tempocal.links import Array
@@ -42,7 +44,7 @@ def update_along_time(
         standardizations=StandardizationCache(state.standardization_by_model),
     )
     family = calibrator._family(data)
-    if family.form != fitted.form:
+    if family.form.name != fitted.form:
         raise InputError("the calibrator is not the one of the first call: fit again to change it")
     models = update_models(family, track, state.posteriors, calibrator.shrinkage, data.groups)
     inferences = [

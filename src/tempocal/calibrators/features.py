@@ -1,0 +1,109 @@
+"""Base of the calibrators that are linear in features of the log-odds, each given as a formula."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tempocal.calibrators.fit_data import FitData
+from tempocal.calibrators.parametric import Family, LinearModel, ParametricCalibrator, linear_model
+from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage
+from tempocal.calibrators.standardized_features import standardized_sigmoid
+from tempocal.errors import InputError
+from tempocal.formula.nodes import Column, Expression, Number
+from tempocal.inputs import Inputs
+from tempocal.maps import FeatureForm, OneVsRest
+from tempocal.maps.one_class import require_features
+from tempocal.rows import OddsFunctions, Sigmoid
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A function of the log-odds, and what its coefficient may be.
+
+    Attributes
+    ----------
+    name : str
+        What the coefficient is called, in ``parameters_at`` and in summaries.
+    value : Expression
+        The function: a formula of the log-odds.
+    identity : float
+        The coefficient that changes nothing, towards which it is shrunk.
+    lower : float
+        The least that the coefficient may be.
+    """
+
+    name: str
+    value: Expression
+    identity: float = 0.0
+    lower: float = -np.inf
+
+
+class FeatureCalibrator(ParametricCalibrator, registered=False):
+    """Base of the calibrators whose calibrated log-odds are linear in features of the log-odds.
+
+    For two classes it is one model, for more one for each class against the rest. A bias is
+    always among the features: it is the last coefficient, called "bias".
+
+    Parameters
+    ----------
+    shrinkage : "auto", float or pair of floats, default="auto"
+        Penalty on the coefficients of features and on the bias, towards changing nothing: one
+        strength for both or one each; see `TemperatureScaling`.
+    inputs : {"logits", "proba"}, default="logits"
+        What the predictions are.
+    classes : array-like, default=None
+        The class of each column, in order; needed where ``y`` lacks one.
+    """
+
+    map_: OneVsRest
+
+    def __init__(
+        self,
+        *,
+        shrinkage: Shrinkage = "auto",
+        inputs: Inputs = "logits",
+        classes: ArrayLike | None = None,
+    ) -> None:
+        self.shrinkage = shrinkage
+        self.inputs = inputs
+        self.classes = classes
+
+    @abstractmethod
+    def features(self, odds: Expression) -> Sequence[Feature]:
+        """Return the features, without the bias.
+
+        Parameters
+        ----------
+        odds : Expression
+            The log-odds of a class. It takes ``+ - * /`` and the functions of `tempocal.extend`.
+        """
+
+    def _family(self, data: FitData) -> Family:
+        features = (*self.features(Column("odds")), Feature("bias", Number(1.0)))
+        values = tuple(feature.value for feature in features)
+        names = tuple(feature.name for feature in features)
+        try:
+            require_features(values, names)
+        except ValueError as error:
+            raise InputError(f"{type(self).__name__} cannot be fitted: {error}") from error
+        models = tuple(self._model(data, k, features) for k in data.one_vs_rest_classes)
+        return Family(models, form=FeatureForm(values, names))
+
+    def _model(self, data: FitData, of_class: int, features: tuple[Feature, ...]) -> LinearModel:
+        biases = np.arange(len(features)) == len(features) - 1
+        functions = OddsFunctions.of(*(feature.value for feature in features))
+        each = tuple(map(tuple, np.eye(len(features)).tolist()))
+        predictor, standardization = Sigmoid(each, of_class, functions=functions), None
+        if check_shrinkage(self.shrinkage) is None:
+            number = data.one_vs_rest_classes.index(of_class)
+            predictor, standardization = standardized_sigmoid(data, predictor, biases, number)
+        model = linear_model(
+            data.rows_factory(predictor),
+            identity=[feature.identity for feature in features],
+            biases=biases,
+            lower=[feature.lower for feature in features],
+        )
+        return model.standardized(standardization)

@@ -1,0 +1,44 @@
+"""Slope, curvature and bias on the log-odds."""
+
+from collections.abc import Sequence
+
+from tempocal.calibrators.features import Feature, FeatureCalibrator
+from tempocal.formula.nodes import Expression, absolute
+
+
+class QuadraticScaling(FeatureCalibrator):
+    """Calibrated log-odds ``slope * z + curvature * z * |z| + bias``; monotone.
+
+    Slope and curvature are at least 0, so that ranks stay as they are. The curvature mends
+    predictions that are right near one half and too timid, or ever less timid, far from it.
+
+    Parameters
+    ----------
+    shrinkage : "auto", float or pair of floats, default="auto"
+        Penalty on the slope towards 1, on the curvature towards 0 (one strength for both) and on
+        the bias towards 0; see `TemperatureScaling`.
+    inputs : {"logits", "proba"}, default="logits"
+        What the predictions are.
+    classes : array-like, default=None
+        The class of each column, in order; needed where ``y`` lacks one.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The classes, in the order of the columns of `predict_proba`.
+
+    Examples
+    --------
+    >>> import tempocal as tc
+    >>> matches = tc.datasets.simulate_match(500)
+    >>> cal = tc.QuadraticScaling().fit(matches.logits, matches.label, groups=matches.sequence)
+    >>> list(cal.summary().details)[:3]
+    ['slope', 'curvature', 'bias']
+    """
+
+    def features(self, odds: Expression) -> Sequence[Feature]:
+        """Return the log-odds and their signed square."""
+        return (
+            Feature("slope", odds, identity=1.0, lower=0.0),
+            Feature("curvature", odds * absolute(odds), lower=0.0),
+        )

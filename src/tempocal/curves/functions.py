@@ -1,0 +1,87 @@
+"""Base of the curves that are combinations of a few given functions of time.
+
+A subclass writes its functions once, as formulas. Arrays, SQL, ONNX, torch, data frames and the
+scorer are made of these, and they are saved with the model.
+"""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tempocal.curves.bulk import within_bulk
+from tempocal.curves.curve import Curve, Shape, Track
+from tempocal.curves.grid import Ends, Grid, fine
+from tempocal.errors import InputError
+from tempocal.formula.nodes import Column, Expression
+from tempocal.links import Array
+from tempocal.maps import ConstantBasis, ExpressionBasis
+
+# Times over which the penalty towards the identity is averaged.
+PENALIZED_TIMES = 256
+
+
+@dataclass(frozen=True)
+class TimeRange:
+    """The times that a curve is fitted along: the first, the (weighted) median and the last."""
+
+    first: float
+    median: float
+    last: float
+
+
+class FunctionCurve(Curve):
+    """Base of the curves that are linear combinations of given functions of time.
+
+    Functions must be positive and sum to 1 at all times of the fit, so that a curve lies between
+    its smallest and its largest coefficient. Beyond the times of the fit the curve is held.
+    """
+
+    @abstractmethod
+    def functions(self, time: Expression, times: TimeRange) -> Sequence[Expression]:
+        """Return the functions as formulas of time.
+
+        Parameters
+        ----------
+        time : Expression
+            The time of a row. It takes ``+ - * /`` and the functions of `tempocal.extend`.
+        times : TimeRange
+            The times of the fit.
+        """
+
+    @property
+    def spans_range(self) -> bool:
+        """Whether one time far away changes the curve at all others."""
+        return True
+
+    def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
+        """Lay the curve along the times, but for a few that lie absurdly far away."""
+        return within_bulk(self._lay, times, weights, ends)
+
+    def _lay(self, times: Array, weights: Array | None, ends: Ends | None) -> Track:
+        grid = fine(times, weights, ends=ends)
+        first, last = float(grid.times[0]), float(grid.times[-1])
+        if first == last:
+            only = Shape(ConstantBasis(), level=np.ones(1))
+            return Track(grid, lambda rates: only)
+        basis = self._basis(TimeRange(first, _median(grid), last))
+        values = basis(np.linspace(first, last, PENALIZED_TIMES))
+        # Mean square of what the curve is off the identity, over the range of time.
+        shape = Shape(basis, level=values.T @ values / len(values))
+        return Track(grid, lambda rates: shape)
+
+    def _basis(self, times: TimeRange) -> ExpressionBasis:
+        basis = ExpressionBasis(
+            times.first, times.last, tuple(self.functions(Column("time"), times))
+        )
+        try:
+            basis.validate()
+        except ValueError as error:
+            raise InputError(f"{self!r} is no curve from {times.first:g} on: {error}") from error
+        return basis
+
+
+def _median(grid: Grid) -> float:
+    half = np.searchsorted(np.cumsum(grid.weights), 0.5 * grid.weights.sum())
+    return float(grid.times[min(int(half), grid.n_keys - 1)])
