@@ -8,9 +8,13 @@ import pytest
 import tempocal as tc
 from support.calibrators import ALL, PARAMETRIC
 from support.matches import fitted, rows, table
+from tempocal.calibrators.document import CALIBRATORS
 from tempocal.calibrators.shrinkage import check_shrinkage
+from tempocal.curves.curve import CURVES as CURVES_BY_KIND
 from tempocal.curves.curve import Curve
-from tempocal.errors import InputError
+from tempocal.errors import InputError, MissingExtensionError
+from tempocal.predictor import read_model
+from tempocal.registry import kind_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 
@@ -259,13 +263,7 @@ def test_datetimes_stay_datetimes(origin, tmp_path):
         loaded.predict_proba(z, time)
 
 
-# What cannot be saved
-
-
-def test_what_is_not_fitted_is_not_saved(tmp_path):
-    with pytest.raises(ValueError, match="not fitted"):
-        tc.TemporalCalibrator().save(tmp_path / "model.json")
-    assert list(tmp_path.iterdir()) == []
+# Classes of one's own
 
 
 @dataclass(frozen=True)
@@ -278,14 +276,58 @@ class PlattScaling(tc.PlattScaling):
     pass
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"curve": Flat()}, {"calibrator": PlattScaling()}], ids=["curve", "calibrator"]
-)
-def test_a_class_that_could_not_be_read_is_not_written(wrong, tmp_path):
+OWN = [{"curve": Flat()}, {"calibrator": PlattScaling()}]
+
+
+@pytest.mark.parametrize("own", OWN, ids=["curve", "calibrator"])
+def test_a_class_of_ones_own_is_saved_under_its_module(own, tmp_path):
     z, y, time, _ = rows()
-    cal = tc.TemporalCalibrator(**wrong).fit(z, y, time=time)
-    with pytest.raises(InputError, match="not one of tempocal's own classes"):
+    cal = tc.TemporalCalibrator(**own).fit(z, y, time=time)
+    loaded = reload(cal, tmp_path)
+    same(loaded.predict_proba(z, time=time), cal.predict_proba(z, time=time))
+    assert repr(loaded) == repr(cal)
+    (part,) = own.values()
+    kind = f"{type(part).__module__}:{type(part).__qualname__}"
+    assert f'"kind": "{kind}"' in (tmp_path / "model.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("own", "registry", "what"),
+    [(OWN[0], CURVES_BY_KIND, "curve"), (OWN[1], CALIBRATORS, "calibrator")],
+    ids=["curve", "calibrator"],
+)
+def test_a_class_that_is_not_imported_is_named_in_a_sentence(
+    own, registry, what, tmp_path, monkeypatch
+):
+    z, y, time, _ = rows()
+    cal = tc.TemporalCalibrator(**own).fit(z, y, time=time)
+    cal.save(tmp_path / "model.json")
+    (part,) = own.values()
+    monkeypatch.delitem(registry._classes, kind_of(type(part)))
+    name, module = type(part).__qualname__, type(part).__module__
+    words = f"a {what} of its own, '{name}' of the module '{module}': import that module first"
+    with pytest.raises(MissingExtensionError, match=words):
+        tc.load(tmp_path / "model.json")
+    # Who only predicts needs no such class: all numbers are in the file.
+    found = read_model(tmp_path / "model.json").predict_proba(z, time)
+    same(found, cal.predict_proba(z, time=time))
+
+
+# What cannot be saved
+
+
+def test_what_is_not_fitted_is_not_saved(tmp_path):
+    with pytest.raises(ValueError, match="not fitted"):
+        tc.TemporalCalibrator().save(tmp_path / "model.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_could_not_be_loaded_is_not_written(tmp_path):
+    cal = fitted(None, None)
+    cal.bands_ = ()
+    with pytest.raises(InputError, match="could not be loaded: the bands are not those of the map"):
         cal.save(tmp_path / "model.json")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_setting_that_could_not_be_read_is_not_written(tmp_path):
