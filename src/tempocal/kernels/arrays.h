@@ -1,25 +1,25 @@
-/* Arrays come as buffers, all of them checked before a loop begins. */
+/* Array arguments by the buffer protocol, with their types and shapes checked before a loop begins. */
 
 typedef struct {
-    const char *kinds; /* formats that will do, as in the struct module */
+    const char *kinds; /* accepted formats, as in the struct module */
     int dimensions, flags, optional;
-} Wanted;
+} ArraySpec;
 
 #define READ PyBUF_C_CONTIGUOUS
 #define WRITE (PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
-#define MOST_ARRAYS 9
+#define MAX_ARRAYS 9
 
 typedef struct {
-    Py_buffer views[MOST_ARRAYS];
-    int taken[MOST_ARRAYS];
+    Py_buffer views[MAX_ARRAYS];
+    int taken[MAX_ARRAYS];
 } Arrays;
 
-static void let_go(Arrays *arrays) {
-    for (int i = 0; i < MOST_ARRAYS; i++)
+static void release(Arrays *arrays) {
+    for (int i = 0; i < MAX_ARRAYS; i++)
         if (arrays->taken[i]) PyBuffer_Release(arrays->views + i);
 }
 
-static int take(Arrays *arrays, PyObject *const *given, Py_ssize_t count, const Wanted *wanted, int n) {
+static int acquire(Arrays *arrays, PyObject *const *given, Py_ssize_t count, const ArraySpec *specs, int n) {
     memset(arrays->taken, 0, sizeof arrays->taken);
     if (count != n) {
         PyErr_Format(PyExc_TypeError, "%d arrays are needed, not %zd", n, count);
@@ -27,32 +27,32 @@ static int take(Arrays *arrays, PyObject *const *given, Py_ssize_t count, const 
     }
     for (int i = 0; i < n; i++) {
         Py_buffer *view = arrays->views + i;
-        if (given[i] == Py_None && wanted[i].optional) continue;
-        if (PyObject_GetBuffer(given[i], view, PyBUF_FORMAT | wanted[i].flags) < 0) break;
+        if (given[i] == Py_None && specs[i].optional) continue;
+        if (PyObject_GetBuffer(given[i], view, PyBUF_FORMAT | specs[i].flags) < 0) break;
         arrays->taken[i] = 1;
         const char kind = view->format && !view->format[1] ? view->format[0] : 0;
-        if (!kind || !strchr(wanted[i].kinds, kind) || view->ndim != wanted[i].dimensions) {
+        if (!kind || !strchr(specs[i].kinds, kind) || view->ndim != specs[i].dimensions) {
             PyErr_Format(PyExc_TypeError, "array %d must have %d dimensions and be of kind %s, not %d and %s",
-                         i + 1, wanted[i].dimensions, wanted[i].kinds, view->ndim,
+                         i + 1, specs[i].dimensions, specs[i].kinds, view->ndim,
                          view->format ? view->format : "B");
             break;
         }
     }
     if (!PyErr_Occurred()) return 0;
-    let_go(arrays);
+    release(arrays);
     return -1;
 }
 
-static PyObject *done(Arrays *arrays, int is_good) {
-    let_go(arrays);
+static PyObject *finish(Arrays *arrays, int is_good) {
+    release(arrays);
     if (is_good) return Py_NewRef(Py_None);
     PyErr_SetString(PyExc_ValueError, "the shapes of the arrays do not go together");
     return NULL;
 }
 
-static PyObject *done_with_memory(Arrays *arrays, int is_good, int found_room) {
-    PyObject *nothing = done(arrays, is_good);
-    if (found_room) return nothing;
+static PyObject *finish_with_memory(Arrays *arrays, int is_good, int has_memory) {
+    PyObject *nothing = finish(arrays, is_good);
+    if (has_memory) return nothing;
     Py_XDECREF(nothing);
     return PyErr_NoMemory();
 }
@@ -61,7 +61,7 @@ static PyObject *done_with_memory(Arrays *arrays, int is_good, int found_room) {
 #define SHAPE(i, axis) (arrays.views[i].shape[axis])
 #define HAS_LENGTH(i, n) (!arrays.taken[i] || SHAPE(i, 0) == (n))
 
-/* Bounds of keys or pieces ascend from 0 to the number of rows. */
+/* Whether bounds of keys or pieces are nondecreasing from 0 to the number of rows. */
 static int are_bounds(const Py_buffer *view, Py_ssize_t count, Py_ssize_t n_rows) {
     const int64_t *bounds = view->buf;
     if (view->itemsize != 8 || view->shape[0] != count + 1 || count < 1) return 0;

@@ -1,40 +1,40 @@
-/* Bins of confidence, row by row: for any number of classes, and for the rows that vectors leave. */
+/* Bins of confidence, row by row: for any number of classes, and for rows that the vector loop skips. */
 
 typedef double Two __attribute__((vector_size(16), aligned(8)));
 
-/* Rows take turns at so many tables, as in binsums.py: so those of one bin do not wait for each other. */
-#define TURNS 4
+/* Consecutive rows use different tables, as in binsums.py, so that rows of one bin do not depend on each other. */
+#define TABLES 4
 
 typedef struct {
     const char *proba; /* (rows, columns); one column is that of the second class */
     const char *labels; /* int64_t, or bytes */
     int64_t rows, columns;
-    int single, narrow; /* whether proba has floats, and labels bytes */
-    int is_top; /* whether the most probable class is judged, not the second */
+    int single, narrow; /* whether proba is float, and labels are bytes */
+    int is_top; /* confidence of the most probable class, or else of the second */
     const double *edges;
     int64_t bins;
-    Two *tables; /* (TURNS, bins, 2) of rows and confidence */
-    int64_t *seen; /* rows of each class */
-} Binned;
+    Two *tables; /* (TABLES, bins, 2) of rows and confidence */
+    int64_t *class_counts; /* rows of each class */
+} BinTask;
 
 INLINE double number_at(const char *numbers, int single, int64_t i) {
     return single ? (double)((const float *)numbers)[i] : ((const double *)numbers)[i];
 }
 
-INLINE int64_t label_at(const Binned *of, int64_t i) {
+INLINE int64_t label_at(const BinTask *of, int64_t i) {
     return of->narrow ? ((const unsigned char *)of->labels)[i] : ((const int64_t *)of->labels)[i];
 }
 
-/* Edges ascend from 0 to 1. */
+/* Whether edges increase from 0 to 1. */
 static int are_edges(const double *edges, int64_t bins) {
     for (int64_t i = 0; i < bins; i++)
         if (!(edges[i] < edges[i + 1])) return 0;
     return edges[0] == 0.0 && edges[bins] == 1.0;
 }
 
-/* A bin holds lower < confidence <= upper, and the first one 0 as well. The product is rounded: one
-   step back or forth makes the edges exact. Return 0 if a row is out of order. */
-static int bin_rows(const Binned *of, int64_t first, int64_t end) {
+/* A bin is lower < confidence <= upper, and the first includes 0. The product is rounded, so that the bin
+   may be off by one, which the edges correct. Return 0 if a row is invalid. */
+static int bin_rows(const BinTask *of, int64_t first, int64_t end) {
     const int64_t columns = of->columns, classes = columns == 1 ? 2 : columns;
     for (int64_t i = first; i < end; i++) {
         const char *row = of->proba + (of->single ? 4 : 8) * i * columns;
@@ -49,7 +49,7 @@ static int bin_rows(const Binned *of, int64_t first, int64_t end) {
             top = p > highest ? k : top;
             highest = p > highest ? p : highest;
         }
-        /* Where a sum is next to what is allowed, let others judge. */
+        /* A sum close to the tolerance is left to the check in Python. */
         if (!(fabs(total - 1.0) <= 0.99e-3) || (uint64_t)label >= (uint64_t)classes) return 0;
         if (!of->is_top) {
             top = 1;
@@ -59,21 +59,21 @@ static int bin_rows(const Binned *of, int64_t first, int64_t end) {
         bin -= bin == of->bins;
         bin -= (highest <= of->edges[bin]) & (bin > 0);
         bin += highest > of->edges[bin + 1];
-        of->seen[label]++;
-        of->tables[2 * (i % TURNS * of->bins + bin) + (label == top)] += (Two){1.0, highest};
+        of->class_counts[label]++;
+        of->tables[2 * (i % TABLES * of->bins + bin) + (label == top)] += (Two){1.0, highest};
     }
     return 1;
 }
 
-static int bin_all(const Binned *of) { return bin_rows(of, 0, of->rows); }
+static int bin_all(const BinTask *of) { return bin_rows(of, 0, of->rows); }
 
-/* Add up the tables that rows take turns at; -1 if there is no room for them. */
-static int bin_in_turns(Binned of, int (*bin)(const Binned *), Two *sums) {
+/* Sum the tables; -1 if there is no memory for them. */
+static int bin_in_tables(BinTask of, int (*bin)(const BinTask *), Two *sums) {
     const int64_t cells = 2 * of.bins;
-    of.tables = calloc(TURNS * cells, sizeof(Two));
+    of.tables = calloc(TABLES * cells, sizeof(Two));
     if (!of.tables) return -1;
     const int found = bin(&of);
-    for (int64_t k = 0; k < TURNS * cells; k++) sums[k % cells] += of.tables[k];
+    for (int64_t k = 0; k < TABLES * cells; k++) sums[k % cells] += of.tables[k];
     free(of.tables);
     return found;
 }

@@ -1,4 +1,4 @@
-/* What Python calls to count rows in cells of their size, and for what labels pull at. */
+/* Python functions for moments of rows in cells of |x|, and for the linear term of the loss. */
 
 typedef struct {
     const char *x;
@@ -11,10 +11,10 @@ typedef struct {
     int64_t rows, parts, n_keys;
     double *sums; /* (parts, keys) */
     int is_good;
-} Linear;
+} LinearTask;
 
-/* (1/2 - label) x of doubles, added up under the key of each row; tells whether all keys are there. */
-INLINE int pull_by_key(const double *x, const int64_t *labels, const char *keys, Py_ssize_t size,
+/* Sum (1/2 - label) x of doubles by key; return whether all keys are valid. */
+INLINE int linear_by_key(const double *x, const int64_t *labels, const char *keys, Py_ssize_t size,
                        int64_t n, double *sums, uint64_t n_keys) {
     int good = 1;
     for (int64_t i = 0; i < n; i++) {
@@ -26,51 +26,50 @@ INLINE int pull_by_key(const double *x, const int64_t *labels, const char *keys,
 }
 
 static void linear_part(void *context, int64_t part) {
-    Linear *of = context;
+    LinearTask *of = context;
     const int64_t first = begin_of(part, of->parts, of->rows), end = begin_of(part + 1, of->parts, of->rows);
     const uint64_t n_keys = (uint64_t)of->n_keys;
-    double *sums = of->sums + part * of->n_keys, few[4] = {0};
+    double *sums = of->sums + part * of->n_keys, partial[4] = {0};
     int good = 1;
-#define PULL(i) \
+#define LINEAR_TERM(i) \
     ((0.5 - target_at(of->targets, of->kind, i)) * (of->weights ? of->weights[i] : 1.0) \
      * number_at(of->x, of->single, i))
-#define PULL_BY_KEY(size) \
-    pull_by_key((const double *)of->x + first, (const int64_t *)of->targets + first, of->keys + first * (size), size, \
+#define LINEAR_BY_KEY(size) \
+    linear_by_key((const double *)of->x + first, (const int64_t *)of->targets + first, of->keys + first * (size), size, \
                 end - first, sums, n_keys)
     if (of->keys && !of->weights && !of->single && of->kind != 'd' && of->kind != '?')
-        good = BY_SIZE(of->key_size, PULL_BY_KEY);
+        good = BY_SIZE(of->key_size, LINEAR_BY_KEY);
     else if (of->keys)
         for (int64_t i = first; i < end; i++) {
             const uint64_t key = key_at(of->keys, of->key_size, i);
-            if (key < n_keys) sums[key] += PULL(i);
+            if (key < n_keys) sums[key] += LINEAR_TERM(i);
             else good = 0;
         }
     else {
-        /* Four sums, so that not every one waits for the one before. */
+        /* Four independent sums, to hide the latency of additions. */
         int64_t i = first;
         for (; i + 4 <= end; i += 4)
-            for (int k = 0; k < 4; k++) few[k] += PULL(i + k);
-        for (; i < end; i++) few[0] += PULL(i);
-        sums[0] += (few[0] + few[1]) + (few[2] + few[3]);
+            for (int k = 0; k < 4; k++) partial[k] += LINEAR_TERM(i + k);
+        for (; i < end; i++) partial[0] += LINEAR_TERM(i);
+        sums[0] += (partial[0] + partial[1]) + (partial[2] + partial[3]);
     }
-#undef PULL_BY_KEY
-#undef PULL
+#undef LINEAR_BY_KEY
+#undef LINEAR_TERM
     if (!good) __atomic_store_n(&of->is_good, 0, __ATOMIC_RELAXED);
 }
 
-/* (1/2 - target) x of each row, added up under its key, or under the first, in parts. Whole targets are 0
-   or 1. */
+/* Sum (1/2 - target) x by part and key; without keys all rows have the first. Integer targets are 0 or 1. */
 static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, TARGETS, WEIGHTS, KEYS, SUMS };
-    static const Wanted wanted[] = {{"df", 1, READ, 0},
+    static const ArraySpec specs[] = {{"df", 1, READ, 0},
                                     {"d?lq", 1, READ, 0},
                                     {"d", 1, READ, 1},
                                     {KEY_KINDS, 1, READ, 1},
                                     {"d", 2, WRITE, 0}};
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
+    if (acquire(&arrays, given, count, specs, 5) < 0) return NULL;
     const Py_buffer *targets = arrays.views + TARGETS;
-    Linear of = {.x = BUFFER(X), .single = arrays.views[X].format[0] == 'f', .targets = targets->buf,
+    LinearTask of = {.x = BUFFER(X), .single = arrays.views[X].format[0] == 'f', .targets = targets->buf,
                  .kind = targets->format[0], .weights = BUFFER(WEIGHTS), .keys = BUFFER(KEYS),
                  .key_size = arrays.taken[KEYS] ? arrays.views[KEYS].itemsize : 0, .rows = SHAPE(X, 0),
                  .parts = SHAPE(SUMS, 0), .n_keys = SHAPE(SUMS, 1), .sums = BUFFER(SUMS), .is_good = 1};
@@ -78,14 +77,14 @@ static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t 
                && of.parts > 0 && of.n_keys > 0 && (targets->itemsize == 8 || targets->itemsize == 1);
     if (good) {
         Py_BEGIN_ALLOW_THREADS;
-        do_all(linear_part, &of, of.parts);
+        run_parts(linear_part, &of, of.parts);
         Py_END_ALLOW_THREADS;
         good = of.is_good;
     }
-    return done(&arrays, good);
+    return finish(&arrays, good);
 }
 
-/* Rows that are counted in cells together, so few that the cells are in the cache. */
+/* Rows of a piece, so few that its cells stay in the cache. */
 #define COUNTED_PIECE 32768
 
 typedef struct {
@@ -96,118 +95,119 @@ typedef struct {
     const int64_t *labels;
     Pieces pieces;
     int64_t parts, cells;
-    Four *sums; /* (pieces, cells) */
-    double *pulls;
-} Pieced;
+    CellSums *sums; /* (pieces, cells) */
+    double *linear;
+} PieceTask;
 
-static void moments_of_piece(const Pieced *of, int64_t first, int64_t end, Four *sums) {
+static void moments_of_piece(const PieceTask *of, int64_t first, int64_t end, CellSums *sums) {
     const int64_t cells = of->cells;
     const double *weights = of->weights, scale = of->scale;
-    if (!weights && end - first >= LEAST_ROWS && end - first <= MOST_ROWS && cells <= MOST_CELLS && scale > 0.0) {
+    if (!weights && end - first >= MIN_COUNTED_ROWS && end - first <= MAX_COUNTED_ROWS && cells <= MAX_CELLS
+        && scale > 0.0) {
         loops->count_moments(of->x + first * (of->single ? 4 : 8), of->single, end - first, scale, cells, sums);
         return;
     }
     for (int64_t i = first; i < end; i++) {
         const double size = fabs(number_at(of->x, of->single, i)), weight = weights ? weights[i] : 1.0;
-        const double place = size * scale;
-        if (place < (double)cells)
-            sums[(Py_ssize_t)place] += (Four){weight, weight * size, weight * size * size, 1.0};
+        const double index = size * scale;
+        if (index < (double)cells)
+            sums[(Py_ssize_t)index] += (CellSums){weight, weight * size, weight * size * size, 1.0};
     }
 }
 
 static void piece_part(void *context, int64_t part) {
-    const Pieced *of = context;
+    const PieceTask *of = context;
     const int64_t *bounds = of->pieces.bounds, end = first_piece(part + 1, of->parts, bounds, of->pieces.count);
     for (int64_t piece = first_piece(part, of->parts, bounds, of->pieces.count); piece < end; piece++) {
         const int64_t first = bounds[piece], rows = bounds[piece + 1] - first;
         if (of->sums) moments_of_piece(of, first, bounds[piece + 1], of->sums + piece * of->cells);
-        if (of->pulls)
-            of->pulls[piece] = loops->pull(of->x + first * (of->single ? 4 : 8), of->single, of->labels + first, rows);
+        if (of->linear)
+            of->linear[piece] = loops->linear_term(of->x + first * (of->single ? 4 : 8), of->single, of->labels + first, rows);
     }
 }
 
-/* Do that for all pieces, and add up those of each key; tells whether there was memory. */
-static int sum_cells(Pieced *of, const int64_t *starts, int64_t n_keys, int64_t rows) {
-    Four *sums = of->sums;
-    double *pulls = of->pulls;
+/* Sum all pieces, and those of each key; return whether there was memory. */
+static int sum_cells(PieceTask *of, const int64_t *starts, int64_t n_keys, int64_t rows) {
+    CellSums *sums = of->sums;
+    double *linear = of->linear;
     if (!cut(&of->pieces, starts, n_keys, COUNTED_PIECE)) return 0;
     const int64_t count = of->pieces.count;
     if (sums && count > n_keys) of->sums = calloc((size_t)(count * of->cells), sizeof *sums);
-    if (pulls) of->pulls = malloc((size_t)count * sizeof *pulls);
-    const int has_room = (of->sums || !sums) && (of->pulls || !pulls);
+    if (linear) of->linear = malloc((size_t)count * sizeof *linear);
+    const int has_memory = (of->sums || !sums) && (of->linear || !linear);
     of->parts = parts_for(rows, 1);
-    if (has_room) {
-        do_all(piece_part, of, of->parts);
+    if (has_memory) {
+        run_parts(piece_part, of, of->parts);
         if (of->sums != sums) add_up(&of->pieces, (double *)of->sums, 4 * of->cells, (double *)sums);
-        if (pulls) add_up(&of->pieces, of->pulls, 1, pulls);
+        if (linear) add_up(&of->pieces, of->linear, 1, linear);
     }
     if (of->sums != sums) free(of->sums);
-    free(of->pulls);
+    free(of->linear);
     free(of->pieces.bounds);
-    return has_room;
+    return has_memory;
 }
 
-/* (1/2 - label) x, added up over the rows of each key. */
+/* Sum (1/2 - label) x over the rows of each key, which are in key order. */
 static PyObject *pulls(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, LABELS, STARTS, SUMS };
-    static const Wanted wanted[] = {
+    static const ArraySpec specs[] = {
         {"df", 1, READ, 0}, {"lq", 1, READ, 0}, {"lq", 1, READ, 0}, {"d", 1, WRITE, 0}};
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
+    if (acquire(&arrays, given, count, specs, 4) < 0) return NULL;
     const Py_ssize_t n = SHAPE(X, 0), n_keys = SHAPE(SUMS, 0);
     const int good = are_bounds(arrays.views + STARTS, n_keys, n) && HAS_LENGTH(LABELS, n)
                      && arrays.views[LABELS].itemsize == 8;
-    int has_room = 1;
+    int has_memory = 1;
     if (good) {
-        Pieced of = {.x = BUFFER(X), .single = arrays.views[X].format[0] == 'f', .labels = BUFFER(LABELS),
-                     .pulls = BUFFER(SUMS)};
+        PieceTask of = {.x = BUFFER(X), .single = arrays.views[X].format[0] == 'f', .labels = BUFFER(LABELS),
+                     .linear = BUFFER(SUMS)};
         Py_BEGIN_ALLOW_THREADS;
-        has_room = sum_cells(&of, BUFFER(STARTS), n_keys, n);
+        has_memory = sum_cells(&of, BUFFER(STARTS), n_keys, n);
         Py_END_ALLOW_THREADS;
     }
-    return done_with_memory(&arrays, good, has_room);
+    return finish_with_memory(&arrays, good, has_memory);
 }
 
-/* Weight, size, square and number of the rows of each key, in cells of their size; those beyond the
-   last cell are left out. And, with labels, the sum of (1/2 - label) x. Returns how many rows the cells hold. */
+/* Sum w, w |x|, w x^2 and 1 over the rows of each key and cell of |x|; rows beyond the last cell are left out.
+   With labels, also sum (1/2 - label) x. Return the number of rows in cells. */
 static PyObject *moments(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    enum { X, WEIGHTS, STARTS, SCALE, SUMS, LABELS, PULLS };
-    static const Wanted wanted[] = {
+    enum { X, WEIGHTS, STARTS, SCALE, SUMS, LABELS, LINEAR_TERMS };
+    static const ArraySpec specs[] = {
         {"df", 1, READ, 0}, {"d", 1, READ, 1},  {"lq", 1, READ, 0}, {"d", 1, READ, 0},
         {"d", 3, WRITE, 0}, {"lq", 1, READ, 1}, {"d", 1, WRITE, 1},
     };
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 7) < 0) return NULL;
+    if (acquire(&arrays, given, count, specs, 7) < 0) return NULL;
     const Py_ssize_t n = SHAPE(X, 0), n_keys = SHAPE(SUMS, 0), cells = SHAPE(SUMS, 1);
     const int good = HAS_LENGTH(WEIGHTS, n) && are_bounds(arrays.views + STARTS, n_keys, n)
                      && SHAPE(SUMS, 2) == 4 && cells > 0 && SHAPE(SCALE, 0) == 1
-                     && *(double *)BUFFER(SCALE) >= 0.0 && HAS_LENGTH(LABELS, n) && HAS_LENGTH(PULLS, n_keys)
-                     && arrays.taken[LABELS] == arrays.taken[PULLS]
+                     && *(double *)BUFFER(SCALE) >= 0.0 && HAS_LENGTH(LABELS, n) && HAS_LENGTH(LINEAR_TERMS, n_keys)
+                     && arrays.taken[LABELS] == arrays.taken[LINEAR_TERMS]
                      && (!arrays.taken[LABELS] || (!arrays.taken[WEIGHTS] && arrays.views[LABELS].itemsize == 8));
-    int has_room = 1;
+    int has_memory = 1;
     double counted = 0.0;
     if (good) {
-        Pieced of = {.x = BUFFER(X), .single = arrays.views[X].format[0] == 'f', .weights = BUFFER(WEIGHTS),
+        PieceTask of = {.x = BUFFER(X), .single = arrays.views[X].format[0] == 'f', .weights = BUFFER(WEIGHTS),
                      .scale = *(double *)BUFFER(SCALE), .labels = BUFFER(LABELS), .cells = cells,
-                     .sums = BUFFER(SUMS), .pulls = BUFFER(PULLS)};
+                     .sums = BUFFER(SUMS), .linear = BUFFER(LINEAR_TERMS)};
         Py_BEGIN_ALLOW_THREADS;
-        has_room = sum_cells(&of, BUFFER(STARTS), n_keys, n);
-        for (Py_ssize_t cell = 0; has_room && cell < n_keys * cells; cell++) counted += ((Four *)BUFFER(SUMS))[cell][3];
+        has_memory = sum_cells(&of, BUFFER(STARTS), n_keys, n);
+        for (Py_ssize_t cell = 0; has_memory && cell < n_keys * cells; cell++) counted += ((CellSums *)BUFFER(SUMS))[cell][3];
         Py_END_ALLOW_THREADS;
     }
-    PyObject *nothing = done_with_memory(&arrays, good, has_room);
+    PyObject *nothing = finish_with_memory(&arrays, good, has_memory);
     Py_XDECREF(nothing);
     return nothing ? PyLong_FromDouble(counted) : NULL;
 }
 
-/* Two points in each cell that has rows, with its weight, mean and variance: their sizes and weights, and
-   where those of each key begin. */
+/* Two points for each nonempty cell, with its weight, mean and variance: sizes and weights, and the first point
+   of each key. */
 static PyObject *points(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { SUMS, SIZES, WEIGHTS, STARTS };
-    static const Wanted wanted[] = {
+    static const ArraySpec specs[] = {
         {"d", 3, PyBUF_STRIDES, 0}, {"d", 1, WRITE, 0}, {"d", 1, WRITE, 0}, {"lq", 1, WRITE, 0}};
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
+    if (acquire(&arrays, given, count, specs, 4) < 0) return NULL;
     const Py_ssize_t n_keys = SHAPE(SUMS, 0), cells = SHAPE(SUMS, 1), *strides = arrays.views[SUMS].strides;
     const int good = SHAPE(SUMS, 2) == 4 && strides[2] == 8 && strides[1] == 32
                      && SHAPE(SIZES, 0) == 2 * n_keys * cells && SHAPE(WEIGHTS, 0) == 2 * n_keys * cells
@@ -216,7 +216,7 @@ static PyObject *points(PyObject *self, PyObject *const *given, Py_ssize_t count
         double *sizes = BUFFER(SIZES), *weights = BUFFER(WEIGHTS);
         int64_t *starts = BUFFER(STARTS), at = 0;
         for (Py_ssize_t key = 0; key < n_keys; key++) {
-            const Four *sums = (const Four *)((const char *)BUFFER(SUMS) + key * strides[0]);
+            const CellSums *sums = (const CellSums *)((const char *)BUFFER(SUMS) + key * strides[0]);
             starts[key] = at;
             for (Py_ssize_t cell = 0; cell < cells; cell++) {
                 const double weight = sums[cell][0];
@@ -231,36 +231,36 @@ static PyObject *points(PyObject *self, PyObject *const *given, Py_ssize_t count
         }
         starts[n_keys] = at;
     }
-    return done(&arrays, good);
+    return finish(&arrays, good);
 }
 
 typedef struct {
-    Celled all; /* of which each room takes a part */
-    int64_t rooms;
+    CellArgs all; /* split into as many parts as there are tables */
+    int64_t n_tables;
     int is_good;
-} Rooms;
+} CellTask;
 
 static void cells_part(void *context, int64_t part) {
-    Rooms *rooms = context;
-    const int64_t first = begin_of(part, rooms->rooms, rooms->all.rows);
-    Celled of = rooms->all;
+    CellTask *task = context;
+    const int64_t first = begin_of(part, task->n_tables, task->all.rows);
+    CellArgs of = task->all;
     of.x += first * (of.single ? 4 : 8);
     if (of.weights) of.weights += first;
     else of.labels += first;
     of.keys += first * of.key_size;
-    of.rows = begin_of(part + 1, rooms->rooms, rooms->all.rows) - first;
+    of.rows = begin_of(part + 1, task->n_tables, task->all.rows) - first;
     of.sums += part * (int64_t)of.n_keys * of.cells;
-    if (!loops->cells_by_key(&of)) __atomic_store_n(&rooms->is_good, 0, __ATOMIC_RELAXED);
+    if (!loops->cells_by_key(&of)) __atomic_store_n(&task->is_good, 0, __ATOMIC_RELAXED);
 }
 
-/* Weight, size, square of rows in cells of their size, by key: a room for each part. And without weights
-   (1/2 - label) x, with weights the number of rows. */
+/* Sum w, w |x| and w x^2 by key and cell of |x|, in a table for each part. The fourth sum is (1/2 - label) x
+   without weights, and the number of rows with weights. */
 static PyObject *cells_by_key(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, LABELS, WEIGHTS, KEYS, SCALE, SUMS };
-    static const Wanted wanted[] = {{"df", 1, READ, 0},       {"lq", 1, READ, 1}, {"d", 1, READ, 1},
+    static const ArraySpec specs[] = {{"df", 1, READ, 0},       {"lq", 1, READ, 1}, {"d", 1, READ, 1},
                                     {KEY_KINDS, 1, READ, 0}, {"d", 1, READ, 0},  {"d", 4, WRITE, 0}};
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 6) < 0) return NULL;
+    if (acquire(&arrays, given, count, specs, 6) < 0) return NULL;
     const Py_ssize_t n = SHAPE(X, 0), n_keys = SHAPE(SUMS, 1), cells = SHAPE(SUMS, 2);
     int good = HAS_LENGTH(LABELS, n) && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(KEYS, n)
                && (arrays.taken[LABELS] ? !arrays.taken[WEIGHTS] && arrays.views[LABELS].itemsize == 8
@@ -268,13 +268,13 @@ static PyObject *cells_by_key(PyObject *self, PyObject *const *given, Py_ssize_t
                && SHAPE(SCALE, 0) == 1 && *(double *)BUFFER(SCALE) >= 0.0 && n_keys > 0 && cells > 0
                && cells < INT32_MAX && SHAPE(SUMS, 3) == 4;
     if (good) {
-        Rooms rooms = {{BUFFER(X), arrays.views[X].format[0] == 'f', BUFFER(LABELS), BUFFER(WEIGHTS), n, BUFFER(KEYS),
+        CellTask task = {{BUFFER(X), arrays.views[X].format[0] == 'f', BUFFER(LABELS), BUFFER(WEIGHTS), n, BUFFER(KEYS),
                         arrays.views[KEYS].itemsize, (uint64_t)n_keys, *(double *)BUFFER(SCALE), cells, BUFFER(SUMS)},
                        SHAPE(SUMS, 0), 1};
         Py_BEGIN_ALLOW_THREADS;
-        do_all(cells_part, &rooms, rooms.rooms);
+        run_parts(cells_part, &task, task.n_tables);
         Py_END_ALLOW_THREADS;
-        good = rooms.is_good;
+        good = task.is_good;
     }
-    return done(&arrays, good);
+    return finish(&arrays, good);
 }

@@ -1,4 +1,4 @@
-/* Rows by a key that each has: the number of its step, in two, four or eight bytes. */
+/* Python functions for counting, sorting and summing rows by key, which are integers of two, four or eight bytes. */
 
 typedef struct {
     const char *keys;
@@ -7,38 +7,38 @@ typedef struct {
     const char *values;
     Py_ssize_t width;
     char *sorted;
-    int64_t *by_part; /* (parts, keys): how many rows have each key, or where the next one goes */
+    int64_t *by_part; /* (parts, keys): number of rows, or position of the next row */
     int is_good, ascend;
-} Keyed;
+} KeyedTask;
 
-static int64_t rows_of_part(const Keyed *of, int64_t part) {
+static int64_t rows_of_part(const KeyedTask *of, int64_t part) {
     const int64_t left = of->rows - part * of->part_rows;
     return left < of->part_rows ? left : of->part_rows;
 }
 
 static void count_part(void *context, int64_t part) {
-    Keyed *of = context;
+    KeyedTask *of = context;
     const int64_t first = part * of->part_rows, n = rows_of_part(of, part);
-    Counted found = loops->count_rows(of->keys + first * of->key_size, of->key_size, n,
+    KeyCheck found = loops->count_rows(of->keys + first * of->key_size, of->key_size, n,
                                       of->by_part + part * of->n_keys, (uint64_t)of->n_keys);
     if (first && key_at(of->keys, of->key_size, first) < key_at(of->keys, of->key_size, first - 1)) found.ascend = 0;
     if (!found.good) __atomic_store_n(&of->is_good, 0, __ATOMIC_RELAXED);
     if (!found.ascend) __atomic_store_n(&of->ascend, 0, __ATOMIC_RELAXED);
 }
 
-/* Parts have so many rows each, but for the last. */
+/* Whether parts of `part_rows` rows, but for the last, make up all rows. */
 static int are_parts(int64_t rows, int64_t part_rows, int64_t parts) {
     return part_rows > 0 && parts > 0 && (rows + part_rows - 1) / part_rows == (rows ? parts : 0);
 }
 
-/* How many rows of each part have each key, and whether they come in the order of their keys. */
+/* Count rows by part and key; return whether they are sorted by key. */
 static PyObject *count_keys(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { KEYS, SIZE, COUNTS };
-    static const Wanted wanted[] = {{KEY_KINDS, 1, READ, 0}, {"lq", 1, READ, 0}, {"lq", 2, WRITE, 0}};
+    static const ArraySpec specs[] = {{KEY_KINDS, 1, READ, 0}, {"lq", 1, READ, 0}, {"lq", 2, WRITE, 0}};
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 3) < 0) return NULL;
+    if (acquire(&arrays, given, count, specs, 3) < 0) return NULL;
     const int64_t parts = SHAPE(COUNTS, 0);
-    Keyed of = {.keys = BUFFER(KEYS), .key_size = arrays.views[KEYS].itemsize, .rows = SHAPE(KEYS, 0),
+    KeyedTask of = {.keys = BUFFER(KEYS), .key_size = arrays.views[KEYS].itemsize, .rows = SHAPE(KEYS, 0),
                 .n_keys = SHAPE(COUNTS, 1), .by_part = BUFFER(COUNTS), .is_good = 1, .ascend = 1};
     int good = arrays.views[COUNTS].itemsize == 8 && SHAPE(SIZE, 0) == 1 && arrays.views[SIZE].itemsize == 8;
     if (good) {
@@ -47,11 +47,11 @@ static PyObject *count_keys(PyObject *self, PyObject *const *given, Py_ssize_t c
     }
     if (good && of.rows) {
         Py_BEGIN_ALLOW_THREADS;
-        do_all(count_part, &of, parts);
+        run_parts(count_part, &of, parts);
         Py_END_ALLOW_THREADS;
         good = of.is_good;
     }
-    PyObject *nothing = done(&arrays, good);
+    PyObject *nothing = finish(&arrays, good);
     Py_XDECREF(nothing);
     return nothing ? PyBool_FromLong(of.ascend) : NULL;
 }
@@ -61,17 +61,17 @@ INLINE int scatter_rows(const char *values, Py_ssize_t width, const char *keys, 
     int good = 1;
     for (int64_t i = 0; i < n; i++) {
         const uint64_t key = key_at(keys, size, i);
-        const uint64_t place = key < n_keys ? (uint64_t)next[key]++ : UINT64_MAX;
-        if (place >= most) good = 0;
-        else if (width == 8) ((int64_t *)sorted)[place] = ((const int64_t *)values)[i];
-        else if (width == 4) ((int32_t *)sorted)[place] = ((const int32_t *)values)[i];
-        else sorted[place] = values[i];
+        const uint64_t index = key < n_keys ? (uint64_t)next[key]++ : UINT64_MAX;
+        if (index >= most) good = 0;
+        else if (width == 8) ((int64_t *)sorted)[index] = ((const int64_t *)values)[i];
+        else if (width == 4) ((int32_t *)sorted)[index] = ((const int32_t *)values)[i];
+        else sorted[index] = values[i];
     }
     return good;
 }
 
 static void scatter_part(void *context, int64_t part) {
-    Keyed *of = context;
+    KeyedTask *of = context;
     const int64_t first = part * of->part_rows, n = rows_of_part(of, part);
     const char *keys = of->keys + first * of->key_size, *values = of->values + first * of->width;
 #define SCATTER(size) \
@@ -81,17 +81,17 @@ static void scatter_part(void *context, int64_t part) {
 #undef SCATTER
 }
 
-/* Rows in the order of their keys: `next` is where the next row of each part and key goes. */
+/* Sort rows by key, where `next` is the position of the next row of each part and key. */
 static PyObject *scatter(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { VALUES, KEYS, SIZE, NEXT, SORTED };
-    static const Wanted wanted[] = {{"dflq?", 1, READ, 0},
+    static const ArraySpec specs[] = {{"dflq?", 1, READ, 0},
                                     {KEY_KINDS, 1, READ, 0},
                                     {"lq", 1, READ, 0},
                                     {"lq", 2, WRITE, 0},
                                     {"dflq?", 1, WRITE, 0}};
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 5) < 0) return NULL;
-    Keyed of = {.keys = BUFFER(KEYS), .key_size = arrays.views[KEYS].itemsize, .rows = SHAPE(VALUES, 0),
+    if (acquire(&arrays, given, count, specs, 5) < 0) return NULL;
+    KeyedTask of = {.keys = BUFFER(KEYS), .key_size = arrays.views[KEYS].itemsize, .rows = SHAPE(VALUES, 0),
                 .n_keys = SHAPE(NEXT, 1), .values = BUFFER(VALUES), .width = arrays.views[VALUES].itemsize,
                 .sorted = BUFFER(SORTED), .by_part = BUFFER(NEXT), .is_good = 1};
     int good = (of.width == 8 || of.width == 4 || of.width == 1) && arrays.views[SORTED].itemsize == of.width
@@ -104,40 +104,40 @@ static PyObject *scatter(PyObject *self, PyObject *const *given, Py_ssize_t coun
     if (good && of.rows) {
         const int64_t parts = SHAPE(NEXT, 0);
         Py_BEGIN_ALLOW_THREADS;
-        do_all(scatter_part, &of, parts);
+        run_parts(scatter_part, &of, parts);
         Py_END_ALLOW_THREADS;
         good = of.is_good;
     }
-    return done(&arrays, good);
+    return finish(&arrays, good);
 }
 
 typedef struct {
-    Keyed keyed;
+    KeyedTask keyed;
     int64_t step, *found;
-} Sampled;
+} SampleTask;
 
 static void sample_part(void *context, int64_t part) {
-    Sampled *of = context;
-    const Keyed *keyed = &of->keyed;
+    SampleTask *of = context;
+    const KeyedTask *keyed = &of->keyed;
     const int64_t first = part * keyed->part_rows, n = rows_of_part(keyed, part);
     int64_t *next = keyed->by_part + part * keyed->n_keys;
     for (int64_t i = first; i < first + n; i++) {
         const uint64_t key = key_at(keyed->keys, keyed->key_size, i);
-        const int64_t place = key < (uint64_t)keyed->n_keys ? next[key]++ : -1;
-        if (place < 0 || place >= keyed->rows) __atomic_store_n(&of->keyed.is_good, 0, __ATOMIC_RELAXED);
-        else if (place % of->step == 0) of->found[place / of->step] = i;
+        const int64_t index = key < (uint64_t)keyed->n_keys ? next[key]++ : -1;
+        if (index < 0 || index >= keyed->rows) __atomic_store_n(&of->keyed.is_good, 0, __ATOMIC_RELAXED);
+        else if (index % of->step == 0) of->found[index / of->step] = i;
     }
 }
 
-/* One row in so many, once they are in the order of their keys: where they are. `next` is where the next row of
-   each part and key would go. */
+/* Input indices of every n-th row in key order. `next` is the position of the next row of each part and key in that
+   order. */
 static PyObject *one_in(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { KEYS, SIZES, NEXT, FOUND };
-    static const Wanted wanted[] = {
+    static const ArraySpec specs[] = {
         {KEY_KINDS, 1, READ, 0}, {"lq", 1, READ, 0}, {"lq", 2, WRITE, 0}, {"lq", 1, WRITE, 0}};
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
-    Sampled of = {{.keys = BUFFER(KEYS), .key_size = arrays.views[KEYS].itemsize, .rows = SHAPE(KEYS, 0),
+    if (acquire(&arrays, given, count, specs, 4) < 0) return NULL;
+    SampleTask of = {{.keys = BUFFER(KEYS), .key_size = arrays.views[KEYS].itemsize, .rows = SHAPE(KEYS, 0),
                    .n_keys = SHAPE(NEXT, 1), .by_part = BUFFER(NEXT), .is_good = 1}, 1, BUFFER(FOUND)};
     int good = arrays.views[NEXT].itemsize == 8 && arrays.views[FOUND].itemsize == 8 && SHAPE(SIZES, 0) == 2
                && arrays.views[SIZES].itemsize == 8;
@@ -150,54 +150,54 @@ static PyObject *one_in(PyObject *self, PyObject *const *given, Py_ssize_t count
     if (good && of.keyed.rows) {
         const int64_t parts = SHAPE(NEXT, 0);
         Py_BEGIN_ALLOW_THREADS;
-        do_all(sample_part, &of, parts);
+        run_parts(sample_part, &of, parts);
         Py_END_ALLOW_THREADS;
         good = of.keyed.is_good;
     }
-    return done(&arrays, good);
+    return finish(&arrays, good);
 }
 
 typedef struct {
     Rows rows;
     const char *keys;
     Py_ssize_t key_size;
-    const int64_t *bounds; /* (parts, keys + 1): where the rows of each key lie, once a part is in order */
+    const int64_t *bounds; /* (parts, keys + 1): first row of each key in a sorted part */
     int64_t n_keys;
     const double *theta;
-    Found found; /* (parts, keys) */
+    SumArrays found; /* (parts, keys) */
     int is_good, wrong;
-} Swept;
+} UnsortedTask;
 
-/* Which rows come first, second, ... once they are in the order of their keys. They are on their way to the cache
-   then, where reading them in another order takes little time. */
+/* Permutation that sorts rows by key. They are prefetched into the cache, from which reading them in another order
+   is fast. */
 INLINE int order_rows(const char *keys, Py_ssize_t size, int64_t n, int64_t *next, const int64_t *bounds,
                       uint64_t n_keys, uint32_t *order, const Rows *rows) {
     int good = 1;
     for (int64_t i = 0; i < n; i++) {
         __builtin_prefetch(rows->x + i * rows->step, 0, 2);
         const uint64_t key = key_at(keys, size, i);
-        /* None goes where another one is, or some place would not be filled. */
+        /* A row must not overwrite another, or some entry would not be filled. */
         if (key < n_keys && next[key] < bounds[key + 1]) order[next[key]++] = (uint32_t)i;
         else good = 0;
     }
     return good;
 }
 
-/* Put the rows of a part in the order of their keys, in a room that stays in the cache, and sum there: of a
-   binary model the rows themselves, else where they lie. */
-static void sweep_part(void *context, int64_t part) {
-    Swept *of = context;
+/* Sort the rows of a part by key into a buffer that stays in the cache, and sum there. For a binary model the rows
+   are sorted, for a softmax their indices. */
+static void unsorted_part(void *context, int64_t part) {
+    UnsortedTask *of = context;
     const int64_t *bounds = of->bounds + part * (of->n_keys + 1), width = of->rows.single ? 4 : 8;
     const int64_t n = bounds[of->n_keys], first = part * of->bounds[of->n_keys], keys = part * of->n_keys;
     const char *own_keys = of->keys + first * of->key_size;
     const Keys own = {bounds, of->theta, of->n_keys};
-    Found found = {of->found.loss + keys, of->found.gradient ? of->found.gradient + keys : NULL,
+    SumArrays found = {of->found.loss + keys, of->found.gradient ? of->found.gradient + keys : NULL,
                    of->found.hessian ? of->found.hessian + keys : NULL};
-    /* Places of rows; or the rows, and their weights. */
+    /* Indices of rows; or the rows and their weights. */
     const int64_t row_size = of->rows.labels ? 4 : width + (of->rows.weights ? 8 : 0);
     int64_t *next = malloc((size_t)(8 * of->n_keys + row_size * n) + 8);
     if (!next) {
-        __atomic_fetch_or(&of->wrong, NO_ROOM, __ATOMIC_RELAXED);
+        __atomic_fetch_or(&of->wrong, NO_MEMORY, __ATOMIC_RELAXED);
         return;
     }
     Rows rows = of->rows;
@@ -225,7 +225,7 @@ static void sweep_part(void *context, int64_t part) {
             rows.weights = (double *)weights;
         }
         rows.x = sorted;
-        /* None went where another one is, or some place was not filled. */
+        /* A row must not have overwritten another, or some entry was not filled. */
         for (int64_t key = 0; key < of->n_keys; key++) good = good && next[key] == bounds[key + 1];
         if (good) loops->even(&rows, &own, &found);
     }
@@ -236,8 +236,7 @@ static void sweep_part(void *context, int64_t part) {
     free(next);
 }
 
-/* Each part has bounds of its own, which end with the number of its rows: as many as the first has, but
-   for the last. */
+/* Whether the bounds of each part end with its number of rows, which is the same for all parts but the last. */
 static int are_bounds_of_parts(const int64_t *bounds, int64_t parts, int64_t n_keys, int64_t rows) {
     int64_t before = 0;
     for (int64_t part = 0; part < parts; part++) {
@@ -250,15 +249,15 @@ static int are_bounds_of_parts(const int64_t *bounds, int64_t parts, int64_t n_k
     return before == rows;
 }
 
-/* Sums over the rows of each key, which come in no order, of one coefficient: of each part. With labels it is
-   that of a softmax, else of a binary model. */
+/* Sums by part and key over unsorted rows, with one coefficient per key: of a softmax if there are labels, else of a
+   binary model. */
 static PyObject *sweep_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, WEIGHTS, LABELS, KEYS, BOUNDS, THETA, LOSS, GRADIENT, HESSIAN };
-    static const Wanted wanted[] = {{"df", 2, PyBUF_STRIDES, 0}, {"d", 1, READ, 1},  {"lq", 1, READ, 1},
+    static const ArraySpec specs[] = {{"df", 2, PyBUF_STRIDES, 0}, {"d", 1, READ, 1},  {"lq", 1, READ, 1},
                                     {KEY_KINDS, 1, READ, 0},     {"lq", 2, READ, 0}, {"d", 1, READ, 0},
                                     {"d", 2, WRITE, 0},          {"d", 2, WRITE, 1}, {"d", 2, WRITE, 1}};
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 9) < 0) return NULL;
+    if (acquire(&arrays, given, count, specs, 9) < 0) return NULL;
     const Py_buffer *x = arrays.views + X;
     const Py_ssize_t n = SHAPE(X, 1), parts = SHAPE(LOSS, 0), n_keys = SHAPE(LOSS, 1);
     const int is_softmax = arrays.taken[LABELS];
@@ -272,17 +271,17 @@ static PyObject *sweep_sums(PyObject *self, PyObject *const *given, Py_ssize_t c
                && arrays.taken[GRADIENT] >= arrays.taken[HESSIAN]
                && are_bounds_of_parts(BUFFER(BOUNDS), parts, n_keys, n)
                && ((int64_t *)BUFFER(BOUNDS))[n_keys] <= UINT32_MAX;
-    Swept of = {.rows = {x->buf, SHAPE(X, 0), x->strides[0], x->strides[1], x->format[0] == 'f', BUFFER(WEIGHTS),
+    UnsortedTask of = {.rows = {x->buf, SHAPE(X, 0), x->strides[0], x->strides[1], x->format[0] == 'f', BUFFER(WEIGHTS),
                          BUFFER(LABELS)},
                 .keys = BUFFER(KEYS), .key_size = arrays.views[KEYS].itemsize, .bounds = BUFFER(BOUNDS),
                 .n_keys = n_keys, .theta = BUFFER(THETA), .found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)},
                 .is_good = 1};
     if (good) {
         Py_BEGIN_ALLOW_THREADS;
-        do_all(sweep_part, &of, parts);
+        run_parts(unsorted_part, &of, parts);
         Py_END_ALLOW_THREADS;
     }
-    return done_with_memory(&arrays, good && of.is_good && !(of.wrong & NO_SUCH_CLASS), !(of.wrong & NO_ROOM));
+    return finish_with_memory(&arrays, good && of.is_good && !(of.wrong & UNKNOWN_CLASS), !(of.wrong & NO_MEMORY));
 }
 
 typedef struct {
@@ -292,42 +291,42 @@ typedef struct {
     int64_t rows, parts;
     char *codes;
     Py_ssize_t size;
-    int64_t *ends; /* (parts, 2) */
-    int are_whole;
-} Coded;
+    int64_t *min_max; /* (parts, 2) */
+    int are_integers;
+} CodeTask;
 
 static void code_part(void *context, int64_t part) {
-    Coded *of = context;
+    CodeTask *of = context;
     const int64_t first = begin_of(part, of->parts, of->rows), n = begin_of(part + 1, of->parts, of->rows) - first;
-    const Whole found = loops->code_rows(of->values + 8 * first, of->are_doubles, of->first, n,
+    const IntegerRange found = loops->code_rows(of->values + 8 * first, of->are_doubles, of->first, n,
                                          of->codes + first * of->size, of->size);
-    of->ends[2 * part] = found.low;
-    of->ends[2 * part + 1] = found.high;
-    if (!found.good) __atomic_store_n(&of->are_whole, 0, __ATOMIC_RELAXED);
+    of->min_max[2 * part] = found.low;
+    of->min_max[2 * part + 1] = found.high;
+    if (!found.good) __atomic_store_n(&of->are_integers, 0, __ATOMIC_RELAXED);
 }
 
-/* Numbers that are whole and not far from a first one, counted from it: in two bytes what is left of
-   them there, which is enough once the lowest is subtracted. And the ends of each part. */
+/* Differences of integers from a first one, which must fit 31 bits, and their minimum and maximum in each part. In
+   two bytes differences are modulo 2^16, which is enough once the minimum is subtracted. */
 static PyObject *whole_codes(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    enum { VALUES, FIRST, CODES, ENDS };
-    static const Wanted wanted[] = {
+    enum { VALUES, FIRST, CODES, MIN_MAX };
+    static const ArraySpec specs[] = {
         {"dlq", 1, READ, 0}, {"d", 1, READ, 0}, {"Hi", 1, WRITE, 0}, {"lq", 2, WRITE, 0}};
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 4) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(VALUES, 0), parts = SHAPE(ENDS, 0);
+    if (acquire(&arrays, given, count, specs, 4) < 0) return NULL;
+    const Py_ssize_t n = SHAPE(VALUES, 0), parts = SHAPE(MIN_MAX, 0);
     const int good = n >= parts && parts > 0 && HAS_LENGTH(CODES, n) && SHAPE(FIRST, 0) == 1
-                     && SHAPE(ENDS, 1) == 2 && fabs(*(double *)BUFFER(FIRST)) <= 0x1p53
-                     && arrays.views[VALUES].itemsize == 8 && arrays.views[ENDS].itemsize == 8;
-    int are_whole = 0;
+                     && SHAPE(MIN_MAX, 1) == 2 && fabs(*(double *)BUFFER(FIRST)) <= 0x1p53
+                     && arrays.views[VALUES].itemsize == 8 && arrays.views[MIN_MAX].itemsize == 8;
+    int are_integers = 0;
     if (good) {
-        Coded of = {BUFFER(VALUES), arrays.views[VALUES].format[0] == 'd', *(double *)BUFFER(FIRST), n, parts,
-                    BUFFER(CODES), arrays.views[CODES].itemsize, BUFFER(ENDS), 1};
+        CodeTask of = {BUFFER(VALUES), arrays.views[VALUES].format[0] == 'd', *(double *)BUFFER(FIRST), n, parts,
+                    BUFFER(CODES), arrays.views[CODES].itemsize, BUFFER(MIN_MAX), 1};
         Py_BEGIN_ALLOW_THREADS;
-        do_all(code_part, &of, parts);
+        run_parts(code_part, &of, parts);
         Py_END_ALLOW_THREADS;
-        are_whole = of.are_whole;
+        are_integers = of.are_integers;
     }
-    PyObject *nothing = done(&arrays, good);
+    PyObject *nothing = finish(&arrays, good);
     Py_XDECREF(nothing);
-    return nothing ? PyBool_FromLong(are_whole) : NULL;
+    return nothing ? PyBool_FromLong(are_integers) : NULL;
 }

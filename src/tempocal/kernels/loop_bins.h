@@ -1,13 +1,13 @@
 /* Bins of the calibration error, of two classes. */
 
-/* Bins of two classes. No processor foresees a label, or which class is on top: there is no branch on
-   them. Some rows are placed first, and where one of them is out of order or lies next to an edge,
-   they are all left to `bin_rows`.
+/* Labels and the most probable class cannot be predicted by the processor, so there is no branch on them. The
+   bins of a block of rows are computed first; if one of the rows is invalid or close to an edge, the block is left
+   to `bin_rows`.
 
-   Doubles around 3 * 2^31 end in 20 binary digits behind the point. So the digits of such a one plus a
-   confidence in bins are the bin and where in the bin, and they ascend as the confidence does: what is
-   negative of a difference is below or above them all. */
-INLINE int NAME(bin_some)(const Binned *of, int64_t columns, int single, int narrow, int is_top) {
+   A double near 3 * 2^31 has 20 binary digits after the point. So the bits of that number plus the confidence
+   in units of bins are the bin and the position within the bin. They increase with the confidence: a negative
+   difference from the lowest or to the highest means that it is out of range. */
+INLINE int NAME(bin_some)(const BinTask *of, int64_t columns, int single, int narrow, int is_top) {
     enum { SOME = 64, WITHIN = 20 };
     const vec bins = (vec){0} + (double)of->bins, from = (vec){0} + 0x1.8p32;
     const uvec lowest = (uvec)from, highest = (uvec)(from + bins);
@@ -16,7 +16,7 @@ INLINE int NAME(bin_some)(const Binned *of, int64_t columns, int single, int nar
     int64_t counted = 0, at = 0;
     for (; at + SOME <= of->rows; at += SOME) {
         double sure[SOME];
-        int64_t place[SOME];
+        int64_t index[SOME];
         ivec odd = {0}, others = {0}, ones = {0};
         for (int64_t i = 0; i < SOME; i += LANES) {
             vec p, q;
@@ -40,12 +40,12 @@ INLINE int NAME(bin_some)(const Binned *of, int64_t columns, int single, int nar
             vec confidence = is_top ? NAME(choose)(is_second, p, q) : p;
             uvec digits = (uvec)(confidence * bins + from), within = digits & ((1 << WITHIN) - 1);
             odd |= (ivec)(digits | (digits - lowest) | (highest - digits) | (within - 1));
-            ivec came = is_top ? label ^ (is_second & one) ^ one : label;
-            ivec cell = ((ivec)(digits >> (WITHIN - 1)) & 0xfffffffe) | came;
+            ivec outcome = is_top ? label ^ (is_second & one) ^ one : label;
+            ivec cell = ((ivec)(digits >> (WITHIN - 1)) & 0xfffffffe) | outcome;
             others |= label;
             ones += label;
             memcpy(sure + i, &confidence, sizeof confidence);
-            memcpy(place + i, &cell, sizeof cell);
+            memcpy(index + i, &cell, sizeof cell);
         }
         int64_t any = 0;
         odd = (odd & sign) | (others & ~one);
@@ -56,19 +56,19 @@ INLINE int NAME(bin_some)(const Binned *of, int64_t columns, int single, int nar
         }
         seconds += ones;
         counted += SOME;
-        for (int64_t i = 0; i < SOME; i += TURNS)
-            for (int64_t k = 0; k < TURNS; k++)
-                of->tables[2 * k * of->bins + place[i + k]] += (Two){1.0, sure[i + k]};
+        for (int64_t i = 0; i < SOME; i += TABLES)
+            for (int64_t k = 0; k < TABLES; k++)
+                of->tables[2 * k * of->bins + index[i + k]] += (Two){1.0, sure[i + k]};
     }
     for (int k = 0; k < LANES; k++) {
-        of->seen[1] += seconds[k];
+        of->class_counts[1] += seconds[k];
         counted -= seconds[k];
     }
-    of->seen[0] += counted;
+    of->class_counts[0] += counted;
     return bin_rows(of, at, of->rows);
 }
 
-static int NAME(bin_pairs)(const Binned *of) {
+static int NAME(bin_pairs)(const BinTask *of) {
     if (of->columns == 1 && !of->single && !of->narrow)
         return of->is_top ? NAME(bin_some)(of, 1, 0, 0, 1) : NAME(bin_some)(of, 1, 0, 0, 0);
     if (of->columns == 2 && !of->single && !of->narrow && of->is_top)

@@ -2,7 +2,7 @@
 
 /* With a the log-odds against the true class, a loss is log(1 + exp(-|a|)) + max(a, 0). `sums` are
    those of the losses before and after, of the gains, and of their squares. */
-INLINE void NAME(compare_rows)(const Compared *of, int64_t first, int64_t n, const double *after,
+INLINE void NAME(compare_rows)(const CompareArgs *of, int64_t first, int64_t n, const double *after,
                                int single, int weighted, double *gains, double *sums) {
     const ivec sign = (ivec){0} + INT64_MIN;
     vec loss = {0}, left = {0}, gain = {0}, square = {0}, one_product = (vec){0} + 1.0, other_product = one_product;
@@ -17,7 +17,7 @@ INLINE void NAME(compare_rows)(const Compared *of, int64_t first, int64_t n, con
         /* max(., 0), without a comparison. */
         const vec one_top = (vec)(one & ~(one >> 63)), other_top = (vec)(other & ~(other >> 63));
         const vec a = NAME(exp)((vec)(one | sign)), b = NAME(exp)((vec)(other | sign));
-        /* Huge losses cancel before the small logarithm is lost in them:
+        /* Large terms are subtracted first, so that the small logarithms are not rounded away:
            log((1 + a) / (1 + b)) = 2 atanh((a - b) / (2 + a + b)), whatever their size. */
         const vec gained = (one_top - other_top) + NAME(twice_atanh)((a - b) / (2.0 + a + b));
         if (gains) memcpy(gains + first + at, &gained, 8 * (size_t)count);
@@ -30,7 +30,7 @@ INLINE void NAME(compare_rows)(const Compared *of, int64_t first, int64_t n, con
         } else {
             vec one_total = 1.0 + a, other_total = 1.0 + b;
             if (count < LANES) {
-                /* Rows that are not there have log-odds of 0, and would count as log 2. */
+                /* Padding has log-odds of 0, and would add log 2. */
                 one_total = NAME(choose)(NAME(there)(count), one_total, (vec){0} + 1.0);
                 other_total = NAME(choose)(NAME(there)(count), other_total, (vec){0} + 1.0);
             }
@@ -48,8 +48,8 @@ INLINE void NAME(compare_rows)(const Compared *of, int64_t first, int64_t n, con
     sums[3] += NAME(sum)(square);
 }
 
-/* What some rows become under the number of their key; tells whether all keys are there. */
-INLINE int NAME(scale_some)(const Compared *of, Py_ssize_t size, int64_t first, int64_t n, double *scaled) {
+/* Multiply logits by the factor of their key; return whether all keys are valid. */
+INLINE int NAME(scale_some)(const CompareArgs *of, Py_ssize_t size, int64_t first, int64_t n, double *scaled) {
     uint64_t top = 0;
     for (int64_t i = 0; i < n; i++) {
         const uint64_t key = key_at(of->keys, size, first + i);
@@ -59,10 +59,10 @@ INLINE int NAME(scale_some)(const Compared *of, Py_ssize_t size, int64_t first, 
     return top < of->n_keys;
 }
 
-static int NAME(compare)(const Compared *of, int64_t n, double *gains, double *sums) {
-    double scaled[FEW];
-    for (int64_t first = 0; first < n; first += FEW) {
-        const int64_t count = n - first < FEW ? n - first : FEW;
+static int NAME(compare)(const CompareArgs *of, int64_t n, double *gains, double *sums) {
+    double scaled[CHUNK_ROWS];
+    for (int64_t first = 0; first < n; first += CHUNK_ROWS) {
+        const int64_t count = n - first < CHUNK_ROWS ? n - first : CHUNK_ROWS;
 #define SCALE(size) NAME(scale_some)(of, size, first, count, scaled)
         if (of->keys && !BY_SIZE(of->key_size, SCALE)) return 0;
 #undef SCALE

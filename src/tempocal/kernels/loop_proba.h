@@ -15,37 +15,37 @@ INLINE void NAME(both_classes)(vec eta, int64_t count, double *pairs) {
         }
 }
 
-/* The same from scale * logit + bias. Tells which logits are not numbers within the largest. */
-INLINE ivec NAME(line_some)(vec logit, vec scale, vec bias, int64_t count, double *pairs) {
+/* The same from scale * logit + bias. Return which logits are NaN or too large. */
+INLINE ivec NAME(sigmoid_some)(vec logit, vec scale, vec bias, int64_t count, double *pairs) {
     vec product = scale * logit;
     ROUNDED(product);
     NAME(both_classes)(product + bias, count, pairs);
     return ~((vec)((ivec)logit & INT64_MAX) <= LARGEST_LOGIT);
 }
 
-INLINE int NAME(line_rows)(const Line line, int single, int own_scale, int own_bias) {
-    vec scale = (vec){0} + *(const double *)line.scale, bias = (vec){0} + *(const double *)line.bias;
+INLINE int NAME(sigmoid_rows)(const SigmoidArgs args, int single, int own_scale, int own_bias) {
+    vec scale = (vec){0} + *(const double *)args.scale, bias = (vec){0} + *(const double *)args.bias;
     int64_t any = 0, at = 0;
     ivec odd = {0};
 #define SOME(count) \
-    if (own_scale) scale = load(line.scale, 0, at, count); \
-    if (own_bias) bias = load(line.bias, 0, at, count); \
-    odd |= NAME(line_some)(load(line.logits, single, at, count), scale, bias, count, line.out + 2 * at)
-    for (; at + LANES <= line.rows; at += LANES) { SOME(LANES); }
-    if (at < line.rows) { SOME(line.rows - at); }
+    if (own_scale) scale = load(args.scale, 0, at, count); \
+    if (own_bias) bias = load(args.bias, 0, at, count); \
+    odd |= NAME(sigmoid_some)(load(args.logits, single, at, count), scale, bias, count, args.out + 2 * at)
+    for (; at + LANES <= args.rows; at += LANES) { SOME(LANES); }
+    if (at < args.rows) { SOME(args.rows - at); }
 #undef SOME
     for (int i = 0; i < LANES; i++) any |= odd[i];
     return !any;
 }
 
-static int NAME(sigmoid)(const Line *line) {
-#define LINE(S, B) (line->single ? NAME(line_rows)(*line, 1, S, B) : NAME(line_rows)(*line, 0, S, B))
-    if (line->own_scale) return line->own_bias ? LINE(1, 1) : LINE(1, 0);
-    return line->own_bias ? LINE(0, 1) : LINE(0, 0);
-#undef LINE
+static int NAME(sigmoid)(const SigmoidArgs *args) {
+#define SIGMOID(S, B) (args->single ? NAME(sigmoid_rows)(*args, 1, S, B) : NAME(sigmoid_rows)(*args, 0, S, B))
+    if (args->own_scale) return args->own_bias ? SIGMOID(1, 1) : SIGMOID(1, 0);
+    return args->own_bias ? SIGMOID(0, 1) : SIGMOID(0, 0);
+#undef SIGMOID
 }
 
-/* One class of some rows: their logits lie `classes` apart. */
+/* Logits of one class, which are `classes` apart in memory. */
 INLINE vec NAME(column)(const char *numbers, int single, int64_t first, int64_t classes, int64_t count) {
 #define OF(i) number_at(numbers, single, first + (i) * classes)
 #if LANES == 2
@@ -61,9 +61,9 @@ INLINE vec NAME(column)(const char *numbers, int single, int64_t first, int64_t 
     return read;
 }
 
-/* Probabilities of all classes of some rows from scaled logits; `each` has room for a vector a class.
-   Tells which logits are not numbers within the largest. */
-INLINE ivec NAME(scaled_some)(const Scaled *of, int single, int64_t row, int64_t count, vec *each) {
+/* Probabilities of all classes from scaled logits; `each` is a buffer of one vector per class. Return which logits
+   are NaN or too large. */
+INLINE ivec NAME(probabilities_some)(const SoftmaxArgs *of, int single, int64_t row, int64_t count, vec *each) {
     const int64_t classes = of->classes, first = row * classes;
     double *out = of->out + first;
     vec top = (vec){0} - HUGE_VAL, total = {0};
@@ -72,7 +72,7 @@ INLINE ivec NAME(scaled_some)(const Scaled *of, int single, int64_t row, int64_t
         vec logit = NAME(column)(of->logits, single, first + k, classes, count);
         vec z = of->scale * logit;
         ROUNDED(z);
-        /* NaN is no top, and need not be: its exponential is NaN, and so is the total. */
+        /* NaN is never the top, but its exponential is NaN, and so is the total. */
         top = NAME(choose)(z > top, z, top);
         odd |= ~((vec)((ivec)logit & INT64_MAX) <= LARGEST_LOGIT);
         each[k] = z;
@@ -89,22 +89,22 @@ INLINE ivec NAME(scaled_some)(const Scaled *of, int single, int64_t row, int64_t
     return odd;
 }
 
-INLINE int NAME(scaled_rows)(const Scaled of, int single, vec *each) {
+INLINE int NAME(probabilities_rows)(const SoftmaxArgs of, int single, vec *each) {
     int64_t any = 0, at = 0;
     ivec odd = {0};
     for (; at + LANES <= of.rows; at += LANES)
-        odd |= NAME(scaled_some)(&of, single, at, LANES, each);
-    if (at < of.rows) odd |= NAME(scaled_some)(&of, single, at, of.rows - at, each);
+        odd |= NAME(probabilities_some)(&of, single, at, LANES, each);
+    if (at < of.rows) odd |= NAME(probabilities_some)(&of, single, at, of.rows - at, each);
     for (int i = 0; i < LANES; i++) any |= odd[i];
     return !any;
 }
 
-/* -1 if there is no room. */
-static int NAME(softmax)(const Scaled *of) {
-    char *room = malloc(sizeof(vec) * ((size_t)of->classes + 1));
-    if (!room) return -1;
-    vec *each = (vec *)(room + -(uintptr_t)room % sizeof(vec));
-    int found = of->single ? NAME(scaled_rows)(*of, 1, each) : NAME(scaled_rows)(*of, 0, each);
-    free(room);
+/* Return -1 if there is no memory. */
+static int NAME(softmax)(const SoftmaxArgs *of) {
+    char *memory = malloc(sizeof(vec) * ((size_t)of->classes + 1));
+    if (!memory) return -1;
+    vec *each = (vec *)(memory + -(uintptr_t)memory % sizeof(vec));
+    int found = of->single ? NAME(probabilities_rows)(*of, 1, each) : NAME(probabilities_rows)(*of, 0, each);
+    free(memory);
     return found;
 }

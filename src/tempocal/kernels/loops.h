@@ -1,5 +1,5 @@
-/* The loops over rows, once for each instruction set. Sums are taken over FEW rows first and then added up, so that rounding
-   errors do not grow with the number of rows. */
+/* The loops over rows, once for each instruction set. Sums over CHUNK_ROWS rows are added up, so that rounding
+   errors hardly grow with the number of rows. */
 
 #include "vectors.h"
 
@@ -9,10 +9,10 @@
 #include "loop_keys.h"
 #include "loop_per_class.h"
 #include "loop_proba.h"
-#include "loop_scores.h"
+#include "loop_group_gradients.h"
 #include "loop_sums.h"
 
-/* exp of every number: what the tests hold the loops to. */
+/* exp and log of arrays, for tests. */
 static void NAME(exponential)(const double *x, int64_t n, double *out) {
     for (int64_t at = 0; at < n; at += LANES) {
         int64_t count = n - at < LANES ? n - at : LANES;

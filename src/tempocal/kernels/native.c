@@ -1,8 +1,8 @@
-/* The few loops that take the time of a fit, over rows in memory.
+/* The few loops that take most of the time of a fit, over rows in memory.
 
-   Nothing here knows NumPy: arrays come as buffers, and whoever calls has checked what is in them.
-   The interpreter is let go while a loop runs. The loops are compiled once for any processor, once
-   for AVX2 with FMA and once for AVX-512; which of them runs is settled when the module is loaded. */
+   NumPy is not needed: arrays are passed by the buffer protocol, and callers have checked their values. The GIL is
+   released while a loop runs. The loops are compiled for any processor, for AVX2 with FMA and for AVX-512; the widest
+   that the processor supports is selected when the module is loaded. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -11,37 +11,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A product of so many numbers in [1, 2] does not overflow: one logarithm for all of them. */
-#define FEW 1016
-/* log 2 in two parts, the first short enough that its multiples are exact. */
+/* A product of this many numbers in [1, 2] does not overflow: one logarithm for all of them. */
+#define CHUNK_ROWS 1016
+/* log 2 in two parts, the first with so few digits that its multiples are exact. */
 #define LOG_2_HIGH 0x1.62e42feep-1
 #define LOG_2_LOW 0x1.a39ef35793c76p-33
-/* Most coefficients that a key of a binary model has. */
-#define MOST 3
-/* The loss of a row about which nothing is said, and a little more. */
-#define OF_NOTHING (0x1.62e42fefa39efp-1 * (1.0 + 1e-9))
-/* Cells that rows of weight 1 are counted in are cut into so many narrow ones, where there are from so
-   many to so many of these rows: counting takes a third of the time of adding up sizes, and is as good for a
-   start: where in its narrow cell each of so many rows lies hardly matters. */
-#define NARROW 128
-#define MOST_CELLS 128
-#define LEAST_ROWS 16384
-#define MOST_ROWS UINT16_MAX
-/* Where the last step of a search promises this much of a mean loss, it is as good as at its end. */
-#define CLOSE 1e-8
-/* A last step that would have moved the linear predictors at the start by this much, squared, raises a
-   doubt that there is an end. */
-#define DOUBTFUL 1e-6
-/* A step that promises so many times what there is to lose goes by a curvature that is not there. */
-#define SATURATED 1e3
-/* Coefficients that grow so many times as large are not followed, nor are searches of so many looks. */
-#define TOO_FAR 100.0
-#define MOST_LOOKS 50
-/* About how often a search looks at the rows of a key: each time is as good as a number more. */
-#define LOOKS 5
+/* Most coefficients per key of a binary model. */
+#define MAX_COEFFICIENTS 3
+/* Loss of a row at theta = 0, log 2, with a tolerance for rounding. */
+#define LOSS_AT_ZERO (0x1.62e42fefa39efp-1 * (1.0 + 1e-9))
+/* Moments of rows of weight 1 are computed from their counts in this many subcells of each cell, if the number of rows
+   is in this range. That takes a third of the time of summing |x|, and is accurate enough for a start. */
+#define SUBCELLS 128
+#define MAX_CELLS 128
+#define MIN_COUNTED_ROWS 16384
+#define MAX_COUNTED_ROWS UINT16_MAX
+/* Predicted decrease of the mean loss at which Newton's method stops. */
+#define DECREASE_TOLERANCE 1e-8
+/* Mean squared change of the linear predictors, in the metric at the start, above which a last step makes it doubtful
+   that there is a finite optimum. */
+#define DOUBTFUL_STEP 1e-6
+/* Largest ratio of the predicted decrease of a Newton step to the loss itself. Beyond it the curvature has vanished
+   because the sigmoid is saturated, and Newton's method starts from 0. solve/minimize.py allows 1e20 before it does the
+   same: there damping recovers from a bad start in a few passes, here iterations are limited. */
+#define MAX_DECREASE_RATIO 1e3
+/* Limits of the growth of a coefficient and of the number of iterations. */
+#define MAX_GROWTH 100.0
+#define MAX_ITERATIONS 50
+/* Typical number of iterations, from which the size of parts is computed. */
+#define TYPICAL_ITERATIONS 5
 #define INLINE static inline __attribute__((always_inline))
-/* Keeps a product from being added to something before it is rounded: so all instruction sets, and
-   NumPy, find the same sum. */
+/* Prevents contraction of a product and a sum into an FMA, so that all instruction sets and NumPy give the same
+   result. */
 #if defined(__x86_64__)
 #define ROUNDED(v) __asm__("" : "+x"(v))
 #elif defined(__aarch64__)
@@ -53,7 +54,7 @@
 #include "types.h"
 #include "bins.h"
 
-/* FOR(...) and END set the instructions that the compiler may use in between. */
+/* FOR(...) and END enclose code for an instruction set. */
 #define PRAGMA(words) _Pragma(#words)
 #if defined(__clang__)
 #define FOR(set) PRAGMA(clang attribute push(__attribute__((target(set))), apply_to = function))
@@ -62,7 +63,7 @@
 #else
 #define FOR(set) PRAGMA(GCC push_options) PRAGMA(GCC target(set))
 #define END PRAGMA(GCC pop_options)
-/* Clang knows no such preference, and would not take the others then. */
+/* Clang does not know this preference, and would ignore the others as well. */
 #define AVX512 "avx512f,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512"
 #endif
 
@@ -87,23 +88,23 @@ END
 typedef struct {
     const char *name;
     int (*is_supported)(void);
-    void (*even)(const Rows *, const Keys *, Found *);
-    void (*descend)(const Rows *, const Pulled *, const Keys *, double *, char *);
-    int (*shared)(const Rows *, const Keys *, Found *);
-    int (*per_class)(const Rows *, const PerClass *, const Keys *, Found *);
-    int (*compare)(const Compared *, int64_t, double *, double *);
-    int (*bin_pairs)(const Binned *);
-    int (*sigmoid)(const Line *);
-    int (*softmax)(const Scaled *);
-    void (*count_moments)(const char *, int, int64_t, double, int64_t, Four *);
-    int (*cells_by_key)(const Celled *);
-    Counted (*count_rows)(const char *, Py_ssize_t, int64_t, int64_t *, uint64_t);
-    Whole (*code_rows)(const char *, int, double, Py_ssize_t, char *, Py_ssize_t);
-    double (*pull)(const char *, int, const int64_t *, int64_t);
-    int (*score)(const Scored *);
-    void (*double_ends)(const double *, int64_t, double *);
-    void (*float_ends)(const float *, int64_t, float *);
-    void (*whole_ends)(const int64_t *, int64_t, int64_t *);
+    void (*even)(const Rows *, const Keys *, SumArrays *);
+    void (*descend)(const Rows *, const ScalarTerms *, const Keys *, double *, char *);
+    int (*shared)(const Rows *, const Keys *, SumArrays *);
+    int (*per_class)(const Rows *, const PerClass *, const Keys *, SumArrays *);
+    int (*compare)(const CompareArgs *, int64_t, double *, double *);
+    int (*bin_pairs)(const BinTask *);
+    int (*sigmoid)(const SigmoidArgs *);
+    int (*softmax)(const SoftmaxArgs *);
+    void (*count_moments)(const char *, int, int64_t, double, int64_t, CellSums *);
+    int (*cells_by_key)(const CellArgs *);
+    KeyCheck (*count_rows)(const char *, Py_ssize_t, int64_t, int64_t *, uint64_t);
+    IntegerRange (*code_rows)(const char *, int, double, Py_ssize_t, char *, Py_ssize_t);
+    double (*linear_term)(const char *, int, const int64_t *, int64_t);
+    int (*group_gradients)(const GroupGradientArgs *);
+    void (*double_min_max)(const double *, int64_t, double *);
+    void (*float_min_max)(const float *, int64_t, float *);
+    void (*int_min_max)(const int64_t *, int64_t, int64_t *);
     void (*exponential)(const double *, int64_t, double *);
     void (*logarithm)(const double *, int64_t, double *);
 } Loops;
@@ -121,11 +122,11 @@ static int supported_avx512(void) {
 
 #define LOOPS(set) {#set, supported_##set, even_##set, descend_##set, shared_##set, per_class_##set, compare_##set, \
                     bin_pairs_##set, sigmoid_##set, softmax_##set, \
-                    count_moments_##set, cells_by_key_##set, count_rows_##set, code_rows_##set, pull_##set, \
-                    score_##set, \
-                    double_ends_##set, float_ends_##set, whole_ends_##set, \
+                    count_moments_##set, cells_by_key_##set, count_rows_##set, code_rows_##set, linear_term_##set, \
+                    group_gradients_##set, \
+                    double_min_max_##set, float_min_max_##set, int_min_max_##set, \
                     exponential_##set, logarithm_##set}
-/* The widest last. */
+/* In increasing order of width. */
 static const Loops SETS[] = {
     LOOPS(plain),
 #ifdef HAS_MORE
@@ -139,27 +140,27 @@ static const Loops *loops = SETS;
 #include "threads.h"
 #include "pieces.h"
 
-#include "apply.h"
+#include "proba.h"
 #include "binned.h"
 #include "cells.h"
 #include "chain.h"
 #include "compare.h"
 #include "keys.h"
 #include "pool.h"
-#include "scores.h"
+#include "group_gradients.h"
 #include "sort.h"
 #include "sums.h"
 
-/* exp and log of every number: what the tests hold the loops to. */
+/* exp and log of arrays, for tests. */
 
 static PyObject *map(PyObject *const *given, Py_ssize_t count,
                      void (*work)(const double *, int64_t, double *)) {
-    static const Wanted wanted[] = {{"d", 1, READ, 0}, {"d", 1, WRITE, 0}};
+    static const ArraySpec specs[] = {{"d", 1, READ, 0}, {"d", 1, WRITE, 0}};
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 2) < 0) return NULL;
+    if (acquire(&arrays, given, count, specs, 2) < 0) return NULL;
     int good = SHAPE(0, 0) == SHAPE(1, 0);
     if (good) work(BUFFER(0), SHAPE(0, 0), BUFFER(1));
-    return done(&arrays, good);
+    return finish(&arrays, good);
 }
 
 static PyObject *exponential(PyObject *self, PyObject *const *given, Py_ssize_t count) {
@@ -173,14 +174,14 @@ static PyObject *logarithm(PyObject *self, PyObject *const *given, Py_ssize_t co
 static PyObject *cores(PyObject *self, PyObject *count) {
     const long given = PyLong_AsLong(count);
     if (given == -1 && PyErr_Occurred()) return NULL;
-    use_cores(given > MOST_CORES ? MOST_CORES : given < 1 ? 1 : (int)given);
+    use_cores(given > MAX_CORES ? MAX_CORES : given < 1 ? 1 : (int)given);
     return Py_NewRef(Py_None);
 }
 
-static PyObject *alone(PyObject *self, PyObject *is_so) {
-    const int given = PyObject_IsTrue(is_so);
+static PyObject *alone(PyObject *self, PyObject *serial) {
+    const int given = PyObject_IsTrue(serial);
     if (given < 0) return NULL;
-    stay_alone(given);
+    set_serial(given);
     return Py_NewRef(Py_None);
 }
 
@@ -231,7 +232,7 @@ static PyMethodDef METHODS[] = {
     FAST(count_keys, "Rows of each key; tells whether they come in the order of their keys."),
     FAST(scatter, "Rows in the order of their keys."),
     FAST(one_in, "One row in so many, once they are in the order of their keys."),
-    FAST(whole_codes, "Whole numbers counted from a first; False if one is a fraction or far away."),
+    FAST(whole_codes, "IntegerRange numbers counted from a first; False if one is a fraction or far away."),
     FAST(ends, "The lowest and the highest of some numbers."),
     FAST(compare, "Losses of binary rows before and after."),
     FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is out of order."),

@@ -1,5 +1,5 @@
-/* Rows of each key, cut into pieces. A piece is summed over by one thread, and those of a key are added up in
-   their order: so sums have the same bits whatever the number of cores. */
+/* Rows of each key, split into pieces. A piece is summed by one thread, and the pieces of a key are added in order,
+   so that sums are bit-identical for any number of cores. */
 
 typedef struct {
     int64_t count;
@@ -9,7 +9,7 @@ typedef struct {
 
 static int64_t pieces_for(int64_t rows, int64_t most) { return rows > most ? (rows - 1) / most + 1 : 1; }
 
-/* Cut the rows of each key into pieces of about the same size, `most` at most; tells whether there was memory. */
+/* Split the rows of each key into pieces of about the same size, at most `most`; return whether there was memory. */
 static int cut(Pieces *pieces, const int64_t *starts, int64_t n_keys, int64_t most) {
     int64_t count = 0;
     for (int64_t key = 0; key < n_keys; key++) count += pieces_for(starts[key + 1] - starts[key], most);
@@ -28,7 +28,7 @@ static int cut(Pieces *pieces, const int64_t *starts, int64_t n_keys, int64_t mo
     return 1;
 }
 
-/* Add what was found in each piece to what is known of its key, `width` numbers each. */
+/* Add the sums of each piece, of `width` numbers, to those of its key. */
 static void add_up(const Pieces *pieces, const double *found, int64_t width, double *total) {
     for (int64_t piece = 0; piece < pieces->count; piece++)
         for (int64_t i = 0; i < width; i++) total[pieces->keys[piece] * width + i] += found[piece * width + i];

@@ -1,27 +1,27 @@
-/* What Python calls for sums over the rows of each key. */
+/* Python functions for sums over the rows of each key. */
 
-/* Rows of a piece at most. */
+/* Most rows of a piece. */
 #define PIECE 8192
-/* With a softmax each piece has a Hessian of its own: enough of them for all cores, but never many. */
-#define LEAST_PIECE 4096
-#define MOST_PIECES 64
+/* With a softmax each piece has its own Hessian: enough pieces for all cores, but not more. */
+#define MIN_PIECE 4096
+#define MAX_PIECES 64
 
 typedef struct {
     Rows rows;
     Keys keys;
-    Found found;
-    PerClass model; /* of a softmax with several coefficients for each class */
+    SumArrays found;
+    PerClass model; /* of a softmax with several coefficients per class */
     int64_t parts, coefficients;
     enum { EVEN, SHARED, PER_CLASS } kind;
     int wrong;
-} Summed;
+} SumTask;
 
 static void sum_part(void *context, int64_t part) {
-    Summed *of = context;
+    SumTask *of = context;
     const int64_t p = of->coefficients, first = first_piece(part, of->parts, of->keys.starts, of->keys.count);
     const int64_t count = first_piece(part + 1, of->parts, of->keys.starts, of->keys.count) - first;
     const Keys keys = {of->keys.starts + first, of->keys.theta + first * p, count};
-    Found found = {of->found.loss + first, of->found.gradient ? of->found.gradient + first * p : NULL,
+    SumArrays found = {of->found.loss + first, of->found.gradient ? of->found.gradient + first * p : NULL,
                    of->found.hessian ? of->found.hessian + first * p * p : NULL};
     int wrong = 0;
     if (of->kind == EVEN) loops->even(&of->rows, &keys, &found);
@@ -30,33 +30,33 @@ static void sum_part(void *context, int64_t part) {
     if (wrong) __atomic_fetch_or(&of->wrong, wrong, __ATOMIC_RELAXED);
 }
 
-/* Sum over all rows, in pieces of at most so many, whatever was in the arrays before; notes what is wrong. */
-static void sum_in_pieces(Summed *of, int64_t most) {
+/* Sum over all rows in pieces of at most `most`, and overwrite the arrays; sets the error flags. */
+static void sum_in_pieces(SumTask *of, int64_t most) {
     const Keys keys = of->keys;
-    const Found total = of->found;
+    const SumArrays total = of->found;
     const int64_t p = of->coefficients;
     Pieces pieces;
     of->wrong = 0;
     if (!cut(&pieces, keys.starts, keys.count, most)) {
-        of->wrong = NO_ROOM;
+        of->wrong = NO_MEMORY;
         return;
     }
     if (pieces.count == keys.count) {
-        do_all(sum_part, of, of->parts);
+        run_parts(sum_part, of, of->parts);
         free(pieces.bounds);
         return;
     }
     const int64_t width = 1 + (total.gradient ? p : 0) + (total.hessian ? p * p : 0);
     double *theta = malloc((size_t)(pieces.count * p) * sizeof *theta);
     double *found = malloc((size_t)(pieces.count * width) * sizeof *found);
-    if (!theta || !found) of->wrong = NO_ROOM;
+    if (!theta || !found) of->wrong = NO_MEMORY;
     else {
         for (int64_t piece = 0; piece < pieces.count; piece++)
             memcpy(theta + piece * p, keys.theta + pieces.keys[piece] * p, (size_t)p * sizeof *theta);
         of->keys = (Keys){pieces.bounds, theta, pieces.count};
-        of->found = (Found){found, total.gradient ? found + pieces.count : NULL,
+        of->found = (SumArrays){found, total.gradient ? found + pieces.count : NULL,
                             total.hessian ? found + pieces.count * (1 + p) : NULL};
-        do_all(sum_part, of, of->parts);
+        run_parts(sum_part, of, of->parts);
         memset(total.loss, 0, (size_t)keys.count * sizeof *found);
         if (total.gradient) memset(total.gradient, 0, (size_t)(keys.count * p) * sizeof *found);
         if (total.hessian) memset(total.hessian, 0, (size_t)(keys.count * p * p) * sizeof *found);
@@ -72,23 +72,23 @@ static void sum_in_pieces(Summed *of, int64_t most) {
 /* Sums of a binary model. */
 static PyObject *even_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, WEIGHTS, THETA, STARTS, LOSS, GRADIENT, HESSIAN };
-    static const Wanted wanted[] = {
+    static const ArraySpec specs[] = {
         {"df", 2, PyBUF_STRIDES, 0}, {"d", 1, READ, 1},  {"d", 2, READ, 0},  {"lq", 1, READ, 0},
         {"d", 1, WRITE, 0},          {"d", 2, WRITE, 1}, {"d", 3, WRITE, 1},
     };
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 7) < 0) return NULL;
+    if (acquire(&arrays, given, count, specs, 7) < 0) return NULL;
     const Py_buffer *x = arrays.views + X;
     const Py_ssize_t n = SHAPE(X, 1), n_keys = SHAPE(LOSS, 0), p = SHAPE(THETA, 1);
     const int good = are_bounds(arrays.views + STARTS, n_keys, n) && SHAPE(THETA, 0) == n_keys
-                     && p > 0 && p <= MOST && SHAPE(X, 0) == p && n > 0 && x->strides[1] == x->itemsize
+                     && p > 0 && p <= MAX_COEFFICIENTS && SHAPE(X, 0) == p && n > 0 && x->strides[1] == x->itemsize
                      && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(GRADIENT, n_keys)
                      && (arrays.taken[GRADIENT] ? SHAPE(GRADIENT, 1) == p : !arrays.taken[HESSIAN])
                      && HAS_LENGTH(HESSIAN, n_keys)
                      && (!arrays.taken[HESSIAN] || (SHAPE(HESSIAN, 1) == p && SHAPE(HESSIAN, 2) == p));
-    Summed of = {.wrong = 0};
+    SumTask of = {.wrong = 0};
     if (good) {
-        of = (Summed){.rows = {x->buf, p, x->strides[0], x->itemsize, x->format[0] == 'f', BUFFER(WEIGHTS)},
+        of = (SumTask){.rows = {x->buf, p, x->strides[0], x->itemsize, x->format[0] == 'f', BUFFER(WEIGHTS)},
                       .keys = {BUFFER(STARTS), BUFFER(THETA), n_keys},
                       .found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)},
                       .parts = parts_for(n, p),
@@ -98,64 +98,64 @@ static PyObject *even_sums(PyObject *self, PyObject *const *given, Py_ssize_t co
         sum_in_pieces(&of, PIECE);
         Py_END_ALLOW_THREADS;
     }
-    return done_with_memory(&arrays, good, !(of.wrong & NO_ROOM));
+    return finish_with_memory(&arrays, good, !(of.wrong & NO_MEMORY));
 }
 
 typedef struct {
     Rows rows;
-    Pulled pulled;
+    ScalarTerms terms;
     Keys keys;
     double *theta;
-    char *doubts;
+    char *doubtful;
     int64_t parts;
-} Descended;
+} NewtonTask;
 
-static void descend_part(void *context, int64_t part) {
-    const Descended *of = context;
+static void newton_part(void *context, int64_t part) {
+    const NewtonTask *of = context;
     const int64_t first = first_piece(part, of->parts, of->keys.starts, of->keys.count);
     const int64_t count = first_piece(part + 1, of->parts, of->keys.starts, of->keys.count) - first;
-    const Pulled pulled = {of->pulled.linear + first, of->pulled.pull + first, of->pulled.identity + first,
-                           of->pulled.lower + first};
+    const ScalarTerms terms = {of->terms.linear + first, of->terms.penalty + first, of->terms.identity + first,
+                           of->terms.lower + first};
     const Keys keys = {of->keys.starts + first, of->keys.theta + first, count};
-    loops->descend(&of->rows, &pulled, &keys, of->theta + first, of->doubts + first);
+    loops->descend(&of->rows, &terms, &keys, of->theta + first, of->doubtful + first);
 }
 
-/* One coefficient for each key, closer to its optimum; and whether there is doubt that it has one. */
+/* One coefficient per key, close to its optimum; and whether it is doubtful that there is one. */
 static PyObject *descend(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    enum { X, WEIGHTS, LINEAR, PULL, IDENTITY, LOWER, STARTS, THETA, DOUBTS };
-    static const Wanted wanted[] = {
+    enum { X, WEIGHTS, LINEAR, LINEAR_TERM, IDENTITY, LOWER, STARTS, THETA, DOUBTFUL };
+    static const ArraySpec specs[] = {
         {"df", 1, READ, 0}, {"d", 1, READ, 1}, {"d", 1, READ, 0},  {"d", 1, READ, 0},  {"d", 1, READ, 0},
         {"d", 1, READ, 0},  {"lq", 1, READ, 0}, {"d", 1, WRITE, 0}, {"?", 1, WRITE, 0},
     };
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 9) < 0) return NULL;
+    if (acquire(&arrays, given, count, specs, 9) < 0) return NULL;
     const Py_ssize_t n = SHAPE(X, 0), n_keys = SHAPE(THETA, 0);
     int good = are_bounds(arrays.views + STARTS, n_keys, n) && HAS_LENGTH(WEIGHTS, n)
-               && HAS_LENGTH(LINEAR, n_keys) && HAS_LENGTH(PULL, n_keys)
-               && HAS_LENGTH(IDENTITY, n_keys) && HAS_LENGTH(LOWER, n_keys) && HAS_LENGTH(DOUBTS, n_keys);
+               && HAS_LENGTH(LINEAR, n_keys) && HAS_LENGTH(LINEAR_TERM, n_keys)
+               && HAS_LENGTH(IDENTITY, n_keys) && HAS_LENGTH(LOWER, n_keys) && HAS_LENGTH(DOUBTFUL, n_keys);
     if (good) {
-        Descended of = {.rows = {BUFFER(X), 1, 0, arrays.views[X].itemsize, arrays.views[X].format[0] == 'f', BUFFER(WEIGHTS)},
-                        .pulled = {BUFFER(LINEAR), BUFFER(PULL), BUFFER(IDENTITY), BUFFER(LOWER)},
+        NewtonTask of = {.rows = {BUFFER(X), 1, 0, arrays.views[X].itemsize, arrays.views[X].format[0] == 'f', BUFFER(WEIGHTS)},
+                        .terms = {BUFFER(LINEAR), BUFFER(LINEAR_TERM), BUFFER(IDENTITY), BUFFER(LOWER)},
                         .keys = {BUFFER(STARTS), BUFFER(THETA), n_keys},
                         .theta = BUFFER(THETA),
-                        .doubts = BUFFER(DOUBTS),
-                        .parts = parts_for(n, LOOKS)};
+                        .doubtful = BUFFER(DOUBTFUL),
+                        .parts = parts_for(n, TYPICAL_ITERATIONS)};
         Py_BEGIN_ALLOW_THREADS;
-        do_all(descend_part, &of, of.parts);
+        run_parts(newton_part, &of, of.parts);
         Py_END_ALLOW_THREADS;
     }
-    return done(&arrays, good);
+    return finish(&arrays, good);
 }
 
 /* Sums of a softmax; labels are codes of classes. */
 static PyObject *sum_softmax(PyObject *const *given, Py_ssize_t count, int kind, int is_diagonal) {
     enum { X, WEIGHTS, LABELS, THETA, STARTS, LOSS, GRADIENT, HESSIAN };
-    static const Wanted wanted[] = {
+    static const ArraySpec specs[] = {
         {"df", 2, PyBUF_STRIDES, 0}, {"d", 1, READ, 1},  {"lq", 1, READ, 0}, {"d", 2, READ, 0},
         {"lq", 1, READ, 0},          {"d", 1, WRITE, 0}, {"d", 2, WRITE, 0}, {"d", 3, WRITE, 1},
     };
     Arrays arrays;
-    if (take(&arrays, given, count, wanted, 8) < 0) return NULL;
+    if (acquire(&arrays, given, count, specs, 8) < 0) return NULL;
     const Py_buffer *x = arrays.views + X;
     const Py_ssize_t n = SHAPE(X, 1), features = SHAPE(X, 0), n_keys = SHAPE(LOSS, 0), p = SHAPE(THETA, 1);
     const Py_ssize_t width = is_diagonal ? 2 : features + 1, classes = kind == SHARED ? features : p / width;
@@ -165,9 +165,9 @@ static PyObject *sum_softmax(PyObject *const *given, Py_ssize_t count, int kind,
                      && HAS_LENGTH(WEIGHTS, n) && HAS_LENGTH(LABELS, n) && arrays.views[LABELS].itemsize == 8
                      && HAS_LENGTH(HESSIAN, n_keys)
                      && (!arrays.taken[HESSIAN] || (SHAPE(HESSIAN, 1) == p && SHAPE(HESSIAN, 2) == p));
-    Summed of = {.wrong = 0};
+    SumTask of = {.wrong = 0};
     if (good) {
-        of = (Summed){.rows = {x->buf, features, x->strides[0], x->strides[1], x->format[0] == 'f', BUFFER(WEIGHTS),
+        of = (SumTask){.rows = {x->buf, features, x->strides[0], x->strides[1], x->format[0] == 'f', BUFFER(WEIGHTS),
                                BUFFER(LABELS)},
                       .keys = {BUFFER(STARTS), BUFFER(THETA), n_keys},
                       .found = {BUFFER(LOSS), BUFFER(GRADIENT), BUFFER(HESSIAN)},
@@ -175,12 +175,12 @@ static PyObject *sum_softmax(PyObject *const *given, Py_ssize_t count, int kind,
                       .parts = parts_for(n, features),
                       .coefficients = p,
                       .kind = kind};
-        const int64_t some = (n - 1) / MOST_PIECES + 1, most = some > LEAST_PIECE ? some : LEAST_PIECE;
+        const int64_t some = (n - 1) / MAX_PIECES + 1, most = some > MIN_PIECE ? some : MIN_PIECE;
         Py_BEGIN_ALLOW_THREADS;
         sum_in_pieces(&of, kind == SHARED ? PIECE : most);
         Py_END_ALLOW_THREADS;
     }
-    return done_with_memory(&arrays, good && !(of.wrong & NO_SUCH_CLASS), !(of.wrong & NO_ROOM));
+    return finish_with_memory(&arrays, good && !(of.wrong & UNKNOWN_CLASS), !(of.wrong & NO_MEMORY));
 }
 
 static PyObject *shared_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {

@@ -1,17 +1,17 @@
-/* What the loops are given. */
+/* Arguments of the loops. */
 
 typedef struct {
     const char *x; /* (count, rows): features are `stride` bytes apart, and rows `step` */
     int64_t count, stride, step;
-    int single; /* whether x has floats, not doubles */
+    int single; /* float rather than double */
     const double *weights; /* or NULL */
-    const int64_t *labels; /* codes of classes; none of a binary model */
-    const uint32_t *order; /* which rows come first, second, ...; or NULL: as they lie */
+    const int64_t *labels; /* codes of classes; NULL for a binary model */
+    const uint32_t *order; /* permutation of the rows, or NULL */
 } Rows;
 
-/* What may be wrong with sums over rows. */
-#define NO_ROOM 1
-#define NO_SUCH_CLASS 2
+/* Error flags. */
+#define NO_MEMORY 1
+#define UNKNOWN_CLASS 2
 
 typedef struct {
     const int64_t *starts; /* first row of each key, and the end of the last */
@@ -21,68 +21,68 @@ typedef struct {
 
 typedef struct {
     double *loss, *gradient, *hessian;
-} Found;
+} SumArrays;
 
 typedef struct {
-    const double *linear; /* of each key, what its coefficient is multiplied by */
-    const double *pull, *identity, *lower; /* how it is pulled, whereto, and its least */
-} Pulled;
+    const double *linear; /* linear term of the loss of each key */
+    const double *penalty, *identity, *lower; /* penalty / 2 * (theta - identity)^2, and the lower bound */
+} ScalarTerms;
 
 typedef struct {
-    double theta, value, slope, bend;
-} Place;
+    double theta, value, slope, curvature;
+} Iterate;
 
-/* Weight, size, square and number of rows in a cell. */
-typedef double Four __attribute__((vector_size(32), aligned(8)));
+/* Sums of w, w |x|, w x^2 and 1 over the rows of a cell. */
+typedef double CellSums __attribute__((vector_size(32), aligned(8)));
 
 typedef struct {
-    int64_t classes, width; /* of the table of coefficients, whose last column are the biases */
-    int is_diagonal; /* whether each class sees its own feature only */
+    int64_t classes, width; /* of the matrix of coefficients, whose last column has the biases */
+    int is_diagonal; /* whether each class uses its own feature only */
 } PerClass;
 
 typedef struct {
     const char *logits;
-    int single; /* whether they are floats, not doubles */
+    int single; /* float rather than double */
     const char *scale, *bias; /* doubles */
     int own_scale, own_bias; /* whether every row has its own */
     int64_t rows;
     double *out; /* (rows, 2) */
-} Line;
+} SigmoidArgs;
 
 typedef struct {
     const char *logits; /* (rows, classes) */
-    int single; /* whether they are floats, not doubles */
+    int single; /* float rather than double */
     double scale;
     int64_t rows, classes;
     double *out; /* of the same shape */
-} Scaled;
+} SoftmaxArgs;
 
 typedef struct {
     const char *before; /* of each row */
-    int single; /* whether these are floats, not doubles */
-    const double *after; /* of each row; or, of each key, what the one is multiplied by */
+    int single; /* float rather than double */
+    const double *after; /* logits of each row; or the factor of each key */
     const char *keys; /* or NULL */
     Py_ssize_t key_size;
     uint64_t n_keys;
     const int64_t *labels;
     const double *weights; /* or NULL */
-} Compared;
+} CompareArgs;
 
 typedef struct {
     const char *x;
-    int single; /* whether it has floats, not doubles */
+    int single; /* float rather than double */
     const int64_t *labels; /* or NULL */
     const double *weights; /* or NULL */
     int64_t rows;
     const char *keys;
     Py_ssize_t key_size;
     uint64_t n_keys;
-    double scale; /* of x, so that a cell is 1 wide */
+    double scale; /* of x, so that a cell has width 1 */
     int64_t cells;
-    Four *sums; /* (keys, cells) */
-} Celled;
+    CellSums *sums; /* (keys, cells) */
+} CellArgs;
 
-/* Keys have two, four or eight bytes; one below zero is beyond all that there are. */
+/* Keys have two, four or eight bytes; a negative one becomes larger than any valid key. */
 INLINE uint64_t key_at(const char *keys, Py_ssize_t size, Py_ssize_t i) {
     if (size == 2) return ((const uint16_t *)keys)[i];
     return size == 4 ? (uint64_t)((const int32_t *)keys)[i] : (uint64_t)((const int64_t *)keys)[i];
@@ -90,19 +90,19 @@ INLINE uint64_t key_at(const char *keys, Py_ssize_t size, Py_ssize_t i) {
 
 #define KEY_KINDS "Hilq"
 
-/* Do it for keys of each size, known when it is compiled. */
+/* A call for each size of keys, which is then known at compile time. */
 #define BY_SIZE(size, call) ((size) == 2 ? call(2) : (size) == 4 ? call(4) : call(8))
 
-/* Targets are doubles, booleans, or whole numbers 0 and 1, by their kind. */
+/* Targets are doubles, booleans, or integers 0 and 1. */
 INLINE double target_at(const char *targets, char kind, int64_t i) {
     if (kind == 'd') return ((const double *)targets)[i];
     return kind == '?' ? targets[i] : (double)((const int64_t *)targets)[i];
 }
 
 typedef struct {
-    const char *x; /* (coefficients, rows), a row of it `stride` bytes after the one before */
+    const char *x; /* (coefficients, rows), with features `stride` bytes apart */
     int64_t coefficients, stride;
-    int single; /* whether x has floats, not doubles */
+    int single; /* float rather than double */
     const char *targets;
     char kind; /* of the targets */
     const double *weights; /* or NULL */
@@ -113,26 +113,26 @@ typedef struct {
     const char *groups;
     Py_ssize_t group_size;
     int64_t first_group, n_groups, rows;
-    double *sums; /* (coefficients, groups, keys), of groups from the first one on */
-} Scored;
+    double *sums; /* (coefficients, groups, keys), from the first group on */
+} GroupGradientArgs;
 
 typedef struct {
     int good;
     int32_t low, high;
-} Whole;
+} IntegerRange;
 
 typedef union {
     double number;
     uint64_t bits;
-} Both;
+} DoubleBits;
 
-/* Whether all keys are there, and in order. */
+/* Whether all keys are valid, and whether they are sorted. */
 typedef struct {
     int good, ascend;
-} Counted;
+} KeyCheck;
 
-/* What is not within 32 bits has others once this is added. */
+/* A difference fits 32 bits if the higher bits are 0 once this is added. */
 #define BEYOND ((uint64_t)1 << 31)
 
-/* Beyond it a double no longer tells a logit from the next whole one. */
+/* Beyond it consecutive integers are not distinct as doubles. */
 #define LARGEST_LOGIT 0x1p53

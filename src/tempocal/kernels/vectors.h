@@ -1,6 +1,6 @@
-/* Some doubles at a time, in plain C with GCC's and Clang's vectors: one source for every
-   instruction set. This file is included once for each of them, with LANES the number of doubles
-   in a register and NAME() to tell the functions apart. */
+/* Vectors of doubles in plain C, by the vector extensions of GCC and Clang: one source for every instruction set.
+   This file is included once for each of them, with LANES doubles in a register and NAME() to distinguish the
+   functions. */
 
 typedef double NAME(vec) __attribute__((vector_size(8 * LANES)));
 typedef uint64_t NAME(uvec) __attribute__((vector_size(8 * LANES)));
@@ -9,11 +9,11 @@ typedef int64_t NAME(ivec) __attribute__((vector_size(8 * LANES)));
 #define ivec NAME(ivec)
 #define uvec NAME(uvec)
 
-/* Vectors as they lie in memory, wherever that is. */
+/* Unaligned vectors in memory. */
 typedef double NAME(doubles) __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 typedef float NAME(floats) __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
-/* The first `count` numbers of a vector; the others are 0. */
+/* Load `count` numbers; the other lanes are 0. */
 INLINE vec NAME(load)(const char *numbers, int single, int64_t first, int64_t count) {
     if (count == LANES && single)
         return __builtin_convertvector(*(const NAME(floats) *)(numbers + 4 * first), vec);
@@ -25,7 +25,7 @@ INLINE vec NAME(load)(const char *numbers, int single, int64_t first, int64_t co
 }
 #define load NAME(load)
 
-/* Where LANES rows lie, of which `count` are there; the others are the first again. */
+/* Indices of LANES rows, of which `count` exist; the others repeat the first. */
 INLINE void NAME(find)(const Rows *rows, int64_t first, int64_t count, int64_t *found) {
     for (int i = 0; i < LANES; i++) {
         const int64_t row = i < count ? first + i : first;
@@ -33,7 +33,7 @@ INLINE void NAME(find)(const Rows *rows, int64_t first, int64_t count, int64_t *
     }
 }
 
-/* A feature of rows that lie there, wherever that is. */
+/* A feature of the rows with these indices. */
 INLINE vec NAME(gather)(const Rows *rows, int64_t feature, const int64_t *found) {
     const char *x = rows->x + feature * rows->stride;
     vec read;
@@ -44,14 +44,14 @@ INLINE vec NAME(gather)(const Rows *rows, int64_t feature, const int64_t *found)
     return read;
 }
 
-/* Their weights; rows that are not there have none. */
+/* Their weights; padding has weight 0. */
 INLINE vec NAME(weigh)(const Rows *rows, const int64_t *found, int64_t count) {
     vec weight = {0};
     for (int i = 0; i < count; i++) weight[i] = rows->weights ? rows->weights[found[i]] : 1.0;
     return weight;
 }
 
-/* Which lanes hold one of `count` rows. */
+/* Mask of the first `count` lanes. */
 INLINE ivec NAME(there)(int64_t count) {
     ivec lane = {0};
     for (int i = 0; i < LANES; i++) lane[i] = i;
@@ -78,7 +78,7 @@ INLINE vec NAME(larger)(vec one, vec other) {
     return NAME(choose)((one > other) | (one != one), one, other);
 }
 
-/* Pairs of one and other, of the first half of the lanes and of the second. */
+/* Interleave the first half of the lanes of two vectors, and the second half. */
 #if LANES == 2
 #define FRONT 0, 2
 #define BACK 1, 3
@@ -99,15 +99,15 @@ INLINE vec NAME(back_pairs)(vec one, vec other) { return __builtin_shuffle(one, 
 #undef FRONT
 #undef BACK
 
-/* exp(x) for x <= 709, to 1 ulp or so: x = n log 2 + r with |r| <= log(2) / 2, and a polynomial of
-   degree 11 in r (Chebyshev nodes; off by 2e-17). What would not be a normal number is 0. */
+/* exp(x) for x <= 709, to about 1 ulp: x = n log 2 + r with |r| <= log(2) / 2, and a polynomial of degree 11 in r
+   (Chebyshev nodes; error 2e-17). Subnormal results are 0. */
 INLINE vec NAME(exp)(vec x) {
     const double round = 0x1.8p52;
     vec n = x * 0x1.71547652b82fep0 + round;
     uvec power = ((uvec)n << 52) + ((uint64_t)1023 << 52);
     n -= round;
     vec r = x - n * LOG_2_HIGH - n * LOG_2_LOW;
-    /* Pairs of terms, and pairs of those, so that not every step waits for the one before. */
+    /* Estrin's scheme: pairs of terms, and pairs of those, so that fewer steps depend on each other. */
     vec r2 = r * r, r4 = r2 * r2;
     vec low = (0.5 + r * 0x1.5555555555556p-3) + r2 * (0x1.5555555553d63p-5 + r * 0x1.11111111109b3p-7);
     vec high = (0x1.6c16c1788bd90p-10 + r * 0x1.a01a01a7c41d5p-13)
@@ -117,7 +117,7 @@ INLINE vec NAME(exp)(vec x) {
     return (vec)((ivec)result & ~(x < -708.0)); /* NaN stays NaN */
 }
 
-/* What 2 atanh(s) is beyond 2 s, from s and its square, for |s| up to (sqrt 2 - 1) / (sqrt 2 + 1). */
+/* 2 atanh(s) - 2 s, from s and w = s^2, for |s| up to (sqrt 2 - 1) / (sqrt 2 + 1). */
 INLINE vec NAME(beyond)(vec s, vec w) {
     vec w2 = w * w;
     vec low = (0x1.5555555555558p-1 + w * 0x1.99999999952d7p-2)
@@ -131,14 +131,14 @@ INLINE vec NAME(log)(vec x) {
     const int64_t below = 0x3fe6a09e667f3bcd; /* sqrt(1/2) */
     ivec bits = (ivec)x - below;
     ivec power = bits & ~INT64_C(0xfffffffffffff);
-    /* Whole numbers become doubles by way of those that end in them. */
+    /* Convert integers to doubles by adding them to the bits of 1.5 * 2^52. */
     vec n = (vec)((ivec)((power >> 52) + 0x4338000000000000)) - 0x1.8p52;
     vec m = (vec)((ivec)x - power);
     vec s = (m - 1.0) / (m + 1.0);
     return n * LOG_2_HIGH + (2.0 * s + (NAME(beyond)(s, s * s) + n * LOG_2_LOW));
 }
 
-/* 2 atanh(s) for |s| up to 1/3: a polynomial of degree 9 in its square (Chebyshev nodes; off by 7e-18). */
+/* 2 atanh(s) for |s| up to 1/3: a polynomial of degree 9 in its square (Chebyshev nodes; error 7e-18). */
 INLINE vec NAME(twice_atanh)(vec s) {
     vec w = s * s, w2 = w * w, w4 = w2 * w2;
     vec low = (0x1.5555555555555p-1 + w * 0x1.999999999a3dfp-2)

@@ -1,9 +1,9 @@
-/* Gradients of the loss of binary rows, added up by group and key. */
+/* Gradients of the loss of binary rows, summed by group and key. */
 
-/* Of some rows, each at a place of its own. */
-INLINE void NAME(score_some)(const Scored *of, Py_ssize_t size, const int64_t *rows, int64_t n) {
+/* Add the gradients of the given rows. */
+INLINE void NAME(group_gradients_some)(const GroupGradientArgs *of, Py_ssize_t size, const int64_t *rows, int64_t n) {
     const int64_t p = of->coefficients;
-    double residual[FEW];
+    double residual[CHUNK_ROWS];
     for (int64_t i = 0; i < n; i++) {
         const double *theta = of->theta + (int64_t)key_at(of->keys, size, rows[i]) * p;
         residual[i] = 0.0;
@@ -23,29 +23,29 @@ INLINE void NAME(score_some)(const Scored *of, Py_ssize_t size, const int64_t *r
         const uint64_t group = key_at(of->groups, of->group_size, row) - (uint64_t)of->first_group;
         double *sums = of->sums + (int64_t)group * of->n_keys + (int64_t)key_at(of->keys, size, row);
         const double weight = of->weights ? of->weights[row] : 1.0;
-        const double pull = weight * (residual[i] - target_at(of->targets, of->kind, row));
-        for (int64_t j = 0; j < p; j++) sums[j * cells] += pull * number_at(of->x + j * of->stride, of->single, row);
+        const double weighted = weight * (residual[i] - target_at(of->targets, of->kind, row));
+        for (int64_t j = 0; j < p; j++) sums[j * cells] += weighted * number_at(of->x + j * of->stride, of->single, row);
     }
 }
 
-/* Of all rows of groups that are asked for; tells whether all keys are there. */
-INLINE int NAME(score_rows)(const Scored *of, Py_ssize_t size) {
-    int64_t rows[FEW], n = 0;
+/* Add those of all rows of the requested groups; return whether all keys are valid. */
+INLINE int NAME(group_gradients_rows)(const GroupGradientArgs *of, Py_ssize_t size) {
+    int64_t rows[CHUNK_ROWS], n = 0;
     for (int64_t i = 0; i < of->rows; i++) {
         const uint64_t group = key_at(of->groups, of->group_size, i) - (uint64_t)of->first_group;
         if (group >= (uint64_t)of->n_groups) continue;
         if (key_at(of->keys, size, i) >= (uint64_t)of->n_keys) return 0;
         rows[n++] = i;
-        if (n < FEW) continue;
-        NAME(score_some)(of, size, rows, n);
+        if (n < CHUNK_ROWS) continue;
+        NAME(group_gradients_some)(of, size, rows, n);
         n = 0;
     }
-    NAME(score_some)(of, size, rows, n);
+    NAME(group_gradients_some)(of, size, rows, n);
     return 1;
 }
 
-static int NAME(score)(const Scored *of) {
-#define SCORE(size) NAME(score_rows)(of, size)
-    return BY_SIZE(of->key_size, SCORE);
-#undef SCORE
+static int NAME(group_gradients)(const GroupGradientArgs *of) {
+#define GROUP_GRADIENTS(size) NAME(group_gradients_rows)(of, size)
+    return BY_SIZE(of->key_size, GROUP_GRADIENTS);
+#undef GROUP_GRADIENTS
 }
