@@ -13,7 +13,7 @@ import pytest
 from pyarrow import csv, parquet
 
 import tempocal as tc
-from tempocal.cli import calibrating
+from tempocal.cli import calibrate_blocks
 from tempocal.files import read_tables
 
 COLUMNS = ("--logits", "z", "--time", "t")
@@ -235,8 +235,8 @@ def test_a_failure_in_the_middle_leaves_the_old_output(folder, run, model, monke
             raise MemoryError
         return real(self, block, **keywords)
 
-    real = calibrating.Calibrating.calibrated
-    monkeypatch.setattr(calibrating.Calibrating, "calibrated", fails_later)
+    real = calibrate_blocks.BlockCalibrator.calibrated
+    monkeypatch.setattr(calibrate_blocks.BlockCalibrator, "calibrated", fails_later)
     monkeypatch.setattr(
         "tempocal.files.stream", lambda source, *, typed: whole(source, typed=typed, block_rows=50)
     )

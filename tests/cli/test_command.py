@@ -11,9 +11,9 @@ import click
 import pytest
 
 import tempocal as tc
-from tempocal.cli.group import VERBS, tempocal
-from tempocal.cli.progress import waiting
+from tempocal.cli.group import COMMANDS, tempocal
 from tempocal.cli.reference import reference
+from tempocal.cli.terminal import show_progress
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = Path(sys.executable).with_name("tempocal")
@@ -25,15 +25,15 @@ def shell(*words, **keywords):
 
 def verbs():
     context = click.Context(tempocal)
-    return {name: tempocal.get_command(context, name) for name in VERBS}
+    return {name: tempocal.get_command(context, name) for name in COMMANDS}
 
 
-@pytest.mark.parametrize("words", [[], *([name] for name in VERBS)], ids=str)
+@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS)], ids=str)
 def test_help_of_the_script(words):
     assert shell(SCRIPT, *words, "--help").returncode == 0
 
 
-@pytest.mark.parametrize("words", [[], *([name] for name in VERBS)], ids=str)
+@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS)], ids=str)
 def test_help_needs_only_click(words):
     code = (
         "import sys; from tempocal.cli.group import tempocal;"
@@ -45,7 +45,7 @@ def test_help_needs_only_click(words):
 
 def test_the_list_of_verbs_says_what_they_say():
     for name, command in verbs().items():
-        assert command.help.splitlines()[0] == VERBS[name]
+        assert command.help.splitlines()[0] == COMMANDS[name]
 
 
 def examples(text):
@@ -54,7 +54,7 @@ def examples(text):
 
 
 # serve runs until it is stopped: tests/serve runs its example.
-@pytest.mark.parametrize("name", ["", *(name for name in VERBS if name != "serve")])
+@pytest.mark.parametrize("name", ["", *(name for name in COMMANDS if name != "serve")])
 def test_help_ends_with_examples_that_run(name, folder, run, model):
     (folder / "model.json").write_bytes(model.read_bytes())
     text = run(*filter(None, [name]), "--help").out
@@ -169,14 +169,14 @@ def on_a_terminal(code):
 
 def test_progress_is_shown_on_a_terminal_after_a_while():
     code = (
-        "import time; from tempocal.cli import waiting as w; w.PATIENCE = {patience}\n"
-        "with w.waiting('Reading') as say:\n    say('7 rows'); time.sleep({long})"
+        "import time; from tempocal.cli import terminal; terminal.PROGRESS_DELAY = {delay}\n"
+        "with terminal.show_progress('Reading') as say:\n    say('7 rows'); time.sleep({long})"
     )
-    assert "Reading: 7 rows" in on_a_terminal(code.format(patience=0, long=2))
-    assert on_a_terminal(code.format(patience=600, long=0.1)) == ""
+    assert "Reading: 7 rows" in on_a_terminal(code.format(delay=0, long=2))
+    assert on_a_terminal(code.format(delay=600, long=0.1)) == ""
 
 
 def test_nothing_is_shown_elsewhere(capsys):
-    with waiting("Reading") as say:
+    with show_progress("Reading") as say:
         say("7 rows")
     assert capsys.readouterr().err == ""

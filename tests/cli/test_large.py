@@ -98,22 +98,22 @@ def test_few_sequences_and_an_exchanged_class_are_worth_a_note(folder, both, fra
     assert huge.err == small.err
 
 
-def test_passes_are_told(folder, run, as_large, monkeypatch):
-    told = []
+def test_passes_are_reported(folder, run, as_large, monkeypatch):
+    reported = []
 
     @contextmanager
-    def waiting(doing):
-        yield lambda far: told.append(f"{doing}: {far}")
+    def show_progress(doing):
+        yield lambda text: reported.append(f"{doing}: {text}")
 
-    monkeypatch.setattr(large, "waiting", waiting)
+    monkeypatch.setattr(large, "show_progress", show_progress)
     as_large(True)
     run("evaluate", "predictions.csv", *COLUMNS, "--bins", "2")
-    assert told[0] == "Reading predictions.csv: 556 rows"
-    assert told[1:3] == [
+    assert reported[0] == "Reading predictions.csv: 556 rows"
+    assert reported[1:3] == [
         "Measuring: pass 1: looking for labels",
         "Measuring: pass 2: looking at all rows",
     ]
-    assert told[-1].startswith(f"Measuring: pass {len(told) - 1}: ")
+    assert reported[-1].startswith(f"Measuring: pass {len(reported) - 1}: ")
 
 
 def test_a_limit(folder, refused, as_large, frame):

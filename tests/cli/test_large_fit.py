@@ -101,19 +101,19 @@ def test_a_comparison(folder, both):
         assert there["verdict"] == here["verdict"]
 
 
-def test_passes_are_told(folder, run, as_large, monkeypatch):
-    told = []
+def test_passes_are_reported(folder, run, as_large, monkeypatch):
+    reported = []
 
     @contextmanager
-    def waiting(doing):
-        yield lambda far: told.append(f"{doing}: {far}")
+    def show_progress(doing):
+        yield lambda text: reported.append(f"{doing}: {text}")
 
-    monkeypatch.setattr(large, "waiting", waiting)
+    monkeypatch.setattr(large, "show_progress", show_progress)
     as_large(True)
     run("fit", "predictions.parquet", *COLUMNS, "-o", "m.json")
-    assert told[0] == "Fitting: pass 1: looking for labels"
-    assert any("summing over all rows" in one for one in told)
-    assert [int(one.split()[2][:-1]) for one in told] == list(range(1, len(told) + 1))
+    assert reported[0] == "Fitting: pass 1: looking for labels"
+    assert any("summing over all rows" in one for one in reported)
+    assert [int(one.split()[2][:-1]) for one in reported] == list(range(1, len(reported) + 1))
 
 
 def test_rows_without_a_sequence_cannot_be_compared(folder, refused, as_large):

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 import tempocal as tc
-from tempocal.cli.echo import plain
-from tempocal.cli.terminal_tables import show_table
+from tempocal.cli.terminal import printable, show_table
 
 COLUMNS = ("--logits", "z", "--label", "won", "--time", "t", "--sequence", "match")
 SCORES = ("--logits", "z", "--label", "won")
@@ -87,8 +86,8 @@ def test_classes_that_are_listed_twice_name_the_flag(folder, refused):
 
 def test_what_a_terminal_would_obey_is_not_shown():
     odd = "".join(map(chr, [*range(32), *range(127, 160), 0xD800, 0xDFFF]))
-    assert plain(odd).replace("\N{REPLACEMENT CHARACTER}", "") == "\t\n"
-    assert plain("ünï 漢 😀\n") == "ünï 漢 😀\n"
+    assert printable(odd).replace("\N{REPLACEMENT CHARACTER}", "") == "\t\n"
+    assert printable("ünï 漢 😀\n") == "ünï 漢 😀\n"
 
 
 def test_classes_and_files_are_shown_in_plain_characters(folder, run, refused, frame):
@@ -98,7 +97,7 @@ def test_classes_and_files_are_shown_in_plain_characters(folder, run, refused, f
     assert "those of class b\ufffd\ufffd." in said.out
     assert "x\ufffd[2J.csv: " in said.out
     said = run("fit", "x\x1b[2J.csv", *COLUMNS, *MODEL)
-    assert said.out == plain(said.out)
+    assert said.out == printable(said.out)
     assert refused("fit", "\x1b.csv", *COLUMNS, *MODEL) == "\ufffd.csv does not exist"
     said = refused("fit", "\udcff.csv", *COLUMNS, *MODEL)
     assert said.startswith("the name \ufffd.csv is not UTF-8")

@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 import tempocal as tc
-from tempocal.cli.group import VERBS
+from tempocal.cli.group import COMMANDS
 from tempocal.cli.group import tempocal as command
 
 M = tc.datasets.simulate_match(40)
@@ -23,7 +23,7 @@ WORDS = {
 }
 TEXTS = [
     (verb, option.opts[-1])
-    for verb in VERBS
+    for verb in COMMANDS
     for option in command.get_command(None, verb).params
     if option.param_type_name == "option" and not option.is_flag
 ]

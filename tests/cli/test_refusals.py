@@ -225,10 +225,10 @@ def test_text_where_labels_belong_is_a_label(folder, run, frame):
 
 
 def test_what_should_not_happen_is_a_sentence_too(folder, fit, run, monkeypatch):
-    def broken(named, source):
+    def broken(options, source):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr("tempocal.cli.open_rows.predictions_of", broken)
+    monkeypatch.setattr("tempocal.cli.read_predictions.read_predictions", broken)
     said = fit("predictions.csv", *COLUMNS)
     assert said.startswith("this should not have happened: ZeroDivisionError: division by zero")
 

@@ -2,15 +2,15 @@
 
 import click
 
-from tempocal.cli.options import Named, scores_of_file, verb
+from tempocal.cli.options import ColumnOptions, prediction_options, subcommand
 from tempocal.cli.options import output as output_option
 
 
-@verb(
+@subcommand(
     "tempocal apply model.json predictions.csv --logits z --time t -o calibrated.csv",
 )
 @click.argument("model", metavar="MODEL")
-@scores_of_file
+@prediction_options
 @output_option("OUT", "a file", dash=True)
 @click.option(
     "--column",
@@ -20,32 +20,36 @@ from tempocal.cli.options import output as output_option
     "(calibrated_home, calibrated_draw, ...). Default: calibrated.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace columns of that name.")
-def command(named: Named, *, model: str, output: str, column: str, overwrite: bool) -> None:
+def command(
+    options: ColumnOptions, *, model: str, output: str, column: str, overwrite: bool
+) -> None:
     """Add calibrated probabilities to a file of predictions.
 
     All columns stay. With two classes one column is added, the probability of the second class;
     with more, one for each class. Rows are read and written in blocks, so that files may be larger
     than memory; OUT appears when all of it is written, and may be FILE itself.
     """
-    from tempocal.cli.calibrating import Calibrating, warn_of_scale
-    from tempocal.cli.echo import say
-    from tempocal.cli.progress import waiting
+    from tempocal.cli.calibrate_blocks import BlockCalibrator, warn_if_probabilities
+    from tempocal.cli.terminal import echo, show_progress
     from tempocal.files import format_of, open_input, open_output, stream
     from tempocal.predictor import read_model
 
     fitted = read_model(model)
-    with open_input(named.file, named.format) as source:
-        typed = format_of(output, named.format) != "csv"
-        with waiting(f"Reading {named.file}"):
+    with open_input(options.file, options.format) as source:
+        typed = format_of(output, options.format) != "csv"
+        with show_progress(f"Reading {options.file}"):
             table = stream(source, typed=typed)
-        job = Calibrating.of(fitted, named, table.schema, source.name, column)
+        job = BlockCalibrator.of(fitted, options, table.schema, source.name, column)
         schema = job.schema(table.schema, overwrite=overwrite)
-        with waiting("Calibrating") as progress, open_output(output, schema, named.format) as write:
+        with (
+            show_progress("Calibrating") as progress,
+            open_output(output, schema, options.format) as write,
+        ):
             done = 0
             for block in table.blocks:
                 write(job.calibrated(block, first_row=done + 1, schema=schema))
                 done += block.num_rows
                 progress(f"{done:,} rows")
-    warn_of_scale(job, done)
+    warn_if_probabilities(job, done)
     if output != "-":
-        say(f"{done:,} rows saved to {output}", err=True)
+        echo(f"{done:,} rows saved to {output}", err=True)

@@ -1,4 +1,4 @@
-"""What is most often wrong with the columns of a file, each in a sentence with the flag to try."""
+"""Checks for common mistakes in columns; each error message names the flag to try."""
 
 from typing import Any
 
@@ -10,29 +10,28 @@ from tempocal.files import Ids
 from tempocal.inputs import Inputs
 from tempocal.links import Array
 
-# Share of the whole range of time that sequences would cover if time were their own progress.
-SMALL_PART = 0.1
-# Fewer groups than this are worth a note.
-FEW = 20
-_WORDS = {"true": True, "false": False, "1": True, "0": False}
+# If the median sequence covers less than this share of the range of dates, time is the calendar.
+SMALL_RANGE_SHARE = 0.1
+FEW_CLUSTERS = 20
+_BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
-def check_scale(scores: Array, inputs: Inputs, names: str) -> None:
-    """Refuse probabilities that were named logits, and logits that were named probabilities."""
-    outside = (scores < 0.0) | (scores > 1.0)
+def check_scale(predictions: Array, inputs: Inputs, names: str) -> None:
+    """Refuse probabilities passed as logits, and logits passed as probabilities."""
+    outside = (predictions < 0.0) | (predictions > 1.0)
     if inputs == "logits" and not outside.any():
-        raise InputError(scale_text(names))
+        raise InputError(scale_message(names))
     if inputs == "proba" and outside.any():
-        place = tuple(np.argwhere(outside)[0])
+        index = tuple(np.argwhere(outside)[0])
         raise InputError(
-            f"--proba {names}: probabilities must lie in [0, 1], but row {place[0] + 1} has "
-            f"{scores[place]:g}. If these are logits, say --logits {names}; percentages must be "
-            "divided by 100"
+            f"--proba {names}: probabilities must lie in [0, 1], but row {index[0] + 1} has "
+            f"{predictions[index]:g}. If these are logits, say --logits {names}; percentages must "
+            "be divided by 100"
         )
 
 
-def scale_text(names: str) -> str:
-    """Say that logits look like probabilities."""
+def scale_message(names: str) -> str:
+    """Return the error message for logits that look like probabilities."""
     return (
         f"--logits {names}: all values lie in [0, 1], as probabilities do. If that is what "
         f"they are, say --proba {names}; if not, say --really-logits"
@@ -40,7 +39,7 @@ def scale_text(names: str) -> str:
 
 
 def check_classes(text: str | None, labels: NDArray[Any], n_columns: int) -> list[Any] | None:
-    """Return the classes that were listed, of the type that the labels have."""
+    """Return the listed classes, with the type of the labels."""
     if text is None:
         return None
     words, wanted = [word.strip() for word in text.split(",")], max(n_columns, 2)
@@ -50,7 +49,7 @@ def check_classes(text: str | None, labels: NDArray[Any], n_columns: int) -> lis
             f"column{'s' if n_columns > 1 else ''} of predictions stand for {wanted} classes"
         )
     try:
-        return [_read(word, labels.dtype.kind) for word in words]
+        return [_parse(word, labels.dtype.kind) for word in words]
     except (KeyError, ValueError) as error:
         raise InputError(
             f"--classes {text}: the labels are {_kind(labels)}, such as {labels[0]!s}"
@@ -60,13 +59,13 @@ def check_classes(text: str | None, labels: NDArray[Any], n_columns: int) -> lis
 def check_label(
     labels: NDArray[Any], classes: list[Any] | None, name: str, n_classes: int, n_columns: int
 ) -> None:
-    """Refuse labels that do not go with the predictions."""
+    """Refuse labels that do not match the columns of predictions."""
     found = np.unique(labels).tolist()
     shown = ", ".join(map(str, found[:5])) + ", ..." * (len(found) > 5)
     if classes is not None:
-        strange = [one for one in found if one not in classes]
-        if strange:
-            raise InputError(f"--label {name} holds {strange[0]!r}, which --classes does not list")
+        unknown = [one for one in found if one not in classes]
+        if unknown:
+            raise InputError(f"--label {name} holds {unknown[0]!r}, which --classes does not list")
     elif len(found) == 1:
         raise InputError(
             f"--label {name} holds one class only, {shown}: nothing can be learned from that; "
@@ -86,25 +85,25 @@ def check_label(
 
 
 def check_nesting(sequence: Ids, values: NDArray[Any], what: str, flag: str | None) -> None:
-    """Refuse a sequence in which something changes that must not."""
+    """Refuse sequences within which the values change."""
     first = np.zeros(len(sequence.values), dtype=np.intp)
-    # Backwards, so that the first row of each sequence is what remains.
+    # Backwards, so that the first row of each sequence is assigned last.
     first[sequence.codes[::-1]] = np.arange(len(values))[::-1]
     changed = values != values[first[sequence.codes]]
     if changed.any():
         row = int(np.argmax(changed))
         which = sequence.values[sequence.codes[row]]
-        raise InputError(nesting_text(what, f"{which}, in row {row + 1}", flag))
+        raise InputError(nesting_message(what, f"{which}, in row {row + 1}", flag))
 
 
-def nesting_text(what: str, where: str, flag: str | None) -> str:
-    """Say that something changes within a sequence, and what can be done."""
+def nesting_message(what: str, where: str, flag: str | None) -> str:
+    """Return the error message for values that change within a sequence."""
     allowed = f". If that is meant, say {flag}" if flag else ": a group holds whole sequences"
     return f"{what} changes within sequence {where}{allowed}"
 
 
-def note_on_dates(time: NDArray[Any], sequence: Ids, name: str) -> str | None:
-    """Return a note where times are dates of which every sequence covers but a little."""
+def calendar_note(time: NDArray[Any], sequence: Ids, name: str) -> str | None:
+    """Return a note if times are dates and sequences cover little of their range."""
     if time.dtype.kind != "M":
         return None
     ticks = time.astype("M8[us]").astype(np.int64).astype(np.float64)
@@ -112,13 +111,13 @@ def note_on_dates(time: NDArray[Any], sequence: Ids, name: str) -> str | None:
     last = -first
     np.minimum.at(first, sequence.codes, ticks)
     np.maximum.at(last, sequence.codes, ticks)
-    if np.median(last - first) > SMALL_PART * (ticks.max() - ticks.min()):
+    if np.median(last - first) > SMALL_RANGE_SHARE * (ticks.max() - ticks.min()):
         return None
-    return dates_note(name)
+    return calendar_note_text(name)
 
 
-def dates_note(name: str) -> str:
-    """Return the note on dates of which a sequence covers but a little."""
+def calendar_note_text(name: str) -> str:
+    """Return the note on dates of which a sequence covers little."""
     return (
         f"Note: --time {name} holds dates, and a sequence covers little of their range, so that "
         "time is the calendar here. If what matters is how far a sequence has come, name a column "
@@ -126,9 +125,9 @@ def dates_note(name: str) -> str:
     )
 
 
-def note_on_few(count: int | None) -> str | None:
-    """Return a note where there are too few sequences to tell anything apart."""
-    if count is None or count >= FEW:
+def few_clusters_note(count: int | None) -> str | None:
+    """Return a note if there are too few independent clusters."""
+    if count is None or count >= FEW_CLUSTERS:
         return None
     return (
         f"Note: with only {count} independent sequences or groups, hardly anything can be told "
@@ -136,9 +135,9 @@ def note_on_few(count: int | None) -> str | None:
     )
 
 
-def _read(word: str, kind: str) -> Any:
+def _parse(word: str, kind: str) -> Any:
     if kind == "b":
-        return _WORDS[word.lower()]
+        return _BOOLEANS[word.lower()]
     return int(word) if kind in "iu" else float(word) if kind == "f" else word
 
 

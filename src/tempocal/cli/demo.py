@@ -1,11 +1,11 @@
-"""The demo, as a verb."""
+"""``tempocal demo``: the demo on simulated matches."""
 
 import click
 
-from tempocal.cli.options import verb
+from tempocal.cli.options import subcommand
 
 
-@verb(
+@subcommand(
     "tempocal demo --matches 400 --output demo-output",
 )
 @click.option(

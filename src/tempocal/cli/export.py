@@ -1,4 +1,4 @@
-"""A model file as a graph, a program, a statement or a module that runs without tempocal."""
+"""``tempocal export``: a model as ONNX, torch, SQL or Python, to run without tempocal."""
 
 import os
 from collections.abc import Callable
@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from tempocal.cli.options import folder_is_there, verb
+from tempocal.cli.options import require_folder, subcommand
 
 
 @dataclass(frozen=True)
 class Export:
-    """What a model is to become."""
+    """The arguments of an export."""
 
     path: str
     model: Any
@@ -23,45 +23,45 @@ class Export:
 
     @property
     def file(self) -> str:
-        """The file to write, for those that have to be one."""
+        """The file to write, for formats that are not text."""
         if self.output in (None, "-"):
             raise click.UsageError("this kind is no text: name a file for it with -o")
         assert self.output is not None
         return self.output
 
 
-def _onnx(asked: Export) -> None:
+def _onnx(export: Export) -> None:
     from tempocal.export.onnx import to_onnx
 
-    to_onnx(asked.model, asked.file, asked.dtype)  # type: ignore[arg-type]
+    to_onnx(export.model, export.file, export.dtype)  # type: ignore[arg-type]
 
 
-def _torch(asked: Export) -> None:
+def _torch(export: Export) -> None:
     from tempocal.export.torch import save_exported
 
-    save_exported(asked.model, asked.file, asked.dtype)
+    save_exported(export.model, export.file, export.dtype)
 
 
-def _sql(asked: Export) -> None:
-    from tempocal.cli.flag_wording import in_words_of_the_command
+def _sql(export: Export) -> None:
+    from tempocal.cli.flag_wording import translate_errors
     from tempocal.tables.sql import to_sql
 
-    named = dict(asked.sql)
-    table, keep = named.pop("table"), named.pop("keep")
-    with in_words_of_the_command():
-        sql = to_sql(asked.model, **named)
+    settings = dict(export.sql)
+    table, keep = settings.pop("table"), settings.pop("keep")
+    with translate_errors():
+        sql = to_sql(export.model, **settings)
         text = str(sql) if table is None else sql.select(table.split("."), keep)
-    _give(text, asked.output, "the statement")
+    _write_text(text, export.output, "the statement")
 
 
-def _python(asked: Export) -> None:
+def _python(export: Export) -> None:
     from tempocal.export.python import to_python
 
-    _give(to_python(Path(asked.path).read_bytes()), asked.output, "the module")
+    _write_text(to_python(Path(export.path).read_bytes()), export.output, "the module")
 
 
-def _give(text: str, output: str | None, what: str) -> None:
-    """Print a text, or write it to a file, at once or not at all."""
+def _write_text(text: str, output: str | None, what: str) -> None:
+    """Print a text, or write it to a file atomically."""
     from tempocal.modelfile.atomic_write import replacing
 
     if output in (None, "-"):
@@ -80,7 +80,7 @@ TARGETS: dict[str, Callable[[Export], None]] = {
 }
 
 
-@verb(
+@subcommand(
     "tempocal export model.json --to onnx -o model.onnx",
     "tempocal export model.json --to sql --dialect postgres --time t",
     "tempocal export model.json --to python -o live.py",
@@ -98,7 +98,7 @@ TARGETS: dict[str, Callable[[Export], None]] = {
     "-o",
     "--output",
     metavar="FILE",
-    callback=folder_is_there,
+    callback=require_folder,
     help="File to write; sql and python are printed without it, or to -.",
 )
 @click.option(
@@ -137,7 +137,7 @@ TARGETS: dict[str, Callable[[Export], None]] = {
 @click.option(
     "--table",
     metavar="NAME",
-    help="sql: write a whole SELECT from this table (schema.table).",
+    help="sql: write a complete SELECT from this table (schema.table).",
 )
 @click.option(
     "--keep",
@@ -153,20 +153,20 @@ def command(*, model: str, target: str, output: str | None, **options: Any) -> N
     time, they are NaN, NULL in SQL and an error in Python. Times are numbers: seconds since
     1970-01-01 UTC where the model was fitted to dates; in Python they are dates.
     """
-    from tempocal.cli.echo import say
+    from tempocal.cli.terminal import echo
     from tempocal.predictor import read_model
 
     dtype = options.pop("dtype")
-    _refuse_strangers(target, dtype, options)
-    asked = Export(model, read_model(model), output, dtype or "float64", _named(options))
-    TARGETS[target](asked)
+    _refuse_unused_options(target, dtype, options)
+    export = Export(model, read_model(model), output, dtype or "float64", _sql_options(options))
+    TARGETS[target](export)
     if output not in (None, "-"):
         assert output is not None
-        say(f"{os.path.getsize(output):,} bytes saved to {output}", err=True)
+        echo(f"{os.path.getsize(output):,} bytes saved to {output}", err=True)
 
 
-def _refuse_strangers(target: str, dtype: str | None, options: dict[str, Any]) -> None:
-    """Refuse options that would do nothing."""
+def _refuse_unused_options(target: str, dtype: str | None, options: dict[str, Any]) -> None:
+    """Refuse options without effect for the target."""
     given = [name for name, value in options.items() if value] if target != "sql" else []
     if dtype and target in ("sql", "python"):
         given.append("dtype")
@@ -177,7 +177,7 @@ def _refuse_strangers(target: str, dtype: str | None, options: dict[str, Any]) -
             raise click.UsageError(f"--{name} goes with --table: name the table to select from")
 
 
-def _named(options: dict[str, Any]) -> dict[str, Any]:
+def _sql_options(options: dict[str, Any]) -> dict[str, Any]:
     return {
         "dialect": options["dialect"] or "duckdb",
         "logits": _split(options["logits"]),

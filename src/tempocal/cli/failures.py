@@ -1,4 +1,4 @@
-"""What went wrong, in one sentence, with an exit code; never a traceback."""
+"""Errors and warnings as messages of one sentence, with an exit code, without a traceback."""
 
 import warnings
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ from typing import IO, Any
 
 import click
 
-from tempocal.cli.echo import plain, say
-from tempocal.cli.flag_wording import with_flags
+from tempocal.cli.flag_wording import with_flag_names
+from tempocal.cli.terminal import echo, printable
 from tempocal.errors import ModelFileError, TempocalError, TempocalWarning
 
-# Which extra brings a package that is missing.
+# The extra that installs each optional package.
 _EXTRAS = {
     "click": "cli",
     "rich": "cli",
@@ -26,13 +26,13 @@ _EXTRAS = {
 
 
 class Failure(click.ClickException):
-    """A sentence; the exit code is 1."""
+    """An error message of one sentence; exit code 1."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(plain(" ".join(message.split())))
+        super().__init__(printable(" ".join(message.split())))
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Print the sentence; the exit code tells even where it cannot be written."""
+        """Print the message, if it can be written."""
         with suppress(OSError):
             super().show(file)
 
@@ -44,7 +44,7 @@ class ModelFailure(Failure):
 
 
 class AboveLimit(Failure):
-    """An error is larger than was allowed."""
+    """A calibration error above the limit."""
 
     exit_code = 4
 
@@ -56,9 +56,9 @@ class Alarm(Failure):
 
 
 @contextmanager
-def in_a_sentence(*, traceback: bool = False) -> Iterator[None]:
-    """Turn errors into a sentence and warnings into lines, both on standard error."""
-    with _warnings_in_lines():
+def errors_as_messages(*, traceback: bool = False) -> Iterator[None]:
+    """Turn errors and warnings into messages on standard error."""
+    with _echo_warnings():
         try:
             yield
         except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -72,12 +72,12 @@ def in_a_sentence(*, traceback: bool = False) -> Iterator[None]:
 def _failure(error: Exception) -> Failure:
     if isinstance(error, ModelFileError):
         return ModelFailure(str(error))
-    return Failure(str(error) if isinstance(error, TempocalError) else _sentence(error))
+    return Failure(str(error) if isinstance(error, TempocalError) else _message(error))
 
 
-def _sentence(error: Exception) -> str:
+def _message(error: Exception) -> str:
     match error:
-        case FileNotFoundError(strerror=said) if said == strerror(ENOENT):
+        case FileNotFoundError(strerror=reason) if reason == strerror(ENOENT):
             return f"{error.filename} does not exist"
         case OSError():
             where = f"{error.filename}: " if error.filename is not None else ""
@@ -96,7 +96,7 @@ def _sentence(error: Exception) -> str:
 
 
 @contextmanager
-def _warnings_in_lines() -> Iterator[None]:
+def _echo_warnings() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", TempocalWarning)
         try:
@@ -106,4 +106,4 @@ def _warnings_in_lines() -> Iterator[None]:
                 str(one.message) for one in caught if issubclass(one.category, TempocalWarning)
             ]
             for message in dict.fromkeys(messages):
-                say(f"Warning: {with_flags(' '.join(message.split()))}", err=True)
+                echo(f"Warning: {with_flag_names(' '.join(message.split()))}", err=True)

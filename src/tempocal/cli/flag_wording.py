@@ -1,4 +1,4 @@
-"""What the library says about arguments, in the words of the command line."""
+"""Translation of argument names in error messages to the flags of the command line."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _FLAGS = {
     "sequence=": "--sequence",
     "groups=": "--sequence",
 }
-# What a sentence is about: words that elsewhere are only words.
+# Arguments that are also common words: replaced only as the subject of a sentence.
 _SUBJECTS = {
     "y": "--label",
     **{name: f"--{name}" for name in ("time", "classes", "sequence", "logits", "proba", "edges")},
@@ -28,17 +28,17 @@ _SUBJECT = re.compile(rf"(^|: )(?:Input )?({'|'.join(_SUBJECTS)})(?= (?:{_VERBS}
 
 
 @contextmanager
-def in_words_of_the_command(first_row: int = 1) -> Iterator[None]:
-    """Name flags instead of arguments, and count rows from the first of the file."""
+def translate_errors(first_row: int = 1) -> Iterator[None]:
+    """Replace arguments by flags in an `InputError`, and count rows from the first of the file."""
     try:
         yield
     except InputError as error:
         text = re.sub(r"\brow (\d+)", lambda row: f"row {int(row[1]) + first_row}", str(error))
-        raise InputError(with_flags(text)) from error
+        raise InputError(with_flag_names(text)) from error
 
 
-def with_flags(text: str) -> str:
-    """Name flags instead of arguments."""
+def with_flag_names(text: str) -> str:
+    """Replace arguments by flags in a message."""
     for argument, flag in _FLAGS.items():
         text = text.replace(argument, flag)
     return _SUBJECT.sub(lambda found: found[1] + _SUBJECTS[found[2]], text)

@@ -1,6 +1,6 @@
-"""Files with more rows than are read into memory: summed where they are, with DuckDB.
+"""Predictions of files that may be larger than memory, aggregated with DuckDB.
 
-Everything that `tempocal.cli.read_predictions` checks is checked here too, by passes over the rows.
+The same checks as in `tempocal.cli.read_predictions`, by passes over the rows.
 """
 
 import os
@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from tempocal.cli.column_checks import check_classes, check_label, note_on_few, scale_text
-from tempocal.cli.evaluation import Facts
-from tempocal.cli.flag_wording import in_words_of_the_command
+from tempocal.cli.column_checks import check_classes, check_label, few_clusters_note, scale_message
+from tempocal.cli.evaluation import EvaluationFacts
+from tempocal.cli.flag_wording import translate_errors
 from tempocal.cli.large_checks import check_sequences
 from tempocal.cli.large_files import LargeRows, open_rows
-from tempocal.cli.options import Named
-from tempocal.cli.progress import waiting
-from tempocal.cli.read_predictions import inputs_of, say_note
+from tempocal.cli.options import ColumnOptions
+from tempocal.cli.read_predictions import inputs_of
+from tempocal.cli.terminal import echo_note, show_progress
 from tempocal.errors import InputError, TableError
 from tempocal.files import InputFile
 from tempocal.files.column_problems import reading
@@ -32,32 +32,32 @@ from tempocal.tables.passes import TableWithProgress
 if TYPE_CHECKING:
     from tempocal.assessment import Assessment
 
-# From here on a file is large: rows of Parquet, and bytes of other formats.
+# Larger files are not loaded into memory: rows of Parquet, and bytes of other formats.
 LARGE_ROWS = 3_000_000
 LARGE_BYTES = 2**28
 
 
 @dataclass(frozen=True)
-class Large:
-    """Labelled predictions of a large file, which were looked at."""
+class LargePredictions:
+    """Labeled predictions of a large file, validated."""
 
-    named: Named
-    facts: Facts
+    options: ColumnOptions
+    facts: EvaluationFacts
     labels: NDArray[Any]  # each once
     classes: list[Any] | None  # as given
     table: TableWithProgress
-    asked: ColumnRoles
+    roles: ColumnRoles
     labelled: LabeledTable
 
     @property
     def name(self) -> str:
-        """The file, as the user calls it."""
+        """Name of the file, for messages."""
         return self.facts.name
 
     @property
     def inputs(self) -> Inputs:
-        """What the predictions are."""
-        return self.asked.inputs
+        """Whether the predictions are logits or probabilities."""
+        return self.roles.inputs
 
     @property
     def has_time(self) -> bool:
@@ -66,36 +66,35 @@ class Large:
 
     @property
     def n_classes(self) -> int:
-        """How many classes the columns stand for."""
+        """Number of classes."""
         return len(self.labelled.classes)
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return self.facts.rows
 
     @property
-    def has_units(self) -> bool:
-        """Whether it is known which rows belong together."""
-        return self.facts.has_units
+    def has_clusters(self) -> bool:
+        """Whether there are sequences or groups."""
+        return self.facts.has_clusters
 
     def fit(self, calibrator: Any) -> Any:
-        """Fit a calibrator, one along time if there are times."""
-        return calibrator.fit_table(
-            self.table, **self.asked.fit_arguments(along_time=self.has_time)
-        )
+        """Fit a calibrator, with times if there are any."""
+        arguments = self.roles.fit_arguments(along_time=self.has_time)
+        return calibrator.fit_table(self.table, **arguments)
 
     def assess(self, seed: int) -> "Assessment":
-        """Fit to one half and judge on the other."""
+        """Fit to one half and evaluate on the other."""
         from tempocal.assessment import assess_table
 
-        named = self.asked.fit_arguments(along_time=True)
-        ids = {"sequence": self.named.sequence, "groups": self.named.group}
-        return assess_table(self.table, **{**named, **ids}, classes=self.classes, seed=seed)
+        arguments = self.roles.fit_arguments(along_time=True)
+        ids = {"sequence": self.options.sequence, "groups": self.options.group}
+        return assess_table(self.table, **{**arguments, **ids}, classes=self.classes, seed=seed)
 
 
 def is_large(source: InputFile) -> bool:
-    """Tell whether a file is better not read into memory."""
+    """Return whether a file is too large to be loaded into memory."""
     if source.format != "parquet":
         return os.path.getsize(source.path) > LARGE_BYTES
     with reading(source.name, "Parquet"):
@@ -103,58 +102,61 @@ def is_large(source: InputFile) -> bool:
 
 
 @contextmanager
-def large_rows(named: Named, source: InputFile, doing: str) -> Iterator[Large]:
-    """Open and check a large file; say of every pass over it what it is for."""
+def large_rows(options: ColumnOptions, source: InputFile, doing: str) -> Iterator[LargePredictions]:
+    """Open and validate a large file, with progress for each pass over it."""
     with TemporaryDirectory(prefix="tempocal-") as folder:
-        with waiting(f"Reading {named.file}") as far:
-            rows = open_rows(named, source, folder, far)
-        with waiting(doing) as far, in_words_of_the_command():
+        with show_progress(f"Reading {options.file}") as progress:
+            rows = open_rows(options, source, folder, progress)
+        with show_progress(doing) as progress, translate_errors():
             try:
-                yield _look(named, rows, _counting(far))
+                yield _check_rows(options, rows, _count_passes(progress))
             except TableError as error:
                 raise InputError(f"{source.name}: {error}") from error
 
 
-def _counting(far: Callable[[str], None]) -> Callable[[str], None]:
-    """Count the passes that are told of."""
+def _count_passes(progress: Callable[[str], None]) -> Callable[[str], None]:
+    """Return a callback that adds the number of the pass."""
     passes = 0
 
-    def tell(doing: str) -> None:
+    def numbered(doing: str) -> None:
         nonlocal passes
         passes += 1
-        far(f"pass {passes}: {doing}")
+        progress(f"pass {passes}: {doing}")
 
-    return tell
+    return numbered
 
 
-def _look(named: Named, rows: LargeRows, tell: Callable[[str], None]) -> Large:
-    """Check the rows, in the order in which those in memory are checked."""
-    labels, n_rows = rows.labels(tell)
-    classes = check_classes(named.classes, labels, len(rows.scores))
-    n_classes = max(len(rows.scores), 2)
-    check_label(labels, classes, str(named.label), n_classes, len(rows.scores))
-    table, asked = TableWithProgress(rows.table, tell), _asked(named, rows.scores)
-    labelled = read_labeled_table(table, asked, classes)
-    is_inside = labelled.min_logits.min() >= 0.0 and labelled.max_logits.max() <= 1.0
-    if named.logits and not named.really_logits and is_inside:
-        raise InputError(scale_text(",".join(rows.scores)))
-    n_sequences = check_sequences(named, rows, tell)
-    n_groups = None if named.group is None else rows.distinct(named.group, tell)
+def _check_rows(
+    options: ColumnOptions, rows: LargeRows, progress: Callable[[str], None]
+) -> LargePredictions:
+    """Validate the rows, in the same order as for rows in memory."""
+    labels, n_rows = rows.labels(progress)
+    classes = check_classes(options.classes, labels, len(rows.columns))
+    n_classes = max(len(rows.columns), 2)
+    check_label(labels, classes, str(options.label), n_classes, len(rows.columns))
+    table = TableWithProgress(rows.table, progress)
+    roles = _column_roles(options, rows.columns)
+    labelled = read_labeled_table(table, roles, classes)
+    in_unit_interval = labelled.min_logits.min() >= 0.0 and labelled.max_logits.max() <= 1.0
+    if options.logits and not options.really_logits and in_unit_interval:
+        raise InputError(scale_message(",".join(rows.columns)))
+    n_sequences = check_sequences(options, rows, progress)
+    n_groups = None if options.group is None else rows.distinct(options.group, progress)
     if n_sequences is not None:
-        say_note(note_on_few(n_sequences if n_groups is None else n_groups))
-    has_time, one_column = named.time is not None, len(rows.scores) == 1
-    facts = Facts(rows.name, n_rows, n_sequences, n_groups, has_time, one_column)
-    return Large(named, facts, labels, classes, table, asked, labelled)
+        echo_note(few_clusters_note(n_sequences if n_groups is None else n_groups))
+    has_time, one_column = options.time is not None, len(rows.columns) == 1
+    facts = EvaluationFacts(rows.name, n_rows, n_sequences, n_groups, has_time, one_column)
+    return LargePredictions(options, facts, labels, classes, table, roles, labelled)
 
 
-def _asked(named: Named, scores: list[str]) -> ColumnRoles:
-    inputs = inputs_of(named)
+def _column_roles(options: ColumnOptions, columns: list[str]) -> ColumnRoles:
+    inputs = inputs_of(options)
     return ColumnRoles.of(
         inputs,
-        logits=scores if inputs == "logits" else None,
-        proba=scores if inputs == "proba" else None,
-        label=named.label,
-        time=named.time,
-        groups=named.group or named.sequence,
-        sample_weight=named.weight,
+        logits=columns if inputs == "logits" else None,
+        proba=columns if inputs == "proba" else None,
+        label=options.label,
+        time=options.time,
+        groups=options.group or options.sequence,
+        sample_weight=options.weight,
     )

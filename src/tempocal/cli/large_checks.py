@@ -1,14 +1,14 @@
-"""What may be wrong with the sequences of a large file, found in one pass over them."""
+"""Checks of the sequences of a large file, in one pass over its rows."""
 
 from collections.abc import Callable
 from typing import Any
 
 import narwhals as nw
 
-from tempocal.cli.column_checks import SMALL_PART, dates_note, nesting_text
+from tempocal.cli.column_checks import SMALL_RANGE_SHARE, calendar_note_text, nesting_message
 from tempocal.cli.large_files import LargeRows
-from tempocal.cli.options import Named
-from tempocal.cli.read_predictions import say_note
+from tempocal.cli.options import ColumnOptions
+from tempocal.cli.terminal import echo_note
 from tempocal.errors import InputError
 from tempocal.tables.open_table import Frame
 from tempocal.tables.passes import Passes
@@ -16,45 +16,47 @@ from tempocal.tables.seconds import as_seconds, kind_of
 from tempocal.tables.transfer import Columns
 
 
-def check_sequences(named: Named, rows: LargeRows, tell: Callable[[str], None]) -> int | None:
-    """Refuse sequences in which something changes that must not; return how many there are."""
-    if named.sequence is None:
+def check_sequences(
+    options: ColumnOptions, rows: LargeRows, progress: Callable[[str], None]
+) -> int | None:
+    """Refuse sequences whose label or group changes; return the number of sequences."""
+    if options.sequence is None:
         return None
-    passes = Passes(progress=tell)
-    sequences = _sequences(named, rows)
+    passes = Passes(progress=progress)
+    sequences = _sequences(options, rows)
     found = passes.collect(_summary(sequences), "looking at sequences")
-    if named.time is not None and "short" in found:
-        _note_on_dates(found, named.time)
+    if options.time is not None and "median_length" in found:
+        _note_on_dates(found, options.time)
     changes: dict[str, tuple[str, str | None]] = {
-        "label": (f"the label {named.label!r}", "--label-varies")
+        "label": (f"the label {options.label!r}", "--label-varies")
     }
-    if named.label_varies:
+    if options.label_varies:
         changes = {}
-    if named.group is not None:
-        changes["group"] = (f"the group {named.group!r}", None)
+    if options.group is not None:
+        changes["group"] = (f"the group {options.group!r}", None)
     for role, (what, flag) in changes.items():
         if found[role][0] > 0:
             changing = sequences.filter(nw.col(role) > 0).select("sequence").head(1)
             where = passes.collect(changing, "looking for a sequence")["sequence"][0]
-            raise InputError(nesting_text(what, str(where), flag))
+            raise InputError(nesting_message(what, str(where), flag))
     return int(found["one"][0])
 
 
-def _sequences(named: Named, rows: LargeRows) -> Frame:
-    """One row for each sequence: whether its label or group changes, and how long it lasts."""
+def _sequences(options: ColumnOptions, rows: LargeRows) -> Frame:
+    """Return a row for each sequence: whether its label or group changes, and its time range."""
     schema = rows.frame.collect_schema()
-    columns: dict[str, Any] = {"sequence": nw.col(str(named.sequence))}
-    columns["label"] = _comparable(str(named.label), schema)
-    if named.group is not None:
-        columns["group"] = _comparable(named.group, schema)
-    kind = None if named.time is None else kind_of(schema[named.time])
-    if named.time is not None and kind == "datetime":
-        columns["time"] = as_seconds(named.time, schema[named.time], kind)
+    columns: dict[str, Any] = {"sequence": nw.col(str(options.sequence))}
+    columns["label"] = _comparable(str(options.label), schema)
+    if options.group is not None:
+        columns["group"] = _comparable(options.group, schema)
+    kind = None if options.time is None else kind_of(schema[options.time])
+    if options.time is not None and kind == "datetime":
+        columns["time"] = as_seconds(options.time, schema[options.time], kind)
     frame = rows.frame.select(**columns)
     names = [name for name in columns if name != "sequence"]
-    ends = [nw.col(name).min().alias(f"{name}_low") for name in names]
-    ends += [nw.col(name).max().alias(f"{name}_high") for name in names]
-    frame = frame.group_by("sequence").agg(*ends)
+    min_max = [nw.col(name).min().alias(f"{name}_low") for name in names]
+    min_max += [nw.col(name).max().alias(f"{name}_high") for name in names]
+    frame = frame.group_by("sequence").agg(*min_max)
     flags = {
         name: nw.when(nw.col(f"{name}_low") != nw.col(f"{name}_high")).then(1).otherwise(0)
         for name in names
@@ -75,11 +77,11 @@ def _summary(sequences: Frame) -> Frame:
     first, last = nw.col("time_low").min(), nw.col("time_high").max()
     length = nw.col("time_high") - nw.col("time_low")
     return sequences.select(
-        *sums, first.alias("first"), last.alias("last"), length.median().alias("short")
+        *sums, first.alias("first"), last.alias("last"), length.median().alias("median_length")
     )
 
 
 def _note_on_dates(found: Columns, name: str) -> None:
-    whole = found["last"][0] - found["first"][0]
-    if found["short"][0] <= SMALL_PART * whole:
-        say_note(dates_note(name))
+    time_range = found["last"][0] - found["first"][0]
+    if found["median_length"][0] <= SMALL_RANGE_SHARE * time_range:
+        echo_note(calendar_note_text(name))

@@ -1,7 +1,7 @@
-"""Columns of a large file as a table of DuckDB: of a Parquet file itself, or of a copy of them.
+"""Columns of a large file as a DuckDB table, from the Parquet file itself or from a copy.
 
-Text has no types. Its numbers and times are read block by block, and written to a temporary
-Parquet file with the names beside them as they stand.
+CSV and JSON lines are copied to a temporary Parquet file, block by block: numbers and times are
+parsed, ids and labels stay text.
 """
 
 from collections.abc import Callable
@@ -16,8 +16,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from tempocal.cli.options import Named
-from tempocal.cli.read_predictions import flags_of, naming_flags, split_names
+from tempocal.cli.options import ColumnOptions
+from tempocal.cli.read_predictions import flags_of, prefix_column_errors, split_names
 from tempocal.errors import InputError
 from tempocal.files import (
     ColumnError,
@@ -34,18 +34,17 @@ from tempocal.tables.normalize_columns import with_utc
 from tempocal.tables.open_table import Frame
 from tempocal.tables.passes import Passes
 
-# Labels that are listed, at most.
-MOST_LABELS = 10_000
+MAX_LABELS = 10_000
 _CASTS = {pa.int64(): nw.Int64, pa.float64(): nw.Float64, pa.bool_(): nw.Boolean}
 
 
 @dataclass(frozen=True)
 class LargeRows:
-    """Columns of a file, and which of them are the predictions."""
+    """A DuckDB table of a file, and the names of its columns."""
 
     name: str
     table: Any
-    scores: list[str]
+    columns: list[str]  # of predictions
     label: str
 
     @property
@@ -54,11 +53,11 @@ class LargeRows:
         frame: Frame = nw.from_native(self.table)
         return frame
 
-    def labels(self, tell: Callable[[str], None]) -> tuple[NDArray[Any], int]:
+    def labels(self, progress: Callable[[str], None]) -> tuple[NDArray[Any], int]:
         """Return the distinct labels, and the number of rows."""
         frame = self.frame.select(label=nw.col(self.label), one=nw.lit(1))
-        counted = frame.group_by("label").agg(nw.col("one").sum()).head(MOST_LABELS)
-        found = Passes(progress=tell).collect(counted, "looking for labels")
+        counted = frame.group_by("label").agg(nw.col("one").sum()).head(MAX_LABELS)
+        found = Passes(progress=progress).collect(counted, "looking for labels")
         if len(found["one"]) == 0:
             raise InputError(f"{self.name} has no rows: there is nothing to do")
         labels = found["label"]
@@ -67,46 +66,46 @@ class LargeRows:
             raise ColumnError(self.label, f"column {self.label!r} has no value in {count} rows")
         return labels, int(found["one"].sum())
 
-    def distinct(self, name: str, tell: Callable[[str], None]) -> int:
-        """Count the values of a column."""
+    def distinct(self, name: str, progress: Callable[[str], None]) -> int:
+        """Count the distinct values of a column."""
         counted = self.frame.select(count=nw.col(name).n_unique())
-        return int(Passes(progress=tell).collect(counted, "counting groups")["count"][0])
+        return int(Passes(progress=progress).collect(counted, "counting groups")["count"][0])
 
 
 def open_rows(
-    named: Named, source: InputFile, folder: str, far: Callable[[str], None]
+    options: ColumnOptions, source: InputFile, folder: str, progress: Callable[[str], None]
 ) -> LargeRows:
-    """Open the columns that were named."""
+    """Open the columns of the options as a table."""
     names = column_names(source)
-    scores = split_names(named.logits or named.proba, names)
-    flags = flags_of(named, scores)
-    numbers = [*scores, *filter(None, [named.weight])]
-    with naming_flags(flags):
+    columns = split_names(options.logits or options.proba, names)
+    flags = flags_of(options, columns)
+    numbers = [*columns, *filter(None, [options.weight])]
+    with prefix_column_errors(flags):
         require_columns(flags, names, source.name)
-        if _is_typed(source, numbers, named.time):
+        if _is_typed(source, numbers, options.time):
             table = _relation(source.path).select(*flags)
-            table = table if named.time is None else with_utc(table, {named.time: named.time})
+            table = table if options.time is None else with_utc(table, {options.time: options.time})
         else:
             copy = Path(folder) / "columns.parquet"
-            kinds = _Copy(list(flags), numbers, named.time, far).write(source, copy)
+            kinds = _ParquetCopy(list(flags), numbers, options.time, progress).write(source, copy)
             casts = {name: nw.col(name).cast(kind) for name, kind in kinds.items()}
             table = _relation(str(copy))
             table = table.with_columns(**casts) if casts else table
-    return LargeRows(source.name, table.to_native(), scores, str(named.label))
+    return LargeRows(source.name, table.to_native(), columns, str(options.label))
 
 
 def _is_typed(source: InputFile, numbers: list[str], time: str | None) -> bool:
-    """Tell whether a file is Parquet in which numbers are numbers, and times numbers or times."""
+    """Return whether a file is Parquet with numeric predictions, and numeric or temporal times."""
     if source.format != "parquet":
         return False
     schema = parquet.read_schema(source.path)
     kinds = [schema.field(name).type for name in numbers]
-    plain = all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds)
+    numeric = all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds)
     if time is None:
-        return plain
+        return numeric
     kind = schema.field(time).type
     is_time = pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_duration(kind)
-    return plain and (is_time or pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    return numeric and (is_time or pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _relation(path: str) -> Frame:
@@ -122,7 +121,7 @@ def _relation(path: str) -> Frame:
 
 
 def _first_nan(column: Any, first_row: int, before: int | None) -> int | None:
-    """Row of the first NaN in text that is all numbers, 0 for none; None once it is not."""
+    """Return the row of the first NaN so far, 0 for none; None if some text is not a number."""
     if before is None or not can_cast(column, pa.float64()):
         return None
     missing = np.isnan(column.cast(pa.float64()).to_numpy())
@@ -130,30 +129,30 @@ def _first_nan(column: Any, first_row: int, before: int | None) -> int | None:
 
 
 @dataclass(frozen=True)
-class _Copy:
-    """Columns that are copied: numbers and times are read, names stay as they stand."""
+class _ParquetCopy:
+    """The columns to copy; ``names`` other than ``numbers`` and ``time`` are ids and labels."""
 
     names: list[str]
     numbers: list[str]
     time: str | None
-    far: Callable[[str], None]
+    progress: Callable[[str], None]
 
     def write(self, source: InputFile, path: Path) -> dict[str, Any]:
-        """Copy block by block; return the types of names that are all of one spelling."""
+        """Copy block by block; return the exact types of ids and labels that are not text."""
         kinds: dict[str, set[Any]] = {}
-        nans: dict[str, int | None] = {}  # the first NaN of columns of numbers, None for others
+        nans: dict[str, int | None] = {}  # row of the first NaN; None if not all are numbers
         writer, first_row = None, 1
         try:
             for block in stream(source, typed=False).blocks:
                 table = pa.table([self._read(block, n, first_row) for n in self.names], self.names)
-                for name in self._texts(table):
+                for name in self._text_columns(table):
                     kinds.setdefault(name, set()).add(with_exact_type(table.column(name)).type)
                     nans[name] = _first_nan(table.column(name), first_row, nans.get(name, 0))
                 writer = writer or parquet.ParquetWriter(path, table.schema, compression="zstd")
                 self._require_same(table.schema, writer.schema, first_row)
                 writer.write_table(table)
                 first_row += len(table)
-                self.far(f"{first_row - 1:,} rows")
+                self.progress(f"{first_row - 1:,} rows")
         finally:
             if writer is not None:
                 writer.close()
@@ -173,12 +172,12 @@ class _Copy:
         unit = {"M": "M8[us]", "m": "m8[us]"}.get(times.dtype.kind, "f8")
         return pa.array(times.astype(unit))
 
-    def _texts(self, table: Any) -> list[str]:
+    def _text_columns(self, table: Any) -> list[str]:
         names = [name for name in self.names if name not in (*self.numbers, self.time)]
         return [name for name in names if pa.types.is_string(table.schema.field(name).type)]
 
     def _require_same(self, schema: Any, before: Any, first_row: int) -> None:
-        """Refuse a block of another kind: of times, for all others are read as one."""
+        """Refuse a block with another type of times; the types of other columns are fixed."""
         if not schema.equals(before):
             name = next(n for n in self.names if schema.field(n).type != before.field(n).type)
             raise ColumnError(

@@ -1,12 +1,12 @@
-"""Predictions of a large file measured, by passes over its rows."""
+"""Evaluation of the predictions of a large file, by passes over its rows."""
 
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from tempocal.cli.evaluation import Evaluated, model_for
-from tempocal.cli.large import Large
+from tempocal.cli.evaluation import Evaluation, model_for
+from tempocal.cli.large import LargePredictions
 from tempocal.cli.measures import Measures, measure_table
 from tempocal.errors import InputError
 from tempocal.inputs import Times, require_same_kind
@@ -18,8 +18,10 @@ from tempocal.tables.group_ids import find_groups
 from tempocal.tables.open_table import Frame
 
 
-def evaluate_large(large: Large, model: str | None, *, bins: int, seed: int) -> Evaluated:
-    """Measure the predictions as they are, and as a model makes them."""
+def evaluate_large(
+    large: LargePredictions, model: str | None, *, bins: int, seed: int
+) -> Evaluation:
+    """Evaluate the predictions, raw and calibrated by a model."""
     rows = large.labelled
     k = np.arange(len(rows.classes))
     models = {"raw": Predictor("Identity", k, large.inputs, rows.n_columns, Scale(1.0))}
@@ -32,30 +34,30 @@ def evaluate_large(large: Large, model: str | None, *, bins: int, seed: int) -> 
     def measured(name: str, one: Predictor) -> Measures:
         return measure_table(name, make_scored_frame(rows, _with(large, one), groups), **settings)
 
-    return Evaluated(large.facts, [measured(name, one) for name, one in models.items()])
+    return Evaluation(large.facts, [measured(name, one) for name, one in models.items()])
 
 
-def _model(large: Large, model: str) -> Predictor:
+def _model(large: LargePredictions, model: str) -> Predictor:
     rows, has_time = large.labelled, large.facts.has_time
     given: Any = {"columns": rows.n_columns, "has_time": has_time, "classes": large.classes}
-    found = model_for(model, large.named, **given)
+    found = model_for(model, large.options, **given)
     if found.time_kinds and rows.time_kind is not None:
         require_same_kind(Times(np.zeros(1), (rows.time_kind,)), found.time_kinds)
     return found
 
 
-def _with(large: Large, model: Predictor) -> Frame:
-    """Add the probabilities of a model."""
+def _with(large: LargePredictions, model: Predictor) -> Frame:
+    """Return the rows with the probabilities of a model."""
     names = [f"x{k}" for k in range(large.labelled.n_columns)]
     times = ["time"] * len(model.time_kinds)
     frame = add_probabilities(large.labelled.frame, model, names, times)
     if times:
-        _require_answers(large, frame)
+        _require_probabilities(large, frame)
     return frame
 
 
-def _require_answers(large: Large, frame: Frame) -> None:
-    """Refuse rows for which the model has no answer, which have NULL instead."""
+def _require_probabilities(large: LargePredictions, frame: Frame) -> None:
+    """Refuse rows for which the model returns NULL."""
     empty = indicator(nw.col("p0").is_null())
     counted = frame.select(empty=empty).select(nw.col("empty").sum())
     count = int(large.labelled.passes.collect(counted, "calibrating")["empty"][0])

@@ -1,11 +1,11 @@
-"""How far off predictions are: the numbers that `evaluate` shows, none of an ECE alone."""
+"""The metrics that `evaluate` shows, with intervals and floors."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tempocal.cli.read_predictions import Predictions
+from tempocal.cli.read_predictions import FilePredictions
 from tempocal.links import Array
 from tempocal.metrics import OverTime, brier, ece, nll, over_time, with_interval
 from tempocal.metrics.in_tables.estimate import estimate_over_time, estimate_overall
@@ -17,7 +17,7 @@ TIME_COLUMNS = ("time_from", "time_to", "time_middle")
 
 @dataclass(frozen=True)
 class Measures:
-    """What was measured of some predictions."""
+    """The metrics of raw or calibrated predictions."""
 
     name: str
     nll: Any  # each an IntervalEstimate
@@ -28,22 +28,22 @@ class Measures:
     reversed: bool  # whether the other of two classes fits better
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all numbers, ready for JSON."""
+        """Return all metrics, ready for JSON."""
         content: dict[str, Any] = {"name": self.name, "nll": _one(self.nll)}
         content["brier"] = _one(self.brier)
         if self.over_time is not None:
             content["ece"] = _one(self.ece)
             content["ece_over_time"] = {
                 "mean": _one(self.over_time.mean),
-                "stretches": _stretches(self.over_time),
+                "stretches": _time_bins_to_dicts(self.over_time),
             }
         return content
 
 
 def measure(
-    name: str, rows: Predictions, proba: Array, *, bins: int, classes: Any, seed: int
+    name: str, rows: FilePredictions, proba: Array, *, bins: int, classes: Any, seed: int
 ) -> Measures:
-    """Measure predictions against the labels of the file."""
+    """Evaluate probabilities for rows in memory."""
     given = {
         "groups": rows.groups,
         "sample_weight": rows.weight,
@@ -65,7 +65,7 @@ def measure(
 
 
 def measure_table(name: str, rows: ScoredFrame, *, bins: int, classes: Any, seed: int) -> Measures:
-    """Measure predictions where they are."""
+    """Evaluate probabilities in a table."""
     given: Any = {"level": LEVEL, "seed": seed}
     score = estimate_overall(rows, nll, **given)
     return Measures(
@@ -90,7 +90,7 @@ def _one(estimate: Any) -> dict[str, Any]:
     }
 
 
-def _stretches(profile: OverTime) -> list[dict[str, Any]]:
+def _time_bins_to_dicts(profile: OverTime) -> list[dict[str, Any]]:
     columns = profile.columns()
     only_upper = columns.pop("only_upper").tolist()
     listed = {

@@ -1,4 +1,4 @@
-"""From the rows of a file to the status of a monitor."""
+"""Running a monitor on the rows of a file, with a lock on its saved state."""
 
 import os
 from collections.abc import Iterator
@@ -14,10 +14,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tempocal.cli.column_checks import check_classes, check_label, check_scale
-from tempocal.cli.flag_wording import in_words_of_the_command
-from tempocal.cli.options import Named
-from tempocal.cli.progress import waiting
-from tempocal.cli.read_predictions import flags_of, inputs_of, naming_flags, split_names, stacked
+from tempocal.cli.flag_wording import translate_errors
+from tempocal.cli.options import ColumnOptions
+from tempocal.cli.read_predictions import (
+    flags_of,
+    inputs_of,
+    prefix_column_errors,
+    split_names,
+    stack_columns,
+)
+from tempocal.cli.terminal import show_progress
 from tempocal.errors import InputError
 from tempocal.files import (
     as_ids,
@@ -36,7 +42,7 @@ from tempocal.live.locks import try_to_lock
 
 @dataclass(frozen=True)
 class Forecasts:
-    """Predictions of a file in its order, and outcomes that came without one."""
+    """Forecasts of a file in its order, and outcomes from rows without a forecast."""
 
     columns: list[str]
     proba: Array  # (n,) or (n, K)
@@ -44,29 +50,29 @@ class Forecasts:
     sequence: list[str]
     label: list[Any]  # None where it is empty
     outcomes: list[tuple[str, Any]]  # sequence and label
-    labels: NDArray[Any]  # all that are there
+    labels: NDArray[Any]  # without missing ones
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.sequence) + len(self.outcomes)
 
 
 def watch(
-    named: Named, state: str | None, settings: dict[str, Any], *, skip_finished: bool
+    options: ColumnOptions, state: str | None, settings: dict[str, Any], *, skip_finished: bool
 ) -> tuple[Status, int]:
-    """Let a monitor see a file, and save it; return its status and how many rows were left out."""
-    with _alone(state, named.file):
-        return _watch(named, state, settings, skip_finished)
+    """Run a monitor on a file and save it; return its status and the number of skipped rows."""
+    with _exclusive(state, options.file):
+        return _watch(options, state, settings, skip_finished)
 
 
 @contextmanager
-def _alone(state: str | None, file: str) -> Iterator[None]:
-    """Keep other runs from a state until this one has saved it.
+def _exclusive(state: str | None, file: str) -> Iterator[None]:
+    """Hold a lock on a state from loading it until it is saved.
 
-    They are refused and do not wait: this one may read from a pipe that never ends, and files must
-    come in their order. The lock is on a file beside the state, which a save would replace; it
-    stays, for whoever removed it would take it from a run that has just opened it.
+    Other runs are refused and do not wait: this one may read from a pipe that never ends, and files
+    must come in order. The lock is on another file, since a save replaces the state; that file is
+    not removed, since another run may have just opened it.
     """
     if state is None:
         yield
@@ -88,16 +94,19 @@ def _another_run(does: str, file: str) -> InputError:
 
 
 def _watch(
-    named: Named, state: str | None, settings: dict[str, Any], skip_finished: bool
+    options: ColumnOptions, state: str | None, settings: dict[str, Any], skip_finished: bool
 ) -> tuple[Status, int]:
-    before = _stamp(state)
+    before = _file_version(state)
     saved = state if before is not None else None
     if saved is not None:
-        _refuse_settings({**settings, "classes": named.classes}, saved)
-    with open_input(named.file, named.format) as source, waiting(f"Reading {named.file}"):
-        rows = _read(named, source)
-    with waiting("Watching"), in_words_of_the_command():
-        monitor = _begin(named, rows, settings) if saved is None else Monitor.load(saved)
+        _refuse_settings({**settings, "classes": options.classes}, saved)
+    with (
+        open_input(options.file, options.format) as source,
+        show_progress(f"Reading {options.file}"),
+    ):
+        rows = _read(options, source)
+    with show_progress("Watching"), translate_errors():
+        monitor = _new_monitor(options, rows, settings) if saved is None else Monitor.load(saved)
         n_rows = rows.count
         rows = _without_finished(rows, monitor, skip_finished)
         if len(rows.proba):
@@ -105,23 +114,23 @@ def _watch(
         for sequence, label in dict.fromkeys(rows.outcomes):
             monitor.finish(sequence, label)
     if state is not None:
-        # By a program that has no lock, or where there are none.
-        if _stamp(state) != before:
-            raise _another_run(f"saved {state} meanwhile", named.file)
+        # Possible where the file system has no locks.
+        if _file_version(state) != before:
+            raise _another_run(f"saved {state} meanwhile", options.file)
         monitor.save(state)
     return monitor.status(), n_rows - rows.count
 
 
-def _stamp(state: str | None) -> tuple[int, int, int] | None:
-    """Return what tells a saved state from the next; None if there is none."""
+def _file_version(state: str | None) -> tuple[int, int, int] | None:
+    """Return what changes when a state is saved; None if there is none."""
     if state is None or not os.path.exists(state):
         return None
-    about = os.stat(state)
-    return about.st_ino, about.st_mtime_ns, about.st_size
+    found = os.stat(state)
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _without_finished(rows: Forecasts, monitor: Monitor, skip: bool) -> Forecasts:
-    """Leave out rows of sequences that ended in earlier files, or refuse them."""
+    """Leave out rows of sequences that finished in earlier files, or refuse them."""
     ids = dict.fromkeys([*rows.sequence, *(sequence for sequence, _ in rows.outcomes)])
     finished = dict.fromkeys(one for one in ids if monitor.is_finished(one))
     if not finished:
@@ -152,29 +161,29 @@ def _refuse_settings(settings: dict[str, Any], saved: str) -> None:
         )
 
 
-def _begin(named: Named, rows: Forecasts, settings: dict[str, Any]) -> Monitor:
+def _new_monitor(options: ColumnOptions, rows: Forecasts, settings: dict[str, Any]) -> Monitor:
     return Monitor(
         _edges(settings["edges"]),
-        classes=_classes(named, rows),
+        classes=_classes(options, rows),
         alpha=0.05 if settings["alpha"] is None else settings["alpha"],
         movement=not settings["no_movement"],
     )
 
 
-def _classes(named: Named, rows: Forecasts) -> Any:
-    """Return the classes that were listed, else those of the labels."""
+def _classes(options: ColumnOptions, rows: Forecasts) -> Any:
+    """Return the listed classes, or else those of the labels."""
     n_columns = len(rows.columns)
     if not len(rows.labels):
-        if named.classes is None:
+        if options.classes is None:
             raise InputError("no label is there yet: say what the classes are with --classes")
-        return check_classes(named.classes, _example(named.classes), n_columns)
-    classes = check_classes(named.classes, rows.labels, n_columns)
-    check_label(rows.labels, classes, str(named.label), max(n_columns, 2), n_columns)
+        return check_classes(options.classes, _example(options.classes), n_columns)
+    classes = check_classes(options.classes, rows.labels, n_columns)
+    check_label(rows.labels, classes, str(options.label), max(n_columns, 2), n_columns)
     return np.unique(rows.labels) if classes is None else classes
 
 
 def _example(classes: str) -> NDArray[Any]:
-    """Return what labels will most likely be: whole numbers if the classes are, else text."""
+    """Return the likely labels: integers if the listed classes are, else text."""
     words = classes.split(",")
     try:
         return np.array([int(word) for word in words])
@@ -190,24 +199,24 @@ def _edges(text: str | None) -> list[Any]:
     raise InputError(f"--edges {text} must be numbers, or dates, with commas between them")
 
 
-def _read(named: Named, source: Any) -> Forecasts:
-    scores = split_names(named.logits or named.proba, column_names(source))
-    flags = flags_of(named, scores)
-    with naming_flags(flags):
+def _read(options: ColumnOptions, source: Any) -> Forecasts:
+    columns = split_names(options.logits or options.proba, column_names(source))
+    flags = flags_of(options, columns)
+    with prefix_column_errors(flags):
         table = pa.table(read_columns(source, list(flags)))
-        # As text, for whole numbers in one file may be text in the next.
-        ids = list(map(str, as_ids(table[named.sequence], str(named.sequence)).ids()))
-        labels = _labels(table, named.label)
-        alone = _without_proba(table, scores, labels)
+        # As text, since integers in one file may be text in the next.
+        ids = list(map(str, as_ids(table[options.sequence], str(options.sequence)).ids()))
+        labels = _labels(table, options.label)
+        alone = _without_proba(table, columns, labels)
         kept = table.filter(pa.array(~alone))
-        given = stacked([as_numbers(kept[name], name) for name in scores])
-        time = as_times(kept[named.time], str(named.time))
-    if len(given) and not named.really_logits:
-        check_scale(given, inputs_of(named), ",".join(scores))
+        given = stack_columns([as_numbers(kept[name], name) for name in columns])
+        time = as_times(kept[options.time], str(options.time))
+    if len(given) and not options.really_logits:
+        check_scale(given, inputs_of(options), ",".join(columns))
     pairs = list(zip(ids, labels, strict=True))
     return Forecasts(
-        columns=scores,
-        proba=proba_from_logits(as_logits(given)) if named.logits and len(given) else given,
+        columns=columns,
+        proba=proba_from_logits(as_logits(given)) if options.logits and len(given) else given,
         time=time,
         sequence=[pairs[row][0] for row in np.flatnonzero(~alone)],
         label=[pairs[row][1] for row in np.flatnonzero(~alone)],
@@ -229,9 +238,9 @@ def _labels(table: Any, name: str | None) -> list[Any]:
     return labels
 
 
-def _without_proba(table: Any, scores: list[str], labels: list[Any]) -> NDArray[np.bool_]:
+def _without_proba(table: Any, columns: list[str], labels: list[Any]) -> NDArray[np.bool_]:
     """Tell rows that hold an outcome alone: a label, and none of the probabilities."""
     empty = np.array([label is not None for label in labels])
-    for name in scores:
+    for name in columns:
         empty &= pc.is_null(table[name]).to_numpy()
     return empty

@@ -1,4 +1,4 @@
-"""The options that verbs share: which column of the file is what."""
+"""Options that subcommands share, most of them names of columns."""
 
 import os
 from collections.abc import Callable
@@ -14,17 +14,17 @@ from tempocal.errors import InputError
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def verb(*examples: str) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a function a command whose help ends with commands that run."""
-    return click.command(cls=Verb, epilog=block("Example:", *examples))
+def subcommand(*examples: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a function a subcommand whose help ends with examples."""
+    return click.command(cls=Subcommand, epilog=verbatim_block("Example:", *examples))
 
 
-# Options that name columns of a file, of which one may have no name.
+# Options that name columns of a file; the name of a column may be empty.
 _COLUMNS = {"logits", "proba", "label", "time", "sequence", "group", "weight"}
 
 
-class Verb(click.Command):
-    """A command that refuses text which says nothing, instead of taking it for a default."""
+class Subcommand(click.Command):
+    """A command that refuses empty text as the value of an option."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the options and run it."""
@@ -50,20 +50,20 @@ def _require_text(
 def require_finite(
     context: click.Context, option: click.Parameter, value: float | None
 ) -> float | None:
-    """Refuse nan, which lies within every range, and infinity."""
+    """Refuse infinity and nan, which passes every range check."""
     if value is not None and not isfinite(value):
         raise click.BadParameter(f"{value} is not a finite number.", context, option)
     return value
 
 
-def block(title: str, *lines: str) -> str:
-    """Return lines that help leaves as they are."""
+def verbatim_block(title: str, *lines: str) -> str:
+    """Return lines that click does not rewrap."""
     return "\n".join(["\b", title, *(f"  {line}" for line in lines)])
 
 
 @dataclass(frozen=True)
-class Named:
-    """A file and what its columns are, as the user named them."""
+class ColumnOptions:
+    """A file and the names of its columns, as given on the command line."""
 
     file: str
     logits: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class Named:
     format: Any = None
 
 
-_SCORES = (
+_PREDICTIONS = (
     click.option(
         "--logits",
         multiple=True,
@@ -110,12 +110,12 @@ _REALLY_LOGITS = click.option(
     is_flag=True,
     help="The logits are logits, though all of them lie in [0, 1].",
 )
-_LABELLED = (
+_LABELED = (
     click.option("--label", required=True, metavar="NAME", help="Column of true classes."),
     click.option(
         "--time",
         metavar="NAME",
-        help="Column of times: numbers or dates, anything that says how far a sequence has come.",
+        help="Column of times: numbers or dates, any measure of progress within a sequence.",
     ),
     click.option(
         "--sequence",
@@ -144,34 +144,32 @@ seed = click.option(
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Seed of what is drawn. Default: 0.",
+    help="Seed of the random numbers. Default: 0.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Write JSON instead of a table.")
 
 
 def output(metavar: str, what: str, *, dash: bool = False) -> Callable[[Command], Command]:
-    """Make the option for a file to write, whose folder must be there before any work is done."""
+    """Make the option for a file to write; its folder is checked before any work is done."""
 
     def check(context: click.Context, option: click.Parameter, path: str) -> str:
         if path == "-" and not dash:
             raise click.UsageError(f"-o -: {what} is written as a whole, so give it a name")
-        return str(folder_is_there(context, option, path))
+        return str(require_folder(context, option, path))
 
     text = f"{what[0].upper()}{what[1:]} to write" + ('; "-" is standard output.' if dash else ".")
     return click.option("-o", "--output", required=True, metavar=metavar, callback=check, help=text)
 
 
-def folder_is_there(
-    context: click.Context, option: click.Parameter, path: str | None
-) -> str | None:
-    """Refuse a file to write whose folder is not there."""
+def require_folder(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
+    """Refuse a file to write whose folder does not exist."""
     folder = os.path.dirname(path or "")
     if folder and not os.path.isdir(folder):
         raise InputError(f"the folder {folder} is not there: make it first")
     return path
 
 
-def scores_of_file(command: Command) -> Command:
+def prediction_options(command: Command) -> Command:
     """Add FILE and the options that name predictions and times."""
     time = click.option(
         "--time",
@@ -179,15 +177,15 @@ def scores_of_file(command: Command) -> Command:
         help="Column of times, if the model changes along time; two, comma separated, for two "
         "clocks.",
     )
-    return _with(command, (*_SCORES, time, _FORMAT))
+    return _with(command, (*_PREDICTIONS, time, _FORMAT))
 
 
-def rows_of_file(command: Command) -> Command:
-    """Add FILE and the options that name labelled predictions."""
-    return _with(command, (*_SCORES, *_LABELLED, _FORMAT))
+def labeled_options(command: Command) -> Command:
+    """Add FILE and the options that name labeled predictions."""
+    return _with(command, (*_PREDICTIONS, *_LABELED, _FORMAT))
 
 
-def forecasts_of_file(command: Command) -> Command:
+def forecast_options(command: Command) -> Command:
     """Add FILE and the options that name forecasts in the order in which they were made."""
     names = (
         click.option(
@@ -199,22 +197,22 @@ def forecasts_of_file(command: Command) -> Command:
         click.option("--time", required=True, metavar="NAME", help="Column of times."),
         click.option("--sequence", required=True, metavar="NAME", help="Column of sequence ids."),
     )
-    return _with(command, (*_SCORES, *names, _CLASSES, _REALLY_LOGITS, _FORMAT))
+    return _with(command, (*_PREDICTIONS, *names, _CLASSES, _REALLY_LOGITS, _FORMAT))
 
 
-def _with(command: Command, options: tuple[Any, ...]) -> Command:
-    """Gather what the options say in one `Named`, the command's first argument."""
-    names = {field.name for field in fields(Named)}
+def _with(command: Command, decorators: tuple[Any, ...]) -> Command:
+    """Add options, passed to the command as one `ColumnOptions`, its first argument."""
+    names = {field.name for field in fields(ColumnOptions)}
 
     @wraps(command)
-    def gathered(**given: Any) -> Any:
-        named = Named(**{name: given.pop(name) for name in names & set(given)})
-        if bool(named.logits) == bool(named.proba):
+    def wrapper(**given: Any) -> Any:
+        options = ColumnOptions(**{name: given.pop(name) for name in names & set(given)})
+        if bool(options.logits) == bool(options.proba):
             raise click.UsageError(
                 "say which columns the predictions are, either with --logits or with --proba"
             )
-        return command(named, **given)
+        return command(options, **given)
 
-    for option in reversed(options):
-        gathered = option(gathered)
-    return click.argument("file", metavar="FILE")(gathered)  # type: ignore[return-value]
+    for decorator in reversed(decorators):
+        wrapper = decorator(wrapper)
+    return click.argument("file", metavar="FILE")(wrapper)  # type: ignore[return-value]

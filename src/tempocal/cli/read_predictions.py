@@ -1,4 +1,4 @@
-"""The rows that a command names, read and checked, or a sentence with the flag to try."""
+"""Reading and validating the labeled predictions of a file."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -9,17 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.cli.column_checks import (
+    calendar_note,
     check_classes,
     check_label,
     check_nesting,
     check_scale,
-    note_on_dates,
-    note_on_few,
+    few_clusters_note,
 )
-from tempocal.cli.echo import say
-from tempocal.cli.flag_wording import in_words_of_the_command
-from tempocal.cli.options import Named
-from tempocal.cli.progress import waiting
+from tempocal.cli.flag_wording import translate_errors
+from tempocal.cli.options import ColumnOptions
+from tempocal.cli.terminal import echo_note, show_progress
 from tempocal.errors import InputError
 from tempocal.files import (
     ColumnError,
@@ -30,6 +29,7 @@ from tempocal.files import (
     as_numbers,
     as_times,
     column_names,
+    open_input,
     read_columns,
 )
 from tempocal.inputs import Inputs
@@ -37,14 +37,15 @@ from tempocal.links import Array
 
 if TYPE_CHECKING:
     from tempocal.assessment import Assessment
+    from tempocal.cli.large import LargePredictions
 
 
 @dataclass(frozen=True)
-class Predictions:
-    """Labelled predictions of a file."""
+class FilePredictions:
+    """Labeled predictions of a file, in memory."""
 
     name: str  # of the file
-    scores: Array  # (n,) or (n, K)
+    predictions: Array  # (n,) or (n, K)
     inputs: Inputs
     labels: NDArray[Any]
     classes: list[Any] | None  # as given
@@ -66,36 +67,36 @@ class Predictions:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.labels)
 
     @property
-    def has_units(self) -> bool:
-        """Whether it is known which rows belong together."""
+    def has_clusters(self) -> bool:
+        """Whether there are sequences or groups."""
         return self.groups is not None
 
     @property
     def n_classes(self) -> int:
-        """How many classes the columns stand for."""
-        return 2 if self.scores.ndim == 1 else max(self.scores.shape[1], 2)
+        """Number of classes."""
+        return 2 if self.predictions.ndim == 1 else max(self.predictions.shape[1], 2)
 
     def fit(self, calibrator: Any) -> Any:
-        """Fit a calibrator, one along time if there are times."""
+        """Fit a calibrator, with times if there are any."""
         given = {"groups": self.groups, "sample_weight": self.weight}
         if self.time is not None:
             given["time"] = self.time
-        # A comparison shows by itself how far it is.
-        shown = nullcontext() if hasattr(calibrator, "candidates") else waiting("Fitting")
-        with shown, in_words_of_the_command():
-            return calibrator.fit(self.scores, self.labels, **given)
+        # A comparison shows its own progress.
+        progress = nullcontext() if hasattr(calibrator, "candidates") else show_progress("Fitting")
+        with progress, translate_errors():
+            return calibrator.fit(self.predictions, self.labels, **given)
 
     def assess(self, seed: int) -> "Assessment":
-        """Fit to one half and judge on the other."""
+        """Fit to one half and evaluate on the other."""
         from tempocal.assessment import assess
 
-        with waiting("Fitting to one half, judging on the other"), in_words_of_the_command():
+        with show_progress("Fitting to one half, judging on the other"), translate_errors():
             return assess(
-                self.scores,
+                self.predictions,
                 self.labels,
                 time=self.time,
                 sequence=None if self.sequence is None else self.sequence.ids(),
@@ -108,34 +109,54 @@ class Predictions:
             )
 
 
-def predictions_of(named: Named, source: InputFile) -> Predictions:
-    """Read the columns that were named and check that they can be what they are called."""
+@contextmanager
+def open_predictions(
+    options: ColumnOptions, doing: str
+) -> "Iterator[FilePredictions | LargePredictions]":
+    """Open the predictions of a file, in memory unless it is large.
+
+    ``doing`` describes what is done with a large file, for its progress.
+    """
+    with open_input(options.file, options.format) as source:
+        from tempocal.cli.large import is_large, large_rows
+
+        if is_large(source):
+            with large_rows(options, source, doing) as large:
+                yield large
+            return
+        with show_progress(f"Reading {options.file}"):
+            rows = read_predictions(options, source)
+    yield rows
+
+
+def read_predictions(options: ColumnOptions, source: InputFile) -> FilePredictions:
+    """Read and validate the columns of the options."""
     names = column_names(source)
-    scores = split_names(named.logits or named.proba, names)
-    flags = flags_of(named, scores)
-    with naming_flags(flags):
+    columns = split_names(options.logits or options.proba, names)
+    flags = flags_of(options, columns)
+    with prefix_column_errors(flags):
         table = read_columns(source, list(flags))
-        predictions = _converted(named, source.name, scores, table)
-    _check(predictions, named, scores)
+        predictions = _convert(options, source.name, columns, table)
+    _check(predictions, options, columns)
     return predictions
 
 
-def inputs_of(named: Named) -> Inputs:
-    """Return what the predictions are."""
-    return "logits" if named.logits else "proba"
+def inputs_of(options: ColumnOptions) -> Inputs:
+    """Return whether the predictions are logits or probabilities."""
+    return "logits" if options.logits else "proba"
 
 
 def split_names(given: tuple[str, ...], names: list[str]) -> list[str]:
-    """Return names of columns, where several may stand in one word, with commas between them."""
+    """Return names of columns, splitting those that are not a column at commas."""
     found = [[one] if one in names else one.split(",") for one in given]
     return [name.strip() for part in found for name in part]
 
 
-def flags_of(named: Named, scores: list[str]) -> dict[str, str]:
+def flags_of(options: ColumnOptions, columns: list[str]) -> dict[str, str]:
     """Return the flag by which each column was named."""
-    flags = dict.fromkeys(scores, "--logits" if named.logits else "--proba")
+    flags = dict.fromkeys(columns, "--logits" if options.logits else "--proba")
     for role in ("label", "time", "sequence", "group", "weight"):
-        column = getattr(named, role)
+        column = getattr(options, role)
         if column is None:
             continue
         if column in flags and {role, flags[column][2:]} != {"sequence", "group"}:
@@ -147,8 +168,8 @@ def flags_of(named: Named, scores: list[str]) -> dict[str, str]:
 
 
 @contextmanager
-def naming_flags(flags: dict[str, str]) -> Iterator[None]:
-    """Put the flag before what is wrong with its column."""
+def prefix_column_errors(flags: dict[str, str]) -> Iterator[None]:
+    """Put the flag before the message of a `ColumnError`."""
     try:
         yield
     except ColumnError as error:
@@ -156,47 +177,43 @@ def naming_flags(flags: dict[str, str]) -> Iterator[None]:
         raise InputError(f"{flag}: {error}" if flag else str(error)) from error
 
 
-def stacked(columns: list[NDArray[np.float64]]) -> Array:
-    """Return one column as it is, several side by side."""
+def stack_columns(columns: list[NDArray[np.float64]]) -> Array:
+    """Return one column as a vector, several as a matrix."""
     return columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
 
 
-def _converted(named: Named, file: str, scores: list[str], table: dict[str, Any]) -> Predictions:
-    def taken(name: str | None, convert: Any) -> Any:
+def _convert(
+    options: ColumnOptions, file: str, columns: list[str], table: dict[str, Any]
+) -> FilePredictions:
+    def converted(name: str | None, convert: Any) -> Any:
         return None if name is None else convert(table[name], name)
 
-    labels = taken(named.label, as_labels)
-    return Predictions(
+    labels = converted(options.label, as_labels)
+    return FilePredictions(
         name=file,
-        scores=stacked([as_numbers(table[name], name) for name in scores]),
-        inputs=inputs_of(named),
+        predictions=stack_columns([as_numbers(table[name], name) for name in columns]),
+        inputs=inputs_of(options),
         labels=labels,
-        classes=check_classes(named.classes, labels, len(scores)),
-        time=taken(named.time, as_times),
-        sequence=taken(named.sequence, as_ids),
-        group=taken(named.group, as_ids),
-        weight=taken(named.weight, as_numbers),
+        classes=check_classes(options.classes, labels, len(columns)),
+        time=converted(options.time, as_times),
+        sequence=converted(options.sequence, as_ids),
+        group=converted(options.group, as_ids),
+        weight=converted(options.weight, as_numbers),
     )
 
 
-def _check(rows: Predictions, named: Named, scores: list[str]) -> None:
-    assert named.label is not None
-    if not named.really_logits:
-        check_scale(rows.scores, rows.inputs, ",".join(scores))
-    check_label(rows.labels, rows.classes, named.label, rows.n_classes, len(scores))
+def _check(rows: FilePredictions, options: ColumnOptions, columns: list[str]) -> None:
+    assert options.label is not None
+    if not options.really_logits:
+        check_scale(rows.predictions, rows.inputs, ",".join(columns))
+    check_label(rows.labels, rows.classes, options.label, rows.n_classes, len(columns))
     if rows.sequence is None:
         return
     if rows.time is not None:
-        say_note(note_on_dates(rows.time, rows.sequence, str(named.time)))
+        echo_note(calendar_note(rows.time, rows.sequence, str(options.time)))
     cluster = rows.group or rows.sequence
-    say_note(note_on_few(len(cluster.values)))
-    if not named.label_varies:
-        check_nesting(rows.sequence, rows.labels, f"the label {named.label!r}", "--label-varies")
+    echo_note(few_clusters_note(len(cluster.values)))
+    if not options.label_varies:
+        check_nesting(rows.sequence, rows.labels, f"the label {options.label!r}", "--label-varies")
     if rows.group is not None:
-        check_nesting(rows.sequence, rows.group.codes, f"the group {named.group!r}", None)
-
-
-def say_note(note: str | None) -> None:
-    """Say what is worth a word."""
-    if note is not None:
-        say(note, err=True)
+        check_nesting(rows.sequence, rows.group.codes, f"the group {options.group!r}", None)

@@ -1,15 +1,15 @@
-"""Answer requests for calibrated probabilities over HTTP."""
+"""``tempocal serve``: calibrated probabilities over HTTP."""
 
 from typing import Any
 
 import click
 
-from tempocal.cli.options import require_finite, verb
+from tempocal.cli.options import require_finite, subcommand
 
 _YEAR = 31_536_000  # seconds
 
 
-@verb("tempocal serve model.json --port 8000")
+@subcommand("tempocal serve model.json --port 8000")
 @click.argument("model", metavar="MODEL")
 @click.option(
     "--host",
@@ -27,8 +27,8 @@ _YEAR = 31_536_000  # seconds
 @click.option(
     "--token-file",
     metavar="FILE",
-    help="File with the token that requests must bear. Default: the variable TEMPOCAL_TOKEN, if it "
-    "is set; else no token is asked for.",
+    help="File with the token that requests must send. Default: the variable TEMPOCAL_TOKEN, if it "
+    "is set; otherwise no token is required.",
 )
 @click.option(
     "--max-body",
@@ -42,15 +42,15 @@ _YEAR = 31_536_000  # seconds
     type=click.IntRange(min=1),
     default=10_000,
     metavar="N",
-    help="Most rows of a request. Default: 10000.",
+    help="Maximum number of rows of a request. Default: 10000.",
 )
 @click.option(
     "--max-concurrent",
     type=click.IntRange(min=1),
     default=64,
     metavar="N",
-    help="Most requests that are scored at a time; four times as many may be coming in. "
-    "Default: 64.",
+    help="Maximum number of requests scored at a time; four times as many may be received at a "
+    "time. Default: 64.",
 )
 @click.option(
     "--timeout",
@@ -58,14 +58,14 @@ _YEAR = 31_536_000  # seconds
     default=10.0,
     metavar="SECONDS",
     callback=require_finite,
-    help="Time in which a request must have come in. Default: 10.",
+    help="Time for receiving a request. Default: 10.",
 )
 @click.option(
     "--idle",
     type=click.IntRange(1, _YEAR),
     default=65,
     metavar="SECONDS",
-    help="Time for which a connection is kept between requests. Default: 65.",
+    help="Time for which an idle connection is kept open. Default: 65.",
 )
 @click.option(
     "--grace",
@@ -77,16 +77,16 @@ _YEAR = 31_536_000  # seconds
 @click.option(
     "--watch/--no-watch",
     default=True,
-    help="Take up a new model file as it comes, or only at SIGHUP. Default: --watch.",
+    help="Reload the model file when it changes, or only at SIGHUP. Default: --watch.",
 )
 def command(*, model: str, token_file: str | None, **options: Any) -> None:
     """Answer requests for calibrated probabilities over HTTP.
 
     POST /v1/score takes one row or many as JSON. The address is printed when the service listens,
-    and it stops at SIGTERM or Ctrl-C, after the requests that have come are answered. A new model
-    file is taken up without a pause; while it is no good, the old model goes on answering.
+    and it stops at SIGTERM or Ctrl-C, after answering the requests received so far. A new model
+    file is loaded without interruption; while it is invalid, the old model stays in use.
     """
-    from tempocal.cli.echo import say
+    from tempocal.cli.terminal import echo
     from tempocal.serve import Settings, serve
     from tempocal.serve.token import find_token
 
@@ -94,12 +94,12 @@ def command(*, model: str, token_file: str | None, **options: Any) -> None:
 
     def listening(address: str) -> None:
         if settings.token is None and not _is_loopback(settings.host):
-            say(
+            echo(
                 f"Warning: anybody who reaches {settings.host} may ask, for there is no token: set "
                 "one with --token-file or TEMPOCAL_TOKEN",
                 err=True,
             )
-        say(f"Listening on {address}")
+        echo(f"Listening on {address}")
 
     _log_to_standard_error()
     serve(settings, listening)
@@ -118,16 +118,16 @@ def _log_to_standard_error() -> None:
     import logging
     from contextlib import suppress
 
-    from tempocal.cli.echo import say
+    from tempocal.cli.terminal import echo
 
-    class Said(logging.Handler):
-        """Says what is logged, in characters that a terminal shows and does not obey."""
+    class EchoHandler(logging.Handler):
+        """Log to standard error, without control characters."""
 
         def emit(self, record: logging.LogRecord) -> None:
-            with suppress(OSError):  # nobody listens: the service goes on
-                say(self.format(record), err=True)
+            with suppress(OSError):  # standard error is closed: the service continues
+                echo(self.format(record), err=True)
 
-    handler = Said()
+    handler = EchoHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     log = logging.getLogger("tempocal.serve")
     log.handlers = [handler]
