@@ -35,7 +35,7 @@ def test_several_columns_are_read_by_position(container):
 
 
 @pytest.mark.parametrize(
-    "whole",
+    "integers",
     [
         range(-3, 5),
         np.arange(-3, 5, dtype=np.int8),
@@ -46,10 +46,10 @@ def test_several_columns_are_read_by_position(container):
         pa.array(range(-3, 5)),
         torch.arange(-3, 5),
     ],
-    ids=lambda whole: type(whole).__module__ + str(getattr(whole, "dtype", "")),
+    ids=lambda values: type(values).__module__ + str(getattr(values, "dtype", "")),
 )
-def test_whole_numbers_are_numbers(whole):
-    np.testing.assert_array_equal(as_float64(whole, "logits"), np.arange(-3.0, 5.0))
+def test_integers_are_numbers(integers):
+    np.testing.assert_array_equal(as_float64(integers, "logits"), np.arange(-3.0, 5.0))
 
 
 def test_numbers_that_float64_does_not_hold_are_rounded_as_by_python():

@@ -62,7 +62,7 @@ WHOLE |= {str(np.dtype(kind)): np.arange(3, dtype=kind) for kind in "bBhHiIqQefd
 
 
 @pytest.mark.parametrize("numbers", WHOLE.values(), ids=WHOLE)
-def test_whole_numbers_are_numbers(numbers):
+def test_integers_are_numbers(numbers):
     times = check_time(numbers, 3)
     assert times.kinds == ("number",)
     assert times.values.tolist() == [0.0, 1.0, 2.0]
@@ -70,7 +70,7 @@ def test_whole_numbers_are_numbers(numbers):
 
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("dtype", [np.int64, object])
-def test_whole_numbers_that_would_lose_digits_are_refused(sign, dtype):
+def test_integers_that_would_lose_digits_are_refused(sign, dtype):
     times = sign * np.array([5, 2**62 + 1, 2**62 + 2], dtype=dtype)
     words = r"time has -?\d{19} in row 1, but whole numbers beyond 2\*\*53 lose digits: subtract"
     with pytest.raises(InputError, match=words):
@@ -247,6 +247,6 @@ def test_the_kind_of_the_fit_is_the_kind_of_the_prediction():
 
 
 @given(st.lists(st.floats(-1e300, 1e300), min_size=2, max_size=9))
-def test_the_index_of_pandas_is_not_looked_at(numbers):
+def test_the_index_of_pandas_is_ignored(numbers):
     shuffled = pd.Series(numbers, index=shuffled_index(np.array(numbers)))
     assert check_time(shuffled, len(numbers)).values.tolist() == numbers

@@ -104,7 +104,7 @@ def test_rows_with_the_same_id_are_one_group(ids):
     ],
     ids=repr,
 )
-def test_whole_numbers_are_counted_as_they_would_be_sorted(ids):
+def test_integers_are_counted_as_they_would_be_sorted(ids):
     found = check_groups(ids, len(ids))
     distinct, codes = np.unique(ids, return_inverse=True)
     assert found.count == len(distinct)
@@ -119,19 +119,19 @@ def test_whole_numbers_are_counted_as_they_would_be_sorted(ids):
     gap=st.sampled_from([1, 3, 50, 10**9]),
     low=st.sampled_from([0, -7, 2**40]),
     dtype=st.sampled_from([np.int64, np.float64, ">i8", np.uint64, "U", "S", object]),
-    few=st.booleans(),
+    narrow=st.booleans(),
 )
-def test_codes_are_those_of_sorted_ids(ids, repeats, gap, low, *, dtype, few):
+def test_codes_are_those_of_sorted_ids(ids, repeats, gap, low, *, dtype, narrow):
     """Wherever rows of a group are, whatever their ids, and in however many bytes."""
     ids = np.repeat(np.array(ids) * gap + (abs(low) if dtype == np.uint64 else low), repeats)
     ids = ids.astype(dtype)
     before = ids.copy()
-    found = check_groups(ids, len(ids), narrow=few)
+    found = check_groups(ids, len(ids), narrow=narrow)
     distinct, codes = np.unique(ids, return_inverse=True)
     assert found.count == len(distinct)
     np.testing.assert_array_equal(found.codes, codes)
     np.testing.assert_array_equal(ids, before)
-    assert few or found.codes.dtype == np.intp
+    assert narrow or found.codes.dtype == np.intp
 
 
 @pytest.mark.parametrize("kept", [slice(3, 7), np.array([3, 4, 6]), np.arange(10) % 2 == 1])

@@ -1,4 +1,4 @@
-"""Rows counted in cells of their size, and linear terms."""
+"""Moments of rows in cells of their size, and linear terms."""
 
 import os
 from itertools import pairwise
@@ -61,14 +61,14 @@ def test_pieces_of_a_key_add_up(n):
     """Keys of more than 32,768 rows are cut, and what is found in their pieces is added up."""
     rng = np.random.default_rng(n)
     x, labels = 3.0 * rng.normal(size=n), rng.integers(0, 2, n)
-    cells, few, one, many = 64, np.array([0, 5, n - 3, n]), np.zeros((3, 64, 4)), np.zeros(3)
-    native.moments(x, None, few, np.array([8.0]), one, labels, many)
-    for key, (start, stop) in enumerate(pairwise(few)):
+    cells, bounds, sums, linear = 64, np.array([0, 5, n - 3, n]), np.zeros((3, 64, 4)), np.zeros(3)
+    native.moments(x, None, bounds, np.array([8.0]), sums, labels, linear)
+    for key, (start, stop) in enumerate(pairwise(bounds)):
         own = x[start:stop]
         place = (np.abs(own) * 8.0).astype(int)
         wanted = np.bincount(place[place < cells], minlength=cells)
-        np.testing.assert_array_equal(one[key, :, 0], wanted)
-        np.testing.assert_allclose(many[key], ((0.5 - labels[start:stop]) * own).sum(), atol=1e-9)
+        np.testing.assert_array_equal(sums[key, :, 0], wanted)
+        np.testing.assert_allclose(linear[key], ((0.5 - labels[start:stop]) * own).sum(), atol=1e-9)
 
 
 def test_float32_is_read_as_it_is():
@@ -140,7 +140,7 @@ def test_moments(weighted):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("key_type", [np.uint16, np.int32, np.int64])
 @pytest.mark.parametrize("weighted", [True, False])
-def test_labels_that_are_whole_numbers_pull_as_booleans_do(loops, dtype, key_type, weighted):
+def test_linear_terms_of_integer_labels_are_those_of_booleans(loops, dtype, key_type, weighted):
     rng = np.random.default_rng(0)
     x, labels = rng.normal(size=4003).astype(dtype), rng.integers(0, 2, 4003)
     weights = rng.random(4003) if weighted else None
@@ -160,7 +160,7 @@ def test_keys_that_are_none_are_refused():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("bounds", [[0, 1], [0, 7, 8], [0, 0, 1015, 1015], [0, 3, 4003]])
-def test_labels_pull_in_pieces(loops, dtype, bounds):
+def test_linear_terms_are_summed_in_pieces(loops, dtype, bounds):
     """By themselves, and in passing."""
     rng = np.random.default_rng(0)
     n = bounds[-1]

@@ -1,4 +1,4 @@
-"""Whole numbers in few bytes: what sorting would find, by the loops and by NumPy alike."""
+"""Integer codes in narrow types are those of sorting, by the loops and by NumPy."""
 
 import os
 
@@ -126,7 +126,7 @@ def test_what_does_not_go_together_is_refused():
         "values": np.zeros(3),
         "first": np.zeros(1),
         "codes": np.zeros(3, dtype=np.uint16),
-        "ends": np.zeros((1, 2), dtype=np.int64),
+        "min_max": np.zeros((1, 2), dtype=np.int64),
     }
     assert native.whole_codes(*good.values()) is True
     for name, value in (
@@ -136,9 +136,9 @@ def test_what_does_not_go_together_is_refused():
         ("first", np.array([2.0**54])),
         ("first", np.array([np.nan])),
         ("codes", np.zeros(2, dtype=np.uint16)),
-        ("ends", np.zeros((1, 3), dtype=np.int64)),
-        ("ends", np.zeros((0, 2), dtype=np.int64)),
-        ("ends", np.zeros((4, 2), dtype=np.int64)),
+        ("min_max", np.zeros((1, 3), dtype=np.int64)),
+        ("min_max", np.zeros((0, 2), dtype=np.int64)),
+        ("min_max", np.zeros((4, 2), dtype=np.int64)),
     ):
         with pytest.raises(ValueError, match="do not go together"):
             native.whole_codes(*{**good, name: value}.values())

@@ -81,8 +81,8 @@ def test_keys_are_made_wider_only_where_the_loops_do_not_know_them(dtype):
 
 
 def test_parts_of_wide_rows_have_fewer_of_them():
-    whole, tenth = part_size(10**6, 3), part_size(10**6, 3, 10)
-    assert tenth == whole // 10
+    one, tenth = part_size(10**6, 3), part_size(10**6, 3, 10)
+    assert tenth == one // 10
     keys = np.zeros(10**6, dtype=np.uint16)
     assert len(count_keys(keys, 3, 10)[0]) == (1 if native is None else -(-(10**6) // tenth))
 
@@ -121,7 +121,7 @@ def test_parts_that_do_not_hold_all_rows_are_refused(size, parts):
 
 
 @compiled
-def test_keys_are_whole_numbers():
+def test_keys_are_integers():
     with pytest.raises(TypeError, match="kind"):
         native.count_keys(np.zeros(2), *counters())
 

@@ -59,23 +59,23 @@ def test_sorted_numbers_are_those_of_numpy(make, n):
 @all_numbers
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
-def test_stretches_of_two_classes_are_the_two_sorted_classes(make, n, share):
+def test_buckets_of_two_classes_are_the_two_sorted_classes(make, n, share):
     rng = np.random.default_rng(n)
     values, is_second = make(n, rng), rng.random(n) < share
-    stretches = sorted_classes(values, is_second)
+    buckets = sorted_classes(values, is_second)
     for code in (0, 1):
-        found = np.concatenate([classes[code] for classes in stretches])
+        found = np.concatenate([classes[code] for classes in buckets])
         assert_array_equal(found, np.sort(values[is_second == code]))
-    # A value is in one stretch only, whatever its class and the sign of zero.
-    assert n == 0 or all(len(one) + len(other) for one, other in stretches)
-    ends = [(np.min(both), np.max(both)) for both in map(np.concatenate, stretches) if len(both)]
-    assert all(one[1] < other[0] for one, other in pairwise(ends))
+    # A value is in one bucket only, whatever its class and the sign of zero.
+    assert n == 0 or all(len(one) + len(other) for one, other in buckets)
+    ranges = [(np.min(both), np.max(both)) for both in map(np.concatenate, buckets) if len(both)]
+    assert all(one[1] < other[0] for one, other in pairwise(ranges))
 
 
 @all_numbers
 @pytest.mark.parametrize("n", [1, BUCKET_ROWS, BUCKET_ROWS + 1, 200_001])
 @pytest.mark.parametrize("n_groups", [2, 5, 1000])
-def test_groups_one_after_the_other_are_all_stretches(make, n, n_groups):
+def test_groups_one_after_the_other_are_all_buckets(make, n, n_groups):
     """Ties and either sign of zero are in one group, whatever values it begins and ends at."""
     rng = np.random.default_rng(n)
     values, is_second = make(n, rng), rng.random(n) < 0.3
@@ -117,7 +117,7 @@ def test_rows_are_held_a_group_at_a_time():
     assert peak(1) > 8 * n > 4 * peak(8)
 
 
-def test_many_rows_are_in_many_stretches():
+def test_many_rows_are_in_many_buckets():
     rng = np.random.default_rng(0)
     values = 2.0 * rng.normal(size=300_000)
     sizes = [len(a) + len(b) for a, b in sorted_classes(values, rng.random(300_000) < 0.3)]

@@ -79,11 +79,11 @@ def test_it_is_the_loop_over_models_bins_and_rows(n, digits):
 @pytest.mark.parametrize("batch", [1, 2, 1000])
 def test_models_are_the_same_in_any_batches(batch, monkeypatch):
     data = rows(0, 3000, 3)
-    whole = fit_bayesian(*data)
+    expected = fit_bayesian(*data)
     monkeypatch.setattr("tempocal.nonparametric.bayesian.BATCH", batch)
     fitted = fit_bayesian(*data)
-    np.testing.assert_array_equal(fitted.edges, whole.edges)
-    assert fitted.probabilities == pytest.approx(whole.probabilities, rel=1e-12)
+    np.testing.assert_array_equal(fitted.edges, expected.edges)
+    assert fitted.probabilities == pytest.approx(expected.probabilities, rel=1e-12)
 
 
 def test_its_options_are_those_of_the_loop():

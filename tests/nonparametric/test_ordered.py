@@ -35,11 +35,11 @@ def test_rows_counted_by_class_are_rows_of_weight_one(n, digits):
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_stretches_one_after_the_other_are_all_rows(n):
+def test_buckets_one_after_the_other_are_all_rows(n):
     odds, targets = rows_of(n, 3)
     for rows in (sort_rows(odds, targets, None), sort_rows(odds, targets, np.ones(n))):
-        stretches = rows.map(lambda data: data)
-        joined = np.concatenate([data.odds for data in stretches])
+        buckets = rows.map(lambda data: data)
+        joined = np.concatenate([data.odds for data in buckets])
         assert_array_equal(joined, rows.distinct().odds)
         classes = rows.map_classes(lambda odds, code, weights: (odds, code, weights))
         for k, mass in enumerate((rows.distinct().negatives, rows.distinct().positives)):

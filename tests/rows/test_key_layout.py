@@ -1,4 +1,4 @@
-"""Where the rows of each key lie."""
+"""Positions of the rows of each key."""
 
 import numpy as np
 import pytest
@@ -31,10 +31,10 @@ def test_no_two_blocks_would_fit_one(counts, size):
     """Else small keys would be a loop over small arrays."""
     layout = KeyLayout.of(np.repeat(np.arange(len(counts)), counts), len(counts), sum(counts))
     blocks = list(layout.blocks(size))
-    whole = [block.rows.stop - block.rows.start for block in blocks]
+    sizes = [block.rows.stop - block.rows.start for block in blocks]
     for i in range(1, len(blocks)):
         if max(counts) <= size:
-            assert whole[i - 1] + blocks[i].counts[0] > size
+            assert sizes[i - 1] + blocks[i].counts[0] > size
 
 
 @pytest.mark.parametrize("keys", [None, np.array([0, 0, 2, 5])])

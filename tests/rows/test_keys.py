@@ -130,17 +130,17 @@ def test_weights_of_keys(kind, weighted):
 
 @every_kind
 @weighted_or_not
-def test_thinned_rows_keep_their_keys(kind, weighted, monkeypatch):
+def test_subsampled_rows_keep_their_keys(kind, weighted, monkeypatch):
     monkeypatch.setattr("tempocal.rows.sigmoid.SMALL", 0)
     case = Case.random(kind, make_keys(40, 900, in_order=False), 40, weighted=weighted)
     # Every third row, once they are in the order of their keys.
     kept = np.argsort(case.keys, kind="stable")[::3]
     weights = None if case.weights is None else case.weights[kept]
-    few = Case(kind, case.z[:, kept], case.targets[kept], weights, case.keys[kept], 40)
-    thinned, theta = case.rows().subsample(300), case.theta()
-    assert thinned.n_keys == 40
-    assert_same(thinned.sums(theta), few.sums(theta))
+    kept_rows = Case(kind, case.z[:, kept], case.targets[kept], weights, case.keys[kept], 40)
+    sample, theta = case.rows().subsample(300), case.theta()
+    assert sample.n_keys == 40
+    assert_same(sample.sums(theta), kept_rows.sums(theta))
     # Each key keeps its share of the rows, to one.
     if not weighted:
-        assert np.abs(thinned.key_weights - case.rows().key_weights / 3).max() < 1
+        assert np.abs(sample.key_weights - case.rows().key_weights / 3).max() < 1
     assert_same(case.rows().subsample(10_000).sums(theta), case.sums(theta))

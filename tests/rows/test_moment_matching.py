@@ -1,4 +1,4 @@
-"""Few points stand for many rows."""
+"""Few points with the moments of many rows."""
 
 import numpy as np
 import pytest
@@ -12,8 +12,8 @@ N, KEYS = 60_000, 12
 
 
 @pytest.fixture(autouse=True)
-def few_are_many(monkeypatch):
-    """Let rows be condensed however few there are."""
+def no_rows_are_small(monkeypatch):
+    """Match moments however few rows there are."""
     monkeypatch.setattr("tempocal.rows.sigmoid.SMALL", 0)
 
 
@@ -29,41 +29,41 @@ def make_rows(*, weighted: bool, features: int = 1, far: float = 0.0, n: int = N
 @pytest.mark.parametrize("weighted", [False, True])
 def test_points_have_about_the_sums_of_the_rows(weighted):
     rows = make_rows(weighted=weighted)
-    few = rows.moment_matched()
-    assert few is not None
-    assert few._features.shape[1] < N / 8
-    np.testing.assert_allclose(few.key_weights, rows.key_weights, rtol=1e-12)
+    matched = rows.moment_matched()
+    assert matched is not None
+    assert matched._features.shape[1] < N / 8
+    np.testing.assert_allclose(matched.key_weights, rows.key_weights, rtol=1e-12)
     for slope in (0.0, 0.3, 1.0, -0.7):
         theta = np.full((KEYS + 1, 1), slope)
-        got, expected = few.sums(theta), rows.sums(theta)
+        got, expected = matched.sums(theta), rows.sums(theta)
         np.testing.assert_allclose(got.loss, expected.loss, rtol=1e-7)
         np.testing.assert_allclose(got.hessian, expected.hessian, rtol=1e-5)
         atol = 1e-6 * rows.total_weight / KEYS
         np.testing.assert_allclose(got.gradient, expected.gradient, atol=atol)
 
 
-def test_one_row_far_out_leaves_the_others_their_cells():
+def test_one_outlier_leaves_the_others_their_cells():
     rows, theta = make_rows(weighted=False, far=1e9), np.full((KEYS + 1, 1), 0.5)
-    few = rows.moment_matched()
-    assert few is not None
-    got, expected = few.sums(theta), rows.sums(theta)
+    matched = rows.moment_matched()
+    assert matched is not None
+    got, expected = matched.sums(theta), rows.sums(theta)
     np.testing.assert_allclose(got.loss, expected.loss, rtol=1e-7)
     np.testing.assert_allclose(got.hessian, expected.hessian, rtol=1e-4)
 
 
-def test_where_many_rows_lie_far_out_there_are_no_points():
+def test_there_are_no_points_of_many_outliers():
     x = np.random.default_rng(0).normal(size=N)
     x[: N // 5] *= 1e6
     assert BinaryRows(x[None], np.ones(N)).moment_matched() is None
 
 
-def test_there_are_none_of_few_rows_of_several_features_or_of_nothing():
+def test_there_are_no_points_of_few_rows_several_features_or_zeros():
     assert make_rows(weighted=False, n=500).moment_matched() is None
     assert make_rows(weighted=False, features=2).moment_matched() is None
     assert BinaryRows(np.zeros((1, N)), np.ones(N)).moment_matched() is None
 
 
-def test_keys_without_weight_are_not_condensed():
+def test_keys_without_weight_are_not_matched():
     weights = np.repeat([0.0, 1.0], N // 2)
     x, keys = np.linspace(-3, 3, N)[None], np.repeat([0, 1], N // 2)
     assert BinaryRows(x, np.ones(N), weights=weights, keys=keys, n_keys=2).moment_matched() is None
@@ -89,13 +89,13 @@ def hard_rows(name, random):
     return z, label, weight
 
 
-@pytest.mark.parametrize("quick", [0, N], ids=["from few points", "at once"])
+@pytest.mark.parametrize("small", [0, N], ids=["from points", "from rows"])
 @pytest.mark.parametrize(
     "name", ["plain", "heavy weights", "far out", "huge", "ties", "heavy tails", "zeros"]
 )
-def test_fits_reach_the_optimum_of_all_rows(name, quick, monkeypatch):
+def test_fits_reach_the_optimum_of_all_rows(name, small, monkeypatch):
     """Against a search of one number for each step, on the loss written out."""
-    monkeypatch.setattr("tempocal.rows.sigmoid.SMALL", quick)
+    monkeypatch.setattr("tempocal.rows.sigmoid.SMALL", small)
     random = np.random.default_rng(3)
     z, label, weight = hard_rows(name, random)
     step = np.arange(6000) % 3
@@ -114,7 +114,7 @@ def test_fits_reach_the_optimum_of_all_rows(name, quick, monkeypatch):
         assert loss(np.log(found[k])) <= best.fun + 1e-11
 
 
-def test_rows_are_condensed_or_thinned_only_where_that_saves_time(monkeypatch):
+def test_rows_are_matched_or_subsampled_only_where_that_saves_time(monkeypatch):
     rows = make_rows(weighted=False)
     monkeypatch.setattr("tempocal.rows.sigmoid.native", object())
     monkeypatch.setattr("tempocal.rows.sigmoid.SMALL", N)
@@ -127,12 +127,12 @@ def test_rows_are_condensed_or_thinned_only_where_that_saves_time(monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_rows_far_out_are_found_wherever_they_are(dtype):
+def test_outliers_are_found_wherever_they_are(dtype):
     x = np.random.default_rng(0).normal(size=2 * LARGE_BLOCK + 5).astype(dtype)
-    for places in ([], [0], [LARGE_BLOCK - 1, LARGE_BLOCK], [7, 2 * LARGE_BLOCK, len(x) - 1]):
+    for rows in ([], [0], [LARGE_BLOCK - 1, LARGE_BLOCK], [7, 2 * LARGE_BLOCK, len(x) - 1]):
         far = x.copy()
-        far[places] = 100.0 * (-1.0) ** np.arange(len(places))
-        assert _find_outliers(far, 10, 1.0).tolist() == places
-    # What is as far as the last cell ends is beyond it.
+        far[rows] = 100.0 * (-1.0) ** np.arange(len(rows))
+        assert _find_outliers(far, 10, 1.0).tolist() == rows
+    # The upper edge of the last cell is outside.
     x[3] = -10.0
     assert _find_outliers(x, 10, 1.0).tolist() == [3]

@@ -1,4 +1,4 @@
-"""Gradients of binary rows, added up by group and key."""
+"""Gradients of binary rows, summed by group and key."""
 
 import os
 
@@ -81,8 +81,8 @@ def test_huge_logits_are_sure():
     ],
 )
 def test_what_does_not_go_together_is_refused(place, wrong):
-    whole = np.zeros(6, dtype=np.int64)
-    rows = [np.ones((1, 6)), whole, None, whole, np.ones((2, 1)), whole]
+    zeros = np.zeros(6, dtype=np.int64)
+    rows = [np.ones((1, 6)), zeros, None, zeros, np.ones((2, 1)), zeros]
     good = [*rows, FIRST, np.zeros((1, 4, 2))]
     native.scores_by_group(*good)
     good[place] = wrong
@@ -91,9 +91,9 @@ def test_what_does_not_go_together_is_refused(place, wrong):
 
 
 def test_groups_that_are_none_are_left_out():
-    whole, found = np.zeros(6, dtype=np.int64), np.zeros((1, 4, 2))
+    zeros, found = np.zeros(6, dtype=np.int64), np.zeros((1, 4, 2))
     groups = np.array([0, -1, 4, 1, 10**12, -(2**63)])
-    given = np.ones((1, 6)), whole, None, whole, np.zeros((2, 1)), groups
+    given = np.ones((1, 6)), zeros, None, zeros, np.zeros((2, 1)), groups
     native.scores_by_group(*given, FIRST, found)
     assert found[0, :, 0].tolist() == [0.5, 0.5, 0.0, 0.0]
     found[:] = 0.0

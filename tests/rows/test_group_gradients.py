@@ -21,7 +21,7 @@ def written_out(case: Case, theta: np.ndarray, codes: np.ndarray, count: int) ->
 
 
 def joined(rows, theta, codes, count):
-    """Tables of all groups, put together from those of some at a time: (width, groups, keys)."""
+    """Concatenate the tables of all chunks: (coefficients, groups, keys)."""
     parts = [
         [table if isinstance(table, np.ndarray) else table.toarray() for table in tables]
         for tables in rows.group_gradients(theta, codes, count)
@@ -29,9 +29,9 @@ def joined(rows, theta, codes, count):
     return np.concatenate(parts, axis=1)
 
 
-@pytest.fixture(params=[0, 10**9], ids=["entries", "table"], autouse=True)
+@pytest.fixture(params=[0, 10**9], ids=["sparse", "dense"], autouse=True)
 def small_chunks(request):
-    """Tables of all groups and keys, or of those with rows, of few groups at a time."""
+    """Dense or sparse tables, of few groups at a time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(group_chunks, "MAX_CELLS_PER_ROW", request.param)
         patch.setattr(group_chunks, "MAX_CELLS_PER_SORTED_ROW", request.param)
@@ -46,13 +46,13 @@ def small_chunks(request):
 @given(
     rows=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 9)), min_size=1, max_size=120),
     weighted=st.booleans(),
-    in_order=st.booleans(),
+    is_sorted=st.booleans(),
     dtype=st.sampled_from([np.uint16, np.int32, np.int64]),
 )
 @examples(25, without=(HealthCheck.function_scoped_fixture,))
-def test_group_gradients_are_the_written_out_ones(kind, rows, weighted, in_order, dtype):
+def test_group_gradients_are_the_written_out_ones(kind, rows, weighted, is_sorted, dtype):
     """Groups and keys without rows included; groups come in the original order of the rows."""
-    codes, keys = np.array(sorted(rows) if in_order else rows).T
+    codes, keys = np.array(sorted(rows) if is_sorted else rows).T
     case = Case.random(kind, keys, 10, weighted=weighted)
     theta = case.theta()
     found = joined(case.rows(), theta, codes.astype(dtype), 7)
@@ -65,9 +65,9 @@ def test_where_no_rows_are_there_are_no_entries(kind, small_chunks):
     rng = np.random.default_rng(0)
     codes, keys = np.sort(rng.integers(0, 7, 90)), rng.integers(0, 10, 90)
     case = Case.random(kind, keys, 10, weighted=False)
-    many = list(case.rows().group_gradients(case.theta(), codes, 7))
-    assert len(many) > 1
-    tables = [tables[0] for tables in many]
+    chunks = list(case.rows().group_gradients(case.theta(), codes, 7))
+    assert len(chunks) > 1
+    tables = [tables[0] for tables in chunks]
     if small_chunks == 0 or kind != "binary" or native is None:
         assert sum(table.nnz for table in tables) == len(set(zip(codes, keys, strict=True)))
     else:
@@ -75,8 +75,8 @@ def test_where_no_rows_are_there_are_no_entries(kind, small_chunks):
 
 
 @every_kind
-@pytest.mark.parametrize("in_order", [False, True])
-def test_groups_add_up_to_the_gradient(kind, in_order, monkeypatch):
+@pytest.mark.parametrize("is_sorted", [False, True])
+def test_groups_add_up_to_the_gradient(kind, is_sorted, monkeypatch):
     """More rows than fit a block, more groups than fit 16 bits, most of them a row each."""
     monkeypatch.setattr(group_chunks, "CELLS", 2**20)
     monkeypatch.setattr(group_chunks, "MIN_CELLS_UNSORTED", 2**20)
@@ -87,7 +87,7 @@ def test_groups_add_up_to_the_gradient(kind, in_order, monkeypatch):
     case = Case.random(kind, rng.integers(0, 50, n), 50, weighted=True)
     rows, theta = case.rows(), case.theta()
     codes = rng.integers(0, n_groups, n)
-    if in_order:
+    if is_sorted:
         codes.sort()
     by_key, some, got = 0.0, codes[123], None
     first = 0
@@ -103,7 +103,7 @@ def test_groups_add_up_to_the_gradient(kind, in_order, monkeypatch):
 
 
 @pytest.mark.parametrize("fall", [4, 5, 6, 9, 10, 11])
-def test_rows_that_fall_back_anywhere_are_not_in_order(fall):
+def test_a_code_below_the_one_before_is_not_sorted(fall):
     """Also between two blocks of five rows."""
     codes = np.arange(12)
     codes[fall] = codes[fall - 1] - 1
@@ -111,12 +111,12 @@ def test_rows_that_fall_back_anywhere_are_not_in_order(fall):
     assert group_chunks._is_sorted(np.sort(codes))
 
 
-@pytest.mark.parametrize("in_order", [False, True])
-def test_any_number_of_cores_gives_the_same_bits(in_order, set_cores):
+@pytest.mark.parametrize("is_sorted", [False, True])
+def test_any_number_of_cores_gives_the_same_bits(is_sorted, set_cores):
     rng = np.random.default_rng(0)
     codes, keys = rng.integers(0, 300, 4000), rng.integers(0, 7, 4000)
     case = Case.random("binary", keys, 7, weighted=True)
-    if in_order:
+    if is_sorted:
         codes.sort()
     bits = set()
     for count in (1, 2, 5):

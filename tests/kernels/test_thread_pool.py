@@ -1,4 +1,4 @@
-"""Work on all cores."""
+"""The thread pool of work in NumPy."""
 
 import os
 import sys
@@ -80,7 +80,7 @@ class Interrupted:
         self.left = lines
 
     def __call__(self, frame, event, argument):
-        if not frame.f_code.co_filename.endswith("cores.py"):
+        if not frame.f_code.co_filename.endswith("thread_pool.py"):
             return None
         if event == "line":
             self.left -= 1
@@ -90,7 +90,7 @@ class Interrupted:
 
 
 @pytest.mark.parametrize("lines", range(1, 60))
-def test_an_interrupt_anywhere_leaves_the_next_work_whole(monkeypatch, lines):
+def test_an_interrupt_anywhere_leaves_the_next_work_complete(monkeypatch, lines):
     monkeypatch.setattr(thread_pool, "_available_cores", lambda: 3)
     before = sys.gettrace()
     sys.settrace(Interrupted(lines))

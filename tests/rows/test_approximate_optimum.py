@@ -1,4 +1,4 @@
-"""Each of many keys with few rows finds its optimum, wherever a sample of them all starts."""
+"""The approximate optimum of many keys with few rows each."""
 
 import numpy as np
 import pytest
@@ -20,17 +20,17 @@ def simulate(slopes, seed=0):
     return x, (rng.random(N) < 1 / (1 + np.exp(-slopes[keys] * x))).astype(np.int64), keys
 
 
-def optimum(x, y, pull, weights=1.0):
+def optimum(x, y, penalty, weights=1.0):
     def loss(theta):
         losses = weights * np.logaddexp(0.0, (1 - 2 * y) * theta * x)
-        return losses.sum() + 0.5 * pull * (theta - 1.0) ** 2
+        return losses.sum() + 0.5 * penalty * (theta - 1.0) ** 2
 
     return minimize_scalar(loss, bounds=(1e-6, 20.0), method="bounded", options={"xatol": 1e-10}).x
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("pull", [0.0, 3.0, 1e4])
-def test_every_key_comes_close_to_its_optimum(pull, weighted):
+@pytest.mark.parametrize("penalty", [0.0, 3.0, 1e4])
+def test_every_key_comes_close_to_its_optimum(penalty, weighted):
     assert sigmoid.SMALL < N
     slopes = np.where(np.arange(N_KEYS) % 2, 0.3, 2.0)
     x, y, keys = simulate(slopes)
@@ -38,12 +38,12 @@ def test_every_key_comes_close_to_its_optimum(pull, weighted):
     weights[::7] = 0.0
     rows = BinaryRows(x[None], y, weights=weights if weighted else None, keys=keys, n_keys=N_KEYS)
     ones = np.ones((N_KEYS, 1))
-    found = rows.approximate_optimum(ones, pull * ones, 1e-6 * ones)
+    found = rows.approximate_optimum(ones, penalty * ones, 1e-6 * ones)
     if native is None:
         assert found is None
         return
     wanted = [
-        optimum(x[own], y[own], pull, weights[own] if weighted else 1.0)
+        optimum(x[own], y[own], penalty, weights[own] if weighted else 1.0)
         for own in (keys == k for k in range(0, N_KEYS, 10))
     ]
     np.testing.assert_allclose(found[::10, 0], wanted, rtol=1e-3)

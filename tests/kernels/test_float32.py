@@ -1,4 +1,4 @@
-"""Floats are read as they are: every loop finds what it finds in the same numbers as doubles."""
+"""Every loop gives the same for float32 as for the same numbers in float64."""
 
 import os
 
@@ -97,12 +97,12 @@ def test_sums_and_searches_of_rows_in_order(loops, rows, weighted):
     for feature in both(x):
         sums = np.zeros(N_KEYS), np.zeros((N_KEYS, 1)), np.zeros((N_KEYS, 1, 1))
         loops.even_sums(feature[None], own, theta, starts, *sums)
-        cells, pulls, slopes = np.zeros((N_KEYS, 16, 4)), np.zeros(N_KEYS), np.ones(N_KEYS)
+        cells, linear, slopes = np.zeros((N_KEYS, 16, 4)), np.zeros(N_KEYS), np.ones(N_KEYS)
         loops.moments(feature, own, starts, np.array([4.0]), cells, None, None)
-        loops.pulls(feature, labels, starts, pulls)
+        loops.pulls(feature, labels, starts, linear)
         even = 0.2 * np.ones(N_KEYS)
         each = (-100.0 * even, even, slopes.copy(), 1e-6 * even)
         loops.descend(feature, own, *each, starts, slopes, np.zeros(N_KEYS, dtype=bool))
-        found.append([*sums, cells, pulls, slopes])
+        found.append([*sums, cells, linear, slopes])
     for one, two in zip(*found, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-13, atol=1e-13)

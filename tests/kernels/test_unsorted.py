@@ -1,4 +1,4 @@
-"""Rows in no order, summed over part by part: the sums of a sorted copy."""
+"""Sums over unsorted rows, part by part, are those of a sorted copy."""
 
 import os
 from contextlib import nullcontext
@@ -32,15 +32,15 @@ def simulate(n, n_keys, dtype=np.uint16):
     return x, (rng.random(n) < 1 / (1 + np.exp(-0.6 * x))).astype(np.int64), keys
 
 
-def swept_and_sorted(n, n_keys, dtype=np.uint16, weights=None):
+def unsorted_and_sorted(n, n_keys, dtype=np.uint16, weights=None):
     x, y, keys = simulate(n, n_keys, dtype)
     order = np.argsort(keys, kind="stable")
-    swept = BinaryRows(x[None], y, keys=keys, n_keys=n_keys, weights=weights)
+    unsorted_rows = BinaryRows(x[None], y, keys=keys, n_keys=n_keys, weights=weights)
     own = None if weights is None else weights[order]
-    in_order = BinaryRows(x[order][None], y[order], keys=keys[order], n_keys=n_keys, weights=own)
-    assert swept._unsorted is not None
-    assert in_order._unsorted is None
-    return swept, in_order
+    sorted_rows = BinaryRows(x[order][None], y[order], keys=keys[order], n_keys=n_keys, weights=own)
+    assert unsorted_rows._unsorted is not None
+    assert sorted_rows._unsorted is None
+    return unsorted_rows, sorted_rows
 
 
 @pytest.mark.parametrize("dtype", key_counts.KEY_TYPES)
@@ -49,29 +49,29 @@ def swept_and_sorted(n, n_keys, dtype=np.uint16, weights=None):
 @pytest.mark.usefixtures("sizes")
 def test_sums_are_those_of_sorted_rows(n, n_keys, dtype, weighted):
     weights = np.random.default_rng(0).exponential(size=n) if weighted else None
-    swept, in_order = swept_and_sorted(n, n_keys, dtype, weights)
+    unsorted_rows, sorted_rows = unsorted_and_sorted(n, n_keys, dtype, weights)
     theta = np.linspace(0.1, 2.0, n_keys)[:, None]
-    wanted = in_order.sums(theta)
+    wanted = sorted_rows.sums(theta)
     for hessian in (True, False):
-        found = swept.sums(theta, hessian=hessian)
+        found = unsorted_rows.sums(theta, hessian=hessian)
         np.testing.assert_allclose(found.loss, wanted.loss, rtol=1e-12)
         np.testing.assert_allclose(found.gradient, wanted.gradient, rtol=1e-10, atol=1e-9)
         if hessian:
             np.testing.assert_allclose(found.hessian, wanted.hessian, rtol=1e-12)
-    np.testing.assert_allclose(swept.losses(theta), in_order.losses(theta), rtol=1e-12)
-    np.testing.assert_allclose(swept.mean_squares, in_order.mean_squares, rtol=1e-12)
-    np.testing.assert_allclose(swept.key_weights, in_order.key_weights, rtol=1e-12)
-    # No copy in order was made for any of it.
-    assert not {"_features", "_weights"} & swept.__dict__.keys()
+    np.testing.assert_allclose(unsorted_rows.losses(theta), sorted_rows.losses(theta), rtol=1e-12)
+    np.testing.assert_allclose(unsorted_rows.mean_squares, sorted_rows.mean_squares, rtol=1e-12)
+    np.testing.assert_allclose(unsorted_rows.key_weights, sorted_rows.key_weights, rtol=1e-12)
+    # No sorted copy was made for any of it.
+    assert not {"_features", "_weights"} & unsorted_rows.__dict__.keys()
 
 
 @pytest.mark.parametrize(("n", "n_keys"), [(2000, 2), (5000, 7), (60_000, 100)])
 @pytest.mark.usefixtures("sizes")
 def test_rows_are_counted_in_the_same_cells(n, n_keys, loops):
-    swept, in_order = swept_and_sorted(n, n_keys)
+    unsorted_rows, sorted_rows = unsorted_and_sorted(n, n_keys)
     for cells, scale in ((16, 4.0), (128, 20.0), (3, 1.0)):
-        found = swept._unsorted.moments(cells, scale)
-        wanted = in_order._sorted_rows().moments(cells, scale)
+        found = unsorted_rows._unsorted.moments(cells, scale)
+        wanted = sorted_rows._sorted_rows().moments(cells, scale)
         np.testing.assert_allclose(found.sums[..., :3], wanted.sums[..., :3], rtol=1e-2)
         x, _, keys = simulate(n, n_keys)
         place = (np.abs(x) * scale).astype(int)
@@ -81,15 +81,15 @@ def test_rows_are_counted_in_the_same_cells(n, n_keys, loops):
             np.add.at(table, (keys[inside], place[inside]), np.abs(x[inside]) ** power)
             np.testing.assert_allclose(found.sums[..., power], table, rtol=1e-11)
         assert found.n_inside == wanted.n_inside == inside.sum()
-        np.testing.assert_allclose(found.linear[:, None], in_order._linear, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(found.linear[:, None], sorted_rows._linear, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.usefixtures("sizes")
 def test_weighted_rows_are_counted_in_the_same_cells(loops):
     weights = np.random.default_rng(0).exponential(size=5000)
-    swept, in_order = swept_and_sorted(5000, 7, weights=weights)
-    found = swept._unsorted.moments(16, 4.0)
-    wanted = in_order._sorted_rows().moments(16, 4.0)
+    unsorted_rows, sorted_rows = unsorted_and_sorted(5000, 7, weights=weights)
+    found = unsorted_rows._unsorted.moments(16, 4.0)
+    wanted = sorted_rows._sorted_rows().moments(16, 4.0)
     assert found.linear is None
     assert found.n_inside == wanted.n_inside < 5000
     np.testing.assert_allclose(found.sums, wanted.sums, rtol=1e-11)
@@ -97,19 +97,19 @@ def test_weighted_rows_are_counted_in_the_same_cells(loops):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.usefixtures("sizes")
-def test_points_far_out_are_under_their_keys(weighted):
+def test_outliers_have_their_keys(weighted):
     x, y, keys = simulate(20_000, 5)
     x[::100] *= 50.0
     order, w = np.argsort(keys, kind="stable"), np.ones(20_000)
     w[::7] = 3.0 if weighted else 1.0
     given = (w, w[order]) if weighted else (None, None)
-    swept = BinaryRows(x[None], y, keys=keys, n_keys=5, weights=given[0])._points
-    in_order = BinaryRows(x[order][None], y[order], keys=keys[order], n_keys=5, weights=given[1])
-    wanted = in_order._points
+    unsorted_rows = BinaryRows(x[None], y, keys=keys, n_keys=5, weights=given[0])._points
+    sorted_rows = BinaryRows(x[order][None], y[order], keys=keys[order], n_keys=5, weights=given[1])
+    wanted = sorted_rows._points
     for key in range(5):
         own, other = (
             (found.sizes[slice(*pair)], found.weights[slice(*pair)])
-            for found in (swept, wanted)
+            for found in (unsorted_rows, wanted)
             for pair in [found.offsets[key : key + 2]]
         )
         assert own[1].sum() == pytest.approx(w[keys == key].sum())
@@ -140,12 +140,12 @@ def test_fits_do_not_depend_on_the_order_of_the_rows():
         )
 
 
-def test_few_rows_of_a_key_and_keys_without_rows_are_sorted():
+def test_few_rows_per_key_and_keys_without_rows_are_sorted():
     x, y, keys = simulate(50_000, 1000)
     assert BinaryRows(x[None], y, keys=keys, n_keys=1000)._unsorted is None
     x, y, keys = simulate(50_000, 5)
     assert BinaryRows(x[None], y, keys=keys, n_keys=6)._unsorted is None
-    # Targets in between are not summed over in passing, unless they are weighed.
+    # Smoothed targets need weights.
     assert BinaryRows(x[None], 0.5 + 0.0 * x, keys=keys, n_keys=5)._unsorted is None
     assert (
         BinaryRows(x[None], y, keys=keys, n_keys=5, weights=np.ones(50_000))._unsorted is not None
@@ -205,21 +205,21 @@ def test_what_does_not_go_together_is_refused(name, value):
         ("hessian", np.zeros((2, 3))),
     ],
 )
-def test_nor_for_a_softmax(name, value, loops):
+def test_what_does_not_go_together_is_refused_for_a_softmax(name, value, loops):
     good = arrays(x=np.ones((4, 3)).T, labels=np.array([0, 1, 2, 0]))
     loops.sweep_sums(*good.values())
     with pytest.raises(ValueError, match="do not go together"):
         loops.sweep_sums(*{**good, name: value}.values())
 
 
-def test_a_binary_model_has_one_feature_in_line():
+def test_a_binary_model_has_one_contiguous_feature():
     for x in (np.ones((2, 4)), np.ones((4, 2)).T[:1]):
         with pytest.raises(ValueError, match="do not go together"):
             native.sweep_sums(*arrays(x=x).values())
 
 
 @pytest.mark.parametrize("key", [-1, 2, 2**31 - 1])
-def test_no_row_is_counted_under_a_key_that_there_is_not(key, loops):
+def test_keys_out_of_range_are_refused(key, loops):
     for dtype in (np.int32, np.int64):
         keys = np.array([0, key], dtype=dtype)
         for own in ((np.ones(2, dtype=np.int64), None), (None, np.ones(2))):
@@ -227,7 +227,7 @@ def test_no_row_is_counted_under_a_key_that_there_is_not(key, loops):
                 loops.cells_by_key(np.ones(2), *own, keys, np.ones(1), np.zeros((1, 2, 3, 4)))
 
 
-def test_cells_are_of_labels_or_of_weights():
+def test_cells_take_labels_or_weights():
     keys, into = np.zeros(2, dtype=np.int64), np.zeros((1, 1, 3, 4))
     for own in ((None, None), (np.ones(2, dtype=np.int64), np.ones(2)), (None, np.ones(3))):
         with pytest.raises(ValueError, match="do not go together"):
@@ -237,10 +237,10 @@ def test_cells_are_of_labels_or_of_weights():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n_classes", [3, 10])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.usefixtures("sizes")
-def test_sums_of_a_softmax_are_those_of_sorted_rows(loops, n_classes, dtype, weighted, turned):
-    """However logits lie in memory, and with keys that have no rows."""
+def test_sums_of_a_softmax_are_those_of_sorted_rows(loops, n_classes, dtype, weighted, transposed):
+    """Whatever the memory layout of the logits, and with keys that have no rows."""
     rng = np.random.default_rng(0)
     n, n_keys = 7001, 40
     z = (3.0 * rng.normal(size=(n, n_classes))).astype(dtype)
@@ -249,24 +249,24 @@ def test_sums_of_a_softmax_are_those_of_sorted_rows(loops, n_classes, dtype, wei
     keys[keys == 3] = 4
     w = rng.exponential(size=n) if weighted else None
     order = np.argsort(keys, kind="stable")
-    given = np.ascontiguousarray(z.T) if turned else z.T
-    swept = SharedRows(given, y, keys=keys, n_keys=n_keys, weights=w)
+    given = np.ascontiguousarray(z.T) if transposed else z.T
+    unsorted_rows = SharedRows(given, y, keys=keys, n_keys=n_keys, weights=w)
     own = None if w is None else w[order]
-    in_order = SharedRows(z[order].T, y[order], keys=keys[order], n_keys=n_keys, weights=own)
+    sorted_rows = SharedRows(z[order].T, y[order], keys=keys[order], n_keys=n_keys, weights=own)
     theta = np.linspace(-1.0, 2.0, n_keys)[:, None]
-    found, wanted = swept.sums(theta), in_order.sums(theta)
+    found, wanted = unsorted_rows.sums(theta), sorted_rows.sums(theta)
     np.testing.assert_allclose(found.loss, wanted.loss, rtol=1e-12)
     np.testing.assert_allclose(found.gradient, wanted.gradient, rtol=1e-10, atol=1e-9)
     np.testing.assert_allclose(found.hessian, wanted.hessian, rtol=1e-10, atol=1e-12)
     assert found.loss[3] == found.gradient[3, 0] == found.hessian[3, 0, 0] == 0.0
-    # No copy in order was made for any of it.
-    assert not {"_features", "_weights", "_targets"} & swept.__dict__.keys()
+    # No sorted copy was made for any of it.
+    assert not {"_features", "_weights", "_targets"} & unsorted_rows.__dict__.keys()
 
 
 @pytest.mark.parametrize("step", [1, 3, 50, 1000])
 @pytest.mark.parametrize("dtype", key_counts.KEY_TYPES)
 @pytest.mark.usefixtures("sizes")
-def test_one_row_in_some_is_that_of_sorted_rows(step, dtype):
+def test_every_nth_row_is_that_of_sorted_rows(step, dtype):
     _, _, keys = simulate(5003, 7, dtype)
     counts, _ = key_counts.count_keys(keys, 7)
     assert len(counts) > 1

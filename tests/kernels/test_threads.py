@@ -68,7 +68,7 @@ def test_a_fork_has_threads_of_its_own(set_cores):
         assert sums() == wanted
 
 
-def test_it_says_how_many_cores_there_are_in_whole_numbers():
+def test_it_says_how_many_cores_there_are_as_an_integer():
     with pytest.raises(TypeError):
         native.cores("two")
     with pytest.raises(OverflowError):
@@ -89,7 +89,7 @@ def test_labels_are_summed_exactly(dtype):
             assert min_max_sum(x)[2] == np.count_nonzero(x)
 
 
-def test_a_sum_beyond_whole_numbers_wraps_around_as_numpys_does():
+def test_a_sum_of_integers_that_overflows_wraps_around_as_numpys_does():
     x = np.full(50_000, 2**62 + 1)
     assert min_max_sum(x) == (2**62 + 1, 2**62 + 1, x.sum())
 
