@@ -1,7 +1,7 @@
-"""Measures of how far a sequence has come, to pass as ``time``.
+"""Measures of the progress of a sequence, to pass as ``time``.
 
-Everything here is known at the moment of the prediction, as long as the arguments are. Datetimes
-and timedeltas are counted in seconds; a datetime without a time zone is taken as UTC.
+The results are known at prediction time if the arguments are. Datetimes and timedeltas are
+converted to seconds; a datetime without a time zone is taken as UTC.
 """
 
 from operator import index
@@ -24,10 +24,10 @@ def step(groups: Any, *, start: int = 0) -> NDArray[np.int64]:
     Parameters
     ----------
     groups : array-like of shape (n,)
-        Which sequence each row belongs to. The rows of a sequence stand in their order in time;
-        rows of other sequences may stand between them.
+        Sequence of each row. The rows of a sequence must be in temporal order; rows of different
+        sequences may be interleaved.
     start : int
-        What the first row of a sequence gets.
+        Value for the first row of a sequence.
 
     Returns
     -------
@@ -57,12 +57,12 @@ def elapsed(time: Any, groups: Any) -> Array:
     time : array-like of shape (n,)
         Numbers, datetimes or timedeltas.
     groups : array-like of shape (n,)
-        Which sequence each row belongs to. The rows may stand in any order.
+        Sequence of each row. The rows may be in any order.
 
     Returns
     -------
     ndarray of shape (n,), float64
-        In seconds, if ``time`` is datetimes or timedeltas.
+        In seconds for datetimes and timedeltas.
 
     Examples
     --------
@@ -90,13 +90,13 @@ def fraction(time: Any, horizon: Any) -> Array:
     time : array-like of shape (n,)
         Time since the start, not negative: numbers or timedeltas.
     horizon : scalar or array-like of shape (n,)
-        How long it lasts, above 0 and of the same kind. It must be known when predicting, as the 90
-        minutes of a match are, and not be the length that a sequence turned out to have.
+        Total duration, positive and of the same kind. It must be known at prediction time, like the
+        90 minutes of a match, and must not be the final length of the sequence.
 
     Returns
     -------
     ndarray of shape (n,), float64
-        From 0; above 1 in overtime, which is kept.
+        At least 0; above 1 in overtime.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def fraction(time: Any, horizon: Any) -> Array:
         raise InputError(
             "time must be the time since the start, but it is datetimes: pass clocks.elapsed of it"
         )
-    length = _check_beside(horizon, "horizon", passed)
+    length = _check_same_kind(horizon, "horizon", passed)
     _require(length > 0.0, "horizon must be above 0", length)
     _require(passed.values >= 0.0, "time must not be negative", passed.values)
     with np.errstate(over="ignore"):
@@ -119,7 +119,7 @@ def fraction(time: Any, horizon: Any) -> Array:
 
 
 def score_difference(ours: Any, theirs: Any) -> Array:
-    """Measure how far two scores are apart, whoever leads.
+    """Measure the absolute difference of two scores.
 
     Parameters
     ----------
@@ -145,12 +145,12 @@ def score_difference(ours: Any, theirs: Any) -> Array:
 
 
 def remaining(time: Any, end: Any) -> Array:
-    """Measure the time that is left until an end that is known beforehand.
+    """Measure the time left until an end that is known in advance.
 
     .. warning::
-       Pass an end that is known at the moment of the prediction: a deadline, a departure, the last
-       round of a match of fixed length. The end that a sequence turned out to have is known for the
-       past alone. Fitted on it, a calibrator learns from the future and cannot be used live.
+       Pass an end that is known at prediction time: a deadline, a departure, the last round of a
+       match of fixed length. The final length of a sequence is known only in retrospect. A
+       calibrator fitted with it uses information from the future and cannot be used live.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def remaining(time: Any, end: Any) -> Array:
     Returns
     -------
     ndarray of shape (n,), float64
-        In seconds, if ``time`` is datetimes or timedeltas.
+        In seconds for datetimes and timedeltas.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def remaining(time: Any, end: Any) -> Array:
     [60.0]
     """
     moments = _check_rows(time, "time")
-    left = _difference(_check_beside(end, "end", moments), moments.values, "end minus time")
+    left = _difference(_check_same_kind(end, "end", moments), moments.values, "end minus time")
     _require(left >= 0.0, "end must not be before time: the time left must be at least 0", left)
     return left
 
@@ -183,16 +183,16 @@ def _check_rows(values: Any, name: str) -> Times:
     return check_time(values, _count_rows(values) or 0, name=name)
 
 
-def _check_beside(values: Any, name: str, times: Times) -> Array:
-    """Return one value for all rows or one for each, of the kind of the times."""
-    alone = _count_rows(values) is None
-    checked = _check_rows([values] if alone else values, name)
+def _check_same_kind(values: Any, name: str, times: Times) -> Array:
+    """Return one value for all rows or one per row, of the same kind as the times."""
+    is_scalar = _count_rows(values) is None
+    checked = _check_rows([values] if is_scalar else values, name)
     if checked.kinds != times.kinds:
         raise InputError(
             f"{name} must be of the same kind as time, but time is {times.kinds[0]}s "
             f"and {name} {checked.kinds[0]}s"
         )
-    if not alone:
+    if not is_scalar:
         require_same_length(checked.values, name, len(times.values), "time")
     return checked.values
 
@@ -215,7 +215,7 @@ def _check_start(start: Any) -> int:
 
 
 def _count_rows(values: Any) -> int | None:
-    """Return how many rows there are; None for a scalar."""
+    """Return the number of rows; None for a scalar."""
     try:
         return len(values)
     except TypeError:
@@ -229,8 +229,8 @@ def _difference(later: Array, earlier: Array, name: str) -> Array:
     return difference
 
 
-def _require(holds: NDArray[np.bool_], words: str, values: Array) -> None:
-    if not holds.all():
-        row = int(np.argmin(holds))
+def _require(condition: NDArray[np.bool_], message: str, values: Array) -> None:
+    if not condition.all():
+        row = int(np.argmin(condition))
         where = f"row {row} has" if len(values) > 1 else "it is"
-        raise InputError(f"{words}, but {where} {values[row]:g}")
+        raise InputError(f"{message}, but {where} {values[row]:g}")

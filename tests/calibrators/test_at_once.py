@@ -86,16 +86,16 @@ def test_every_instruction_set_and_length(logits, binary, temperature):
             np.testing.assert_array_equal(temperature.predict_proba(z), long_way(temperature, z))
 
 
-@pytest.mark.parametrize("place", [0, MANY // 2, MANY - 1])
+@pytest.mark.parametrize("row", [0, MANY // 2, MANY - 1])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_one_logit_among_many_is_seen(place, dtype, logits, binary, temperature):
+def test_one_logit_among_many_is_seen(row, dtype, logits, binary, temperature):
     column, table = logits[:, 0].astype(dtype), logits.astype(dtype)
     for value, words in ((np.nan, "contains NaN"), (1e30, r"within 2\*\*53 of zero")):
-        column[place] = table[place, 1] = value
+        column[row] = table[row, 1] = value
         for strange in (column, column[:, None], np.stack([column, column])[0]):
-            with pytest.raises(InputError, match=f"{words}.*row {place}"):
+            with pytest.raises(InputError, match=f"{words}.*row {row}"):
                 binary.predict_proba(strange)
-        with pytest.raises(InputError, match=f"{words}.*row {place}"):
+        with pytest.raises(InputError, match=f"{words}.*row {row}"):
             temperature.predict_proba(table)
 
 
@@ -109,10 +109,10 @@ def test_infinity_is_read_as_certain(dtype, logits, binary, temperature):
 
 
 def test_the_largest_logits_are_taken(binary):
-    ends = np.array([2.0**53, -(2.0**53)])
-    np.testing.assert_array_equal(binary.predict_proba(ends), long_way(binary, ends))
+    limits = np.array([2.0**53, -(2.0**53)])
+    np.testing.assert_array_equal(binary.predict_proba(limits), long_way(binary, limits))
     with pytest.raises(InputError, match="within 2"):
-        binary.predict_proba(np.nextafter(ends, np.inf))
+        binary.predict_proba(np.nextafter(limits, np.inf))
 
 
 def test_columns_that_the_fit_did_not_have_are_refused(logits, labels, binary, temperature):

@@ -175,8 +175,10 @@ def test_columns_named_like_the_classes_in_another_order_are_refused():
     with pytest.raises(tc.errors.InputError, match=r"say classes=\['emu', 'cat', 'dog'\]"):
         tc.TemperatureScaling().fit(shuffled, labels)
     straight = tc.TemperatureScaling().fit(z, labels)
-    told = tc.TemperatureScaling(classes=["emu", "cat", "dog"]).fit(shuffled, labels)
-    assert told.inverse_temperature_ == pytest.approx(straight.inverse_temperature_, rel=1e-6)
+    with_classes = tc.TemperatureScaling(classes=["emu", "cat", "dog"]).fit(shuffled, labels)
+    assert with_classes.inverse_temperature_ == pytest.approx(
+        straight.inverse_temperature_, rel=1e-6
+    )
 
 
 def test_logits_that_look_like_probabilities_are_said():

@@ -18,9 +18,9 @@ from tempocal.errors import InputError
 from tempocal.inputs import CERTAIN_LOGIT
 
 every_kind = pytest.mark.parametrize("kind", ALL)
-# They do not look at how logits are shifted, so two columns say what one says.
+# They are invariant to shifts of the logits, so two columns are equivalent to one.
 BLIND_TO_SHIFTS = [kind for kind in ALL if kind not in (tc.VectorScaling, tc.MatrixScaling)]
-# They look at the order of the logits only.
+# They depend only on the order of the logits.
 BY_ORDER = [
     tc.HistogramBinning,
     tc.BayesianBinning,

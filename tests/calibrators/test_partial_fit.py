@@ -28,14 +28,14 @@ from tempocal.errors import InputError
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_hundred_batches_are_as_good_as_a_fit(cal, n_classes):
     z, y = simulate(n_classes, 4000, seed=1)
-    learned = clone(cal).partial_fit(z[:400], y[:400], classes=np.arange(n_classes))
+    updated = clone(cal).partial_fit(z[:400], y[:400], classes=np.arange(n_classes))
     for rows in np.array_split(np.arange(400, 4000), 99):
-        learned.partial_fit(z[rows], y[rows])
+        updated.partial_fit(z[rows], y[rows])
     fitted = clone(cal).fit(z, y)
-    nll = [tc.metrics.nll(y, one.predict_proba(z)) for one in (learned, fitted)]
+    nll = [tc.metrics.nll(y, one.predict_proba(z)) for one in (updated, fitted)]
     assert abs(nll[0] - nll[1]) < 1e-4
-    assert learned.summary().n_rows == 4000
-    assert learned.summary().details["batches"] == 100
+    assert updated.summary().n_rows == 4000
+    assert updated.summary().details["batches"] == 100
 
 
 def test_an_update_is_the_optimum_of_the_new_rows_and_the_quadratic_of_the_old():
@@ -62,10 +62,10 @@ def test_smoothed_targets_know_all_rows():
     """Smoothed by each batch of four rows alone, targets would be far from the labels."""
     z, y = simulate(2, 2000, seed=3)
     cal = tc.PlattScaling(smooth_targets=True, shrinkage=1.0)
-    learned = clone(cal).partial_fit(z[:200], y[:200])
+    updated = clone(cal).partial_fit(z[:200], y[:200])
     for rows in np.array_split(np.arange(200, 2000), 450):
-        learned.partial_fit(z[rows], y[rows])
-    np.testing.assert_allclose(learned.slope_, clone(cal).fit(z, y).slope_, rtol=0.02)
+        updated.partial_fit(z[rows], y[rows])
+    np.testing.assert_allclose(updated.slope_, clone(cal).fit(z, y).slope_, rtol=0.02)
 
 
 def test_weights_are_repetitions():
@@ -116,5 +116,5 @@ def test_it_goes_on_from_a_table():
     other = tc.TemperatureScaling(shrinkage=1.0).fit(z, y)
     for one in (cal, other):
         one.partial_fit(z[:20], y[:20])
-    # A fit remembers the curvature where it last looked, a step of a millionth from its end.
+    # A fit keeps the Hessian of its last evaluation, a relative step of 1e-6 from the solution.
     assert cal.temperature_ == pytest.approx(other.temperature_, rel=1e-7)

@@ -1,4 +1,4 @@
-"""Auto takes what does best on sequences left out, and nothing where nothing is to be gained."""
+"""Auto chooses the best candidate on held-out sequences, and Identity if none gains."""
 
 import numpy as np
 import pytest
@@ -125,9 +125,9 @@ def test_a_weight_is_a_repetition():
     ],
 )
 def test_folds_are_fits_to_the_other_groups(calibrator, curve):
-    """At the strengths of the whole, written out as fits of their own."""
-    whole = tc.TemporalCalibrator(calibrator, curve).fit(Z, Y, time=T, groups=G)
-    details = whole.summary().details
+    """At the strengths of the fit to all rows, written out as separate fits."""
+    all_rows = tc.TemporalCalibrator(calibrator, curve).fit(Z, Y, time=T, groups=G)
+    details = all_rows.summary().details
     strengths = details["shrinkage_of_slopes"]
     if isinstance(calibrator, tc.PlattScaling):
         strengths = (strengths, details["shrinkage_of_biases"])
@@ -143,7 +143,7 @@ def test_folds_are_fits_to_the_other_groups(calibrator, curve):
         alone.fit(Z[~inside], Y[~inside], time=T[~inside], groups=G[~inside])
         log_p = alone.predict_log_proba(Z[inside], time=T[inside])
         expected[inside] = -log_p[np.arange(inside.sum()), Y[inside]]
-    # Knots and cells are those of the whole; without a fold the last step may be another.
+    # Knots and cells are those of all rows; without a fold the last step may differ.
     assert trial.held_out.losses.mean == pytest.approx(expected.mean(), abs=2e-4)
 
 

@@ -48,13 +48,13 @@ def documents():
 NAMES = ["exponential", "betas", "steps", "bins", "diagonal", "surface"]
 
 
-def places(content, path=()):
-    """Every place in a document, but for the details of the summary, which may be anything."""
+def paths(content, path=()):
+    """Every path in a document, except the details of the summary, which may be anything."""
     if path:
         yield path
     if isinstance(content, dict | list) and path != ("summary", "details"):
         for key in content if isinstance(content, dict) else range(len(content)):
-            yield from places(content[key], (*path, key))
+            yield from paths(content[key], (*path, key))
 
 
 def inside(content, path):
@@ -81,7 +81,7 @@ def test_the_examples_are_whole(name, documents):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_entry_is_needed(name, documents):
-    for path in places(documents[name]):
+    for path in paths(documents[name]):
         content = copy.deepcopy(documents[name])
         del inside(content, path[:-1])[path[-1]]
         refused(content)
@@ -89,7 +89,7 @@ def test_every_entry_is_needed(name, documents):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_other_entry_is_allowed(name, documents):
-    for path in [(), *places(documents[name])]:
+    for path in [(), *paths(documents[name])]:
         content = copy.deepcopy(documents[name])
         if isinstance(inside(content, path), dict) and path != ("summary", "details"):
             inside(content, path)["surprise"] = 1.0
@@ -99,7 +99,7 @@ def test_no_other_entry_is_allowed(name, documents):
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), "1.0", True, {}, 10**400], ids=str)
 @pytest.mark.parametrize("name", NAMES)
 def test_numbers_must_be_finite_numbers(name, wrong, documents):
-    for path in places(documents[name]):
+    for path in paths(documents[name]):
         if path[0] in ("map", "bands") and isinstance(inside(documents[name], path), float):
             refused(damaged(documents[name], path, wrong))
 
@@ -107,7 +107,7 @@ def test_numbers_must_be_finite_numbers(name, wrong, documents):
 @pytest.mark.parametrize("wrong", [None, 5, "x", [], {}, ["x"], {"kind": "x"}, [{}], True], ids=str)
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_may_be_of_another_kind(name, wrong, documents):
-    for path in places(documents[name]):
+    for path in paths(documents[name]):
         before = inside(documents[name], path)
         if type(wrong) is not type(before) and not is_free(path, wrong):
             refused(damaged(documents[name], path, wrong))
@@ -261,7 +261,7 @@ json_values = st.recursive(
 @examples(200)
 @given(st.sampled_from(NAMES), st.data())
 def test_a_model_with_one_value_changed_is_a_model_or_refused(documents, name, data):
-    path = data.draw(st.sampled_from(list(places(documents[name]))))
+    path = data.draw(st.sampled_from(list(paths(documents[name]))))
     content = damaged(documents[name], path, data.draw(json_values))
     try:
         loaded = from_content(content)

@@ -198,12 +198,12 @@ def assert_is_the_minimum(objective, table, best):
 
 def spline_basis(t, times, clock):
     """Cubic B-splines of four intervals at some times, on the clock of the fit to ``t``."""
-    since, whole = times - t.min(), np.ptp(t)
+    since, span = times - t.min(), np.ptp(t)
     if clock == "log":
         # An eighth of the median time since the first.
-        unit = max(np.sort(t - t.min())[(len(t) + 1) // 2 - 1] / 8, whole / 1000)
-        since, whole = np.log1p(since / unit), np.log1p(whole / unit)
-    return BSpline.design_matrix(np.clip(since / whole, 0, 1), np.arange(-3, 8) / 4, 3).toarray()
+        unit = max(np.sort(t - t.min())[(len(t) + 1) // 2 - 1] / 8, span / 1000)
+        since, span = np.log1p(since / unit), np.log1p(span / unit)
+    return BSpline.design_matrix(np.clip(since / span, 0, 1), np.arange(-3, 8) / 4, 3).toarray()
 
 
 @pytest.mark.parametrize(

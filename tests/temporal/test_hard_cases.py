@@ -86,7 +86,7 @@ class TestFewRows:
             temporal().fit(np.zeros((0,)), [], time=[])
 
     @pytest.mark.parametrize("kind", ALL)
-    def test_every_calibrator_goes_with_steps_and_stretches(self, kind):
+    def test_every_calibrator_goes_with_steps_and_time_bins(self, kind):
         for curve in (tc.PerStep(), tc.PerStep(bins=2)):
             p = temporal(kind, curve).fit(Z, Y, time=T).predict_proba(Z, time=T)
             assert np.isfinite(p).all()

@@ -151,7 +151,7 @@ class TestPerStep:
             found = cal.predict_proba(z[at], time=t[at])
             assert gap(found, alone.predict_proba(z[at])) < 1e-6
 
-    def test_in_stretches_is_a_fit_for_each_of_them(self):
+    def test_in_time_bins_is_a_fit_for_each_of_them(self):
         cal = temperature(tc.PerStep(bins=3)).fit(Z, Y, time=T)
         inside = cal.parameters_at(T)["inverse_temperature"]
         assert len(np.unique(inside)) == 3
@@ -160,7 +160,7 @@ class TestPerStep:
             alone = tc.TemperatureScaling(shrinkage=1.0).fit(Z[at], Y[at])
             assert alone.inverse_temperature_ == pytest.approx(value, rel=1e-6)
 
-    def test_of_an_unseen_time_does_as_asked(self):
+    def test_of_an_unseen_time_does_as_requested(self):
         seen = T % 4 == 0
         fits = {
             unseen: temperature(tc.PerStep(unseen=unseen)).fit(Z[seen], Y[seen], time=T[seen])
@@ -212,8 +212,8 @@ class TestExponential:
         for strength in (0.0, 1.0, 30.0):
             cal = temperature(tc.ExponentialDecay(), strength).fit(Z, Y, time=T)
             alone = tc.TemperatureScaling(shrinkage=strength).fit(Z, Y)
-            ends = cal.parameters_at([T.min(), T.max()])["inverse_temperature"]
-            total = len(Y) * cal.summary().nll_after + 0.25 * strength * ((ends - 1) ** 2).sum()
+            at_range = cal.parameters_at([T.min(), T.max()])["inverse_temperature"]
+            total = len(Y) * cal.summary().nll_after + 0.25 * strength * ((at_range - 1) ** 2).sum()
             flat = len(Y) * alone.summary().nll_after
             flat += 0.5 * strength * (alone.inverse_temperature_ - 1) ** 2
             assert total <= flat + 1e-9 * len(Y)
@@ -221,9 +221,9 @@ class TestExponential:
     @pytest.mark.parametrize("offset", [0.0, 5.0, 1.7e9])
     def test_follows_its_formula_and_goes_on_to_gamma(self, offset):
         cal = temperature(tc.ExponentialDecay()).fit(Z, Y, time=T + offset)
-        asked = np.array([0.0, 3.5, 10.0, 24.0, 60.0])
-        found = cal.parameters_at(offset + asked)["inverse_temperature"]
-        since = offset + asked - cal.time_origin_
+        requested = np.array([0.0, 3.5, 10.0, 24.0, 60.0])
+        found = cal.parameters_at(offset + requested)["inverse_temperature"]
+        since = offset + requested - cal.time_origin_
         np.testing.assert_allclose(
             found, cal.gamma_ - cal.alpha_ * np.exp(-cal.beta_ * since), rtol=1e-6
         )
@@ -473,8 +473,8 @@ class TestPositive:
             warnings.simplefilter("ignore", tc.errors.TempocalWarning)
             cal = temperature(curve, shrinkage).fit(z, 1 - y if turned else y, time=t)
         span = np.ptp(t) + 1
-        asked = np.concatenate([t, np.linspace(t.min() - 9 * span, t.max() + 9 * span, 301)])
-        g = cal.parameters_at(asked)["inverse_temperature"]
+        requested = np.concatenate([t, np.linspace(t.min() - 9 * span, t.max() + 9 * span, 301)])
+        g = cal.parameters_at(requested)["inverse_temperature"]
         assert np.isfinite(g).all()
         assert (g > 0).all()
 

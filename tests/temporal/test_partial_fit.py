@@ -49,25 +49,25 @@ def nll(cal):
 def test_a_hundred_batches_are_as_good_as_a_refit(calibrator, curve):
     """At the strengths and the rate of the first call, which stay."""
     cal = tc.TemporalCalibrator(calibrator, curve)
-    learned = in_batches(cal, 100)
+    updated = in_batches(cal, 100)
     again = clone(cal).partial_fit(**part(MATCHES.sequence < 240))
     again.partial_fit(**part(MATCHES.sequence >= 240))
-    assert learned.summary().n_groups == again.summary().n_groups == 1040
-    assert abs(nll(learned) - nll(again)) < 1e-4
+    assert updated.summary().n_groups == again.summary().n_groups == 1040
+    assert abs(nll(updated) - nll(again)) < 1e-4
     if isinstance(curve, tc.ExponentialDecay):
-        np.testing.assert_array_equal(learned.beta_, again.beta_)
+        np.testing.assert_array_equal(updated.beta_, again.beta_)
 
 
 @pytest.mark.parametrize("curve", [tc.PerStep(), tc.Spline(smoothness=3.0)], ids=repr)
 def test_coefficients_and_bands_are_those_of_a_fit(curve):
     cal = tc.TemporalCalibrator(tc.PlattScaling(), curve, shrinkage=(2.0, 5.0))
-    learned, fitted = in_batches(cal, 100), clone(cal).fit(**part(MATCHES.sequence >= 0))
-    assert abs(nll(learned) - nll(fitted)) < 1e-4
+    updated, fitted = in_batches(cal, 100), clone(cal).fit(**part(MATCHES.sequence >= 0))
+    assert abs(nll(updated) - nll(fitted)) < 1e-4
     times = np.arange(0, 24, 4)
-    bands, wanted = learned.interval_at(times), fitted.interval_at(times)
+    bands, wanted = updated.interval_at(times), fitted.interval_at(times)
     for name, value in fitted.parameters_at(times).items():
         width = wanted[name].upper - wanted[name].lower
-        off = np.abs(learned.parameters_at(times)[name] - value)
+        off = np.abs(updated.parameters_at(times)[name] - value)
         assert (off < 0.1 * width).all()
         np.testing.assert_allclose(bands[name].upper - bands[name].lower, width, rtol=0.1)
 
@@ -86,15 +86,15 @@ def test_bands_of_a_rate_narrow_as_rows_come():
 def test_the_first_call_is_a_fit():
     which = MATCHES.sequence < 300
     fitted = tc.TemporalCalibrator().fit(**part(which))
-    learned = tc.TemporalCalibrator().partial_fit(**part(which))
+    updated = tc.TemporalCalibrator().partial_fit(**part(which))
     np.testing.assert_array_equal(
-        learned.decision_function(MATCHES.logits, time=MATCHES.time),
+        updated.decision_function(MATCHES.logits, time=MATCHES.time),
         fitted.decision_function(MATCHES.logits, time=MATCHES.time),
     )
     # It can also come after one.
     fitted.partial_fit(**part(~which))
-    learned.partial_fit(**part(~which))
-    assert nll(fitted) == nll(learned)
+    updated.partial_fit(**part(~which))
+    assert nll(fitted) == nll(updated)
 
 
 def test_what_is_kept_of_the_past_fades():
@@ -119,14 +119,14 @@ class TestSteps:
         cal = tc.TemporalCalibrator(
             tc.TemperatureScaling(), tc.PerStep(unseen="error"), shrinkage=1.0
         )
-        learned = clone(cal).partial_fit(**part(early))
+        updated = clone(cal).partial_fit(**part(early))
         with pytest.raises(InputError, match="seen"):
-            learned.parameters_at([20])
-        learned.partial_fit(**part(~early))
+            updated.parameters_at([20])
+        updated.partial_fit(**part(~early))
         fitted = clone(cal).fit(**part(early | ~early))
         steps = np.unique(MATCHES.time)
         np.testing.assert_allclose(
-            learned.parameters_at(steps)["inverse_temperature"],
+            updated.parameters_at(steps)["inverse_temperature"],
             fitted.parameters_at(steps)["inverse_temperature"],
             rtol=1e-6,
         )
@@ -156,11 +156,11 @@ class TestSteps:
     def test_that_have_no_rows_now_stay_where_they_belong(self, curve):
         early, late = MATCHES.sequence < 500, (MATCHES.sequence >= 500) & (MATCHES.time >= 12)
         cal = tc.TemporalCalibrator(tc.TemperatureScaling(), curve, shrinkage=1.0)
-        learned = clone(cal).partial_fit(**part(early)).partial_fit(**part(late))
+        updated = clone(cal).partial_fit(**part(early)).partial_fit(**part(late))
         fitted = clone(cal).fit(**part(early | late))
         times = [0.0, 4.0, 11.0, 12.0, 15.0, 22.0]
         np.testing.assert_allclose(
-            learned.parameters_at(times)["inverse_temperature"],
+            updated.parameters_at(times)["inverse_temperature"],
             fitted.parameters_at(times)["inverse_temperature"],
             atol=0.02,
         )
@@ -168,13 +168,13 @@ class TestSteps:
     def test_between_steps_of_a_walk(self):
         moments = MATCHES.time + np.random.default_rng(0).uniform(size=len(MATCHES.time))
         cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.RandomWalk(smoothness=1.0))
-        learned, fitted = clone(cal), clone(cal)
+        updated, fitted = clone(cal), clone(cal)
         for half in (MATCHES.sequence < 500, MATCHES.sequence >= 500):
-            learned.partial_fit(**{**part(half), "time": moments[half]})
+            updated.partial_fit(**{**part(half), "time": moments[half]})
         fitted.fit(**{**part(MATCHES.sequence >= 0), "time": moments})
         times = [1.0, 5.0, 10.0, 20.0]
         np.testing.assert_allclose(
-            learned.parameters_at(times)["inverse_temperature"],
+            updated.parameters_at(times)["inverse_temperature"],
             fitted.parameters_at(times)["inverse_temperature"],
             atol=0.03,
         )
@@ -205,12 +205,12 @@ class TestStrengths:
         """A refit chooses its own strengths."""
         m = tc.datasets.simulate_match(1015, seed=seed)
         cal = tc.TemporalCalibrator(tc.PlattScaling(), curve)
-        learned = clone(cal).partial_fit(**part(m.sequence < 15, m), classes=[0, 1])
+        updated = clone(cal).partial_fit(**part(m.sequence < 15, m), classes=[0, 1])
         for start in range(15, 1015, 50):
             own = (m.sequence >= start) & (m.sequence < start + 50)
-            learned.partial_fit(**part(own, m))
+            updated.partial_fit(**part(own, m))
         fitted = clone(cal).fit(**part(m.sequence >= 0, m))
-        assert abs(nll(learned) - nll(fitted)) < 2e-3
+        assert abs(nll(updated) - nll(fitted)) < 2e-3
 
     @pytest.mark.parametrize(
         ("calibrator", "curve"),
@@ -238,13 +238,13 @@ class TestStrengths:
             return {name: values[which] for name, values in rows.items()}
 
         cal = tc.TemporalCalibrator(calibrator, curve)
-        learned = clone(cal).fit(**of(sequence < 50)).partial_fit(**of(sequence == 50))
+        updated = clone(cal).fit(**of(sequence < 50)).partial_fit(**of(sequence == 50))
         z, time = np.array([-2.0, -1.0, 0.0, 1.0, 2.0] * 12), np.repeat(np.arange(12), 5)
 
         def off(one):
             return np.abs(one.predict_proba(z, time=time)[:, 1] - 1.0 / (1.0 + np.exp(-z))).max()
 
-        assert off(learned) < off(clone(cal).fit(**rows)) + 0.01
+        assert off(updated) < off(clone(cal).fit(**rows)) + 0.01
 
 
 @pytest.mark.parametrize("calibrator", [tc.MatrixScaling(), tc.VectorScaling()], ids=repr)
@@ -260,7 +260,7 @@ def test_along_a_constant_it_is_the_calibrator_alone(calibrator):
     np.testing.assert_allclose(along.predict_proba(z, time=time), alone.predict_proba(z), atol=1e-9)
 
 
-def test_groups_that_have_faded_count_less_in_bands():
+def test_discounted_groups_count_less_in_bands():
     cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Constant(), shrinkage=1.0)
     for k in range(10):
         cal.partial_fit(**part(MATCHES.sequence // 20 == k), keep=0.5)
@@ -285,12 +285,12 @@ def test_a_first_call_of_one_sequence_does_not_bind():
     rng = np.random.default_rng(0)
     z, groups = rng.normal(size=12_000), np.repeat(np.arange(600), 20)
     y = (rng.uniform(size=12_000) < 1.0 / (1.0 + np.exp(-0.6 * z - 0.3))).astype(int)
-    learned, fitted = tc.PlattScaling(), tc.PlattScaling().fit(z, y, groups=groups)
+    updated, fitted = tc.PlattScaling(), tc.PlattScaling().fit(z, y, groups=groups)
     for own in (groups == 0, *((groups > 0) & (groups // 25 == k) for k in range(24))):
-        learned.partial_fit(z[own], y[own], groups=groups[own], classes=[0, 1])
-    chosen, wanted = (one.summary().details["shrinkage_of_slopes"] for one in (learned, fitted))
+        updated.partial_fit(z[own], y[own], groups=groups[own], classes=[0, 1])
+    chosen, wanted = (one.summary().details["shrinkage_of_slopes"] for one in (updated, fitted))
     assert wanted / 2 < chosen < 2 * wanted
-    np.testing.assert_allclose(learned.predict_proba(z), fitted.predict_proba(z), atol=2e-3)
+    np.testing.assert_allclose(updated.predict_proba(z), fitted.predict_proba(z), atol=2e-3)
 
 
 def test_bands_of_rows_that_fade():
@@ -299,11 +299,11 @@ def test_bands_of_rows_that_fade():
     cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Constant(), shrinkage=1.0)
     widths = []
     for with_groups in (False, True):
-        learned = clone(cal)
+        updated = clone(cal)
         for own in which:
             groups = np.arange(own.sum()) if with_groups else None
-            learned.partial_fit(**{**part(own), "groups": groups}, keep=0.8)
-        band = learned.interval_at([3.0])["inverse_temperature"]
+            updated.partial_fit(**{**part(own), "groups": groups}, keep=0.8)
+        band = updated.interval_at([3.0])["inverse_temperature"]
         widths.append((band.upper - band.lower).item())
     assert widths[0] == pytest.approx(widths[1], rel=0.15)
 

@@ -17,7 +17,7 @@ from tempocal.links import Array, log_features
 from tempocal.rows import LabelledLogits, ScaledSoftmax, Sigmoid, Softmax
 
 # Rows of the sample on which to check first whether logits are ordinary.
-SAMPLE = 2**14
+SAMPLE_SIZE = 2**14
 # Added to the weight of every class, since some may have no rows.
 PSEUDO_WEIGHT = 0.5
 
@@ -80,7 +80,7 @@ def _standardize(
     data: FitData, standardize: Callable[[LabelledLogits, Array | None], Standardization | None]
 ) -> Standardization | None:
     """Standardize by all rows, but only if a sample of them is not ordinary."""
-    step = data.n_rows_in_memory // SAMPLE
+    step = data.n_rows_in_memory // SAMPLE_SIZE
     if step > 1:
         every_nth = slice(None, None, step)
         sample = LabelledLogits(data.raw_logits[every_nth], data.labels[every_nth], data.n_classes)

@@ -9,7 +9,7 @@ UNCHANGED = 1e-6
 # The detail that counts the batches of partial_fit.
 BATCHES = "batches"
 # Entries of a list that are printed at most.
-MOST_SHOWN = 10
+MAX_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,6 @@ def _format(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list | tuple):
-        shown = [_format(part) for part in value[:MOST_SHOWN]]
-        return "[" + ", ".join(shown + ["..."] * (len(value) > MOST_SHOWN)) + "]"
+        shown = [_format(part) for part in value[:MAX_SHOWN]]
+        return "[" + ", ".join(shown + ["..."] * (len(value) > MAX_SHOWN)) + "]"
     return str(value)

@@ -1,9 +1,9 @@
-"""From whole sequences to the prefixes that a calibrator learns from, and to parts of the data.
+"""Prefixes of sequences, and train/test splits that keep sequences together.
 
-A model is calibrated along time on sequences that were cut short: `truncate` cuts each at random
-moments, as the paper does, and `prefixes` at all of them. Prefixes of one sequence share their
-label and most of their elements, so they belong on one side of every split: `split_by_sequence`
-splits at random, `split_in_time` by when the sequences started.
+A model is calibrated along time on prefixes of sequences: `truncate` cuts each sequence at random
+points, as the paper does, and `prefixes` at all points. Prefixes of one sequence share their label
+and most of their elements, so they belong in the same part of every split: `split_by_sequence`
+splits at random, `split_in_time` by the start of the sequences.
 """
 
 from tempocal.sequences.prefixes import Prefixes, prefixes

@@ -1,4 +1,4 @@
-"""How long each sequence is, whatever kind of thing it is; and what is given beside each."""
+"""Validation of sequences and of per-sequence values; lengths of the sequences."""
 
 from collections.abc import Mapping, Set
 from typing import Any
@@ -12,27 +12,27 @@ from tempocal.inputs.arrays import first_missing
 
 
 def lengths_of(sequences: Any) -> NDArray[np.int64]:
-    """Return the length of each sequence; whole numbers are lengths themselves."""
-    require_many(sequences)
-    # The first entry tells lengths from sequences: a number has no length.
+    """Return the length of each sequence; integers are taken as lengths."""
+    require_sequences(sequences)
+    # Distinguish lengths from sequences by the first entry: a number has no length.
     if not _has_length(next(iter(sequences))):
         lengths = _as_lengths(sequences)
     else:
-        sizes = (size_of(sequence, at) for at, sequence in enumerate(sequences))
+        sizes = (size_of(sequence, position) for position, sequence in enumerate(sequences))
         lengths = np.fromiter(sizes, dtype=np.int64, count=len(sequences))
     if lengths.min() < 1:
-        at = int(np.argmax(lengths < 1))
+        position = int(np.argmax(lengths < 1))
         raise InputError(
-            f"sequences[{at}] has length {lengths[at]}, and a prefix holds at least one element: "
-            "leave such sequences out, together with their labels and ids"
+            f"sequences[{position}] has length {lengths[position]}, and a prefix holds at least "
+            "one element: leave such sequences out, together with their labels and ids"
         )
     return lengths
 
 
-def require_many(sequences: Any) -> None:
-    """Refuse what would be read as sequences but is one sequence, a table, or in no order."""
+def require_sequences(sequences: Any) -> None:
+    """Refuse a single sequence, a data frame, and unordered collections."""
     one_or_unordered = isinstance(sequences, str | bytes | Mapping | Set)
-    # A table iterates over the names of its columns, each of which has a length.
+    # A data frame iterates over its column names, each of which has a length.
     if one_or_unordered or hasattr(sequences, "columns") or not _has_length(sequences):
         raise InputError(
             "sequences must be a list of sequences, or an array of their lengths, but it is a "
@@ -55,21 +55,21 @@ def size_of(sequence: Any, position: int) -> int:
 
 
 def one_for_each(values: Any, n_sequences: int, name: str) -> NDArray[Any]:
-    """Return what is given beside the sequences: one value for each, and none missing."""
+    """Return per-sequence values as an array, one for each sequence and none missing."""
     array = as_array(values, name)
     if array.ndim != 1 or len(array) != n_sequences:
         raise InputError(
             f"{name} must be one value for each of the {n_sequences} sequences, but its shape is "
             f"{array.shape}"
         )
-    at = first_missing(array)
-    if at is not None:
-        raise InputError(f"{name}[{at}] is missing: every sequence needs one")
+    position = first_missing(array)
+    if position is not None:
+        raise InputError(f"{name}[{position}] is missing: every sequence needs one")
     return array
 
 
 def _has_length(value: Any) -> bool:
-    # Asked by calling: scalars of NumPy and PyTorch carry a __len__ that only raises.
+    # By calling len: scalars of NumPy and PyTorch have a __len__ that raises.
     try:
         len(value)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Prefixes of sequences: which sequence, how long, and how many of them each stands for."""
+"""Prefixes of sequences: their sequence, length, label, id and weight."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,26 +10,26 @@ from numpy.typing import NDArray
 from tempocal.errors import InputError
 from tempocal.inputs import check_positive_int
 from tempocal.links import Array
-from tempocal.sequences.lengths import lengths_of, one_for_each, require_many, size_of
+from tempocal.sequences.lengths import lengths_of, one_for_each, require_sequences, size_of
 
 
 @dataclass(frozen=True)
 class Prefixes:
-    """Prefixes of sequences, a row for each, ordered by sequence and then by length.
+    """Prefixes of sequences, one row each, ordered by sequence and then by length.
 
     Attributes
     ----------
     sequence : ndarray of int
-        Position of the sequence that each prefix comes from.
+        Index of the sequence of each prefix.
     length : ndarray of int
-        How many elements the prefix holds: the time of a calibrator.
+        Number of elements of the prefix, to be used as time.
     label : ndarray or None
-        Label of the sequence; None where no labels were given.
+        Label of the sequence; None if no labels were given.
     id : ndarray
-        Id of the sequence, its position where no ids were given: the groups of a fit.
+        Id of the sequence, by default its index, to be used as groups.
     weight : ndarray of float
-        How many prefixes of its sequence this one stands for. The weights of a sequence sum to
-        its length, so that weighted sums estimate the sums over all prefixes.
+        Number of prefixes of its sequence that this one represents. The weights of a sequence sum
+        to its length, so weighted sums estimate the sums over all prefixes.
     """
 
     sequence: NDArray[np.intp]
@@ -42,12 +42,12 @@ class Prefixes:
         return len(self.length)
 
     def take(self, sequences: Any) -> Iterator[Any]:
-        """Cut the sequences, one prefix after another: none is made before it is asked for.
+        """Iterate over the prefixes themselves, which are cut lazily.
 
         Parameters
         ----------
         sequences : list of sequences
-            Those that the prefixes were made of, in the same order.
+            The sequences of the prefixes, in the same order.
 
         Returns
         -------
@@ -60,7 +60,7 @@ class Prefixes:
         >>> list(prefixes(["abc", "xy"]).take(["abc", "xy"]))
         ['a', 'ab', 'abc', 'x', 'xy']
         """
-        require_many(sequences)
+        require_sequences(sequences)
         expected = int(self.sequence[-1]) + 1
         if len(sequences) != expected:
             raise InputError(
@@ -70,7 +70,7 @@ class Prefixes:
         return self._cut(sequences)
 
     def _cut(self, sequences: Any) -> Iterator[Any]:
-        # One walk along both, for not every container of sequences can be asked by position.
+        # One pass over both, since not every container of sequences can be indexed.
         row = 0
         for position, sequence in enumerate(sequences):
             size = size_of(sequence, position)
@@ -86,22 +86,21 @@ class Prefixes:
 
 
 def prefixes(sequences: Any, *, labels: Any = None, ids: Any = None, every: int = 1) -> Prefixes:
-    """List all prefixes of all sequences, or those of every so many elements.
+    """List all prefixes of all sequences, or those at multiples of a length.
 
     Parameters
     ----------
     sequences : list of sequences, or array of int
         Anything with ``len()`` and slicing: lists of tokens, strings, arrays whose first axis is
-        time. Whole numbers are taken as the lengths of the sequences.
+        time. Integers are taken as the lengths of the sequences.
     labels : array-like, optional
         Label of each sequence.
     ids : array-like, optional
         Id of each sequence. Sequences that are not independent, such as two stays of one patient,
         may share one.
     every : int
-        Keep the lengths ``every``, ``2 * every``, ..., and always the whole sequence. A prefix
-        then stands for itself and the shorter ones left out since the one before it, which its
-        weight says.
+        Keep the lengths ``every``, ``2 * every``, ..., and always the complete sequence. The weight
+        of a prefix then counts itself and the shorter ones omitted just before it.
 
     Returns
     -------
@@ -117,17 +116,19 @@ def prefixes(sequences: Any, *, labels: Any = None, ids: Any = None, every: int 
     ([1, 1, 1, 0], [0, 0, 0, 1])
     """
     lengths = lengths_of(sequences)
-    # A step beyond the longest sequence is one to its end, and cannot overflow.
+    # Limited to the longest sequence, to avoid overflow.
     step = min(check_positive_int(every, "every"), int(lengths.max()))
     kept = -(-lengths // step)
     sequence = np.repeat(np.arange(len(lengths)), kept)
     before = step * (np.arange(len(sequence)) - np.repeat(np.cumsum(kept) - kept, kept))
     length = np.minimum(before + step, lengths[sequence])
     weight = length - before
-    return gather(len(lengths), sequence, length, labels=labels, ids=ids, weight=weight)
+    return with_labels_and_ids(
+        len(lengths), sequence, length, labels=labels, ids=ids, weight=weight
+    )
 
 
-def gather(
+def with_labels_and_ids(
     n_sequences: int,
     sequence: NDArray[Any],
     length: NDArray[Any],
@@ -136,7 +137,7 @@ def gather(
     ids: Any,
     weight: NDArray[Any],
 ) -> Prefixes:
-    """Put the label and the id of its sequence beside each prefix."""
+    """Add the label and the id of its sequence to each prefix."""
     own_id = np.arange(n_sequences) if ids is None else one_for_each(ids, n_sequences, "ids")
     own_label = None if labels is None else one_for_each(labels, n_sequences, "labels")
     return Prefixes(

@@ -19,7 +19,7 @@ from tempocal.sequences.split_parts import (
 def split_by_sequence(
     groups: Any, shares: Any = (0.6, 0.2, 0.2), *, seed: int = 0, stratify: Any = None
 ) -> tuple[NDArray[np.intp], ...]:
-    """Split rows at random, all rows of a sequence on the same side.
+    """Split rows at random, with all rows of a sequence in the same part.
 
     The split depends on the ids, the shares and the seed, not on the order of the rows.
 
@@ -29,13 +29,13 @@ def split_by_sequence(
         Id of the sequence that each row belongs to.
     shares : sequence of float
         Share of the sequences in each part: positive, summing to 1. Every part gets at least one
-        sequence, and otherwise the whole number nearest to its share. Parts may differ more in
-        rows, for sequences differ in length.
+        sequence, and otherwise the integer nearest to its share. The shares of rows may deviate
+        more, since sequences differ in length.
     seed : int
         Seed of the random numbers.
     stratify : array-like of shape (n,), optional
-        Label of each row, the same in all rows of a sequence: each part then has each label
-        about as often as its share says. A label of fewer sequences than parts is missing in some.
+        Label of each row, the same in all rows of a sequence: each label is then divided among the
+        parts by their shares. A label with fewer sequences than parts is missing in some.
 
     Returns
     -------
@@ -57,22 +57,22 @@ def split_by_sequence(
     label = _label_of_groups(stratify, checked, groups)
     rng = np.random.default_rng(seed)
     order = np.lexsort((rng.permutation(checked.count), label))
-    # Turned by chance, or the first label's only sequence would be in the same part at any seed.
-    deck = np.roll(_deck(apportion(checked.count, parts)), rng.integers(checked.count))
+    # A random rotation: else the first label's only sequence would be in the same part at any seed.
+    mixed = np.roll(_mix_parts(apportion(checked.count, parts)), rng.integers(checked.count))
     part = np.empty(checked.count, dtype=np.intp)
-    part[order] = deck
+    part[order] = mixed
     return rows_of_parts(part, checked, len(parts))
 
 
-def _deck(counts: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Lay out each part as often as it is to be dealt, so that every stretch has the same mix."""
-    places = np.concatenate([(np.arange(count) + 0.5) / count for count in counts])
+def _mix_parts(counts: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Repeat each part ``counts`` times, evenly spaced, so that every segment has the same mix."""
+    positions = np.concatenate([(np.arange(count) + 0.5) / count for count in counts])
     part = np.repeat(np.arange(len(counts)), counts)
-    return part[np.argsort(places, kind="stable")]
+    return part[np.argsort(positions, kind="stable")]
 
 
 def _label_of_groups(stratify: Any, groups: Groups, ids: Any) -> Codes:
-    """Return the code of each group's label; one and the same for all without labels."""
+    """Return the code of each group's label; zeros without labels."""
     label = np.zeros(groups.count, dtype=np.intp)
     if stratify is not None:
         require_same_length(as_array(stratify, "stratify"), "stratify", len(groups.codes), "groups")

@@ -1,4 +1,4 @@
-"""The parts of a split: how large each is to be, and which rows are in it."""
+"""The parts of a split: their sizes and their rows."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tempocal.errors import InputError
 from tempocal.inputs import Groups, as_array, as_float64, check_groups
 from tempocal.links import Array
 
-# Shares such as 1/3 are meant to sum to 1, though in their last digits they may not.
+# Tolerates rounding in shares such as 1/3.
 SUM_TOLERANCE = 1e-6
 
 
@@ -41,14 +41,14 @@ def check_split_groups(groups: Any, n_parts: int) -> Groups:
 
 
 def apportion(n_groups: int, shares: Array) -> NDArray[np.int64]:
-    """Return whole numbers that sum to ``n_groups``, as near to the shares as can be, none 0."""
-    wanted = shares * n_groups
-    counts = np.maximum(np.floor(wanted), 1).astype(np.int64)
+    """Return positive integers that sum to ``n_groups``, as close to the shares as possible."""
+    exact = shares * n_groups
+    counts = np.maximum(np.floor(exact), 1).astype(np.int64)
     while counts.sum() < n_groups:
-        counts[np.argmax(wanted - counts)] += 1
+        counts[np.argmax(exact - counts)] += 1
     while counts.sum() > n_groups:
-        # Small parts that were lifted to 1 are paid for by the others.
-        counts[np.argmax(np.where(counts > 1, counts - wanted, -np.inf))] -= 1
+        # Compensate for small parts that were rounded up to 1.
+        counts[np.argmax(np.where(counts > 1, counts - exact, -np.inf))] -= 1
     return counts
 
 

@@ -1,4 +1,4 @@
-"""A split by when sequences started: learn from earlier ones, test on later ones."""
+"""A split by the start of the sequences: train on earlier ones, test on later ones."""
 
 from typing import Any
 
@@ -19,21 +19,21 @@ from tempocal.sequences.split_parts import (
 def split_in_time(
     start: Any, groups: Any, shares: Any = (0.6, 0.2, 0.2)
 ) -> tuple[NDArray[np.intp], ...]:
-    """Split rows by when their sequence started, all rows of a sequence on the same side.
+    """Split rows by the start of their sequence, with all rows of a sequence in the same part.
 
-    A model in use meets sequences that started after those it learned from, and this split shows
-    how it would have done. Sequences that started at the same moment are never separated: where a
-    cut would fall among them, it moves to the nearer end of that moment, to the earlier one if
-    both are as near, and further only where a part would be left empty.
+    A deployed model predicts sequences that started after those it was trained on, and this split
+    evaluates it in the same way. Sequences with the same start are never separated: a cut among
+    them moves to before or after all of them, whichever is nearer (before, in a tie), and further
+    only if a part would be empty.
 
-    Only the starts are in order: a long sequence of one part may still be growing when the next
-    part begins. Where its later elements would tell what was not known by then, drop those rows.
+    Only the starts are ordered: a long sequence of one part may still be growing when the next
+    part begins. If its later elements contain information from after that time, drop those rows.
 
     Parameters
     ----------
     start : array-like of shape (n,)
-        When the sequence of each row started: numbers or datetimes. Where rows of a sequence
-        differ, as the moments of its elements do, the earliest counts.
+        Start of the sequence of each row: numbers or datetimes. If the rows of a sequence differ,
+        for instance because they hold the times of its elements, the earliest is used.
     groups : array-like of shape (n,)
         Id of the sequence that each row belongs to.
     shares : sequence of float
@@ -56,34 +56,34 @@ def split_in_time(
     parts = check_shares(shares)
     checked = check_split_groups(groups, len(parts))
     values = check_time(start, len(checked.codes), name="start").values
-    moment, count = _moments(values, checked)
-    ends = np.cumsum(apportion(checked.count, parts))
-    cuts = _cuts(np.cumsum(count), ends[:-1])
-    return rows_of_parts(np.searchsorted(cuts, moment, side="right"), checked, len(parts))
+    rank, count = _start_ranks(values, checked)
+    stops = np.cumsum(apportion(checked.count, parts))
+    cuts = _cuts(np.cumsum(count), stops[:-1])
+    return rows_of_parts(np.searchsorted(cuts, rank, side="right"), checked, len(parts))
 
 
-def _moments(start: Array, groups: Groups) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the position of each group's start among the different ones, and how many share it."""
+def _start_ranks(start: Array, groups: Groups) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rank of each group's start among the distinct ones, and the groups at each."""
     earliest = np.full(groups.count, np.inf)
     np.minimum.at(earliest, groups.codes, start)
-    _, moment, count = np.unique(earliest, return_inverse=True, return_counts=True)
-    return moment, count
+    _, rank, count = np.unique(earliest, return_inverse=True, return_counts=True)
+    return rank, count
 
 
-def _cuts(ends: NDArray[np.intp], wanted: NDArray[np.int64]) -> list[int]:
-    """Return the moment that each part but the first begins with.
+def _cuts(cumulative: NDArray[np.intp], targets: NDArray[np.int64]) -> list[int]:
+    """Return the rank of the start at which each part but the first begins.
 
-    ``ends`` counts the groups up to each moment, ``wanted`` those before each cut.
+    ``cumulative`` counts the groups up to each start, ``targets`` those before each cut.
     """
-    if len(ends) <= len(wanted):
+    if len(cumulative) <= len(targets):
         raise InputError(
-            f"start holds {len(ends)} different moments at which sequences began, too few for "
-            f"{len(wanted) + 1} parts: those that started together stay together"
+            f"start holds {len(cumulative)} different moments at which sequences began, too few "
+            f"for {len(targets) + 1} parts: those that started together stay together"
         )
     cuts = [0]
-    for number, groups_before in enumerate(wanted):
-        nearest = int(np.argmin(np.abs(ends - groups_before))) + 1
-        # Room is left for one moment in each of the parts that follow.
-        latest = len(ends) - (len(wanted) - number)
+    for number, groups_before in enumerate(targets):
+        nearest = int(np.argmin(np.abs(cumulative - groups_before))) + 1
+        # Leave at least one start for each of the parts that follow.
+        latest = len(cumulative) - (len(targets) - number)
         cuts.append(min(max(nearest, cuts[-1] + 1), latest))
     return cuts[1:]

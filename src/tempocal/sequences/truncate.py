@@ -1,4 +1,4 @@
-"""Sequences cut at random points, as the paper makes its calibration and test sets."""
+"""Prefixes at random cut points, as in the paper's calibration and test sets."""
 
 from typing import Any
 
@@ -6,26 +6,26 @@ import numpy as np
 
 from tempocal.inputs import check_positive_int
 from tempocal.sequences.lengths import lengths_of
-from tempocal.sequences.prefixes import Prefixes, gather
+from tempocal.sequences.prefixes import Prefixes, with_labels_and_ids
 
 
 def truncate(
     sequences: Any, k: int = 5, *, labels: Any = None, ids: Any = None, seed: int = 0
 ) -> Prefixes:
-    """Cut each sequence at random points, to learn from sequences of all degrees of completeness.
+    """Cut each sequence at random points, to obtain prefixes of all degrees of completeness.
 
     The paper truncates each sequence "at five random uniformly-sampled points" (section 4). It
-    does not say whether the points of a sequence differ. Here they are independent draws, each
-    uniform on 1, ..., length, so the same prefix may come twice: a sequence may be shorter than
+    does not say whether the points of a sequence are distinct. Here they are independent draws,
+    uniform on 1, ..., length, so the same prefix may occur twice; a sequence may be shorter than
     ``k``.
 
     Parameters
     ----------
     sequences : list of sequences, or array of int
         Anything with ``len()`` and slicing: lists of tokens, strings, arrays whose first axis is
-        time. Whole numbers are taken as the lengths of the sequences.
+        time. Integers are taken as the lengths of the sequences.
     k : int
-        Cut points of each sequence.
+        Number of cut points of each sequence.
     labels : array-like, optional
         Label of each sequence.
     ids : array-like, optional
@@ -37,9 +37,9 @@ def truncate(
     Returns
     -------
     Prefixes
-        ``k`` rows for each sequence. Without weights every sequence counts alike, as in the
-        paper; with ``weight``, which is its length divided by ``k``, every prefix does, and
-        weighted means are unbiased for the means over all prefixes.
+        ``k`` rows for each sequence. Without weights all sequences have equal weight, as in the
+        paper. With ``weight``, the length divided by ``k``, weighted means are unbiased for the
+        means over all prefixes.
 
     Examples
     --------
@@ -59,4 +59,6 @@ def truncate(
     sequence = np.repeat(np.arange(len(lengths)), k)
     length = np.sort(cuts, axis=1).ravel()
     weight = lengths[sequence] / k
-    return gather(len(lengths), sequence, length, labels=labels, ids=ids, weight=weight)
+    return with_labels_and_ids(
+        len(lengths), sequence, length, labels=labels, ids=ids, weight=weight
+    )

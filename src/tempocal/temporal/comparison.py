@@ -10,10 +10,10 @@ from tempocal.calibrators.fit_data import FitData
 from tempocal.temporal.held_out import GroupLosses, RowLosses
 
 # A simpler candidate is chosen if its loss is higher by at most its standard error and this.
-TOLERATED = 5e-4
+MAX_NLL_INCREASE = 5e-4
 # Losses with a smaller relative difference count as equal: they agree in all printed digits and
 # nearly to the precision of the fits. Their standard error over a few groups can be even smaller.
-EQUAL = 1e-6
+EQUAL_TOLERANCE = 1e-6
 COLUMNS = ("NLL", "error", "to best", "its error", "ECE", "parameters", "seconds")
 
 
@@ -112,7 +112,8 @@ def compare(
     """Compare candidates by their held-out losses and choose one; ``identity`` is Identity's index.
 
     The best by mean loss is chosen, unless Identity is within one standard error of it, or a
-    simpler candidate within one standard error and ``TOLERATED``. Differences are paired by group.
+    simpler candidate within one standard error and ``MAX_NLL_INCREASE``. Differences are paired by
+    group.
     """
     means = [np.inf if one.losses is None else one.losses.mean for one in results]
     best = int(np.argmin(means))
@@ -153,15 +154,17 @@ def _choose(rows: Sequence[Candidate], best: int, identity: int) -> int:
     good = [
         k
         for k, row in enumerate(rows)
-        if row.parameters <= rows[best].parameters + 0.5 and not _is_worse(row, TOLERATED)
+        if row.parameters <= rows[best].parameters + 0.5 and not _is_worse(row, MAX_NLL_INCREASE)
     ]
     # Among candidates with about the same number of parameters, take the first in the list.
     return min(good, key=lambda k: (round(rows[k].parameters), k), default=best)
 
 
-def _is_worse(row: Candidate, tolerated: float = np.inf) -> bool:
-    """Whether it is worse than the best by more than its standard error or ``tolerated``."""
-    return not row.difference <= max(min(row.difference_error, tolerated), EQUAL * abs(row.nll))
+def _is_worse(row: Candidate, max_increase: float = np.inf) -> bool:
+    """Whether it is worse than the best by more than its standard error or ``max_increase``."""
+    return not row.difference <= max(
+        min(row.difference_error, max_increase), EQUAL_TOLERANCE * abs(row.nll)
+    )
 
 
 def _verdict(row: Candidate, failure: str, chosen: Candidate, best: Candidate) -> str:
@@ -173,7 +176,7 @@ def _verdict(row: Candidate, failure: str, chosen: Candidate, best: Candidate) -
         return "worse than the best"
     if row.parameters >= chosen.parameters:
         return "as good, but not simpler than the chosen"
-    return f"within its error, but worse by more than {TOLERATED:g}"
+    return f"within its error, but worse by more than {MAX_NLL_INCREASE:g}"
 
 
 def _reason(chosen: Candidate, best: Candidate) -> str:
@@ -183,4 +186,4 @@ def _reason(chosen: Candidate, best: Candidate) -> str:
         return "of one group none can be left out to compare on"
     if chosen.parameters == 0.0:
         return "no candidate gains more than its standard error"
-    return f"simpler than the best, worse by no more than its error and {TOLERATED:g}"
+    return f"simpler than the best, worse by no more than its error and {MAX_NLL_INCREASE:g}"

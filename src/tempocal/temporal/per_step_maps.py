@@ -11,7 +11,7 @@ from tempocal.errors import InputError
 from tempocal.maps import BinBasis, MapPerStep, StepBasis
 
 # With more steps than this, at least this many rows per step are required on average.
-MANY_STEPS, FEW_ROWS = 100, 5
+MAX_UNCHECKED_STEPS, MIN_ROWS_PER_STEP = 100, 5
 
 
 def fit_each_step(calibrator: Calibrator, curve: Curve, track: Track, data: FitData) -> MapPerStep:
@@ -27,7 +27,7 @@ def fit_each_step(calibrator: Calibrator, curve: Curve, track: Track, data: FitD
             f'{type(calibrator).__name__} has no coefficients between which unseen="interpolate" '
             'could draw a line: unseen="nearest" or "error" it must be'
         )
-    if track.grid.n_keys > max(MANY_STEPS, data.n_rows / FEW_ROWS):
+    if track.grid.n_keys > max(MAX_UNCHECKED_STEPS, data.n_rows / MIN_ROWS_PER_STEP):
         raise InputError(
             f"time has {track.grid.n_keys} distinct values in {data.n_rows} rows, too few "
             f"of each for {type(calibrator).__name__}: PerStep(bins=20) cuts time into stretches"

@@ -1,4 +1,4 @@
-"""Whole numbers need no copy as doubles, and a fit to them is the same to the bit."""
+"""Integer times are not copied to float64, and a fit to them is the same to the bit."""
 
 import os
 import tracemalloc
@@ -49,15 +49,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning"
 @pytest.mark.parametrize("curve", CURVES, ids=repr)
 @pytest.mark.parametrize("times", TIMES)
 def test_integers_are_fitted_as_doubles_are(times, curve, beside):
-    whole, given = TIMES[times], WITH[beside]
-    found = tc.TemporalCalibrator(curve=curve, shrinkage=1.0).fit(Z, Y, time=whole, **given)
+    integers, given = TIMES[times], WITH[beside]
+    found = tc.TemporalCalibrator(curve=curve, shrinkage=1.0).fit(Z, Y, time=integers, **given)
     wanted = tc.TemporalCalibrator(curve=curve, shrinkage=1.0)
-    wanted.fit(Z, Y, time=whole.astype(np.float64), **given)
+    wanted.fit(Z, Y, time=integers.astype(np.float64), **given)
     assert str(found.summary()) == str(wanted.summary())
     assert found.summary().details == wanted.summary().details
-    proba = wanted.predict_proba(Z, time=whole.astype(np.float64))
-    assert_array_equal(found.predict_proba(Z, time=whole), proba)
-    assert_array_equal(found.predict_proba(Z, time=whole.astype(np.float64)), proba)
+    proba = wanted.predict_proba(Z, time=integers.astype(np.float64))
+    assert_array_equal(found.predict_proba(Z, time=integers), proba)
+    assert_array_equal(found.predict_proba(Z, time=integers.astype(np.float64)), proba)
 
 
 @pytest.mark.parametrize("curve", [tc.PerStep(), tc.Spline(), tc.PerStep(bins=5)], ids=repr)

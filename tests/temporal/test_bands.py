@@ -35,7 +35,7 @@ def fisher(features, eta, weights=1.0):
     return (features * (weights * p * (1 - p))[:, None]).T @ features
 
 
-def scores(features, eta, groups, labels=Y):
+def group_gradients(features, eta, groups, labels=Y):
     """Gradients summed by group: (groups, coefficients)."""
     residual = 1 / (1 + np.exp(-eta)) - labels
     each = features * residual[:, None]
@@ -43,10 +43,10 @@ def scores(features, eta, groups, labels=Y):
 
 
 def noise(features, eta, groups, determined):
-    """Variance of the gradient over groups, as if each of them were left out in turn."""
-    summed = scores(features, eta, groups)
-    left_out = 1 / (1 - determined / N_GROUPS) ** 2
-    return left_out * N_GROUPS / (N_GROUPS - 1) * summed.T @ summed
+    """Variance of the gradient over groups, corrected as by the jackknife over groups."""
+    summed = group_gradients(features, eta, groups)
+    jackknife = 1 / (1 - determined / N_GROUPS) ** 2
+    return jackknife * N_GROUPS / (N_GROUPS - 1) * summed.T @ summed
 
 
 class TestConstant:
@@ -133,7 +133,7 @@ class TestPerStep:
             information = fisher(features, eta)[0, 0]
             middle = information
             if grouped:
-                summed = scores(features, eta, G[at], Y[at])
+                summed = group_gradients(features, eta, G[at], Y[at])
                 # One group in each row here, and one coefficient of leverage 1 / groups.
                 n = len(np.unique(G[at]))
                 middle = n / (n - 1) * float((summed**2).sum()) / (1 - 1 / n) ** 2
@@ -198,7 +198,7 @@ class TestExponential:
             tc.TemperatureScaling(shrinkage=strength), tc.ExponentialDecay(), groups=groups
         )
         x = np.array([cal.gamma_, cal.gamma_ - cal.alpha_, np.log(cal.beta_)])
-        ends = np.array([0.0, T.max()])
+        time_range = np.array([0.0, T.max()])
 
         def slopes(at, times):
             return np.stack([approx_fprime(at, lambda v, s=s: curve_of(v, s), 1e-6) for s in times])
@@ -210,8 +210,8 @@ class TestExponential:
         if grouped:
             middle = noise(features, eta, G, determined)
         prior = np.zeros((3, 3))
-        at_ends = slopes(x, ends)[:, :2]
-        prior[:2, :2] = 0.5 * strength * at_ends.T @ at_ends
+        at_range = slopes(x, time_range)[:, :2]
+        prior[:2, :2] = 0.5 * strength * at_range.T @ at_range
         effect = len(Y) / cal.summary().effective_number
         # On the log rate, the variance of the range in which it is searched for.
         prior[2, 2] = effect * 12 / np.log(1e5) ** 2
@@ -246,8 +246,8 @@ class TestExponential:
             )
 
         def slopes(at, times):
-            nudges = 1e-5 * np.eye(6)
-            parts = [(value(at + d, times) - value(at - d, times)) / 2e-5 for d in nudges]
+            offsets = 1e-5 * np.eye(6)
+            parts = [(value(at + d, times) - value(at - d, times)) / 2e-5 for d in offsets]
             return np.stack(parts, axis=1)
 
         np.testing.assert_allclose(
@@ -257,10 +257,10 @@ class TestExponential:
         prior = np.diag([0.0] * 4 + [12 / np.log(1e5) ** 2] * 2)
         bread = np.linalg.inv(information + prior)
         covariance = bread @ (information + prior) @ bread
-        asked = np.array([[0, 0], [3, 8], [11, 2]])
-        to_time = slopes(x, asked)
+        requested = np.array([[0, 0], [3, 8], [11, 2]])
+        to_time = slopes(x, requested)
         expected = np.sqrt(np.einsum("ni,ij,nj->n", to_time, covariance, to_time))
-        np.testing.assert_allclose(deviation(cal, asked), expected, rtol=1e-3)
+        np.testing.assert_allclose(deviation(cal, requested), expected, rtol=1e-3)
 
 
 class TestRepeatedRows:
