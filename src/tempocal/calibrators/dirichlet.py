@@ -77,7 +77,7 @@ class DirichletCalibration(ParametricCalibrator):
         return self.map_.bias
 
     def _table_needs(self) -> TableNeeds:
-        return replace(folds_for(self.shrinkage), of_one_column=True)
+        return replace(folds_for(self.shrinkage), folds_for_one_column=True)
 
     def _family(self, data: FitData) -> Family:
         return full_family(data, self.shrinkage, self.regularization, of_log_proba=True)

@@ -38,7 +38,7 @@ def prepare_table_fit(labeled: LabeledTable, needs: TableNeeds, *, exact: bool) 
     clusters = find_groups(labeled) if labeled.has_groups else None
     if clusters is not None:
         _warn_of_mixed_labels(clusters)
-    needs_folds = labeled.n_columns > 1 or needs.curves or needs.of_one_column
+    needs_folds = labeled.n_columns > 1 or needs.curves or needs.folds_for_one_column
     folds = needs.folds if needs_folds else None
     frame = labeled.frame
     if folds is not None:

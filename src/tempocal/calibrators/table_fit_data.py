@@ -118,7 +118,7 @@ class TableFitData(FitData):
             yield cells.mean_log_odds()[kept], cells.labels[kept] == k, cells.weights[kept]
 
     def track(self, curve: Curve) -> Track:
-        """Evaluate the grid of a curve at the times of the finest keys."""
+        """Set up a curve on the times of the finest keys."""
         if curve.n_clocks != 1:
             raise InputError(f"tables go along one clock, but {curve!r} goes along two")
         present, time_keys = self._present_keys, self.finest_keys.time_keys

@@ -15,10 +15,10 @@ class TableNeeds:
         Curves along time; empty if the calibrator does not depend on time.
     folds : tuple of int or None
         Number of folds and seed, for cross-validation over groups.
-    of_one_column : bool
+    folds_for_one_column : bool
         Whether folds are needed also for two classes with one logit.
     """
 
     curves: tuple[Curve, ...] = ()
     folds: tuple[int, int] | None = None
-    of_one_column: bool = False
+    folds_for_one_column: bool = False

@@ -2,9 +2,10 @@
 
 ::
 
-    scored_frame ──> time_bins ──> group_draws ─┬─> losses                             means
-                                                └─> events ──> confidence_bins ──> gaps_by_row,
-                                                    gaps_by_group           calibration errors
+    scored_frame ──> time_bins ──> losses                                  means over rows
+                         └───────> events ──> confidence_bins ──> gaps_*   calibration errors
+
+`group_draws` gives each group the bucket that it is summed in, and its random numbers.
 
 The sums are those of `tempocal.metrics.mean_losses` and `tempocal.metrics.gap_sums` for arrays;
 values, intervals and floors follow from them by the same code.

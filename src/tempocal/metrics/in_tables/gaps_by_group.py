@@ -131,13 +131,11 @@ def _scatter(codes: tuple[Codes, ...], values: Array, shape: tuple[int, ...]) ->
 
 def _summands(frame: Frame, keys: list[str], event: int, n_classes: int, draws: range) -> Frame:
     """Return the columns to sum: weights, confidences, outcomes and drawn outcomes."""
-    weight, confidence, below = (
-        nw.col("weight"),
-        nw.col(f"confidence{event}"),
-        nw.col(f"cumulative{event}"),
-    )
+    weight, confidence = nw.col("weight"), nw.col(f"confidence{event}")
+    cumulative = nw.col(f"cumulative{event}")
     total = sum_of(nw.col(f"p{k}") for k in range(n_classes))
-    interval = {"low": below / total, "high": (below + confidence) / total}
+    # Inverse transform sampling: the event is drawn where u lies in this interval.
+    interval = {"low": cumulative / total, "high": (cumulative + confidence) / total}
     frame = frame.with_columns(**interval)
     columns = {
         "confidence_sum": weight * confidence,

@@ -29,7 +29,7 @@ class JointCells:
     """Sums over rows that share the time bin and the bin of every event."""
 
     time_bin: Codes  # (J,)
-    cells: Codes  # (J, E) bin of each event; events are numbered consecutively
+    cells: Codes  # (J, E) bin of each event plus event * bins
     weight: Array  # (J,)
     confidence_sum: Array  # (J, E) confidence times weight
     weighted_gaps: Array  # (J, E) confidence minus outcome, times weight

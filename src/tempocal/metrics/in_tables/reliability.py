@@ -104,10 +104,10 @@ def _table(
     if "ww" not in found:
         return reliability_table(sums, edges, interval_over_rows(sums, level))
     squares = {name: by_bin(name) for name in _SQUARES}
-    return reliability_table(sums, edges, _group_spread(sums, squares, n_buckets, level))
+    return reliability_table(sums, edges, _interval_over_groups(sums, squares, n_buckets, level))
 
 
-def _group_spread(
+def _interval_over_groups(
     sums: BinSums, squares: dict[str, Array], n_buckets: int, level: float
 ) -> FrequencyInterval:
     f = sums.outcome / np.where(sums.weight > 0.0, sums.weight, 1.0)
