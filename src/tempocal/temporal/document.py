@@ -95,7 +95,7 @@ def _shrinkage(value: Any) -> Any:
 
 def _require_valid(calibrator: "TemporalCalibrator", document: ModelDocument) -> None:
     """Refuse a document that no fit of its calibrator could have left behind."""
-    inner, curve = calibrator._parts()
+    inner, curve = calibrator._calibrator_and_curve()
     clocks = len(document.time_kinds)
     # Nothing changes along a constant, whatever the number of clocks.
     if curve.n_clocks != clocks and not isinstance(curve, Constant):
