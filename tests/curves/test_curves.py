@@ -9,21 +9,24 @@ from scipy.interpolate import BSpline
 
 import tempocal as tc
 from support.examples import examples
+from support.public_curves import with_every_curve
 from tempocal.errors import InputError
 from tempocal.maps import BinBasis, ConstantBasis, ExponentialBasis, SplineBasis, StepBasis
 
 quick = examples(40)
 some_times = arrays(np.float64, st.integers(1, 30), elements=st.floats(-1e6, 1e6, width=32))
-CURVES = [
-    tc.Constant(),
-    tc.PerStep(),
-    tc.PerStep(unseen="interpolate"),
-    tc.PerStep(bins=3),
-    tc.ExponentialDecay(),
-    tc.Spline(),
-    tc.Spline(intervals=1, clock="time"),
-    tc.RandomWalk(),
-]
+CURVES = with_every_curve(
+    [
+        tc.Constant(),
+        tc.PerStep(),
+        tc.PerStep(unseen="interpolate"),
+        tc.PerStep(bins=3),
+        tc.ExponentialDecay(),
+        tc.Spline(),
+        tc.Spline(intervals=1, clock="time"),
+        tc.RandomWalk(),
+    ]
+)
 every_curve = pytest.mark.parametrize("curve", CURVES, ids=repr)
 
 

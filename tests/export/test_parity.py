@@ -13,22 +13,25 @@ from formula.random_models import random_model, random_rows
 from support.calibrators import ALL, PARAMETRIC, at_fixed_shrinkage, simulate
 from support.examples import examples
 from support.matches import rows
+from support.public_curves import with_every_curve
 from tempocal.errors import InputError
 from tempocal.maps import Curves, Scale, StepBasis
 from tempocal.predictor import Predictor
 
-CURVES = [
-    tc.Constant(),
-    tc.PerStep(),
-    tc.PerStep(unseen="interpolate"),
-    tc.PerStep(bins=3),
-    tc.ExponentialDecay(),
-    tc.Spline(),
-    tc.Spline(clock="time"),
-    tc.RandomWalk(),
-    tc.Surface(tc.Spline(intervals=3), tc.PerStep()),
-    tc.Surface(tc.PerStep(unseen="interpolate"), tc.Spline(intervals=3)),
-]
+CURVES = with_every_curve(
+    [
+        tc.Constant(),
+        tc.PerStep(),
+        tc.PerStep(unseen="interpolate"),
+        tc.PerStep(bins=3),
+        tc.ExponentialDecay(),
+        tc.Spline(),
+        tc.Spline(clock="time"),
+        tc.RandomWalk(),
+        tc.Surface(tc.Spline(intervals=3), tc.PerStep()),
+        tc.Surface(tc.PerStep(unseen="interpolate"), tc.Spline(intervals=3)),
+    ]
+)
 BINNED = [kind for kind in ALL if kind not in (*PARAMETRIC, tc.Identity)]
 SEEDS = st.integers(0, 2**32 - 1)
 

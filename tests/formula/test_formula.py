@@ -17,6 +17,7 @@ from formula.random_models import (
 from support.calibrators import ALL, PARAMETRIC, simulate
 from support.examples import examples
 from support.matches import rows
+from support.public_curves import with_every_curve
 from tempocal.errors import InputError
 from tempocal.formula import evaluate_all, in_stages
 from tempocal.formula.evaluate import NumpyEngine
@@ -72,17 +73,19 @@ def test_every_calibrator_has_a_formula(kind, n_classes, inputs):
     np.testing.assert_allclose(found, wanted, rtol=1e-11 if "sotonic" in kind.__name__ else 1e-12)
 
 
-CURVES = [
-    tc.Constant(),
-    tc.PerStep(),
-    tc.PerStep(unseen="interpolate"),
-    tc.PerStep(bins=3),
-    tc.ExponentialDecay(),
-    tc.Spline(),
-    tc.Spline(clock="time"),
-    tc.RandomWalk(),
-    tc.Surface(tc.Spline(intervals=3), tc.PerStep()),
-]
+CURVES = with_every_curve(
+    [
+        tc.Constant(),
+        tc.PerStep(),
+        tc.PerStep(unseen="interpolate"),
+        tc.PerStep(bins=3),
+        tc.ExponentialDecay(),
+        tc.Spline(),
+        tc.Spline(clock="time"),
+        tc.RandomWalk(),
+        tc.Surface(tc.Spline(intervals=3), tc.PerStep()),
+    ]
+)
 
 
 @pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+import tempocal as tc
+from support.matches import rows
 from tempocal.modelfile import read_document, write_document
 from tempocal.modelfile.schema import SCHEMA
 
@@ -25,7 +27,15 @@ def test_files_of_every_schema_are_read(schema):
     assert read_document(FILES / f"schema_{schema}.json") == CONTENT
 
 
-def test_the_present_schema_is_written_as_ever(path):
+@pytest.mark.parametrize("schema", range(1, SCHEMA + 1))
+def test_every_schema_is_written_as_ever(schema, path):
     # The bytes depend on how Python prints floats and sorts text, which must not drift unseen.
-    write_document(path, CONTENT)
-    assert path.read_bytes() == (FILES / f"schema_{SCHEMA}.json").read_bytes()
+    write_document(path, CONTENT, schema=schema)
+    assert path.read_bytes() == (FILES / f"schema_{schema}.json").read_bytes()
+
+
+def test_only_models_with_formulas_need_the_second_schema(path):
+    z, y, time, _ = rows()
+    for curve, schema in ((tc.Spline(), 1), (tc.Logarithmic(), 2)):
+        tc.TemporalCalibrator(curve=curve).fit(z, y, time=time).save(path)
+        assert f'"schema": {schema},' in path.read_text()

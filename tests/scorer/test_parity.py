@@ -13,25 +13,28 @@ from support.calibrators import ALL, PARAMETRIC
 from support.documents import document_of, text_of
 from support.examples import examples
 from support.matches import rows
+from support.public_curves import with_every_curve
 from tempocal import scorer
 from tempocal.predictor import Predictor
 from tempocal.predictor.document import ModelDocument
 
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 
-CURVES = [
-    None,
-    tc.Constant(),
-    tc.PerStep(),
-    tc.PerStep(unseen="interpolate"),
-    tc.PerStep(bins=3),
-    tc.ExponentialDecay(),
-    tc.Spline(intervals=2, smoothness=1.0),
-    tc.Spline(intervals=5, smoothness=1.0, clock="time"),
-    tc.RandomWalk(smoothness=1.0),
-    tc.Surface(tc.Spline(intervals=3, smoothness=1.0), tc.PerStep()),
-    tc.Surface(tc.ExponentialDecay(), tc.Spline(intervals=1, smoothness=1.0)),
-]
+CURVES = with_every_curve(
+    [
+        None,
+        tc.Constant(),
+        tc.PerStep(),
+        tc.PerStep(unseen="interpolate"),
+        tc.PerStep(bins=3),
+        tc.ExponentialDecay(),
+        tc.Spline(intervals=2, smoothness=1.0),
+        tc.Spline(intervals=5, smoothness=1.0, clock="time"),
+        tc.RandomWalk(smoothness=1.0),
+        tc.Surface(tc.Spline(intervals=3, smoothness=1.0), tc.PerStep()),
+        tc.Surface(tc.ExponentialDecay(), tc.Spline(intervals=1, smoothness=1.0)),
+    ]
+)
 BARE = [None, CURVES[2], CURVES[4]]
 CASES = [
     pytest.param(kind, curve, id=f"{kind.__name__}-{curve}")

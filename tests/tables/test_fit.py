@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import tempocal as tc
+from support.public_curves import with_every_curve
 from tables.fits import (
     CLOSE,
     ROWS,
@@ -25,7 +26,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*:ResourceWarning"),
 ]
 
-CURVES = [tc.Constant(), tc.PerStep(), tc.ExponentialDecay(), tc.Spline(), tc.RandomWalk()]
+CURVES = with_every_curve(
+    [tc.Constant(), tc.PerStep(), tc.ExponentialDecay(), tc.Spline(), tc.RandomWalk()]
+)
 BINARY = [tc.TemperatureScaling(), tc.PlattScaling(), tc.BetaCalibration(), tc.VectorScaling()]
 
 

@@ -12,16 +12,19 @@ from sklearn.base import clone
 
 import tempocal as tc
 from support.calibrators import ALL, PARAMETRIC, simulate
+from support.public_curves import with_every_curve
 from tempocal.errors import InputError, NoFiniteOptimumError
 
-CURVES = [
-    tc.Constant(),
-    tc.PerStep(),
-    tc.PerStep(bins=2),
-    tc.ExponentialDecay(),
-    tc.Spline(),
-    tc.RandomWalk(),
-]
+CURVES = with_every_curve(
+    [
+        tc.Constant(),
+        tc.PerStep(),
+        tc.PerStep(bins=2),
+        tc.ExponentialDecay(),
+        tc.Spline(),
+        tc.RandomWalk(),
+    ]
+)
 every_curve = pytest.mark.parametrize("curve", CURVES, ids=repr)
 every_parametric_kind = pytest.mark.parametrize("kind", PARAMETRIC)
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
