@@ -10,7 +10,13 @@ import tempocal as tc
 from tempocal.curves.bulk import find_bulk
 from tempocal.errors import StrayTimesWarning
 
-CURVES = [tc.Spline(), tc.Spline(clock="time"), tc.ExponentialDecay(), tc.RandomWalk()]
+CURVES = [
+    tc.Spline(),
+    tc.Spline(clock="time"),
+    tc.ExponentialDecay(),
+    tc.RandomWalk(),
+    tc.Logarithmic(),
+]
 AT = np.repeat(np.arange(1.0, 9.0), 9), np.tile(np.linspace(-4.0, 4.0, 9), 8)
 
 

@@ -4,15 +4,20 @@ from typing import Any
 
 import numpy as np
 
+from tempocal.formula.links import log
+from tempocal.formula.nodes import Column, Number, absolute
 from tempocal.inputs import as_logits
 from tempocal.links import log_odds, one_column, sigmoid
+from tempocal.maps import FORMS as KNOWN_FORMS
 from tempocal.maps import (
     Affine,
     Beta,
     BinBasis,
     ConstantBasis,
-    Curves,
     ExponentialBasis,
+    ExpressionBasis,
+    FeatureForm,
+    FeatureMap,
     Knots,
     Line,
     MapPerStep,
@@ -22,12 +27,24 @@ from tempocal.maps import (
     SplineBasis,
     StepBasis,
     Steps,
+    curves_of,
 )
 from tempocal.predictor import Predictor
 
-GLOBAL = ["scale", "line", "beta", "steps", "knots", "diagonal", "full", "dirichlet"]
-FORMS = ["scale", "lines", "betas", "diagonal", "full", "full_of_log_proba"]
-BASES = ["constant", "exponential", "spline", "log spline", "nearest", "interpolate", "bins"]
+GLOBAL = ["scale", "line", "beta", "features", "steps", "knots", "diagonal", "full", "dirichlet"]
+FORMS = ["scale", "lines", "betas", "features", "diagonal", "full", "full_of_log_proba"]
+BASES = [
+    "constant",
+    "exponential",
+    "formulas",
+    "spline",
+    "log spline",
+    "nearest",
+    "interpolate",
+    "bins",
+]
+ODDS, TIME = Column("odds"), Column("time")
+FEATURES = FeatureForm((ODDS, ODDS * absolute(ODDS), Number(1.0)), ("slope", "curvature", "bias"))
 
 
 def random_model(seed: int) -> Predictor:
@@ -54,13 +71,15 @@ def _map(rng: Any, kind: str, n_classes: int, columns: int) -> tuple[Any, int]:
     basis = random_basis(rng, rng.choice(BASES))
     if kind == "surface":
         basis = ProductBasis(basis, random_basis(rng, rng.choice(BASES)))
-    form = rng.choice(FORMS if columns > 1 else ["scale", "lines", "betas"])
-    return Curves(form, *_tables(rng, form, basis, n_classes)), 2 if kind == "surface" else 1
+    form = rng.choice(FORMS if columns > 1 else FORMS[:4])
+    known = FEATURES if form == "features" else KNOWN_FORMS[form]
+    curves = curves_of(known, *_tables(rng, form, basis, n_classes))
+    return curves, 2 if kind == "surface" else 1
 
 
 def _tables(rng: Any, form: str, basis: Any, n_classes: int) -> tuple[Any, Any]:
-    n_models = n_classes if form in ("lines", "betas") and n_classes > 2 else 1
-    widths = {"scale": 1, "lines": 2, "betas": 3, "diagonal": 2 * n_classes}
+    n_models = n_classes if form in FORMS[1:4] and n_classes > 2 else 1
+    widths = {"scale": 1, "lines": 2, "betas": 3, "features": 3, "diagonal": 2 * n_classes}
     width = widths.get(form, n_classes * (n_classes + 1))
     tables = tuple(rng.uniform(0.1, 2.0, (basis.n_functions, width)) for _ in range(n_models))
     return (basis,) * n_models, tables
@@ -83,6 +102,8 @@ def _one(rng: Any, name: str) -> Any:
         return Line(float(rng.uniform(0.1, 3.0)), float(rng.normal()))
     if name == "beta":
         return Beta(*rng.uniform(0.0, 2.0, 2).tolist(), float(rng.normal()))
+    if name == "features":
+        return FeatureMap(FEATURES.features, FEATURES.names, rng.uniform(0.1, 2.0, 3))
     positions = np.sort(rng.choice(np.arange(-40, 41), int(rng.integers(1, 30)), replace=False)) / 8
     if name == "steps":
         return Steps(positions, rng.choice([0.0, 1.0, *rng.random(8)], len(positions) + 1))
@@ -98,6 +119,9 @@ def random_basis(rng: Any, name: str) -> Any:
     if name in ("spline", "log spline"):
         unit = float(rng.uniform(0.05, 1.0)) if name == "log spline" else 0.0
         return SplineBasis(first, first + 10.0, unit, float(rng.integers(1, 9)))
+    if name == "formulas":
+        passed = log((TIME - first) / 2.0 + 1.0) / float(np.log1p(5.0))
+        return ExpressionBasis(first, first + 10.0, (1.0 - passed, passed))
     times = first + np.unique(rng.integers(0, 40, int(rng.integers(1, 20)))).astype(float)
     return BinBasis(times) if name == "bins" else StepBasis(times, name)
 

@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import tempocal as tc
+from support.public_curves import with_every_curve
 from tempocal.inputs import check_time
 from tempocal.kernels import native
 
@@ -32,16 +33,18 @@ TIMES = {
     "large": 2**53 - 1 - STEP,
     "in order": np.sort(STEP),
 }
-CURVES = [
-    tc.PerStep(),
-    tc.PerStep(min_rows=75),
-    tc.PerStep(unseen="interpolate"),
-    tc.PerStep(bins=5),
-    tc.ExponentialDecay(),
-    tc.Spline(),
-    tc.RandomWalk(),
-    tc.Constant(),
-]
+CURVES = with_every_curve(
+    [
+        tc.PerStep(),
+        tc.PerStep(min_rows=75),
+        tc.PerStep(unseen="interpolate"),
+        tc.PerStep(bins=5),
+        tc.ExponentialDecay(),
+        tc.Spline(),
+        tc.RandomWalk(),
+        tc.Constant(),
+    ]
+)
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 
 

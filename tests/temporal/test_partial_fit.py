@@ -5,18 +5,21 @@ import pytest
 from sklearn.base import clone
 
 import tempocal as tc
+from support.public_curves import with_every_curve
 from tempocal.errors import InputError, ModelFileError
 from tempocal.modelfile import read_document, write_document
 
 MATCHES = tc.datasets.simulate_match(1040)
-CURVES = [
-    tc.Constant(),
-    tc.ExponentialDecay(),
-    tc.PerStep(),
-    tc.PerStep(bins=5),
-    tc.Spline(),
-    tc.RandomWalk(),
-]
+CURVES = with_every_curve(
+    [
+        tc.Constant(),
+        tc.ExponentialDecay(),
+        tc.PerStep(),
+        tc.PerStep(bins=5),
+        tc.Spline(),
+        tc.RandomWalk(),
+    ]
+)
 PAIRS = [
     *((tc.PlattScaling(), curve) for curve in CURVES),
     (tc.TemperatureScaling(), tc.ExponentialDecay()),

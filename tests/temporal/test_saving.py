@@ -29,6 +29,7 @@ CURVES = {
     "walk": tc.RandomWalk(smoothness=1.0),
     "spline": tc.Spline(intervals=2, smoothness=1),
     "spline in time": tc.Spline(intervals=1, clock="time", smoothness=0.5),
+    "logarithmic": tc.Logarithmic(unit=2.0),
     "surface": tc.Surface(tc.Spline(intervals=1, smoothness=1.0), tc.PerStep(bins=2)),
 }
 WITH_RATES = {
