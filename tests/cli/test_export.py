@@ -82,11 +82,14 @@ def test_sql_in_another_dialect(folder, run, model):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--to", "onnx"], "name a file for it with -o"),
-        (["--to", "torch"], "name a file for it with -o"),
-        (["--to", "onnx", "--dialect", "duckdb", "-o", "m"], "--dialect says nothing to --to onnx"),
-        (["--to", "torch", "--keep", "id", "-o", "m"], "--keep says nothing to --to torch"),
-        (["--to", "sql", "--dtype", "float32"], "--dtype says nothing to --to sql"),
+        (["--to", "onnx"], "name a file with -o"),
+        (["--to", "torch"], "name a file with -o"),
+        (
+            ["--to", "onnx", "--dialect", "duckdb", "-o", "m"],
+            "--dialect has no effect with",
+        ),
+        (["--to", "torch", "--keep", "id", "-o", "m"], "--keep has no effect with --to torch"),
+        (["--to", "sql", "--dtype", "float32"], "--dtype has no effect with --to sql"),
         (["--to", "sql", "--keep", "id"], "--keep goes with --table"),
         (["--to", "sql", "--column", "p"], "--column goes with --table"),
     ],
@@ -134,5 +137,5 @@ def test_a_dash_is_standard_output_or_refused(folder, run, model):
     wanted = run("export", model, "--to", "sql").out
     assert run("export", model, "--to", "sql", "-o", "-").out == wanted
     said = run("export", model, "--to", "onnx", "-o", "-", code=2).err
-    assert "name a file for it with -o" in said
+    assert "name a file with -o" in said
     assert not (folder / "-").exists()

@@ -170,7 +170,7 @@ def test_a_run_that_another_one_is_at_is_refused_at_once(folder, run, refused, f
     monkeypatch.setattr(Monitor, "save", slow)
     run("monitor", "first.csv", *NEXT)
     assert said == [
-        "another run is going on from monitor.json: nothing of second.csv was saved, so run this "
+        "another run is using monitor.json: nothing of second.csv was saved, so run this "
         "again, one at a time"
     ]
     assert found(run, "second.csv", *NEXT)["finished"] == 60
@@ -195,7 +195,7 @@ def test_settings_are_those_of_the_state(folder, run, refused):
     run("monitor", "predictions.csv", *NEXT)
     for words in (["--edges", "3"], ["--alpha", "0.1"], ["--no-movement"], ["--classes", "0,1"]):
         said = refused("monitor", "new.csv", *NEXT, *words, code=2)
-        assert said.startswith(f"{words[0]} was settled when monitor.json was begun")
+        assert said.startswith(f"{words[0]} was fixed when monitor.json was created")
 
 
 def test_a_damaged_state_and_a_first_file_without_labels(folder, run, refused, frame):

@@ -38,9 +38,7 @@ def test_a_good_file(reloader, path, caplog):
     assert reloader.model.id != old.id
     assert reloader.model.probabilities(1.0, 0) != old.probabilities(1.0, 0)
     assert counted(reloader) == (1, 0)
-    assert caplog.messages == [
-        f"model {reloader.model.id} (temperature) answers in place of {old.id}"
-    ]
+    assert caplog.messages == [f"model {reloader.model.id} (temperature) replaces {old.id}"]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +61,7 @@ def test_a_bad_file_keeps_the_old_model(reloader, path, caplog, spoil, said):
     (line,) = caplog.messages
     assert line.startswith(str(path))
     assert said in line
-    assert line.endswith(f"; model {old.id} goes on answering")
+    assert line.endswith(f"; model {old.id} stays in use")
 
 
 def test_the_same_file_says_so(reloader, caplog):
@@ -81,7 +79,7 @@ def test_the_same_file_says_so(reloader, caplog):
         ),
         (model_of(kinds=()), "it takes logits (a number), the one before took"),
         (model_of(inputs="proba"), "it takes proba (a number) and time"),
-        (model_of(classes=("lost", "won")), "its classes are others than before"),
+        (model_of(classes=("lost", "won")), "its classes differ"),
     ],
     ids=["columns", "clocks", "inputs", "classes"],
 )
@@ -154,7 +152,7 @@ def test_what_is_not_the_fault_of_the_file_is_tried_again(reloader, path, monkey
 
     asyncio.run(asyncio.wait_for(go(), PATIENCE))
     assert counted(reloader)[0] == 2
-    assert caplog.messages[0] == f"{path}: RuntimeError; model {old.id} goes on answering"
+    assert caplog.messages[0] == f"{path}: RuntimeError; model {old.id} stays in use"
 
 
 def test_another_file_is_taken_up_at_once_after_any_failure(reloader, path, monkeypatch):
@@ -183,7 +181,7 @@ def test_a_signal_that_meets_another_failure_says_so(reloader, path, monkeypatch
     monkeypatch.setattr(reloading, "read_served_model", out_of_threads)
     asyncio.run(reloader.reload())
     assert counted(reloader) == (0, 1)
-    assert caplog.messages == [f"{path}: RuntimeError; model {reloader.model.id} goes on answering"]
+    assert caplog.messages == [f"{path}: RuntimeError; model {reloader.model.id} stays in use"]
 
 
 def test_a_file_that_is_being_written_is_left_alone(reloader, path, monkeypatch):

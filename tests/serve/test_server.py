@@ -72,8 +72,8 @@ def test_a_new_model_under_load(tmp_path):
     taken = 2 + said.count("was read again: it is the same")
     assert f'tempocal_reloads_total{{result="ok"}} {taken}\n' in counted
     assert 'tempocal_reloads_total{result="failed"} 1' in counted
-    assert said.count("answers in place of") == 2
-    assert said.count("goes on answering") == 1
+    assert said.count("replaces") == 2
+    assert said.count("stays in use") == 1
 
 
 def change(service, path, spare):

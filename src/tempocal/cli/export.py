@@ -25,7 +25,7 @@ class Export:
     def file(self) -> str:
         """The file to write, for formats that are not text."""
         if self.output in (None, "-"):
-            raise click.UsageError("this kind is no text: name a file for it with -o")
+            raise click.UsageError("this format is not text: name a file with -o")
         assert self.output is not None
         return self.output
 
@@ -171,7 +171,7 @@ def _refuse_unused_options(target: str, dtype: str | None, options: dict[str, An
     if dtype and target in ("sql", "python"):
         given.append("dtype")
     if given:
-        raise click.UsageError(f"--{given[0]} says nothing to --to {target}: leave it out")
+        raise click.UsageError(f"--{given[0]} has no effect with --to {target}: leave it out")
     for name in ("keep", "column"):
         if options[name] and not options["table"]:
             raise click.UsageError(f"--{name} goes with --table: name the table to select from")

@@ -47,7 +47,7 @@ class LargePredictions:
     classes: list[Any] | None  # as given
     table: TableWithProgress
     roles: ColumnRoles
-    labelled: LabeledTable
+    labeled: LabeledTable
 
     @property
     def name(self) -> str:
@@ -67,7 +67,7 @@ class LargePredictions:
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return len(self.labelled.classes)
+        return len(self.labeled.classes)
 
     @property
     def n_rows(self) -> int:
@@ -136,8 +136,8 @@ def _check_rows(
     check_label(labels, classes, str(options.label), n_classes, len(rows.columns))
     table = TableWithProgress(rows.table, progress)
     roles = _column_roles(options, rows.columns)
-    labelled = read_labeled_table(table, roles, classes)
-    in_unit_interval = labelled.min_logits.min() >= 0.0 and labelled.max_logits.max() <= 1.0
+    labeled = read_labeled_table(table, roles, classes)
+    in_unit_interval = labeled.min_logits.min() >= 0.0 and labeled.max_logits.max() <= 1.0
     if options.logits and not options.really_logits and in_unit_interval:
         raise InputError(scale_message(",".join(rows.columns)))
     n_sequences = check_sequences(options, rows, progress)
@@ -146,7 +146,7 @@ def _check_rows(
         echo_note(few_clusters_note(n_sequences if n_groups is None else n_groups))
     has_time, one_column = options.time is not None, len(rows.columns) == 1
     facts = EvaluationFacts(rows.name, n_rows, n_sequences, n_groups, has_time, one_column)
-    return LargePredictions(options, facts, labels, classes, table, roles, labelled)
+    return LargePredictions(options, facts, labels, classes, table, roles, labeled)
 
 
 def _column_roles(options: ColumnOptions, columns: list[str]) -> ColumnRoles:

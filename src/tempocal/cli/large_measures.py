@@ -22,7 +22,7 @@ def evaluate_large(
     large: LargePredictions, model: str | None, *, bins: int, seed: int
 ) -> Evaluation:
     """Evaluate the predictions, raw and calibrated by a model."""
-    rows = large.labelled
+    rows = large.labeled
     k = np.arange(len(rows.classes))
     models = {"raw": Predictor("Identity", k, large.inputs, rows.n_columns, Scale(1.0))}
     if model is not None:
@@ -38,7 +38,7 @@ def evaluate_large(
 
 
 def _model(large: LargePredictions, model: str) -> Predictor:
-    rows, has_time = large.labelled, large.facts.has_time
+    rows, has_time = large.labeled, large.facts.has_time
     given: Any = {"columns": rows.n_columns, "has_time": has_time, "classes": large.classes}
     found = model_for(model, large.options, **given)
     if found.time_kinds and rows.time_kind is not None:
@@ -48,9 +48,9 @@ def _model(large: LargePredictions, model: str) -> Predictor:
 
 def _with(large: LargePredictions, model: Predictor) -> Frame:
     """Return the rows with the probabilities of a model."""
-    names = [f"x{k}" for k in range(large.labelled.n_columns)]
+    names = [f"x{k}" for k in range(large.labeled.n_columns)]
     times = ["time"] * len(model.time_kinds)
-    frame = add_probabilities(large.labelled.frame, model, names, times)
+    frame = add_probabilities(large.labeled.frame, model, names, times)
     if times:
         _require_probabilities(large, frame)
     return frame
@@ -60,9 +60,9 @@ def _require_probabilities(large: LargePredictions, frame: Frame) -> None:
     """Refuse rows for which the model returns NULL."""
     empty = indicator(nw.col("p0").is_null())
     counted = frame.select(empty=empty).select(nw.col("empty").sum())
-    count = int(large.labelled.passes.collect(counted, "calibrating")["empty"][0])
+    count = int(large.labeled.passes.collect(counted, "calibrating")["empty"][0])
     if count:
         raise InputError(
             f"the model has no answer for {count:,} rows: they are at steps that it was not "
-            'fitted to, and it was told unseen="error"'
+            'fitted to, and it has unseen="error"'
         )

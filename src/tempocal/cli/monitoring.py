@@ -81,7 +81,7 @@ def _exclusive(state: str | None, file: str) -> Iterator[None]:
     lock = os.open(os.path.join(folder, f".{name}.lock"), os.O_RDONLY | os.O_CREAT, 0o666)
     try:
         if not try_to_lock(lock):
-            raise _another_run(f"is going on from {state}", file)
+            raise _another_run(f"is using {state}", file)
         yield
     finally:
         os.close(lock)
@@ -157,7 +157,7 @@ def _refuse_settings(settings: dict[str, Any], saved: str) -> None:
     given = [name for name, value in settings.items() if value not in (None, False)]
     if given:
         raise click.UsageError(
-            f"--{given[0].replace('_', '-')} was settled when {saved} was begun: leave it out"
+            f"--{given[0].replace('_', '-')} was fixed when {saved} was created: leave it out"
         )
 
 
@@ -207,8 +207,8 @@ def _read(options: ColumnOptions, source: Any) -> Forecasts:
         # As text, since integers in one file may be text in the next.
         ids = list(map(str, as_ids(table[options.sequence], str(options.sequence)).ids()))
         labels = _labels(table, options.label)
-        alone = _without_proba(table, columns, labels)
-        kept = table.filter(pa.array(~alone))
+        outcome_only = _without_proba(table, columns, labels)
+        kept = table.filter(pa.array(~outcome_only))
         given = stack_columns([as_numbers(kept[name], name) for name in columns])
         time = as_times(kept[options.time], str(options.time))
     if len(given) and not options.really_logits:
@@ -218,9 +218,9 @@ def _read(options: ColumnOptions, source: Any) -> Forecasts:
         columns=columns,
         proba=proba_from_logits(as_logits(given)) if options.logits and len(given) else given,
         time=time,
-        sequence=[pairs[row][0] for row in np.flatnonzero(~alone)],
-        label=[pairs[row][1] for row in np.flatnonzero(~alone)],
-        outcomes=[pairs[row] for row in np.flatnonzero(alone)],
+        sequence=[pairs[row][0] for row in np.flatnonzero(~outcome_only)],
+        label=[pairs[row][1] for row in np.flatnonzero(~outcome_only)],
+        outcomes=[pairs[row] for row in np.flatnonzero(outcome_only)],
         labels=np.array([label for label in labels if label is not None]),
     )
 
@@ -230,16 +230,16 @@ def _labels(table: Any, name: str | None) -> list[Any]:
     labels: list[Any] = [None] * table.num_rows
     if name is None:
         return labels
-    there = np.flatnonzero(pc.is_valid(table[name]).to_numpy())
-    if len(there):
+    labeled = np.flatnonzero(pc.is_valid(table[name]).to_numpy())
+    if len(labeled):
         values = as_labels(table[name].drop_null(), name)
-        for row, label in zip(there.tolist(), values.tolist(), strict=True):
+        for row, label in zip(labeled.tolist(), values.tolist(), strict=True):
             labels[row] = label
     return labels
 
 
 def _without_proba(table: Any, columns: list[str], labels: list[Any]) -> NDArray[np.bool_]:
-    """Tell rows that hold an outcome alone: a label, and none of the probabilities."""
+    """Return a mask of rows with a label but no probability."""
     empty = np.array([label is not None for label in labels])
     for name in columns:
         empty &= pc.is_null(table[name]).to_numpy()

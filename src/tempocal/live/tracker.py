@@ -455,7 +455,8 @@ def _updatable_copy(calibrator: Any) -> Any:
         )
     if getattr(calibrator, "time_column", None) is not None:
         raise InputError(
-            "calibrator has a time_column, but a tracker is told the time: set it to None"
+            "calibrator has a time_column, but a tracker takes the time of each prediction: set it "
+            "to None"
         )
     own = deepcopy(calibrator)
     own._online_state = mark_for_saving(require_online_state(own._online_state))

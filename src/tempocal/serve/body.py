@@ -55,7 +55,7 @@ def too_slow(seconds: float) -> RefusedError:
     return RefusedError(
         408,
         "timeout",
-        f"the request had not come in as a whole after {seconds:g} seconds",
+        f"the request was not complete after {seconds:g} seconds",
         headers={"Connection": "close"},
     )
 

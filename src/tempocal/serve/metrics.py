@@ -56,7 +56,7 @@ class Metrics:
             _sample("tempocal_connections_total", self.connections),
             *_metadata("rows_scored_total", "counter", "Rows scored."),
             _sample("tempocal_rows_scored_total", self.rows),
-            *_metadata("reloads_total", "counter", "New model files, taken up or refused."),
+            *_metadata("reloads_total", "counter", "New model files, loaded or refused."),
             *reloads,
             *_metadata("model_info", "gauge", "The model that answers."),
             _sample("tempocal_model_info", 1, **labels),

@@ -29,7 +29,7 @@ _TIMES: dict[str, dict[str, Any]] = {
 _REFUSALS = {
     400: "The body is not JSON.",
     401: "The token is missing or another one.",
-    408: "The request did not come in as a whole in time.",
+    408: "The request was not complete in time.",
     413: "The body is too large.",
     415: "The body does not say that it is plain JSON.",
     422: "A row is not as the model needs it, or there are too many rows.",

@@ -82,7 +82,7 @@ class ModelReloader:
 
     def _failed(self, error: Exception) -> None:
         self._metrics.reloads["failed"] += 1
-        _log.error("%s; model %s goes on answering", self._describe(error), self.model.id)
+        _log.error("%s; model %s stays in use", self._describe(error), self.model.id)
 
     def _describe(self, error: Exception) -> str:
         if isinstance(error, ModelFileError):
@@ -117,9 +117,9 @@ class ModelReloader:
 def _change(old: ServedModel, new: ServedModel) -> str:
     if new.id == old.id:
         return f"model {new.id} was read again: it is the same"
-    change = f"model {new.id} ({new.scorer.name}) answers in place of {old.id}"
+    change = f"model {new.id} ({new.scorer.name}) replaces {old.id}"
     if new.input_text() != old.input_text():
         return f"{change}; it takes {new.input_text()}, the one before took {old.input_text()}"
     if new.scorer.classes != old.scorer.classes:
-        return f"{change}; its classes are others than before"
+        return f"{change}; its classes differ"
     return change
