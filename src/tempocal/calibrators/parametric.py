@@ -68,8 +68,8 @@ class LinearModel:
         From coefficients to the numbers of the map.
     moment, max_newton
         As for `Problem`.
-    standard : Standard or None
-        The coordinates of the coefficients, where logits are not of ordinary size.
+    standardization : Standardization or None
+        Centers and scale of the features, if the logits are not of ordinary size.
     """
 
     rows: Callable[[Codes | None, int], Rows]
@@ -141,16 +141,16 @@ class Family:
         How strengths are taken from the data where nothing changes along time.
     loss_is_nll : bool
         Whether the loss of the rows is the negative log likelihood of the map.
-    tidy : callable
-        Of coefficients that make the same map, along the last axis, the ones to show. It is told
-        whether shrinkage is 0, where more of them do.
+    canonicalize : callable
+        Of all coefficients of the same map, along the last axis, return the ones to show. The
+        second argument is whether shrinkage is 0, where more coefficients give the same map.
     """
 
     models: tuple[LinearModel, ...]
     form: Form
     choose: Literal["evidence", "folds"] = "evidence"
     loss_is_nll: bool = False
-    tidy: Callable[[Array, bool], Array] = lambda theta, plain: theta
+    canonicalize: Callable[[Array, bool], Array] = lambda theta, plain: theta
 
 
 class ParametricCalibrator(Calibrator, registered=False):
@@ -319,7 +319,7 @@ def _made(
     losses: tuple[float | None, float | None] = (None, None),
 ) -> FitResult:
     """Make the map of fitted coefficients, and what is to be told and to be remembered of them."""
-    thetas = [family.tidy(one.solution.theta, one.strengths[0] == 0.0) for one in fits]
+    thetas = [family.canonicalize(one.solution.theta, one.strengths[0] == 0.0) for one in fits]
     numbers = [model.numbers(theta) for model, theta in zip(family.models, thetas, strict=True)]
     fitted = family.form.to_map(numbers)
     effects = [one.design_effect for one in fits if one.design_effect is not None]

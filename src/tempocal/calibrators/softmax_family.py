@@ -48,7 +48,7 @@ def diagonal_family(data: FitData, shrinkage: Any) -> Family:
         (model.standardized(standardization),),
         form=DIAGONAL,
         loss_is_nll=True,
-        tidy=_center_biases,
+        canonicalize=_center_biases,
     )
 
 
@@ -92,7 +92,7 @@ def full_family(
         choose="folds",
         # Log-probabilities are clipped from below, so the two losses differ.
         loss_is_nll=not of_log_proba,
-        tidy=_center_columns,
+        canonicalize=_center_columns,
     )
 
 

@@ -46,7 +46,7 @@ class CurveFit:
     result: RegularizedFit
     log_rates: tuple[float, ...]
     fixed_strengths: FixedStrengths
-    tidy: Callable[[Array, bool], Array]
+    canonicalize: Callable[[Array, bool], Array]
 
     @cached
     def basis(self) -> Basis:
@@ -58,7 +58,7 @@ class CurveFit:
         """Coefficients of the map's parameters: (basis functions, parameters)."""
         theta = self.result.solution.theta.reshape(-1, len(self.model.identity))
         unpenalized = self.result.strengths[0] == 0.0
-        return self.model.numbers(self.tidy(theta, unpenalized))
+        return self.model.numbers(self.canonicalize(theta, unpenalized))
 
     def shape_at(self, log_rates: Sequence[float]) -> Shape:
         """Return the basis and its penalties at these rates."""
@@ -106,7 +106,7 @@ def update_models(
                 result,
                 previous.log_rates,
                 previous.fixed_strengths,
-                family.tidy,
+                family.canonicalize,
             )
         )
     return models
@@ -149,7 +149,13 @@ def _fit(
         profiled, problem = ProfileFit((), result), first
     check_solution(problem, profiled.result, shrinkage, track.grid.times)
     return CurveFit(
-        model, track, problem, profiled.result, profiled.log_rates, fixed_strengths, family.tidy
+        model,
+        track,
+        problem,
+        profiled.result,
+        profiled.log_rates,
+        fixed_strengths,
+        family.canonicalize,
     )
 
 
@@ -167,7 +173,7 @@ def _refit(model: LinearModel, track: Track, previous: CurveFit) -> CurveFit:
             result,
             previous.log_rates,
             previous.fixed_strengths,
-            previous.tidy,
+            previous.canonicalize,
         )
 
     def at_rates(log_rates: Rates) -> Problem:
@@ -186,7 +192,7 @@ def _refit(model: LinearModel, track: Track, previous: CurveFit) -> CurveFit:
             result,
             profile.log_rates,
             previous.fixed_strengths,
-            previous.tidy,
+            previous.canonicalize,
         )
     problem = at_rates(())
     # No warm start: a step without rows must not keep its earlier value.
@@ -212,7 +218,7 @@ def _fit_constant(
     """Fit as the calibrator would without time."""
     problem, result, fixed_strengths = fit_alone(model, family, shrinkage, data)
     return CurveFit(
-        model, track, problem, result, (1.0,) * track.n_rates, fixed_strengths, family.tidy
+        model, track, problem, result, (1.0,) * track.n_rates, fixed_strengths, family.canonicalize
     )
 
 
