@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tempocal as tc
-from tempocal.rows import LINE, LabelledLogits, Sigmoid
+from tempocal.rows import LINE, LabeledLogits, Sigmoid
 from tempocal.tables.cell_counts import Bins, CellCounts, bins_for, count_cells
 from tempocal.tables.column_roles import ColumnRoles
 from tempocal.tables.labeled_table import read_labeled_table
@@ -41,8 +41,8 @@ def test_sums_over_points_are_nearly_those_over_rows():
     cells = count_cells(labeled, frame, (), bins_for(labeled, 1), moments=4)
     log_odds, weights = cells.two_points()
     theta = np.array([[0.7, 0.2]])
-    many = Sigmoid(LINE).stored(LabelledLogits(m.logits, m.label, 2)).sums(theta)
-    points = LabelledLogits(log_odds.ravel(), np.repeat(cells.labels, 2), 2)
+    many = Sigmoid(LINE).stored(LabeledLogits(m.logits, m.label, 2)).sums(theta)
+    points = LabeledLogits(log_odds.ravel(), np.repeat(cells.labels, 2), 2)
     few = Sigmoid(LINE).stored(points, weights=weights.ravel()).sums(theta)
     np.testing.assert_allclose(few.loss, many.loss, rtol=1e-9)
     np.testing.assert_allclose(few.hessian, many.hessian, rtol=1e-9)

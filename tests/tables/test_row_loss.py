@@ -5,7 +5,7 @@ import pytest
 
 from tempocal.formula import evaluate
 from tempocal.formula.nodes import Column, Number
-from tempocal.rows import LINE, ODDS, LabelledLogits, ScaledSoftmax, Sigmoid, Softmax
+from tempocal.rows import LINE, ODDS, LabeledLogits, ScaledSoftmax, Sigmoid, Softmax
 from tempocal.tables.row_loss import pairs, terms_of
 
 BETA = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -34,7 +34,7 @@ def test_terms_add_up_to_the_sums_of_rows(predictor, columns, size):
     terms = terms_of(
         predictor, tuple(Column(f"z{k}") for k in range(columns)), [Number(a) for a in theta]
     )
-    scores = LabelledLogits(z[:, 0] if columns == 1 else z, labels, n_classes)
+    scores = LabeledLogits(z[:, 0] if columns == 1 else z, labels, n_classes)
     sums = predictor.stored(scores).sums(theta[None])
 
     def total(term):

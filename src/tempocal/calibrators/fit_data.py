@@ -21,7 +21,7 @@ from tempocal.lazy import cached
 from tempocal.links import Array, Floats, log_features, nll_from_logits, one_column
 from tempocal.maps import BinaryMap, FittedMap
 from tempocal.nonparametric import OrderedRows, losses_before_and_after
-from tempocal.rows import LabelledLogits, LinearPredictor, Rows
+from tempocal.rows import LabeledLogits, LinearPredictor, Rows
 from tempocal.solve import fold_codes
 
 # Rows per block in passes over all rows.
@@ -94,9 +94,9 @@ class FitData:
         return total if self.earlier_class_weights is None else total + self.earlier_class_weights
 
     @cached
-    def labeled_logits(self) -> LabelledLogits:
+    def labeled_logits(self) -> LabeledLogits:
         """Logits and labels; log-odds are computed on first use."""
-        return LabelledLogits(self.raw_logits, self.labels, self.n_classes)
+        return LabeledLogits(self.raw_logits, self.labels, self.n_classes)
 
     @property
     def total_weight(self) -> float:

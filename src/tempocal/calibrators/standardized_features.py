@@ -14,7 +14,7 @@ from tempocal.calibrators.standardization import (
     standardize_without_bias,
 )
 from tempocal.links import Array, log_features
-from tempocal.rows import LabelledLogits, ScaledSoftmax, Sigmoid, Softmax
+from tempocal.rows import LabeledLogits, ScaledSoftmax, Sigmoid, Softmax
 
 # Rows of the sample on which to check first whether logits are ordinary.
 SAMPLE_SIZE = 2**14
@@ -27,7 +27,7 @@ def standardized_sigmoid(
 ) -> tuple[Sigmoid, Standardization | None]:
     """Return the predictor on standardized features, and the standardization."""
 
-    def standardize(rows: LabelledLogits, weights: Array | None) -> Standardization | None:
+    def standardize(rows: LabeledLogits, weights: Array | None) -> Standardization | None:
         odds = rows.odds[predictor.of_class]
         if not biases.any():
             return standardize_without_bias(odds[None], weights, len(biases))
@@ -50,7 +50,7 @@ def standardized_sigmoid(
 def standardized_scaled_softmax(data: FitData) -> tuple[ScaledSoftmax, Standardization | None]:
     """Return the predictor on scaled logits, and the standardization."""
 
-    def standardize(rows: LabelledLogits, weights: Array | None) -> Standardization | None:
+    def standardize(rows: LabeledLogits, weights: Array | None) -> Standardization | None:
         centered = rows.logits - rows.logits.mean(axis=1, keepdims=True)
         return standardize_without_bias(centered.T, weights)
 
@@ -63,7 +63,7 @@ def standardized_softmax(
 ) -> tuple[Softmax, Standardization | None]:
     """Return the predictor on standardized features, and the standardization."""
 
-    def standardize(rows: LabelledLogits, weights: Array | None) -> Standardization | None:
+    def standardize(rows: LabeledLogits, weights: Array | None) -> Standardization | None:
         x = log_features(rows.logits) if predictor.of_log_proba else rows.logits
         return standardize_softmax(np.ascontiguousarray(x.T), weights, np.log(_rates(data)))
 
@@ -77,13 +77,13 @@ def standardized_softmax(
 
 
 def _standardize(
-    data: FitData, standardize: Callable[[LabelledLogits, Array | None], Standardization | None]
+    data: FitData, standardize: Callable[[LabeledLogits, Array | None], Standardization | None]
 ) -> Standardization | None:
     """Standardize by all rows, but only if a sample of them is not ordinary."""
     step = data.n_rows_in_memory // SAMPLE_SIZE
     if step > 1:
         every_nth = slice(None, None, step)
-        sample = LabelledLogits(data.raw_logits[every_nth], data.labels[every_nth], data.n_classes)
+        sample = LabeledLogits(data.raw_logits[every_nth], data.labels[every_nth], data.n_classes)
         if standardize(sample, None if data.weights is None else data.weights[every_nth]) is None:
             return None
     return standardize(data.labeled_logits, data.weights)

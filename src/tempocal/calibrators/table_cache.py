@@ -4,7 +4,7 @@ from typing import Any
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.rows import LabelledLogits, LinearPredictor
+from tempocal.rows import LabeledLogits, LinearPredictor
 from tempocal.rows.surrogate import Surrogate, SurrogateRows
 from tempocal.tables.cell_counts import CellCounts
 from tempocal.tables.exact_sums import TableExactSums
@@ -46,7 +46,7 @@ class TableCache:
         if predictor not in self._corrected_rows:
             finest_keys, parent = surrogate.finest_keys, self._parent
             exact_sums = TableExactSums(self._labeled, finest_keys, predictor, self._clusters)
-            logits = LabelledLogits(surrogate.logits, surrogate.labels, len(self._labeled.classes))
+            logits = LabeledLogits(surrogate.logits, surrogate.labels, len(self._labeled.classes))
             keyed = {
                 "weights": surrogate.weights,
                 "keys": surrogate.finest_key_of,

@@ -3,7 +3,7 @@
 from tempocal.rows.linear_predictors import (
     LINE,
     ODDS,
-    LabelledLogits,
+    LabeledLogits,
     LinearPredictor,
     OddsFunctions,
     ScaledSoftmax,
@@ -20,7 +20,7 @@ __all__ = [
     "ODDS",
     "BinaryRows",
     "Correction",
-    "LabelledLogits",
+    "LabeledLogits",
     "LinearPredictor",
     "OddsFunctions",
     "PerClassRows",

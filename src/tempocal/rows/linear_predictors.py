@@ -94,14 +94,14 @@ class Sigmoid:
         """How many coefficients a key has."""
         return len(self.features[0])
 
-    def stored(self, scores: "LabelledLogits", **common: Any) -> StoredRows:
+    def stored(self, scores: "LabeledLogits", **common: Any) -> StoredRows:
         """Make rows in memory."""
         targets = scores.targets(self.of_class)
         if (self.low, self.high) != (0.0, 1.0):
             targets = np.where(targets > 0, self.high, self.low)
         return BinaryRows(self.design(scores), targets, **common)
 
-    def design(self, scores: "LabelledLogits") -> Floats:
+    def design(self, scores: "LabeledLogits") -> Floats:
         """Return what each coefficient multiplies, of shape (coefficients, n)."""
         if self.features == ODDS and self.functions == STANDARD and scores.given.ndim == 1:
             return scores.given[None]
@@ -127,7 +127,7 @@ class ScaledSoftmax:
         """How many coefficients a key has."""
         return 1
 
-    def stored(self, scores: "LabelledLogits", **common: Any) -> StoredRows:
+    def stored(self, scores: "LabeledLogits", **common: Any) -> StoredRows:
         """Make rows in memory."""
         z = scores.given if self.scale == 1.0 else self.scale * scores.logits
         return SharedRows(z.T, scores.labels, **common)
@@ -162,7 +162,7 @@ class Softmax:
         """How many coefficients a key has."""
         return self.n_classes * (2 if self.diagonal else self.n_classes + 1)
 
-    def stored(self, scores: "LabelledLogits", **common: Any) -> StoredRows:
+    def stored(self, scores: "LabeledLogits", **common: Any) -> StoredRows:
         """Make rows in memory."""
         x = log_features(scores.logits) if self.of_log_proba else scores.given
         if self.centers:
@@ -173,7 +173,7 @@ class Softmax:
 LinearPredictor = Sigmoid | ScaledSoftmax | Softmax
 
 
-class LabelledLogits:
+class LabeledLogits:
     """Logits and labels of rows in memory, and their log-odds once they are asked for."""
 
     def __init__(self, given: Floats, labels: Codes, n_classes: int) -> None:

@@ -1,10 +1,10 @@
 """A sample of rows in memory that is a surrogate for all rows of a remote table.
 
 An exact pass over the table returns the loss, the gradient and the Hessian of all rows at one
-point, for each atom (the finest key that any fit asks for). The sample has about the same sums. The
-difference is added to it as a quadratic (see `Correction`), so that near the point of the last
-exact pass the error is of third order. A solver minimizes the surrogate and calls `refine` at the
-minimum; after one or two exact passes that minimum is the one of all rows.
+point, for each of the finest keys: every key of a fit is a union of them. The sample has about the
+same sums. The difference is added to it as a quadratic (see `Correction`), so that near the point
+of the last exact pass the error is of third order. A solver minimizes the surrogate and calls
+`refine` at the minimum; after one or two exact passes that minimum is the one of all rows.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from tempocal.links import Array
 from tempocal.rows.in_memory import StoredRows
 from tempocal.rows.sums import Correction, Sums
 
-# Root mean square error of the linear predictors of an atom below which the sums are exact enough.
+# Root mean square error of the linear predictors below which the sums are exact enough.
 TOLERANCE = 1e-11
 # The error expected at a distance is this many times what was measured.
 SAFETY_FACTOR = 10.0
@@ -35,28 +35,29 @@ RIDGE, TINY = 1e-9, 1e-300
 
 
 class ExactRows(Protocol):
-    """All rows, of which sums by atom can be computed at the cost of a pass."""
+    """All rows, of which sums by finest key can be computed at the cost of a pass."""
 
     @property
     def weights(self) -> Array:
-        """Total weight of each atom."""
+        """Total weight of each finest key."""
 
     def exact_sums(self, theta: Array) -> Sums:
-        """Return the sums over the rows of each atom, at coefficients (atoms, coefficients)."""
+        """Return the sums by finest key, at ``theta`` of shape (finest keys, coefficients)."""
 
     def exact_group_gradients(self, theta: Array) -> "GroupGradients":
-        """Return gradients summed over the rows of each group and atom."""
+        """Return gradients summed over the rows of each group and finest key."""
 
 
 class GroupGradients:
-    """Gradients by group: an entry for each pair of a group and an atom that has rows."""
+    """Gradients by group: an entry for each pair of a group and a finest key that has rows."""
 
-    def __init__(self, groups: Codes, atoms: Codes, gradients: Array, count: int) -> None:
-        self.groups, self.atoms, self.gradients, self.count = groups, atoms, gradients, count
+    def __init__(self, groups: Codes, finest_keys: Codes, gradients: Array, count: int) -> None:
+        self.groups, self.finest_keys = groups, finest_keys
+        self.gradients, self.count = gradients, count
 
-    def by_key(self, key_of_atom: Codes, n_keys: int) -> list[csr_array]:
-        """Sum over the atoms of each key: a matrix (groups, keys) for each coefficient."""
-        keys = key_of_atom[self.atoms]
+    def by_key(self, key_of_finest: Codes, n_keys: int) -> list[csr_array]:
+        """Sum over the finest keys of each key: a matrix (groups, keys) for each coefficient."""
+        keys = key_of_finest[self.finest_keys]
         kept = keys >= 0
         indices = (self.groups[kept], keys[kept])
         return [
@@ -71,7 +72,7 @@ class Surrogate:
     Parameters
     ----------
     sample : StoredRows
-        Rows in memory, keyed by atom.
+        Rows in memory, keyed by finest key.
     all_rows : ExactRows
         The rows that the sample represents.
     exact : bool
@@ -181,7 +182,7 @@ class Surrogate:
         return SAFETY_FACTOR * self._error_rate * (distance + HESSIAN_ERROR_WEIGHT) * distance
 
     def _norm(self, steps: Array, counted: NDArray[np.bool_]) -> float:
-        """Root mean square change of the linear predictors, in the atom where it is largest."""
+        """Largest root mean square change of the linear predictors of a finest key."""
         sums = self._exact_sums
         if sums is None:
             sums = self._sample.sums(self._center)
@@ -197,9 +198,9 @@ class SurrogateRows:
     Parameters
     ----------
     surrogate : Surrogate
-        The rows, by atom.
-    key_of_atom : ndarray of shape (atoms,)
-        Key of each atom; -1 for atoms that are left out.
+        The rows, by finest key.
+    key_of_finest : ndarray of shape (finest keys,)
+        Key of each finest key; -1 for those that are left out.
     n_keys : int
         Number of keys.
     refines : bool
@@ -210,12 +211,12 @@ class SurrogateRows:
     detects_separation = False
 
     def __init__(
-        self, surrogate: Surrogate, key_of_atom: Codes, n_keys: int, *, refines: bool = False
+        self, surrogate: Surrogate, key_of_finest: Codes, n_keys: int, *, refines: bool = False
     ) -> None:
-        self._surrogate, self._key_of_atom, self.n_keys = surrogate, key_of_atom, n_keys
+        self._surrogate, self._key_of_finest, self.n_keys = surrogate, key_of_finest, n_keys
         self._refines = refines
-        self._counted = key_of_atom >= 0
-        self._keys = key_of_atom[self._counted]
+        self._counted = key_of_finest >= 0
+        self._keys = key_of_finest[self._counted]
         self.n_coefficients = surrogate.n_coefficients
         weights = surrogate.weights[self._counted]
         self.key_weights = np.bincount(self._keys, weights, minlength=n_keys).astype(np.float64)
@@ -223,12 +224,12 @@ class SurrogateRows:
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
-        by_atom = self._surrogate.sums(self._at_atoms(theta), hessian=hessian)
+        by_finest_key = self._surrogate.sums(self._at_finest_keys(theta), hessian=hessian)
         total = Sums.zeros(self.n_keys, self.n_coefficients, hessian=hessian)
-        np.add.at(total.loss, self._keys, by_atom.loss[self._counted])
-        np.add.at(total.gradient, self._keys, by_atom.gradient[self._counted])
-        if total.hessian is not None and by_atom.hessian is not None:
-            np.add.at(total.hessian, self._keys, by_atom.hessian[self._counted])
+        np.add.at(total.loss, self._keys, by_finest_key.loss[self._counted])
+        np.add.at(total.gradient, self._keys, by_finest_key.gradient[self._counted])
+        if total.hessian is not None and by_finest_key.hessian is not None:
+            np.add.at(total.hessian, self._keys, by_finest_key.hessian[self._counted])
         return total
 
     def losses(self, theta: Array) -> Array:
@@ -237,7 +238,7 @@ class SurrogateRows:
 
     def refine(self, theta: Array) -> bool:
         """Make an exact pass at ``theta`` if needed; return whether the sums changed."""
-        return self._refines and self._surrogate.refine(self._at_atoms(theta), self._counted)
+        return self._refines and self._surrogate.refine(self._at_finest_keys(theta), self._counted)
 
     def approximate_optimum(self, identity: Array, penalty: Array, lower: Array) -> Array | None:
         """Return None: there is no fast method."""
@@ -254,12 +255,12 @@ class SurrogateRows:
 
     def group_gradients(self, theta: Array, codes: Codes, count: int) -> Iterator[list[csr_array]]:
         """Gradient summed over the rows of each group and key: (groups, keys) by coefficient."""
-        gradients = self._surrogate.group_gradients(self._at_atoms(theta), self._counted)
-        yield gradients.by_key(self._key_of_atom, self.n_keys)
+        gradients = self._surrogate.group_gradients(self._at_finest_keys(theta), self._counted)
+        yield gradients.by_key(self._key_of_finest, self.n_keys)
 
     def groups_by_key(self, codes: Codes, count: int) -> Array:
         """Count the groups that have rows under each key."""
-        table = self._surrogate.any_group_gradients.by_key(self._key_of_atom, self.n_keys)[0]
+        table = self._surrogate.any_group_gradients.by_key(self._key_of_finest, self.n_keys)[0]
         return np.asarray(np.diff(table.tocsc().indptr), dtype=np.float64)
 
     def subsample(self, size: int) -> Self:
@@ -270,13 +271,13 @@ class SurrogateRows:
         """Return None: there are no fewer rows than these."""
         return None
 
-    def _at_atoms(self, theta: Array) -> Array:
-        # The coefficients of atoms that are left out do not matter: those of the first key.
-        return theta[np.maximum(self._key_of_atom, 0)]
+    def _at_finest_keys(self, theta: Array) -> Array:
+        # The coefficients of finest keys that are left out do not matter: those of the first key.
+        return theta[np.maximum(self._key_of_finest, 0)]
 
 
 def _newton_step_norm(gradient: Array, sums: Sums, weights: Array) -> Array:
-    """Root mean square change of the linear predictors of each atom in a Newton step."""
+    """Root mean square change of the linear predictors of each finest key in a Newton step."""
     assert sums.hessian is not None
     size = np.einsum("app->a", sums.hessian) / gradient.shape[1]
     ridge = np.maximum(RIDGE * size, TINY)[:, None, None] * np.eye(gradient.shape[1])
