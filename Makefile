@@ -3,7 +3,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-numpy test-slow lint docs reproduce bench bench-limits bench-tables bench-exports load faults validate clean
+.PHONY: help demo test test-numpy test-slow lint docs structure reproduce bench bench-limits bench-tables bench-exports load faults validate clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -52,6 +52,9 @@ lint: $(VENV)/.development  ## style, types and the import contract
 
 docs: $(VENV)/.documentation  ## build the documentation
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+structure: $(VENV)/.runtime  ## names used twice, lines, and the files that typical calls enter
+	$(BIN)/python -m benchmarks.structure
 
 reproduce: $(VENV)/.experiments  ## run the experiments of the paper on the data in TEMPOCAL_DATA (hours; resumes after a kill)
 	$(BIN)/python -m experiments run

@@ -1,10 +1,14 @@
 """Sphinx settings: MyST pages and the docstrings, built without the network."""
 
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import tempocal
+
+sys.path.insert(0, str(Path(__file__).parent))
+from api_names import with_names
 
 
 def _torch_names() -> ModuleType:
@@ -81,8 +85,13 @@ pygments_style = "friendly"
 
 
 def setup(app: Any) -> None:
-    """Draw the dashes that napoleon leaves to smartquotes, which are off."""
+    """Fill in public names, and draw the dashes that napoleon leaves to smartquotes, now off."""
+    app.connect("source-read", _fill_in_names)
     app.connect("autodoc-process-docstring", _draw_dashes, priority=900)
+
+
+def _fill_in_names(_app: Any, _page: str, source: list[str]) -> None:
+    source[0] = with_names(source[0])
 
 
 def _draw_dashes(

@@ -6,7 +6,6 @@ import pytest
 from tempocal.export.compact import compact
 from tempocal.export.program import program
 from tempocal.formula import evaluate
-from tempocal.formula.evaluate import NumpyEngine
 from tempocal.formula.nodes import (
     AtMost,
     Below,
@@ -19,6 +18,7 @@ from tempocal.formula.nodes import (
     clamp,
     piecewise,
 )
+from tempocal.formula.numpy_engine import NumpyEngine
 
 T, X, Y = Column("t"), Column("x"), Column("y")
 KNOTS = [-1.0, 0.0, 0.5, 2.0]

@@ -20,8 +20,8 @@ from support.matches import rows
 from support.public_curves import with_every_curve
 from tempocal.errors import InputError
 from tempocal.formula import evaluate_all, in_stages
-from tempocal.formula.evaluate import NumpyEngine
 from tempocal.formula.interpret import choose
+from tempocal.formula.numpy_engine import NumpyEngine
 from tempocal.maps import Curves, Scale, StepBasis
 from tempocal.predictor import Predictor
 from tempocal.predictor.formula import formula_of

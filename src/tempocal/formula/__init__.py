@@ -1,8 +1,8 @@
 """Fitted models as formulas that know no engine: numbers, columns and a few operations."""
 
-from tempocal.formula.evaluate import evaluate, evaluate_all
 from tempocal.formula.interpret import Engine, choose, interpret
 from tempocal.formula.nodes import Expression
+from tempocal.formula.numpy_engine import evaluate, evaluate_all
 from tempocal.formula.stages import Staged, in_stages, written_size
 
 __all__ = [

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from tempocal.formula import links as symbolic
-from tempocal.formula.evaluate import evaluate_all
 from tempocal.formula.nodes import Expression, Number, clamp, numbers, piecewise, substitute, total
+from tempocal.formula.numpy_engine import evaluate_all
 from tempocal.links import Array, log_sigmoid
 from tempocal.maps.part import Part, require, require_coefficients
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.formula import links as symbolic
-from tempocal.formula.evaluate import evaluate_all
 from tempocal.formula.nodes import Column, Expression, Number, substitute
+from tempocal.formula.numpy_engine import evaluate_all
 from tempocal.formula.serialize import to_instructions
 from tempocal.inputs import Codes
 from tempocal.lazy import cached

@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from tempocal.errors import InputError
-from tempocal.formula.evaluate import evaluate_all
 from tempocal.formula.links import Expressions
 from tempocal.formula.nodes import Expression, clamp, substitute, total
+from tempocal.formula.numpy_engine import evaluate_all
 from tempocal.links import Array
 from tempocal.maps.bases.basis import Basis, Combination
 from tempocal.maps.part import require, require_time
