@@ -53,7 +53,7 @@ class FeatureCalibrator(ParametricCalibrator, registered=False):
         Penalty on the coefficients of features and on the bias, towards changing nothing: one
         strength for both or one each; see `TemperatureScaling`.
     inputs : {"logits", "proba"}, default="logits"
-        What the predictions are.
+        Whether the predictions are logits or probabilities.
     classes : array-like, default=None
         The class of each column, in order; needed where ``y`` lacks one.
     """

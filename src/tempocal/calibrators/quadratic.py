@@ -18,7 +18,7 @@ class QuadraticScaling(FeatureCalibrator):
         Penalty on the slope towards 1, on the curvature towards 0 (one strength for both) and on
         the bias towards 0; see `TemperatureScaling`.
     inputs : {"logits", "proba"}, default="logits"
-        What the predictions are.
+        Whether the predictions are logits or probabilities.
     classes : array-like, default=None
         The class of each column, in order; needed where ``y`` lacks one.
 
