@@ -2,7 +2,7 @@
 
 from benchmarks.structure import class_names_twice, file_stems_twice
 
-# A file name is used twice only for the same thing at two layers, or for a verb of the command line.
+# A file name is used twice only for the same thing at two layers, or for a verb of the CLI.
 TWO_LAYERS = {
     "apply",
     "base",

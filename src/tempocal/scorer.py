@@ -837,6 +837,8 @@ def _instruction(content: Any, index: int, column: str) -> _Instruction:
     name, *arguments = content
     signature, make = _INSTRUCTIONS[name]
     _require(len(arguments) == len(signature), "formulas")
+    if name == "Piecewise":
+        _require(len(arguments[2]) == len(arguments[1]) + 1, "formulas")
     return make(
         *(_argument(a, s, index, column) for a, s in zip(arguments, signature, strict=True))
     )
