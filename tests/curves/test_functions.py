@@ -50,11 +50,7 @@ class Given(extend.FunctionCurve):
             "too much": (passed, 1.5 - passed),
             "undefined": (extend.log(passed), 1.0 - extend.log(passed)),
             "none": (),
-            "three": (
-                passed * passed,
-                2.0 * passed * (1.0 - passed),
-                (1.0 - passed) * (1.0 - passed),
-            ),
+            "three": (passed * passed, 2.0 * passed * left, left * left),
             "one": (passed + 1.0 - passed,),
         }[self.which]
 
