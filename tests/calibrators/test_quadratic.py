@@ -7,11 +7,12 @@ from scipy.optimize import minimize
 import tempocal as tc
 from support.calibrators import simulate
 from tempocal import extend
+from tempocal.calibrators.quadratic import LARGE_ODDS
 
 
 def penalized_nll(theta, z, y, strength):
     eta = theta[0] * z + theta[1] * z * np.abs(z) + theta[2]
-    off = theta - [1.0, 0.0, 0.0]
+    off = (theta - [1.0, 0.0, 0.0]) * [1.0, LARGE_ODDS, 1.0]
     return np.sum(np.logaddexp(0.0, eta) - y * eta) + 0.5 * strength * off @ off
 
 

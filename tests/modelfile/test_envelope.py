@@ -136,14 +136,14 @@ def test_a_model_laid_out_anew_is_called_damaged(path, saved, change):
         read_document(path)
 
 
-@pytest.mark.parametrize("schema", [2, 10, 999_999_999])
+@pytest.mark.parametrize("schema", [3, 10, 999_999_999])
 def test_a_newer_schema_is_called_so(forge, schema):
-    with pytest.raises(NewerModelFileError, match=f"schema {schema}; this version knows up to 1"):
+    with pytest.raises(NewerModelFileError, match=f"schema {schema}; this version knows up to 2"):
         read_document(forge("{}", schema))
 
 
 def test_a_newer_file_is_known_by_its_first_two_lines_alone(path):
-    path.write_text('{\n  "format": "tempocal-model",\n  "schema": 2,\n  "whatever": []\n}\n')
+    path.write_text('{\n  "format": "tempocal-model",\n  "schema": 3,\n  "whatever": []\n}\n')
     with pytest.raises(NewerModelFileError, match="upgrade tempocal"):
         read_document(path)
 

@@ -33,12 +33,16 @@ class Feature:
         The coefficient that changes nothing, towards which it is shrunk.
     lower : float
         The least that the coefficient may be.
+    unit : float
+        How large the feature is where log-odds are large, for one that grows faster than they do:
+        the penalty is on the coefficient times this.
     """
 
     name: str
     value: Expression
     identity: float = 0.0
     lower: float = -np.inf
+    unit: float = 1.0
 
 
 class FeatureCalibrator(ParametricCalibrator, registered=False):
@@ -95,15 +99,17 @@ class FeatureCalibrator(ParametricCalibrator, registered=False):
     def _model(self, data: FitData, of_class: int, features: tuple[Feature, ...]) -> LinearModel:
         biases = np.arange(len(features)) == len(features) - 1
         functions = OddsFunctions.of(*(feature.value for feature in features))
-        each = tuple(map(tuple, np.eye(len(features)).tolist()))
+        units = np.array([feature.unit for feature in features])
+        each = tuple(map(tuple, np.diag(1.0 / units).tolist()))
         predictor, standardization = Sigmoid(each, of_class, functions=functions), None
         if check_shrinkage(self.shrinkage) is None:
             number = data.one_vs_rest_classes.index(of_class)
             predictor, standardization = standardized_sigmoid(data, predictor, biases, number)
         model = linear_model(
             data.rows_factory(predictor),
-            identity=[feature.identity for feature in features],
+            identity=units * [feature.identity for feature in features],
             biases=biases,
-            lower=[feature.lower for feature in features],
+            lower=units * [feature.lower for feature in features],
+            readout=np.diag(1.0 / units),
         )
         return model.standardized(standardization)

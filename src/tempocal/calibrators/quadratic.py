@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from tempocal.calibrators.features import Feature, FeatureCalibrator
 from tempocal.formula.nodes import Expression, absolute
 
+# Here the curvature moves log-odds by as much as the slope, at the same penalty.
+LARGE_ODDS = 6.0
+
 
 class QuadraticScaling(FeatureCalibrator):
     """Calibrated log-odds ``slope * z + curvature * z * |z| + bias``; monotone.
@@ -15,8 +18,8 @@ class QuadraticScaling(FeatureCalibrator):
     Parameters
     ----------
     shrinkage : "auto", float or pair of floats, default="auto"
-        Penalty on the slope towards 1, on the curvature towards 0 (one strength for both) and on
-        the bias towards 0; see `TemperatureScaling`.
+        Penalty on the slope towards 1, on six times the curvature towards 0 (one strength for
+        both) and on the bias towards 0; see `TemperatureScaling`.
     inputs : {"logits", "proba"}, default="logits"
         Whether the predictions are logits or probabilities.
     classes : array-like, default=None
@@ -40,5 +43,5 @@ class QuadraticScaling(FeatureCalibrator):
         """Return the log-odds and their signed square."""
         return (
             Feature("slope", odds, identity=1.0, lower=0.0),
-            Feature("curvature", odds * absolute(odds), lower=0.0),
+            Feature("curvature", odds * absolute(odds), lower=0.0, unit=LARGE_ODDS),
         )
