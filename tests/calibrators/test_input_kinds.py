@@ -176,6 +176,7 @@ def test_what_is_predicted_must_look_like_what_was_fitted(kind, new, words):
 
 
 @every_kind
+@pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_row_is_predicted_alone_as_among_others(kind, n_classes):
     z, y = ROUNDED[n_classes].copy(), LABELS[n_classes]

@@ -6,7 +6,7 @@ from tempocal.calibrators.features import Feature, FeatureCalibrator
 from tempocal.formula.nodes import Expression, absolute
 
 # Here the curvature moves log-odds by as much as the slope, at the same penalty.
-LARGE_ODDS = 6.0
+LARGE_ODDS = 10.0
 
 
 class QuadraticScaling(FeatureCalibrator):
@@ -18,7 +18,7 @@ class QuadraticScaling(FeatureCalibrator):
     Parameters
     ----------
     shrinkage : "auto", float or pair of floats, default="auto"
-        Penalty on the slope towards 1, on six times the curvature towards 0 (one strength for
+        Penalty on the slope towards 1, on ten times the curvature towards 0 (one strength for
         both) and on the bias towards 0; see `TemperatureScaling`.
     inputs : {"logits", "proba"}, default="logits"
         Whether the predictions are logits or probabilities.
