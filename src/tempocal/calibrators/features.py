@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -99,17 +99,17 @@ class FeatureCalibrator(ParametricCalibrator, registered=False):
     def _model(self, data: FitData, of_class: int, features: tuple[Feature, ...]) -> LinearModel:
         biases = np.arange(len(features)) == len(features) - 1
         functions = OddsFunctions.of(*(feature.value for feature in features))
-        units = np.array([feature.unit for feature in features])
-        each = tuple(map(tuple, np.diag(1.0 / units).tolist()))
+        each = tuple(map(tuple, np.eye(len(features)).tolist()))
         predictor, standardization = Sigmoid(each, of_class, functions=functions), None
         if check_shrinkage(self.shrinkage) is None:
             number = data.one_vs_rest_classes.index(of_class)
             predictor, standardization = standardized_sigmoid(data, predictor, biases, number)
         model = linear_model(
             data.rows_factory(predictor),
-            identity=units * [feature.identity for feature in features],
+            identity=[feature.identity for feature in features],
             biases=biases,
-            lower=units * [feature.lower for feature in features],
-            readout=np.diag(1.0 / units),
+            lower=[feature.lower for feature in features],
         )
+        units = np.array([feature.unit for feature in features])
+        model = replace(model, slopes=model.slopes * units**2)
         return model.standardized(standardization)
