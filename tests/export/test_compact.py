@@ -32,7 +32,7 @@ ROWS = {
 class Looking(NumpyEngine):
     """NumPy with tables."""
 
-    def whole(self, value):
+    def integer(self, value):
         return value
 
     def look_up(self, values, place):

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from tempocal.curves.curve import Bulk, Track
-from tempocal.curves.grid import CELLS, Ends
+from tempocal.curves.grid import CELLS, TimeSpan
 from tempocal.kernels.min_max import min_max
 from tempocal.links import Array
 
@@ -26,14 +26,14 @@ ROUNDING = 1e-9
 # Rows on which most clocks show that none of their times is stray.
 SAMPLE = 2**14
 
-Lay = Callable[[Array, Array | None, Ends | None], Track]
+Lay = Callable[[Array, Array | None, TimeSpan | None], Track]
 
 
-def within_bulk(lay: Lay, times: Array, weights: Array | None, ends: Ends | None) -> Track:
+def within_bulk(lay: Lay, times: Array, weights: Array | None, span: TimeSpan | None) -> Track:
     """Lay a curve along all times but the stray ones; cells have been laid without these."""
-    bulk = None if ends is not None else find_bulk(times, weights)
+    bulk = None if span is not None else find_bulk(times, weights)
     if bulk is None:
-        return lay(times, weights, ends)
+        return lay(times, weights, span)
     return without_stray(lay, bulk, times, weights)
 
 
@@ -80,7 +80,7 @@ def _may_stray(times: Array) -> bool:
         return bool(last - first > STRAY_GAP * (high - low))
 
 
-def inner_range(some: Array) -> Ends:
+def inner_range(some: Array) -> TimeSpan:
     """First and last of nearly all times of a sample, of which the share of stray ones varies."""
     ordered = np.sort(some)
     cut = max(1, int(2.0 * STRAY_SHARE * len(some)))

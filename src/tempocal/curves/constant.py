@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tempocal.curves.curve import Curve, Shape, Track
-from tempocal.curves.grid import Ends, single
+from tempocal.curves.grid import TimeSpan, single
 from tempocal.links import Array
 from tempocal.maps import ConstantBasis
 
@@ -32,7 +32,7 @@ class Constant(Curve):
         """None has a key of its own."""
         return 0
 
-    def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
+    def track(self, times: Array, weights: Array | None, span: TimeSpan | None = None) -> Track:
         """Put all times under one key."""
         shape = Shape(ConstantBasis(), level=np.ones(1))
         return Track(single(times, weights), lambda rates: shape)

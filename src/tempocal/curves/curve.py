@@ -1,4 +1,4 @@
-"""What every curve can tell: where rows are summed, its basis, and its penalties."""
+"""What a curve is: the keys that rows are summed by, a basis of time, and penalties."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.curves.grid import CELLS, Ends, Grid
+from tempocal.curves.grid import CELLS, Grid, TimeSpan
 from tempocal.errors import InputError
 from tempocal.links import Array
 from tempocal.maps import Basis
@@ -20,7 +20,7 @@ Rates = Sequence[float | Array]
 
 @dataclass(frozen=True)
 class Shape:
-    """A basis, and how its coefficients are pulled.
+    """A basis and the penalties on its coefficients.
 
     For an array of rates, functions and ``level`` have a first axis for these.
 
@@ -29,9 +29,9 @@ class Shape:
     basis : Basis
         Functions of time.
     level : ndarray of shape (functions,) or (functions, functions)
-        Pull of the curve towards the identity, at strength 1: a matrix or its diagonal.
+        Penalty towards the identity, at strength 1: a matrix or its diagonal.
     smooth : tuple of ndarray of shape (functions, functions)
-        Pulls that make the curve even, each with a strength of its own.
+        Penalties that make the curve smooth, each with a strength of its own.
     separate : bool
         Whether each key of the grid has its own coefficient, and nothing ties it to the others.
     """
@@ -85,7 +85,7 @@ class Track:
     n_rates : int
         How many rates there are: what a curve is not linear in, and is searched for from outside.
     smoothness : tuple of float or None
-        Strengths asked for each of the smooth pulls; None for one from the data.
+        Strengths given for each of the smoothness penalties; None for one from the data.
     bulk : Bulk or None
         The range of the times that are fitted, where some were too far away.
     """
@@ -158,15 +158,15 @@ class Curve(ABC):
         return [field.name for field in fields(self)]  # type: ignore[arg-type]
 
     @abstractmethod
-    def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
+    def track(self, times: Array, weights: Array | None, span: TimeSpan | None = None) -> Track:
         """Lay the curve along some times.
 
-        Where these are the means of cells, ``ends`` are the first and the last time themselves.
+        Where these are the means of cells, ``span`` is the range of the times themselves.
         """
 
 
 def check_strength(value: object, name: str) -> float | None:
-    """Return a strength that was asked for, None for "auto"."""
+    """Return a strength that was given, None for "auto"."""
     if value == "auto":
         return None
     number = float(value) if isinstance(value, int | float) and value is not True else np.nan

@@ -6,7 +6,7 @@ import numpy as np
 
 from tempocal.curves.bulk import within_bulk
 from tempocal.curves.curve import Curve, Rates, Shape, Track
-from tempocal.curves.grid import Ends, fine
+from tempocal.curves.grid import TimeSpan, fine
 from tempocal.links import Array
 from tempocal.maps import Basis, ConstantBasis, ExponentialBases, ExponentialBasis
 
@@ -36,13 +36,13 @@ class ExponentialDecay(Curve):
         """Whether one time far away changes the curve at all others."""
         return True
 
-    def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
+    def track(self, times: Array, weights: Array | None, span: TimeSpan | None = None) -> Track:
         """Lay the curve along the times, but for a few that lie absurdly far away."""
-        return within_bulk(self._lay, times, weights, ends)
+        return within_bulk(self._lay, times, weights, span)
 
-    def _lay(self, times: Array, weights: Array | None, ends: Ends | None) -> Track:
+    def _lay(self, times: Array, weights: Array | None, span: TimeSpan | None) -> Track:
         """Put times on a fine grid."""
-        grid = fine(times, weights, ends=ends)
+        grid = fine(times, weights, span=span)
         first, last = float(grid.times[0]), float(grid.times[-1])
         if first == last:
             only = Shape(ConstantBasis(), level=np.ones(1))
@@ -52,9 +52,9 @@ class ExponentialDecay(Curve):
 
         def shape(rates: Rates) -> Shape:
             basis = _basis(rates[0] / (last - first), first)
-            ends = basis(both)
-            # The curve is pulled at its two ends; its limit may lie far beyond.
-            return Shape(basis, level=0.5 * ends.swapaxes(-1, -2) @ ends)
+            at_both = basis(both)
+            # The penalty is on the curve at both ends of the range; its limit may lie far beyond.
+            return Shape(basis, level=0.5 * at_both.swapaxes(-1, -2) @ at_both)
 
         return Track(grid, shape, n_rates=1)
 

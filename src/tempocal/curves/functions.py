@@ -12,7 +12,7 @@ import numpy as np
 
 from tempocal.curves.bulk import within_bulk
 from tempocal.curves.curve import Curve, Shape, Track
-from tempocal.curves.grid import Ends, Grid, fine
+from tempocal.curves.grid import Grid, TimeSpan, fine
 from tempocal.errors import InputError
 from tempocal.formula.nodes import Column, Expression
 from tempocal.links import Array
@@ -55,12 +55,12 @@ class FunctionCurve(Curve):
         """Whether one time far away changes the curve at all others."""
         return True
 
-    def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
+    def track(self, times: Array, weights: Array | None, span: TimeSpan | None = None) -> Track:
         """Lay the curve along the times, but for a few that lie absurdly far away."""
-        return within_bulk(self._lay, times, weights, ends)
+        return within_bulk(self._lay, times, weights, span)
 
-    def _lay(self, times: Array, weights: Array | None, ends: Ends | None) -> Track:
-        grid = fine(times, weights, ends=ends)
+    def _lay(self, times: Array, weights: Array | None, span: TimeSpan | None) -> Track:
+        grid = fine(times, weights, span=span)
         first, last = float(grid.times[0]), float(grid.times[-1])
         if first == last:
             only = Shape(ConstantBasis(), level=np.ones(1))

@@ -1,7 +1,7 @@
 """The times at which rows are summed: each distinct one, or cells of a fine grid.
 
 Continuous time has as many distinct values as rows. It is cut into `CELLS` cells that are narrow at
-the start and widen as time goes on, to a sixth of a percent of the range; a cell stands at the mean
+the start and widen as time goes on, to a sixth of a percent of the range; a cell has the mean
 time of its rows. Grids depend on the least and the greatest time and on counts, not on the order of
 the rows; and on square roots, which round alike wherever they are taken.
 """
@@ -18,12 +18,12 @@ from tempocal.kernels.key_counts import as_keys, count_keys, sum_by_key
 from tempocal.links import Array
 
 # First and last time.
-Ends = tuple[float, float]
+TimeSpan = tuple[float, float]
 # Up to this many distinct times each is a key of its own.
 CELLS = 2048
 # Cells widen with this root of time, and are narrow within this share of the range.
 NARROW = 1e-3
-# Whole numbers within this span are counted instead of sorted.
+# Integers within this span are counted instead of sorted.
 COUNTED_SPAN = 2**20
 SAMPLE = 10 * CELLS
 
@@ -46,7 +46,7 @@ class Grid:
 def single(times: Array, weights: Array | None) -> Grid:
     """Put all rows under one key, whatever their time."""
     keys: Codes = np.zeros(len(times), dtype=np.uint16)
-    # Added up as doubles: sums of many whole numbers are rounded as well.
+    # Added up as doubles: sums of many integers are rounded as well.
     mean = times.mean(axis=0, keepdims=True, dtype=np.float64)
     total = len(times) if weights is None else weights.sum()
     return Grid(keys, mean, np.array([total], dtype=np.float64))
@@ -61,31 +61,33 @@ def distinct(times: Array, weights: Array | None) -> Grid:
     return replace(_weighed(keys.astype(np.intp, copy=False), found, weights), is_exact=True)
 
 
-def fine(times: Array, weights: Array | None, cells: int = CELLS, ends: Ends | None = None) -> Grid:
+def fine(
+    times: Array, weights: Array | None, cells: int = CELLS, span: TimeSpan | None = None
+) -> Grid:
     """Distinct times where they are few, else cells.
 
-    Where times are the means of such cells already, ``ends`` are those of the times themselves.
+    Where times are the means of such cells already, ``span`` is the range of the times themselves.
     """
-    if ends is not None:
-        return in_cells(_cells_of(times, ends, cells), times, weights)
+    if span is not None:
+        return in_cells(_cells_of(times, span, cells), times, weights)
     grid = _of_whole(times, weights)
     # Most columns of continuous times show it within a few rows, without a sort of all of them.
     if grid is None and len(np.unique(times[:: max(1, len(times) // SAMPLE)])) <= cells:
         grid = distinct(times, weights)
     if grid is not None and grid.n_keys <= cells:
         return grid
-    ends = (float(times.min()), float(times.max()))
-    return in_cells(_cells_of(times, ends, cells), times, weights)
+    span = (float(times.min()), float(times.max()))
+    return in_cells(_cells_of(times, span, cells), times, weights)
 
 
-def _cells_of(times: Array, ends: Ends, cells: int) -> Codes:
+def _cells_of(times: Array, span: TimeSpan, cells: int) -> Codes:
     narrow = _fourth_root(np.float64(NARROW))
     width = _fourth_root(1.0 + NARROW) - narrow
 
     def codes_of(some: Array) -> Codes:
-        since = (some - ends[0]) / (ends[1] - ends[0])
-        place = (_fourth_root(since + NARROW) - narrow) / width
-        return np.asarray(np.clip((cells * place).astype(np.intp), 0, cells - 1))
+        since = (some - span[0]) / (span[1] - span[0])
+        position = (_fourth_root(since + NARROW) - narrow) / width
+        return np.asarray(np.clip((cells * position).astype(np.intp), 0, cells - 1))
 
     return codes_in_blocks(codes_of, times, cells)
 
@@ -119,8 +121,8 @@ def pairs(one: Grid, other: Grid, weights: Array | None) -> Grid:
 
 
 def equal_mass_edges(grid: Grid, bins: int) -> Array:
-    """Inner edges of stretches of about the same weight; a step lies in one stretch, whole."""
-    # There are no more stretches than times, however many are asked for: a number that a double and
+    """Inner edges of bins of about the same weight; a step lies in one bin."""
+    # There are no more bins than times, however many are requested: a number that a double and
     # an index hold parts all of them.
     bins = min(bins, 2**53)
     middle = np.cumsum(grid.weights) - 0.5 * grid.weights
@@ -130,14 +132,14 @@ def equal_mass_edges(grid: Grid, bins: int) -> Array:
 
 
 def _of_whole(times: Array, weights: Array | None) -> Grid | None:
-    """Give each of some whole numbers a key; None if they are not, or lie far apart."""
-    whole = integer_codes(times, COUNTED_SPAN)
-    if whole is None:
+    """Give each of some integers a key; None if they are not, or lie far apart."""
+    integers = integer_codes(times, COUNTED_SPAN)
+    if integers is None:
         return None
-    counts = count_keys(whole.codes, whole.span)[0].sum(axis=0)
-    found, keys = _present(whole.codes, counts > 0)
+    counts = count_keys(integers.codes, integers.span)[0].sum(axis=0)
+    found, keys = _present(integers.codes, counts > 0)
     totals = counts[found] if weights is None else _sum(keys, len(found), weights)
-    times = (found + whole.low).astype(np.float64)
+    times = (found + integers.low).astype(np.float64)
     return Grid(keys, times, totals.astype(np.float64), is_exact=True)
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from tempocal.curves.curve import Curve, Shape, Track
-from tempocal.curves.grid import Ends, Grid, distinct, equal_mass_edges, in_cells
+from tempocal.curves.grid import Grid, TimeSpan, distinct, equal_mass_edges, in_cells
 from tempocal.errors import InputError
 from tempocal.inputs import check_choice, check_positive_int
 from tempocal.kernels.codes import renumbered
@@ -15,13 +15,13 @@ from tempocal.maps import BinBasis, StepBasis
 
 # With more steps than this time is continuous, and most steps would have one row.
 MOST_STEPS = 2**16
-# Of a table with more distinct times than this, stretches are not made.
+# Of a table with more distinct times than this, no bins are made.
 MOST_BINNED_STEPS = 2**20
 
 
 @dataclass(frozen=True)
 class PerStep(Curve):
-    """A model of its own for each distinct step, or for each of some stretches of time.
+    """A model of its own for each distinct step, or for each of some bins of time.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class PerStep(Curve):
         What a step is given that the fit has not seen: the nearest step's model, of two as near the
         earlier one's; a line between the coefficients of its neighbors; or an error.
     bins : int, default=None
-        Cut time into this many stretches of about as many rows each, instead of steps.
+        Cut time into this many bins of about as many rows each, instead of steps.
 
     Examples
     --------
@@ -58,8 +58,8 @@ class PerStep(Curve):
         """Whether times can be put into cells: steps are what they are."""
         return False
 
-    def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
-        """Give each step, or each stretch, a key."""
+    def track(self, times: Array, weights: Array | None, span: TimeSpan | None = None) -> Track:
+        """Give each step, or each bin, a key."""
         least = check_positive_int(self.min_rows, "min_rows")
         check_choice(self.unseen, "unseen", ("nearest", "interpolate", "error"))
         grid = distinct(times, weights)

@@ -7,7 +7,7 @@ import numpy as np
 
 from tempocal.curves.bulk import within_bulk
 from tempocal.curves.curve import Curve, Shape, Track, check_strength
-from tempocal.curves.grid import Ends, fine
+from tempocal.curves.grid import TimeSpan, fine
 from tempocal.links import Array
 from tempocal.maps import StepBasis
 
@@ -17,12 +17,12 @@ MOST_STEPS = 128
 
 @dataclass(frozen=True)
 class RandomWalk(Curve):
-    """A value for each step; neighbors are pulled together, and all towards doing nothing.
+    """A value for each step; penalties tie neighbors together, and all to doing nothing.
 
     Parameters
     ----------
     smoothness : "auto" or float, default="auto"
-        How strongly neighbors are pulled together: at strength s, the values of two steps differ by
+        How strongly neighbors are tied together: at strength s, the values of two steps differ by
         a standard deviation of ``sqrt(share / s)`` a priori, ``share`` being the share of the range
         of time that lies between them. "auto" takes it from the data.
 
@@ -48,14 +48,14 @@ class RandomWalk(Curve):
         """Whether one time far away changes the curve at all others."""
         return True
 
-    def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
+    def track(self, times: Array, weights: Array | None, span: TimeSpan | None = None) -> Track:
         """Lay the curve along the times, but for a few that lie absurdly far away."""
-        return within_bulk(self._lay, times, weights, ends)
+        return within_bulk(self._lay, times, weights, span)
 
-    def _lay(self, times: Array, weights: Array | None, ends: Ends | None) -> Track:
+    def _lay(self, times: Array, weights: Array | None, span: TimeSpan | None) -> Track:
         """Give each step, or each cell, a key."""
         wanted = check_strength(self.smoothness, "smoothness")
-        grid = fine(times, weights, MOST_STEPS, ends)
+        grid = fine(times, weights, MOST_STEPS, span)
         basis, level = StepBasis(grid.times, "interpolate"), np.ones(grid.n_keys)
         if grid.n_keys == 1:
             return Track(grid, lambda rates: Shape(basis, level))

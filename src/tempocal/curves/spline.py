@@ -7,7 +7,7 @@ import numpy as np
 
 from tempocal.curves.bulk import within_bulk
 from tempocal.curves.curve import Curve, Shape, Track, check_strength
-from tempocal.curves.grid import Ends, Grid, fine
+from tempocal.curves.grid import Grid, TimeSpan, fine
 from tempocal.inputs import check_choice, check_positive_int
 from tempocal.links import Array
 from tempocal.maps import ConstantBasis, SplineBasis
@@ -30,7 +30,7 @@ class Spline(Curve):
         the curve can turn faster at the start, where most curves do. The unit is an eighth of the
         median time since the first.
     smoothness : "auto" or float, default="auto"
-        Strength of the pull towards a straight line in the clock; "auto" takes it from the data.
+        Strength of the penalty towards a straight line in the clock; "auto" takes it from the data.
 
     Examples
     --------
@@ -51,16 +51,16 @@ class Spline(Curve):
         """Whether one time far away changes the curve at all others."""
         return True
 
-    def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
+    def track(self, times: Array, weights: Array | None, span: TimeSpan | None = None) -> Track:
         """Lay the curve along the times, but for a few that lie absurdly far away."""
-        return within_bulk(self._lay, times, weights, ends)
+        return within_bulk(self._lay, times, weights, span)
 
-    def _lay(self, times: Array, weights: Array | None, ends: Ends | None) -> Track:
+    def _lay(self, times: Array, weights: Array | None, span: TimeSpan | None) -> Track:
         """Put times on a fine grid and knots on the clock."""
         intervals = check_positive_int(self.intervals, "intervals")
         check_choice(self.clock, "clock", ("log", "time"))
         wanted = check_strength(self.smoothness, "smoothness")
-        grid = fine(times, weights, ends=ends)
+        grid = fine(times, weights, span=span)
         first, last = float(grid.times[0]), float(grid.times[-1])
         if first == last:
             only = Shape(ConstantBasis(), level=np.ones(1))

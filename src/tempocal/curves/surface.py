@@ -6,7 +6,7 @@ import numpy as np
 
 from tempocal.curves.bulk import find_bulk, without_stray
 from tempocal.curves.curve import Bulk, Curve, Rates, Shape, Track
-from tempocal.curves.grid import Ends, fine, pairs
+from tempocal.curves.grid import TimeSpan, fine, pairs
 from tempocal.errors import InputError
 from tempocal.links import Array
 from tempocal.maps import ProductBasis
@@ -47,7 +47,7 @@ class Surface(Curve):
         """How many columns ``time`` has."""
         return 2
 
-    def track(self, times: Array, weights: Array | None, ends: Ends | None = None) -> Track:
+    def track(self, times: Array, weights: Array | None, span: TimeSpan | None = None) -> Track:
         """Lay each curve along its clock and pair their keys."""
         for curve, name in ((self.curve_a, "curve_a"), (self.curve_b, "curve_b")):
             if not isinstance(curve, Curve) or curve.n_clocks != 1:

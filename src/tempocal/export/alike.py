@@ -37,9 +37,11 @@ def in_line(pieces: Sequence[Node]) -> list[Node]:
     if kind is not None:
         # x - y is no difference like (x - y) - 3, but (x - y) - 0.
         inner = {child for piece in pieces if isinstance(piece, kind) for child in children(piece)}
-        whole = [piece for piece in pieces if isinstance(piece, kind) and piece not in inner]
-        example = whole[0] if whole else None
-        complete = set(whole)
+        complete_pieces = [
+            piece for piece in pieces if isinstance(piece, kind) and piece not in inner
+        ]
+        example = complete_pieces[0] if complete_pieces else None
+        complete = set(complete_pieces)
         pieces = [
             piece if piece in complete else _as_kind(kind, piece, example) for piece in pieces
         ]

@@ -1,4 +1,4 @@
-"""Two more nodes for formulas: a place among knots, and a number looked up by such places."""
+"""Two more nodes for formulas: an index among knots, and a number looked up by such indices."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ from tempocal.links import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Place(Expression):
-    """A whole number: ``searchsorted(knots, operand, side)``.
+class KnotIndex(Expression):
+    """An integer: ``searchsorted(knots, operand, side)``.
 
     Attributes
     ----------
@@ -18,24 +18,24 @@ class Place(Expression):
         In ascending order; infinity fills up rows that have fewer.
     side : {"left", "right"}
         As in NumPy.
-    rows : tuple of Place
+    rows : tuple of KnotIndex
         Which knots it is that count; empty where there is only one row of them.
     """
 
     operand: Expression
     knots: Array
     side: Side
-    rows: tuple["Place", ...] = ()
+    rows: tuple["KnotIndex", ...] = ()
 
     @property
     def size(self) -> int:
-        """How many places there can be, filled up to a power of 2."""
+        """How many indices there can be, filled up to a power of 2."""
         return 1 << int(self.knots.shape[-1]).bit_length()
 
 
 @dataclass(frozen=True, eq=False)
 class Table(Expression):
-    """A number at some places: ``values[places]``; the last counts on beyond the end."""
+    """A number at some indices: ``values[indices]``; the last counts on beyond the end."""
 
     values: Array
-    places: tuple[Place, ...]
+    indices: tuple[KnotIndex, ...]

@@ -43,7 +43,7 @@ def to_onnx(
         File to write as well, at once or not at all.
     dtype : {"float64", "float32"}, default="float64"
         Of the logits that go in and of the probabilities that come out. Times are double in either
-        case, and so is what is worked out in between.
+        case, and so is what is computed in between.
 
     Returns
     -------
@@ -95,10 +95,10 @@ def _onnx(model: Predictor, dtype: Dtype) -> onnx.ModelProto:
 
 def _columns(engine: "OnnxEngine", model: Predictor, dtype: Dtype) -> tuple[list[str], list[str]]:
     """Cut the inputs into columns of doubles, and name them."""
-    whole: str = model.inputs
+    inputs: str = model.inputs
     if dtype == "float32":
-        whole = engine.node("Cast", model.inputs, to=TensorProto.DOUBLE)
-    scores = [engine.column_of(whole, k) for k in range(model.columns)]
+        inputs = engine.node("Cast", model.inputs, to=TensorProto.DOUBLE)
+    scores = [engine.column_of(inputs, k) for k in range(model.columns)]
     clocks = len(model.time_kinds)
     return scores, [engine.column_of("time", k) for k in range(clocks)] if clocks > 1 else (
         ["time"] * clocks
@@ -158,7 +158,7 @@ class OnnxEngine:
 
     def column_of(self, tensor: str, k: int) -> str:
         """Return a column of a tensor of two dimensions."""
-        return self.node("Gather", tensor, self.whole(k), axis=1)
+        return self.node("Gather", tensor, self.integer(k), axis=1)
 
     def stack(self, columns: Sequence[str], output: str, kind: int) -> None:
         """Put columns side by side."""
@@ -174,22 +174,22 @@ class OnnxEngine:
         """Return a constant."""
         return self.constant(np.float64(value))
 
-    def whole(self, value: int) -> str:
-        """Return a whole number."""
+    def integer(self, value: int) -> str:
+        """Return an integer."""
         return self.constant(np.int64(value))
 
     def null(self) -> str:
         """Return NaN."""
         return self.number(np.nan)
 
-    def look_up(self, values: Array, place: str) -> str:
-        """Return ``values[place]``."""
-        return self.node("Gather", self.constant(values), place, axis=0)
+    def look_up(self, values: Array, index: str) -> str:
+        """Return ``values[index]``."""
+        return self.node("Gather", self.constant(values), index, axis=0)
 
     def clamp(self, operand: str, low: float, high: float) -> str:
         """Keep between two numbers."""
-        ends = [self.number(end) if np.isfinite(end) else "" for end in (low, high)]
-        return self.node("Clip", operand, *(ends if ends[1] else ends[:1]))
+        bounds = [self.number(bound) if np.isfinite(bound) else "" for bound in (low, high)]
+        return self.node("Clip", operand, *(bounds if bounds[1] else bounds[:1]))
 
     def largest(self, operands: Sequence[str]) -> str:
         """Return the largest."""

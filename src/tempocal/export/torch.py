@@ -20,7 +20,7 @@ from tempocal.export.torch_engine import graph_module
 class TorchCalibrator(torch.nn.Module):
     """A fitted calibrator as a layer: from logits and times to calibrated probabilities.
 
-    Everything is worked out in double precision and given back in that of the logits, so the fitted
+    Everything is computed in double precision and given back in that of the logits, so the fitted
     numbers, which are buffers, stay double under ``.half()`` and ``.to(dtype)``. They follow to any
     device that has doubles. Gradients flow through to the logits; the numbers are constants.
 

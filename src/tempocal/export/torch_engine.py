@@ -55,8 +55,8 @@ class TorchEngine:
 
     def column(self, name: str) -> fx.Node:
         """Return a column of the scores or of the times."""
-        whole = self._inputs["scores" if name.startswith("z") else "times"]
-        return self.call(torch.select, whole, -1, int(name[1:]))
+        inputs = self._inputs["scores" if name.startswith("z") else "times"]
+        return self.call(torch.select, inputs, -1, int(name[1:]))
 
     def number(self, value: float) -> fx.Node:
         """Return a constant."""
@@ -65,22 +65,22 @@ class TorchEngine:
             self._elements[k] = self.call(operator.getitem, self._unbound, k)
         return self._elements[k]
 
-    def whole(self, value: int) -> int:
-        """Return a whole number."""
+    def integer(self, value: int) -> int:
+        """Return an integer."""
         return value
 
     def null(self) -> fx.Node:
         """Return NaN."""
         return self.number(np.nan)
 
-    def look_up(self, values: Array, place: fx.Node) -> fx.Node:
-        """Return ``values[place]``."""
+    def look_up(self, values: Array, index: fx.Node) -> fx.Node:
+        """Return ``values[index]``."""
         key = values.tobytes()
         if key not in self._tables:
             name = f"table_{len(self._tables)}"
             self._root.register_buffer(name, torch.from_numpy(values.copy()))
             self._tables[key] = self.graph.get_attr(name)
-        return self.call(operator.getitem, self._tables[key], place)
+        return self.call(operator.getitem, self._tables[key], index)
 
     def clamp(self, operand: Any, low: float, high: float) -> Any:
         """Keep between two numbers; at an end half of the gradient passes, as ``|x|`` needs it."""

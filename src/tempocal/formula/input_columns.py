@@ -95,8 +95,8 @@ def _from_one_proba(p: Column) -> Readings:
 
 
 def _from_proba(columns: list[Column]) -> Readings:
-    whole = total(columns)
-    sums = within(whole - 1.0, -SUM_TOLERANCE, SUM_TOLERANCE)
+    row_sum = total(columns)
+    sums = within(row_sum - 1.0, -SUM_TOLERANCE, SUM_TOLERANCE)
     valid = Every((*(within(p, 0.0, 1.0) for p in columns), sums))
     return Readings(tuple(log(_clipped(p)) for p in columns), valid)
 

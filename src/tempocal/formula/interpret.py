@@ -1,6 +1,6 @@
 """From a formula to a program of some engine: what each node becomes there.
 
-An engine is a small class that says what each operation is; see `evaluate` for the one of NumPy.
+An engine is a small class that says what each operation is; see `numpy_engine`.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class Engine(Protocol):
         """Return a constant."""
 
     def null(self) -> Any:
-        """Return what stands for no number."""
+        """Return the missing value."""
 
     def add(self, left: Any, right: Any) -> Any:
         """Return ``left + right``."""
@@ -90,7 +90,7 @@ class Engine(Protocol):
 
 
 def interpret(node: Node, engine: Engine, known: dict[Node, Any]) -> Any:
-    """Return what a formula is in an engine; ``known`` has what was worked out, and grows."""
+    """Return what a formula is in an engine; ``known`` has the nodes computed so far, and grows."""
     if node not in known:
         known[node] = _interpret(node, engine, known)
     return known[node]

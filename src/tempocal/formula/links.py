@@ -27,7 +27,7 @@ from tempocal.links import SMALLEST_PROBABILITY
 LARGEST_EXPONENT = 700.0
 SMALLEST_DOUBLE = 2.0**-1022
 # Up to so many classes each probability is written out by itself, which makes short formulas; with
-# more the sum of exponentials is worked out once.
+# more the sum of exponentials is computed once.
 FEW_CLASSES = 8
 LOWEST_FEATURE = float(np.log(SMALLEST_PROBABILITY))
 
@@ -62,20 +62,20 @@ def softmax(logits: Expressions) -> Expressions:
         return tuple(_against_others(logits, k) for k in range(len(logits)))
     top = Largest(logits)
     shares = [exp(logit - top) for logit in logits]
-    whole = total(shares)
-    return tuple(share / whole for share in shares)
+    normalizer = total(shares)
+    return tuple(share / normalizer for share in shares)
 
 
 def log_softmax(logits: Expressions) -> Expressions:
     """Log-probability of each class."""
     top = Largest(logits)
     shifted = [logit - top for logit in logits]
-    whole = log(total(exp(each) for each in shifted))
-    return tuple(each - whole for each in shifted)
+    normalizer = log(total(exp(each) for each in shifted))
+    return tuple(each - normalizer for each in shifted)
 
 
 def log_features(logits: Expressions) -> Expressions:
-    """Log-probability of each class, none below that of the smallest that is told from 0."""
+    """Log-probability of each class, none below that of the smallest nonzero probability."""
     if len(logits) == 1:
         log_p: Expressions = (log_sigmoid(-logits[0]), log_sigmoid(logits[0]))
     else:
@@ -90,9 +90,9 @@ def log_odds(logits: Expressions) -> Expressions:
 
 def normalized(probabilities: Expressions, logits: Expressions) -> Expressions:
     """Divide by the sum; where that is zero, the softmax of the logits."""
-    whole = total(probabilities)
-    is_lost = AtMost(whole, Number(0.0))
-    divisor = Where(Below(Number(0.0), whole), whole, Number(1.0))
+    normalizer = total(probabilities)
+    is_lost = AtMost(normalizer, Number(0.0))
+    divisor = Where(Below(Number(0.0), normalizer), normalizer, Number(1.0))
     return tuple(
         Where(is_lost, kept, each / divisor)
         for kept, each in zip(softmax(logits), probabilities, strict=True)

@@ -1,10 +1,10 @@
 """What formulas are made of: numbers, named columns and a few operations on them.
 
 A node that is used twice is one object, not two alike: nodes are compared by identity, so that a
-formula is a graph, and who turns it into a program can work out each node once.
+formula is a graph, and an engine computes each node once.
 
 Every operation is defined for all numbers that can reach it. Exponents are clamped and arguments of
-logarithms are positive by construction, so that both sides of a `Where` can be worked out,
+logarithms are positive by construction, so that both sides of a `Where` can be computed,
 whichever is taken: engines do, and some of them raise on overflow.
 """
 

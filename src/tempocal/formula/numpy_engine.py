@@ -1,4 +1,4 @@
-"""Formulas worked out with NumPy: the plainest engine, and the one that others are measured by."""
+"""Formulas evaluated with NumPy: the reference for all other engines."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -46,20 +46,20 @@ class NumpyEngine:
         return value
 
     def null(self) -> Any:
-        """Return what stands for no number."""
+        """Return the missing value."""
         return np.nan
 
     def piecewise(
         self, operand: Any, knots: Sequence[float], pieces: Sequence[Any], side: Side
     ) -> Any:
         """Look the piece up, which is faster than to choose by halves."""
-        places = np.searchsorted(np.asarray(knots), operand, side=side)
+        index = np.searchsorted(np.asarray(knots), operand, side=side)
         if all(np.ndim(piece) == 0 for piece in pieces):
-            return np.asarray(pieces, dtype=np.float64)[places]
-        chosen = np.empty(np.shape(places))
-        for place in np.unique(places):
-            rows = places == place
-            chosen[rows] = np.broadcast_to(pieces[place], rows.shape)[rows]
+            return np.asarray(pieces, dtype=np.float64)[index]
+        chosen = np.empty(np.shape(index))
+        for piece in np.unique(index):
+            rows = index == piece
+            chosen[rows] = np.broadcast_to(pieces[piece], rows.shape)[rows]
         return chosen
 
     def clamp(self, operand: Any, low: float, high: float) -> Any:

@@ -1,4 +1,4 @@
-"""A formula cut into stages, so that what is used twice is worked out once.
+"""A formula cut into stages, so that what is used twice is computed once.
 
 Tables and SELECT statements can name a value only for those that come after: a column made in one
 stage can be used in the next. So a stage holds the shared parts that rest on earlier stages alone.
