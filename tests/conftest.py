@@ -8,8 +8,9 @@ from hypothesis.internal.conjecture import providers
 
 # Without it scikit-learn skips one of its checks.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
-# Tests run side by side: threads of matrix products would be in each other's way.
+# Tests run side by side: threads of matrix products and of torch would be in each other's way.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 from tempocal.kernels import native, thread_pool
@@ -40,6 +41,19 @@ def pytest_collection_modifyitems(items):
             if engine in used:
                 item.add_marker(pytest.mark.xdist_group(engine))
                 break
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give a file to one worker, so that its fixtures and cached fits are made once."""
+    from xdist.scheduler import LoadGroupScheduling  # noqa: PLC0415 - loaded where it is used
+
+    class ByFile(LoadGroupScheduling):
+        def _split_scope(self, nodeid):
+            group = super()._split_scope(nodeid)
+            return group.partition("::")[0] if group == nodeid else group
+
+    return ByFile(config, log) if config.getoption("dist") == "loadgroup" else None
 
 
 def _texts(callspec):

@@ -17,9 +17,9 @@ from tempocal.errors import InputError, TableError
 pytestmark = OTHERS_WARNINGS
 
 
-@pytest.fixture
-def wanted(tmp_path):
-    return answers(DOORS["arrays"](GOOD, tmp_path))
+@pytest.fixture(scope="module")
+def wanted():
+    return answers(DOORS["arrays"](GOOD, None))
 
 
 def close(model, wanted):

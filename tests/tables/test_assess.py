@@ -56,10 +56,14 @@ def assert_same(one, other, name=""):
         assert np.all(one == other), name
 
 
+# A hundred passes, of kinds that other tests try on every engine one by one. Spark takes seconds
+# for each, Ibis a good part of one.
+ALWAYS = ("pandas", "polars", "duckdb")
+
+
 @pytest.mark.parametrize(
     "table_of",
-    # Spark takes a second and more for each of a hundred passes.
-    [pytest.param(name, marks=pytest.mark.slow if name == "spark" else ()) for name in NAMES],
+    [pytest.param(name, marks=() if name in ALWAYS else pytest.mark.slow) for name in NAMES],
     indirect=True,
 )
 def test_every_engine_says_what_arrays_say(table_of, monkeypatch):

@@ -53,8 +53,9 @@ METRICS = {
     "one column": partial(brier, of="positive_class"),
     "overconfidence": overconfidence,
 }
-# Each query takes Spark seconds, so that it is asked only for what could be different there.
-SPARK_METRICS = ("ece", "nll")
+# Each query takes Spark seconds and Ibis, which is DuckDB here, a good part of one: they are given
+# one metric a test, by sums of squares or by bins, and the others give all of them.
+DEAR = {"spark", "ibis"}
 without_spark = pytest.mark.parametrize(
     "table_of", [name for name in NAMES if name != "spark"], indirect=True
 )
@@ -88,9 +89,10 @@ def assert_same(found, wanted, names=None, rtol=1e-9):
     assert found.n_groups == wanted.n_groups
 
 
+@without_spark
 def test_every_engine_gives_what_arrays_give(table_of):
     table = table_of(COLUMNS)
-    for name in SPARK_METRICS if table_of.engine == "spark" else METRICS:
+    for name in ("equal mass", "brier") if table_of.engine in DEAR else METRICS:
         found, wanted = from_table(METRICS[name], table), from_arrays(METRICS[name])
         if name == "equal mass":
             # A row next to an edge may lie on its other side.
@@ -102,7 +104,7 @@ def test_every_engine_gives_what_arrays_give(table_of):
 
 def test_weights_of_any_size(table_of):
     table = table_of(COLUMNS)
-    for metric in (ece,) if table_of.engine == "spark" else (ece, nll, classwise_ece):
+    for metric in (ece,) if table_of.engine in DEAR else (ece, nll, classwise_ece):
         found = from_table(metric, table, sample_weight="w")
         assert_same(found, from_arrays(metric, sample_weight=COLUMNS["w"]))
 
@@ -118,9 +120,7 @@ def test_several_classes_with_names(table_of):
     columns = {"y": label, "a": proba[:, 0], "b": proba[:, 1], "c": proba[:, 2]}
     table = table_of({**columns, "t": time, "g": group})
     names = ["won", "lost", "drawn"]
-    metrics = (
-        [ece] if table_of.engine == "spark" else [ece, classwise_ece, nll, brier, overconfidence]
-    )
+    metrics = [ece] if table_of.engine in DEAR else [ece, classwise_ece, nll, brier, overconfidence]
     for metric in metrics:
         found = from_table(metric, table, proba=["a", "b", "c"], classes=names)
         wanted = over_time(metric, label, proba, time, groups=group, classes=names, bins=3)
@@ -130,7 +130,7 @@ def test_several_classes_with_names(table_of):
 @without_spark
 def test_rows_on_their_own(table_of):
     table = table_of(COLUMNS)
-    for metric in (ece, nll, classwise_ece):
+    for metric in (ece,) if table_of.engine in DEAR else (ece, nll, classwise_ece):
         found, wanted = from_table(metric, table, groups=None), from_arrays(metric, groups=None)
         assert_same(found, wanted, ("time_from", "rows", "sequences", "value"))
         assert_same(found, wanted, ("upper", "floor"), rtol=0.15)
@@ -142,7 +142,7 @@ def test_rows_on_their_own(table_of):
 
 def test_all_rows_at_once(table_of):
     table = table_of(COLUMNS)
-    for metric in (nll,) if table_of.engine == "spark" else (ece, nll):
+    for metric in (nll,) if table_of.engine in DEAR else (ece, nll):
         found = with_interval_table(metric, table, label="y", proba="p", groups="g")
         wanted = with_interval(metric, COLUMNS["y"], COLUMNS["p"], groups=COLUMNS["g"])
         for name in ("lower", "upper", "floor"):
@@ -239,7 +239,7 @@ def test_confidences_on_the_edges_of_bins():
     }
     table, names = pl.DataFrame(columns), ("value", "upper", "floor")
     assert_same(from_table(overconfidence, table), from_arrays(overconfidence, columns))
-    for bins in (1, 3, 7, 10, 20, 49, 100):
+    for bins in (1, 7, 10, 49, 100):
         for metric in (partial(ece, bins=bins), partial(classwise_ece, bins=bins)):
             assert_same(from_table(metric, table), from_arrays(metric, columns), names)
         mass = partial(ece, bins=bins, binning="equal_mass", of="positive_class")
