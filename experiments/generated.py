@@ -16,7 +16,7 @@ from experiments.cache import code_of
 from experiments.inputs import Places
 from experiments.words import WIDTH
 
-WORDS, REVIEWS, MAPS = 400, 1200, 900
+WORDS, REVIEWS, MAPS = 400, 400, 300
 
 
 def make_places(folder: Path) -> Places:

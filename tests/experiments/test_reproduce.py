@@ -36,19 +36,31 @@ def workers_of(pid):
     return found
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """All experiments, undisturbed."""
-    folder = tmp_path_factory.mktemp("whole")
-    found = run("--quick", "--cache", folder / "cache", "--output", folder / "out")
+def undisturbed(folder, *options):
+    """Run experiments to their end."""
+    found = run(*options, "--quick", "--cache", folder / "cache", "--output", folder / "out")
     assert found.returncode == 0, found.stderr
     return folder / "out", found.stdout
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return undisturbed(tmp_path_factory.mktemp("whole"))
+
+
+def test_every_model_and_every_dataset(tmp_path):
+    names = ["imdb-gru", "imdb-encoder", "rounds", "amazon-dan"]
+    assert_complete(*undisturbed(tmp_path, *names, "--seeds", 1, "--workers", 1), "1 seed")
+
+
+@pytest.mark.slow
 def test_all_experiments(whole):
-    folder, said = whole
+    assert_complete(*whole, "2 seeds")
+
+
+def assert_complete(folder, said, seeds):
     assert "| Temporal temperature |" in said
-    assert "Made-up data in place of Large Movie Review, 2 seeds" in said
+    assert f"Made-up data in place of Large Movie Review, {seeds}" in said
     assert {path.stem for path in (folder / "figures").iterdir()} == {
         "raw-over-length",
         "exponentials",

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from experiments import scores
 from experiments.methods import ROUNDS, TEXT, calibrate
 from experiments.predictions import Predictions, read_predictions, write_predictions
 from experiments.scores import ERROR, score, stretches
@@ -57,13 +58,19 @@ def test_stretches_hold_about_as_many_rows():
 
 @pytest.mark.parametrize(("methods", "steps"), [(TEXT, False), (ROUNDS, True)])
 @pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
-def test_every_method_is_scored(methods, steps):
-    rows = predictions(rounds=steps)
+def test_every_method_is_scored(methods, steps, monkeypatch):
+    rows, calibrated = predictions(rounds=steps), {}
+
+    def kept(method, rows):
+        calibrated[method.name] = calibrate(method, rows)
+        return calibrated[method.name]
+
+    monkeypatch.setattr(scores, "calibrate", kept)
     found = score(rows, methods, steps=steps)
     assert list(found["methods"]) == [method.name for method in methods]
     test = rows.part(calibration=False)
     for method in methods:
-        _, logits = calibrate(method, rows)
+        _, logits = calibrated[method.name]
         proba = 1 / (1 + np.exp(-logits))
         one = found["methods"][method.name]
         expected = np.where(test.label == 1, proba, 1 - proba)
