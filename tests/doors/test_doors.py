@@ -26,7 +26,13 @@ ROLES = {
     "w": ("weight", "'w'"),
 }
 # Doors that differ from others in what they may overlook, not in what they answer.
-TWINS = {"duckdb on parquet", "polars on parquet", "command on large csv"}
+TWINS = {
+    "ibis",
+    "duckdb on parquet",
+    "polars on parquet",
+    "command on large parquet",
+    "command on large csv",
+}
 # What engines raise for values that no column of theirs can hold.
 UNBUILDABLE = (TypeError, OverflowError, ValueError)
 

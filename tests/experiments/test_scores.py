@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from experiments import scores
 from experiments.methods import ROUNDS, TEXT, calibrate
 from experiments.predictions import Predictions, read_predictions, write_predictions
 from experiments.scores import ERROR, score, stretches
+
+from experiments import scores
 
 
 def predictions(n=600, *, rounds=False):

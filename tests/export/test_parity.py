@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tempocal as tc
-from export.runs import EXPORTS, GRAPHS, assert_equal, run
+from export.runs import EXPORTS, assert_equal, run
 from formula.random_models import random_model, random_rows
 from support.calibrators import ALL, PARAMETRIC, at_fixed_shrinkage, simulate
 from support.examples import examples
@@ -34,12 +34,13 @@ CURVES = with_every_curve(
 )
 BINNED = [kind for kind in ALL if kind not in (*PARAMETRIC, tc.Identity)]
 SEEDS = st.integers(0, 2**32 - 1)
+SINGLE = ("onnx32", "torch32")
 
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.TempocalWarning")
 
 
 @pytest.mark.parametrize("export", EXPORTS)
-@examples(25)
+@examples(15)
 @given(seed=SEEDS)
 def test_any_model(export, seed):
     model = random_model(seed)
@@ -90,9 +91,16 @@ def test_every_calibrator(export, kind, n_classes, inputs):
     assert_equal(export, model, z, **slack(kind))
 
 
+# Single precision goes in and comes out of the same graph: with one calibrator.
 @pytest.mark.parametrize("curve", CURVES, ids=str)
-@pytest.mark.parametrize("kind", PARAMETRIC)
-@pytest.mark.parametrize("export", EXPORTS)
+@pytest.mark.parametrize(
+    ("export", "kind"),
+    [
+        (export, kind)
+        for export in EXPORTS
+        for kind in (PARAMETRIC if export not in SINGLE else [tc.PlattScaling])
+    ],
+)
 def test_every_curve(export, kind, curve):
     model, z, time = fitted_along(kind, curve, 2)
     assert_equal(export, model, with_extremes(z), 1.7 * time - 3.1)
@@ -106,8 +114,9 @@ def test_every_calibrator_of_three_classes_along_time(export, kind, curve):
     assert_equal(export, model, with_extremes(z), 1.7 * time - 3.1)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("curve", [tc.PerStep(), tc.PerStep(bins=3)], ids=str)
+@pytest.mark.parametrize(
+    ("curve", "n_classes"), [(tc.PerStep(), 2), (tc.PerStep(bins=3), 3)], ids=str
+)
 @pytest.mark.parametrize("kind", BINNED)
 @pytest.mark.parametrize("export", EXPORTS)
 def test_every_binned_calibrator_along_time(export, kind, curve, n_classes):
@@ -127,8 +136,8 @@ def test_small_and_large_probabilities_keep_their_digits(export):
 
 
 @pytest.mark.parametrize("n", [0, 1])
-@pytest.mark.parametrize("seed", [4, 2, 63])
-@pytest.mark.parametrize("export", GRAPHS)
+@pytest.mark.parametrize("seed", [63, 20, 2])
+@pytest.mark.parametrize("export", ["onnx64", "torch32"])
 def test_any_number_of_rows(export, seed, n):
     model = random_model(seed)
     z, time = random_rows(model, seed + 1)

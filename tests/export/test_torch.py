@@ -16,7 +16,8 @@ from tempocal.export import CalibratedModel, TorchCalibrator
 from tempocal.export.torch import exported, save_exported, to_torch
 
 DECAY = (tc.TemperatureScaling(shrinkage=1.0), tc.ExponentialDecay())
-SEEDS = [4, 2, 63]
+# A map for each step, a curve for each class, and one map of four classes.
+SEEDS = [63, 20, 2]
 
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.TempocalWarning")
 
@@ -66,7 +67,7 @@ def test_gradients_where_logits_are_zero(kind):
     assert near.grad[1] > 0.0
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(15))
 def test_no_row_has_a_gradient_that_is_no_number(seed):
     model = random_model(seed)
     z, time = rows_of(model, seed)

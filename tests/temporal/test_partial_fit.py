@@ -49,10 +49,10 @@ def nll(cal):
 
 
 @pytest.mark.parametrize(("calibrator", "curve"), PAIRS, ids=repr)
-def test_a_hundred_batches_are_as_good_as_a_refit(calibrator, curve):
+def test_forty_batches_are_as_good_as_a_refit(calibrator, curve):
     """At the strengths and the rate of the first call, which stay."""
     cal = tc.TemporalCalibrator(calibrator, curve)
-    updated = in_batches(cal, 100)
+    updated = in_batches(cal, 40, size=20)
     again = clone(cal).partial_fit(**part(MATCHES.sequence < 240))
     again.partial_fit(**part(MATCHES.sequence >= 240))
     assert updated.summary().n_groups == again.summary().n_groups == 1040

@@ -45,7 +45,7 @@ def write_report(
     --------
     >>> import pathlib, tempfile
     >>> import tempocal as tc
-    >>> m = tc.datasets.simulate_match(200)
+    >>> m = tc.datasets.simulate_match(60)
     >>> found = tc.assess(m.logits, m.label, time=m.time, sequence=m.sequence)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
     >>> tc.report.write_report(found, path, time_name="rounds played")
