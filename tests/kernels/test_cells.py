@@ -76,10 +76,10 @@ def test_float32_is_read_as_it_is():
     x = rng.normal(size=1001).astype(np.float32)
     targets, bounds = rng.random(1001) < 0.5, np.array([0, 1001])
     for loop, given in (
-        (native.linear_sums, lambda x, found: (x, targets, None, None, found)),
+        (native.linear_terms, lambda x, found: (x, targets, None, None, found)),
         (native.moments, lambda x, found: (x, None, bounds, np.array([4.0]), found, None, None)),
     ):
-        shape = (1, 1) if loop is native.linear_sums else (1, 16, 4)
+        shape = (1, 1) if loop is native.linear_terms else (1, 16, 4)
         found, wanted = np.zeros(shape), np.zeros(shape)
         loop(*given(x, found))
         loop(*given(x.astype(np.float64), wanted))
@@ -97,7 +97,7 @@ def test_linear_sums(weighted, dtype):
     wanted = np.bincount(keys, w * (0.5 - targets) * x, minlength=9)
     for parts in (1, 2, 7, 501):
         found = np.zeros((parts, 9))
-        native.linear_sums(x, targets, weights, keys, found)
+        native.linear_terms(x, targets, weights, keys, found)
         np.testing.assert_allclose(found.sum(axis=0), wanted, rtol=1e-12, atol=1e-13)
 
 
@@ -108,7 +108,7 @@ def test_linear_sums_of_one_key_and_labels(weighted, n):
     x, targets = rng.normal(size=n), rng.random(n) < 0.3
     weights = rng.exponential(size=n) if weighted else None
     found = np.zeros((3, 1))
-    native.linear_sums(x, targets, weights, None, found)
+    native.linear_terms(x, targets, weights, None, found)
     w = 1.0 if weights is None else weights
     np.testing.assert_allclose(found.sum(), np.sum(w * (0.5 - targets) * x), rtol=1e-12, atol=1e-13)
 
@@ -146,14 +146,14 @@ def test_linear_terms_of_integer_labels_are_those_of_booleans(loops, dtype, key_
     weights = rng.random(4003) if weighted else None
     for keys in (None, rng.integers(0, 5, 4003).astype(key_type)):
         found, wanted = np.zeros((2, 5)), np.zeros((2, 5))
-        loops.linear_sums(x, labels, weights, keys, found)
-        loops.linear_sums(x, labels.astype(bool), weights, keys, wanted)
+        loops.linear_terms(x, labels, weights, keys, found)
+        loops.linear_terms(x, labels.astype(bool), weights, keys, wanted)
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
 
 
 def test_keys_that_are_none_are_refused():
     with pytest.raises(ValueError, match="do not go together"):
-        native.linear_sums(
+        native.linear_terms(
             np.ones(3), np.array([0, 1, 1]), None, np.array([0, 1, 2]), np.zeros((1, 2))
         )
 
@@ -167,7 +167,7 @@ def test_linear_terms_are_summed_in_pieces(loops, dtype, bounds):
     x, labels = rng.normal(size=n).astype(dtype), rng.integers(0, 2, n)
     wanted = [((0.5 - labels[a:b]) * x[a:b].astype(np.float64)).sum() for a, b in pairwise(bounds)]
     starts, found = np.array(bounds), np.zeros(len(bounds) - 1)
-    loops.pulls(x, labels, starts, found)
+    loops.linear_terms_sorted(x, labels, starts, found)
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
     again, cells = np.zeros_like(found), np.zeros((len(found), 16, 4))
     loops.moments(x, None, starts, np.array([4.0]), cells, labels, again)
@@ -190,7 +190,7 @@ def test_labels_that_do_not_go_with_the_rows_are_refused(labels, sums, weights):
         native.moments(*given, labels, sums)
     if weights is None:
         with pytest.raises((ValueError, TypeError, BufferError)):
-            native.pulls(given[0], labels, given[2], sums)
+            native.linear_terms_sorted(given[0], labels, given[2], sums)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -128,7 +128,7 @@ def test_what_does_not_go_together_is_refused():
         "codes": np.zeros(3, dtype=np.uint16),
         "min_max": np.zeros((1, 2), dtype=np.int64),
     }
-    assert native.whole_codes(*good.values()) is True
+    assert native.integer_codes(*good.values()) is True
     for name, value in (
         ("values", np.zeros(2)),
         ("values", np.zeros(0)),
@@ -141,7 +141,7 @@ def test_what_does_not_go_together_is_refused():
         ("min_max", np.zeros((4, 2), dtype=np.int64)),
     ):
         with pytest.raises(ValueError, match="do not go together"):
-            native.whole_codes(*{**good, name: value}.values())
+            native.integer_codes(*{**good, name: value}.values())
     for name, value in (("values", np.zeros(3, np.int32)), ("codes", np.zeros(3, np.int64))):
         with pytest.raises(TypeError, match="kind"):
-            native.whole_codes(*{**good, name: value}.values())
+            native.integer_codes(*{**good, name: value}.values())

@@ -81,7 +81,7 @@ def test_sums_of_rows_in_no_order(loops, rows, key_type, order, weighted):
     for feature in both(x):
         sums = [np.zeros((1, N_KEYS)) for _ in range(order + 1)]
         given = keys.astype(key_type), bounds, np.linspace(0.2, 2.0, N_KEYS)
-        loops.sweep_sums(feature[None], own, None, *given, *sums, *[None] * (2 - order))
+        loops.unsorted_sums(feature[None], own, None, *given, *sums, *[None] * (2 - order))
         found.append(sums)
     np.testing.assert_allclose(*found, rtol=1e-14)
     assert all(one.all() for one in found[0])
@@ -99,10 +99,10 @@ def test_sums_and_searches_of_rows_in_order(loops, rows, weighted):
         loops.even_sums(feature[None], own, theta, starts, *sums)
         cells, linear, slopes = np.zeros((N_KEYS, 16, 4)), np.zeros(N_KEYS), np.ones(N_KEYS)
         loops.moments(feature, own, starts, np.array([4.0]), cells, None, None)
-        loops.pulls(feature, labels, starts, linear)
+        loops.linear_terms_sorted(feature, labels, starts, linear)
         even = 0.2 * np.ones(N_KEYS)
         each = (-100.0 * even, even, slopes.copy(), 1e-6 * even)
-        loops.descend(feature, own, *each, starts, slopes, np.zeros(N_KEYS, dtype=bool))
+        loops.newton_by_key(feature, own, *each, starts, slopes, np.zeros(N_KEYS, dtype=bool))
         found.append([*sums, cells, linear, slopes])
     for one, two in zip(*found, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-13, atol=1e-13)

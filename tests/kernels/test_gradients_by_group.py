@@ -46,10 +46,10 @@ def test_sums_are_those_written_out(loops, n, p, dtype, weighted):
         wanted = written_out(x, targets, weights, keys, theta, groups)
         for kind in (np.uint16, np.int32, np.int64):
             found, given = np.zeros_like(wanted), (keys.astype(kind), theta, groups.astype(kind))
-            loops.scores_by_group(x, targets, weights, *given, FIRST, found)
+            loops.gradients_by_group(x, targets, weights, *given, FIRST, found)
             np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-13)
             part = np.zeros_like(wanted[:, 7:19])
-            loops.scores_by_group(x, targets, weights, *given, np.array([7]), part)
+            loops.gradients_by_group(x, targets, weights, *given, np.array([7]), part)
             np.testing.assert_array_equal(part, found[:, 7:19])
 
 
@@ -57,7 +57,7 @@ def test_huge_logits_are_sure():
     x = np.array([[1e9, -1e9, 1e9, 0.0]])
     found = np.zeros((1, 4, 1))
     given = np.array([1, 0, 0, 1]), None, np.zeros(4, dtype=np.int64), np.ones((1, 1))
-    native.scores_by_group(x, *given, np.arange(4), FIRST, found)
+    native.gradients_by_group(x, *given, np.arange(4), FIRST, found)
     np.testing.assert_array_equal(found.ravel(), [0.0, 0.0, 1e9, 0.0])
 
 
@@ -84,20 +84,20 @@ def test_what_does_not_go_together_is_refused(place, wrong):
     zeros = np.zeros(6, dtype=np.int64)
     rows = [np.ones((1, 6)), zeros, None, zeros, np.ones((2, 1)), zeros]
     good = [*rows, FIRST, np.zeros((1, 4, 2))]
-    native.scores_by_group(*good)
+    native.gradients_by_group(*good)
     good[place] = wrong
     with pytest.raises(ValueError, match="do not go together"):
-        native.scores_by_group(*good)
+        native.gradients_by_group(*good)
 
 
 def test_groups_that_are_none_are_left_out():
     zeros, found = np.zeros(6, dtype=np.int64), np.zeros((1, 4, 2))
     groups = np.array([0, -1, 4, 1, 10**12, -(2**63)])
     given = np.ones((1, 6)), zeros, None, zeros, np.zeros((2, 1)), groups
-    native.scores_by_group(*given, FIRST, found)
+    native.gradients_by_group(*given, FIRST, found)
     assert found[0, :, 0].tolist() == [0.5, 0.5, 0.0, 0.0]
     found[:] = 0.0
-    native.scores_by_group(*given, np.array([1]), found)
+    native.gradients_by_group(*given, np.array([1]), found)
     assert found[0, :, 0].tolist() == [0.5, 0.0, 0.0, 0.5]
 
 

@@ -259,7 +259,7 @@ def test_the_lowest_the_highest_and_the_sum(loops, n_rows, dtype):
 
     def found(x):
         ends = np.empty(3, dtype=dtype)
-        loops.ends(x, ends)
+        loops.min_max_sum(x, ends)
         return ends.tolist()
 
     for _ in range(20):
@@ -281,7 +281,7 @@ def test_the_lowest_the_highest_and_the_sum(loops, n_rows, dtype):
         (x[:0], np.empty(3, dtype)),
     ):
         with pytest.raises(ValueError, match="do not go together"):
-            loops.ends(given, ends)
+            loops.min_max_sum(given, ends)
 
 
 def test_the_smallest_gains_keep_their_digits(loops):
@@ -327,7 +327,7 @@ def test_keys_that_are_none_are_refused(keys):
     with pytest.raises(ValueError, match="do not go together"):
         native.scatter(np.ones(3), keys, np.array([3]), np.array([[0, 2]]), np.empty(3))
     with pytest.raises(ValueError, match="do not go together"):
-        native.linear_sums(np.ones(3), np.ones(3), None, keys, np.zeros((1, 2)))
+        native.linear_terms(np.ones(3), np.ones(3), None, keys, np.zeros((1, 2)))
 
 
 def test_places_beyond_the_end_are_refused():

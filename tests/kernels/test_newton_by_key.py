@@ -38,7 +38,9 @@ def newton(loops, x, y, bounds, *, weights=None, penalty=0.0, lower=-np.inf):
     )
     theta, doubtful = np.ones(n_keys), np.ones(n_keys, dtype=bool)
     penalties, lowest = np.full(n_keys, penalty), np.full(n_keys, lower)
-    loops.descend(x, weights, linear, penalties, np.ones(n_keys), lowest, bounds, theta, doubtful)
+    loops.newton_by_key(
+        x, weights, linear, penalties, np.ones(n_keys), lowest, bounds, theta, doubtful
+    )
     return theta, doubtful
 
 
@@ -121,6 +123,6 @@ GOOD = {
     ],
 )
 def test_arrays_that_do_not_go_together_are_refused(name, value):
-    native.descend(*GOOD.values())
+    native.newton_by_key(*GOOD.values())
     with pytest.raises((TypeError, ValueError, BufferError)):
-        native.descend(*{**GOOD, name: value}.values())
+        native.newton_by_key(*{**GOOD, name: value}.values())

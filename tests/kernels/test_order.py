@@ -183,7 +183,7 @@ COUNTS = np.zeros((CELLS, 2), dtype=np.int64)
 ALL_CELLS = np.array([0, CELLS])
 GOOD = {
     "count_cells": (np.ones(3), np.ones(3, dtype=bool), COUNTS.copy()),
-    "spread": (np.ones(3), np.ones(3, dtype=bool), ALL_CELLS, COUNTS.copy(), np.empty(3)),
+    "scatter_by_cell": (np.ones(3), np.ones(3, dtype=bool), ALL_CELLS, COUNTS.copy(), np.empty(3)),
     "sort": (np.ones(3), np.empty(3)),
     "merge": (np.ones(2), np.ones(1), np.empty(3), np.empty(3), np.empty(3)),
     "pool": (np.ones(3), np.ones(3), np.empty(3, dtype=np.int64), np.empty(3), np.empty(3)),
@@ -191,30 +191,30 @@ GOOD = {
 
 
 @pytest.mark.parametrize(
-    ("name", "place"),
-    [(name, place) for name, given in GOOD.items() for place in range(len(given))],
+    ("name", "index"),
+    [(name, index) for name, given in GOOD.items() for index in range(len(given))],
 )
-def test_arrays_that_do_not_go_together_are_refused(name, place):
+def test_arrays_that_do_not_go_together_are_refused(name, index):
     """Nothing is read or written beyond the end of an array."""
     loop, good = getattr(native, name), [one.copy() for one in GOOD[name]]
     loop(*good)
-    one = GOOD[name][place]
+    one = GOOD[name][index]
     bad = [one[:-1], np.ones((2, 3, 4)), np.ones(6)[::2], one.astype(np.complex128), "text", None]
     # What the spare array of a sort has too much of does no harm, and one value less is a sort.
-    bad = bad[1:] if (name, place) == ("sort", 0) else bad
+    bad = bad[1:] if (name, index) == ("sort", 0) else bad
     for other in bad:
         with pytest.raises((TypeError, ValueError, BufferError)):
-            loop(*good[:place], other, *good[place + 1 :])
+            loop(*good[:index], other, *good[index + 1 :])
     with pytest.raises(TypeError):
         loop(*good[:-1])
 
 
-def test_places_beyond_the_end_are_refused():
-    next_places = np.full((CELLS, 2), 2, dtype=np.int64)
+def test_positions_beyond_the_end_are_refused():
+    next_positions = np.full((CELLS, 2), 2, dtype=np.int64)
     for values in (np.ones(2), -np.ones(2), np.array([np.nan, np.nan]), np.array([np.inf, np.inf])):
         with pytest.raises(ValueError, match="do not go together"):
-            native.spread(
-                values, np.ones(2, dtype=bool), ALL_CELLS, next_places.copy(), np.empty(3)
+            native.scatter_by_cell(
+                values, np.ones(2, dtype=bool), ALL_CELLS, next_positions.copy(), np.empty(3)
             )
 
 
@@ -222,7 +222,7 @@ def test_cells_that_are_none_hold_all_rows_or_no_rows():
     values = np.array([-1.0, 1.0, np.inf])
     for cells, rows in (([-7, CELLS + 7], 3), ([5, 5], 0), ([CELLS, 0], 0), ([2**62, 2**62], 3)):
         places = np.zeros((CELLS, 2), dtype=np.int64)
-        native.spread(values, values > 0.0, np.array(cells), places, np.empty(3))
+        native.scatter_by_cell(values, values > 0.0, np.array(cells), places, np.empty(3))
         assert places.sum() == rows
 
 

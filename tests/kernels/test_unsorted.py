@@ -191,9 +191,9 @@ WRONG = [
 
 @pytest.mark.parametrize(("name", "value"), WRONG)
 def test_what_does_not_go_together_is_refused(name, value):
-    native.sweep_sums(*arrays().values())
+    native.unsorted_sums(*arrays().values())
     with pytest.raises(ValueError, match="do not go together"):
-        native.sweep_sums(*arrays(**{name: value}).values())
+        native.unsorted_sums(*arrays(**{name: value}).values())
 
 
 @pytest.mark.parametrize(
@@ -207,15 +207,15 @@ def test_what_does_not_go_together_is_refused(name, value):
 )
 def test_what_does_not_go_together_is_refused_for_a_softmax(name, value, loops):
     good = arrays(x=np.ones((4, 3)).T, labels=np.array([0, 1, 2, 0]))
-    loops.sweep_sums(*good.values())
+    loops.unsorted_sums(*good.values())
     with pytest.raises(ValueError, match="do not go together"):
-        loops.sweep_sums(*{**good, name: value}.values())
+        loops.unsorted_sums(*{**good, name: value}.values())
 
 
 def test_a_binary_model_has_one_contiguous_feature():
     for x in (np.ones((2, 4)), np.ones((4, 2)).T[:1]):
         with pytest.raises(ValueError, match="do not go together"):
-            native.sweep_sums(*arrays(x=x).values())
+            native.unsorted_sums(*arrays(x=x).values())
 
 
 @pytest.mark.parametrize("key", [-1, 2, 2**31 - 1])
@@ -287,4 +287,4 @@ def test_every_nth_row_is_that_of_sorted_rows(step, dtype):
         }
         refused = pytest.raises(ValueError, match="do not go together")
         with refused if bad else nullcontext():
-            native.one_in(*{**given, **bad}.values())
+            native.every_nth(*{**given, **bad}.values())

@@ -59,7 +59,7 @@ static void linear_part(void *context, int64_t part) {
 }
 
 /* Sum (1/2 - target) x by part and key; without keys all rows have the first. Integer targets are 0 or 1. */
-static PyObject *linear_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+static PyObject *linear_terms(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, TARGETS, WEIGHTS, KEYS, SUMS };
     static const ArraySpec specs[] = {{"df", 1, READ, 0},
                                     {"d?lq", 1, READ, 0},
@@ -148,7 +148,7 @@ static int sum_cells(PieceTask *of, const int64_t *starts, int64_t n_keys, int64
 }
 
 /* Sum (1/2 - label) x over the rows of each key, which are in key order. */
-static PyObject *pulls(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+static PyObject *linear_terms_sorted(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, LABELS, STARTS, SUMS };
     static const ArraySpec specs[] = {
         {"df", 1, READ, 0}, {"lq", 1, READ, 0}, {"lq", 1, READ, 0}, {"d", 1, WRITE, 0}};

@@ -103,7 +103,7 @@ def _subtract(first: float, values: NDArray[Any], codes: Codes) -> tuple[int, in
 
 def _subtract_compiled(first: float, values: NDArray[Any], codes: Codes) -> tuple[int, int] | None:
     min_max = np.empty((parts_for(len(values)), 2), dtype=np.int64)
-    if not native.whole_codes(np.ascontiguousarray(values), np.array([first]), codes, min_max):
+    if not native.integer_codes(np.ascontiguousarray(values), np.array([first]), codes, min_max):
         return None
     return int(min_max[:, 0].min()), int(min_max[:, 1].max())
 

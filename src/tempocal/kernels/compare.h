@@ -33,7 +33,7 @@ static void combine_min_max(const MinMaxTask *of) {
 }
 
 /* Minimum, maximum and sum, in the type of the numbers. */
-static PyObject *ends(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+static PyObject *min_max_sum(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, MIN_MAX };
     static const ArraySpec specs[] = {{"dflq", 1, READ, 0}, {"dflq", 1, WRITE, 0}};
     Arrays arrays;

@@ -2,7 +2,7 @@
 
 /* Sum the gradient of the loss of binary rows by coefficient, group and key, for consecutive groups. Rows of other
    groups are left out. */
-static PyObject *scores_by_group(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+static PyObject *gradients_by_group(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, TARGETS, WEIGHTS, KEYS, THETA, GROUPS, FIRST, SUMS };
     static const ArraySpec specs[] = {{"df", 2, PyBUF_STRIDES, 0}, {"d?lq", 1, READ, 0}, {"d", 1, READ, 1},
                                     {KEY_KINDS, 1, READ, 0},     {"d", 2, READ, 0},    {KEY_KINDS, 1, READ, 0},

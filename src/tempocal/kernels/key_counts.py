@@ -90,7 +90,7 @@ def scatter(values: NDArray[Any], keys: Codes, counts: Codes, out: NDArray[Any])
 def every_nth(step: int, keys: Codes, counts: Codes) -> Codes:
     """Input indices of every ``step``-th row in key order."""
     indices = np.empty(-(-len(keys) // step), dtype=np.int64)
-    native.one_in(keys, np.append(_part_rows(counts), step), _first_positions(counts), indices)
+    native.every_nth(keys, np.append(_part_rows(counts), step), _first_positions(counts), indices)
     return indices
 
 

@@ -131,7 +131,7 @@ static void sample_part(void *context, int64_t part) {
 
 /* Input indices of every n-th row in key order. `next` is the position of the next row of each part and key in that
    order. */
-static PyObject *one_in(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+static PyObject *every_nth(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { KEYS, SIZES, NEXT, FOUND };
     static const ArraySpec specs[] = {
         {KEY_KINDS, 1, READ, 0}, {"lq", 1, READ, 0}, {"lq", 2, WRITE, 0}, {"lq", 1, WRITE, 0}};
@@ -251,7 +251,7 @@ static int are_bounds_of_parts(const int64_t *bounds, int64_t parts, int64_t n_k
 
 /* Sums by part and key over unsorted rows, with one coefficient per key: of a softmax if there are labels, else of a
    binary model. */
-static PyObject *sweep_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+static PyObject *unsorted_sums(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, WEIGHTS, LABELS, KEYS, BOUNDS, THETA, LOSS, GRADIENT, HESSIAN };
     static const ArraySpec specs[] = {{"df", 2, PyBUF_STRIDES, 0}, {"d", 1, READ, 1},  {"lq", 1, READ, 1},
                                     {KEY_KINDS, 1, READ, 0},     {"lq", 2, READ, 0}, {"d", 1, READ, 0},
@@ -307,7 +307,7 @@ static void code_part(void *context, int64_t part) {
 
 /* Differences of integers from a first one, which must fit 31 bits, and their minimum and maximum in each part. In
    two bytes differences are modulo 2^16, which is enough once the minimum is subtracted. */
-static PyObject *whole_codes(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+static PyObject *integer_codes(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { VALUES, FIRST, CODES, MIN_MAX };
     static const ArraySpec specs[] = {
         {"dlq", 1, READ, 0}, {"d", 1, READ, 0}, {"Hi", 1, WRITE, 0}, {"lq", 2, WRITE, 0}};

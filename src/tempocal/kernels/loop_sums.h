@@ -158,8 +158,8 @@ INLINE Iterate NAME(evaluate)(const Rows *rows, const ScalarTerms *terms, int64_
    result is the start, or 0 if that is better. Without a penalty, a last step that is long in the metric of the
    Hessian at the start marks the key as doubtful: for separated classes there is no finite optimum, and the
    predicted decrease goes to 0 while the steps do not. */
-static void NAME(descend)(const Rows *rows, const ScalarTerms *terms, const Keys *keys, double *found,
-                          char *doubtful) {
+static void NAME(newton_by_key)(const Rows *rows, const ScalarTerms *terms, const Keys *keys, double *found,
+                                char *doubtful) {
     for (int64_t key = 0; key < keys->count; key++) {
         const int64_t first = keys->starts[key], end = keys->starts[key + 1];
         const double lower = terms->lower[key];

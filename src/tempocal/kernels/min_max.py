@@ -46,6 +46,6 @@ def _is_compiled(values: NDArray[Any]) -> bool:
 
 def _compiled(values: NDArray[Any]) -> tuple[Any, Any, Any]:
     result = np.empty(3, dtype=values.dtype)
-    native.ends(values.reshape(-1), result)
+    native.min_max_sum(values.reshape(-1), result)
     low, high, total = result.tolist()
     return low, high, total

@@ -89,7 +89,7 @@ typedef struct {
     const char *name;
     int (*is_supported)(void);
     void (*even)(const Rows *, const Keys *, SumArrays *);
-    void (*descend)(const Rows *, const ScalarTerms *, const Keys *, double *, char *);
+    void (*newton_by_key)(const Rows *, const ScalarTerms *, const Keys *, double *, char *);
     int (*shared)(const Rows *, const Keys *, SumArrays *);
     int (*per_class)(const Rows *, const PerClass *, const Keys *, SumArrays *);
     int (*compare)(const CompareArgs *, int64_t, double *, double *);
@@ -120,7 +120,7 @@ static int supported_avx512(void) {
 }
 #endif
 
-#define LOOPS(set) {#set, supported_##set, even_##set, descend_##set, shared_##set, per_class_##set, compare_##set, \
+#define LOOPS(set) {#set, supported_##set, even_##set, newton_by_key_##set, shared_##set, per_class_##set, compare_##set, \
                     bin_pairs_##set, sigmoid_##set, softmax_##set, \
                     count_moments_##set, cells_by_key_##set, count_rows_##set, code_rows_##set, linear_term_##set, \
                     group_gradients_##set, \
@@ -178,8 +178,8 @@ static PyObject *cores(PyObject *self, PyObject *count) {
     return Py_NewRef(Py_None);
 }
 
-static PyObject *alone(PyObject *self, PyObject *serial) {
-    const int given = PyObject_IsTrue(serial);
+static PyObject *serial(PyObject *self, PyObject *is_serial_thread) {
+    const int given = PyObject_IsTrue(is_serial_thread);
     if (given < 0) return NULL;
     set_serial(given);
     return Py_NewRef(Py_None);
@@ -218,40 +218,40 @@ static PyObject *used(PyObject *self, PyObject *nothing) {
 #define FAST(name, words) {#name, (PyCFunction)(void (*)(void))name, METH_FASTCALL, words}
 static PyMethodDef METHODS[] = {
     FAST(even_sums, "Sums of log(2 cosh(eta / 2)) and its derivatives, by key."),
-    FAST(descend, "One coefficient for each key, closer to its optimum."),
+    FAST(newton_by_key, "One coefficient per key, close to its optimum."),
     FAST(shared_sums, "Sums of the loss of a softmax with one coefficient, by key."),
     FAST(full_sums, "Sums of the loss of a softmax of a matrix times x, by key."),
-    FAST(diagonal_sums, "Sums of the loss of a softmax with two coefficients a class, by key."),
-    FAST(linear_sums, "Sums of (1/2 - target) x, by key."),
-    FAST(pulls, "Sums of (1/2 - label) x, by key of rows in order."),
-    FAST(moments, "Weight, size and square of rows, in cells of their size."),
-    FAST(points, "Two points that stand for the rows of each cell."),
-    FAST(scores_by_group, "Gradients of the loss of binary rows, by group and key."),
-    FAST(groups_by_key, "How many groups have rows under each key."),
-    FAST(cells_by_key, "Weight, size, square and (1/2 - label) x, or number, of rows, in cells of their size by key."),
-    FAST(count_keys, "Rows of each key; tells whether they come in the order of their keys."),
-    FAST(scatter, "Rows in the order of their keys."),
-    FAST(one_in, "One row in so many, once they are in the order of their keys."),
-    FAST(whole_codes, "IntegerRange numbers counted from a first; False if one is a fraction or far away."),
-    FAST(ends, "The lowest and the highest of some numbers."),
-    FAST(compare, "Losses of binary rows before and after."),
-    FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is out of order."),
+    FAST(diagonal_sums, "Sums of the loss of a softmax with two coefficients per class, by key."),
+    FAST(linear_terms, "Sums of (1/2 - target) x, by key."),
+    FAST(linear_terms_sorted, "Sums of (1/2 - label) x, by key of sorted rows."),
+    FAST(moments, "Sums of w, w |x|, w x^2 and 1, in cells of |x|."),
+    FAST(points, "Two points with the weight, mean and variance of each cell."),
+    FAST(gradients_by_group, "Gradients of the loss of binary rows, by group and key."),
+    FAST(groups_by_key, "Number of groups that have rows under each key."),
+    FAST(cells_by_key, "Sums of w, w |x|, w x^2 and (1/2 - label) x or 1, in cells of |x|, by key."),
+    FAST(count_keys, "Rows of each key; returns whether they are sorted by key."),
+    FAST(scatter, "Rows sorted by key."),
+    FAST(every_nth, "Indices of every n-th row in key order."),
+    FAST(integer_codes, "Differences of integers from a first one; False if one is a fraction or too large."),
+    FAST(min_max_sum, "Minimum, maximum and sum."),
+    FAST(compare, "Losses of binary rows before and after calibration."),
+    FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is invalid."),
     FAST(join_blocks, "The path of nearly-isotonic regression."),
     FAST(count_cells, "Rows of either class in each cell of their values."),
-    FAST(spread, "Rows of some cells by stretches of their values and by class."),
-    FAST(sort, "Values in order."),
+    FAST(scatter_by_cell, "Rows of some cells, by bucket and class."),
+    FAST(sort, "Sorted values."),
     FAST(merge, "Distinct values of two sorted classes, and the rows at each."),
     FAST(pool, "Blocks of isotonic regression."),
-    FAST(sigmoid, "Probabilities of two classes from scaled logits; False if one is out of order."),
-    FAST(softmax, "Probabilities of all classes from scaled logits; False if one is out of order."),
+    FAST(sigmoid, "Probabilities of two classes from scaled logits; False if a logit is NaN or too large."),
+    FAST(softmax, "Probabilities of all classes from scaled logits; False if a logit is NaN or too large."),
     FAST(exponential, "exp of numbers up to 709."),
     FAST(logarithm, "log of positive normal numbers."),
-    FAST(sweep_sums, "Sums of log(2 cosh(eta / 2)), or of a softmax, by part and key of rows in no order."),
-    {"cores", cores, METH_O, "Say how many cores there are."},
-    {"alone", alone, METH_O, "Say whether this thread works beside others, and calls for no more."},
-    {"use", use, METH_O, "Choose an instruction set: plain, avx2 or avx512."},
-    {"available", available, METH_NOARGS, "The instruction sets that this processor has."},
-    {"used", used, METH_NOARGS, "The instruction set in use."},
+    FAST(unsorted_sums, "Sums of log(2 cosh(eta / 2)), or of a softmax, by part and key of unsorted rows."),
+    {"cores", cores, METH_O, "Set the number of cores."},
+    {"serial", serial, METH_O, "Set whether loops that this thread calls use this thread only."},
+    {"use", use, METH_O, "Select an instruction set: plain, avx2 or avx512."},
+    {"available", available, METH_NOARGS, "The instruction sets of this processor."},
+    {"used", used, METH_NOARGS, "The selected instruction set."},
     {NULL, NULL, 0, NULL},
 };
 

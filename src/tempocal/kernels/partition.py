@@ -45,7 +45,9 @@ class Partition:
 
         def work(k: int) -> None:
             rows = self.parts[k]
-            native.spread(self.values[rows], self.is_second[rows], cells, positions[k], out)
+            native.scatter_by_cell(
+                self.values[rows], self.is_second[rows], cells, positions[k], out
+            )
 
         run_on_cores(work, range(len(self.parts)))
         pieces = np.split(out, bounds[1:-1] - bounds[0])

@@ -169,7 +169,7 @@ static int spread_rows(const ScatterTask *of) {
 }
 
 /* Scatter the rows of some cells to the positions in `next`, by cell and class. */
-static PyObject *spread(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+static PyObject *scatter_by_cell(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { VALUES, SECONDS, CELLS, NEXT, FOUND };
     static const ArraySpec specs[] = {{"d", 1, READ, 0},
                                     {"?", 1, READ, 0},

@@ -117,11 +117,11 @@ static void newton_part(void *context, int64_t part) {
     const ScalarTerms terms = {of->terms.linear + first, of->terms.penalty + first, of->terms.identity + first,
                            of->terms.lower + first};
     const Keys keys = {of->keys.starts + first, of->keys.theta + first, count};
-    loops->descend(&of->rows, &terms, &keys, of->theta + first, of->doubtful + first);
+    loops->newton_by_key(&of->rows, &terms, &keys, of->theta + first, of->doubtful + first);
 }
 
 /* One coefficient per key, close to its optimum; and whether it is doubtful that there is one. */
-static PyObject *descend(PyObject *self, PyObject *const *given, Py_ssize_t count) {
+static PyObject *newton_by_key(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { X, WEIGHTS, LINEAR, LINEAR_TERM, IDENTITY, LOWER, STARTS, THETA, DOUBTFUL };
     static const ArraySpec specs[] = {
         {"df", 1, READ, 0}, {"d", 1, READ, 1}, {"d", 1, READ, 0},  {"d", 1, READ, 0},  {"d", 1, READ, 0},

@@ -147,7 +147,7 @@ def shares(count: int, width: int = 1) -> Iterator[slice]:
 def _set_serial(serial: bool) -> None:
     """Make the compiled loops use only this thread, since the other cores are busy."""
     if native is not None:
-        native.alone(serial)
+        native.serial(serial)
 
 
 def use_all_cores() -> None:

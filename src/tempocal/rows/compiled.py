@@ -76,7 +76,7 @@ def linear_terms(
         for column in (targets, weights, keys)
     ]
     for feature, out in zip(x, sums, strict=True):
-        native.linear_sums(np.ascontiguousarray(feature), *others, out)
+        native.linear_terms(np.ascontiguousarray(feature), *others, out)
     return np.asarray(sums.sum(axis=1).T)
 
 
@@ -95,7 +95,7 @@ def gradients_by_group(
     Only rows of ``groups`` are summed.
     """
     sums = np.zeros((len(x), len(groups), len(theta)))
-    native.scores_by_group(
+    native.gradients_by_group(
         x if x.strides[1] == x.itemsize else np.ascontiguousarray(x),
         np.ascontiguousarray(targets),
         weights,
@@ -112,7 +112,7 @@ def linear_terms_sorted(x: Floats, labels: Codes, offsets: Codes) -> Array:
     """Sum ``(1/2 - label) x`` over the rows of each key, in key order: (keys, coefficients)."""
     sums = np.zeros((len(x), len(offsets) - 1))
     for feature, out in zip(x, sums, strict=True):
-        native.pulls(feature, labels, offsets, out)
+        native.linear_terms_sorted(feature, labels, offsets, out)
     return sums.T
 
 
@@ -131,7 +131,7 @@ def newton_by_key(
     theta = np.empty_like(terms[0])
     theta[:] = start
     doubtful = np.zeros(len(theta), dtype=bool)
-    native.descend(x, weights, *terms, offsets, theta, doubtful)
+    native.newton_by_key(x, weights, *terms, offsets, theta, doubtful)
     return theta, doubtful
 
 

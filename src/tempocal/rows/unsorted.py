@@ -38,7 +38,7 @@ def _fill_sums(
     """
     coefficients = np.ascontiguousarray(theta[:, 0])
     keys, bounds = layout.unsorted_keys, layout.bounds
-    native.sweep_sums(features, weights, labels, keys, bounds, coefficients, *out)
+    native.unsorted_sums(features, weights, labels, keys, bounds, coefficients, *out)
 
 
 def unsorted_sums(
