@@ -11,7 +11,7 @@ from tempocal.calibrators.features import Feature, FeatureCalibrator
 from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.curves.curve import Curve, Shape, Track
 from tempocal.curves.functions import FunctionCurve, TimeRange
-from tempocal.formula.links import exp, log, log_sigmoid, sigmoid
+from tempocal.formula.links import exp, log, log_sigmoid, sigmoid, sqrt
 from tempocal.formula.nodes import Expression, absolute, clamp, largest, piecewise, smallest
 from tempocal.maps import Basis
 
@@ -36,4 +36,5 @@ __all__ = [
     "piecewise",
     "sigmoid",
     "smallest",
+    "sqrt",
 ]

@@ -88,8 +88,11 @@ class Registry:
             import_module(PUBLIC_MODULES[kind])
         module, _, name = kind.rpartition(":")
         if module and kind not in self._classes:
+            how = "import that module first (and install it, if need be)"
+            if module == "__main__":
+                how = "it was defined in a script or a notebook: define it again first"
             raise MissingExtensionError(
-                f"the model has a {self._what} of its own, {name!r:.80} of the module "
-                f"{module!r:.80}: import that module first (and install it, if need be)"
+                f"the model has a {self._what} that is not part of tempocal, {name!r:.80} of the "
+                f"module {module!r:.80}: {how}"
             )
         return self._classes.get(kind)

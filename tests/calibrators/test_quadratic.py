@@ -54,9 +54,42 @@ class Undefined(extend.FeatureCalibrator):
         return [extend.Feature("root", extend.log(odds))]
 
 
+class NotTheIdentity(extend.FeatureCalibrator):
+    def features(self, odds):
+        return [extend.Feature("slope", 2.0 * odds, identity=1.0)]
+
+
+class Reversed(extend.FeatureCalibrator):
+    def features(self, odds):
+        return [extend.Feature("slope", odds, identity=1.0, lower=2.0)]
+
+
+class Bare(extend.FeatureCalibrator):
+    def features(self, odds):
+        return odds
+
+
+class Nothing(extend.FeatureCalibrator):
+    def feature(self, odds):
+        return [extend.Feature("slope", odds, identity=1.0)]
+
+
+class Decided(extend.FeatureCalibrator):
+    def features(self, odds):
+        return [extend.Feature("slope", odds if odds > 0 else -odds, identity=1.0)]
+
+
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [(Twice, "features need a name each"), (Undefined, "not finite everywhere")],
+    [
+        (Twice, "each feature needs a name of its own"),
+        (Undefined, "the feature 'root' is not finite at log-odds of"),
+        (NotTheIdentity, "features must add up to the log-odds"),
+        (Reversed, "must have lower <= identity"),
+        (Bare, "must return a tuple of Feature"),
+        (Nothing, "has no method features"),
+        (Decided, "neither true nor false"),
+    ],
 )
 def test_features_that_are_none_are_refused(kind, words):
     with pytest.raises(tc.errors.InputError, match=words):

@@ -50,6 +50,8 @@ class Given(extend.FunctionCurve):
             "too much": (passed, 1.5 - passed),
             "undefined": (extend.log(passed), 1.0 - extend.log(passed)),
             "none": (),
+            "bare": passed,
+            "numbers": (0.25, 0.75),
             "three": (passed * passed, 2.0 * passed * left, left * left),
             "one": (passed + 1.0 - passed,),
         }[self.which]
@@ -58,10 +60,11 @@ class Given(extend.FunctionCurve):
 @pytest.mark.parametrize(
     ("which", "words"),
     [
-        ("negative", "negative at some time"),
+        ("negative", "must not be negative"),
         ("too much", "must sum to 1 at all times, but are off by 0.5"),
         ("undefined", "no finite value at time"),
         ("none", "no range of time"),
+        ("bare", "must return a tuple of expressions"),
     ],
 )
 def test_functions_that_make_no_curve_are_refused(which, words):
@@ -80,7 +83,36 @@ def test_one_function_is_the_constant(tmp_path):
     )
 
 
-@pytest.mark.parametrize("which", ["one", "three"])
+class NoDataclass(extend.FunctionCurve):
+    def functions(self, time, times):
+        return (1.0,)
+
+
+def test_a_curve_must_be_a_dataclass():
+    z, y, time, _ = rows()
+    with pytest.raises(tc.errors.InputError, match="NoDataclass must be a dataclass"):
+        tc.TemporalCalibrator(curve=NoDataclass()).fit(z, y, time=time)
+
+
+@dataclass(frozen=True)
+class Broken(extend.FunctionCurve):
+    """A line that is broken at some times."""
+
+    knots: tuple[float, ...] = (2.0,)
+
+    def functions(self, time, times):
+        passed = (extend.clamp(time, times.first, self.knots[-1]) - times.first) / self.knots[-1]
+        return 1.0 - passed, passed
+
+
+def test_settings_may_be_tuples(tmp_path):
+    z, y, time, _ = rows()
+    cal = tc.TemporalCalibrator(curve=Broken((3.0,))).fit(z, y, time=time)
+    cal.save(tmp_path / "model.json")
+    assert tc.load(tmp_path / "model.json").curve == Broken((3.0,))
+
+
+@pytest.mark.parametrize("which", ["one", "three", "numbers"])
 def test_any_number_of_functions_is_scored_alike(which, tmp_path):
     z, y, time, groups = rows()
     cal = tc.TemporalCalibrator(tc.PlattScaling(), Given(which))

@@ -306,7 +306,7 @@ def test_a_class_that_is_not_imported_is_named_in_a_sentence(
     (part,) = own.values()
     monkeypatch.delitem(registry._classes, kind_of(type(part)))
     name, module = type(part).__qualname__, type(part).__module__
-    words = f"a {what} of its own, '{name}' of the module '{module}': import that module first"
+    words = f"a {what} that is not part of tempocal, '{name}' of the module '{module}': import"
     with pytest.raises(MissingExtensionError, match=words):
         tc.load(tmp_path / "model.json")
     # Who only predicts needs no such class: all numbers are in the file.

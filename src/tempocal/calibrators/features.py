@@ -1,8 +1,8 @@
 """Base of the calibrators that are linear in features of the log-odds, each given as a formula."""
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,10 +12,12 @@ from tempocal.calibrators.parametric import Family, LinearModel, ParametricCalib
 from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage
 from tempocal.calibrators.standardized_features import standardized_sigmoid
 from tempocal.errors import InputError
-from tempocal.formula.nodes import Column, Expression, Number
+from tempocal.formula.nodes import Column, Expression, Number, as_expression
+from tempocal.formula.numpy_engine import evaluate_all
 from tempocal.inputs import Inputs
 from tempocal.maps import FeatureForm, OneVsRest
-from tempocal.maps.one_class import require_features
+from tempocal.maps.one_class import CHECKED_ODDS, ODDS, require_features
+from tempocal.maps.part import require
 from tempocal.rows import OddsFunctions, Sigmoid
 
 
@@ -75,7 +77,6 @@ class FeatureCalibrator(ParametricCalibrator, registered=False):
         self.inputs = inputs
         self.classes = classes
 
-    @abstractmethod
     def features(self, odds: Expression) -> Sequence[Feature]:
         """Return the features, without the bias.
 
@@ -84,15 +85,15 @@ class FeatureCalibrator(ParametricCalibrator, registered=False):
         odds : Expression
             The log-odds of a class. It takes ``+ - * /`` and the functions of `tempocal.extend`.
         """
+        raise InputError(f"{type(self).__name__} has no method features(odds), and so no features")
 
     def _family(self, data: FitData) -> Family:
-        features = (*self.features(Column("odds")), Feature("bias", Number(1.0)))
-        values = tuple(feature.value for feature in features)
-        names = tuple(feature.name for feature in features)
         try:
-            require_features(values, names)
+            features = _checked(self.features(Column("odds")))
         except ValueError as error:
             raise InputError(f"{type(self).__name__} cannot be fitted: {error}") from error
+        values = tuple(feature.value for feature in features)
+        names = tuple(feature.name for feature in features)
         models = tuple(self._model(data, k, features) for k in data.one_vs_rest_classes)
         return Family(models, form=FeatureForm(values, names))
 
@@ -113,3 +114,32 @@ class FeatureCalibrator(ParametricCalibrator, registered=False):
         units = np.array([feature.unit for feature in features])
         model = replace(model, slopes=model.slopes * units**2)
         return model.standardized(standardization)
+
+
+def _checked(given: Any) -> tuple[Feature, ...]:
+    """Return the features that a calibrator gave, with the bias, or raise a ValueError."""
+    are_features = isinstance(given, tuple | list) and all(isinstance(f, Feature) for f in given)
+    require(
+        are_features and len(given) > 0,
+        f"features must return a tuple of Feature, not {given!r:.60}",
+    )
+    features = [replace(feature, value=as_expression(feature.value)) for feature in given]
+    for feature in features:
+        require(isinstance(feature.name, str), f"the name of a feature is {feature.name!r:.40}")
+        require(
+            feature.lower <= feature.identity and 0.0 < feature.unit < np.inf,
+            f"{feature.name!r} must have lower <= identity and a unit above 0",
+        )
+    bias = Feature("bias", Number(1.0))
+    require_features(
+        tuple(feature.value for feature in (*features, bias)),
+        tuple(feature.name for feature in (*features, bias)),
+    )
+    values = evaluate_all([feature.value for feature in features], {ODDS: CHECKED_ODDS})
+    unchanged = sum(f.identity * value for f, value in zip(features, values, strict=True))
+    require(
+        np.allclose(unchanged, CHECKED_ODDS, rtol=1e-9, atol=1e-9),
+        "with the coefficients that are their identity, features must add up to the log-odds: "
+        "that is what changes nothing",
+    )
+    return (*features, bias)

@@ -17,7 +17,9 @@ def curve_to_dict(curve: Curve) -> dict[str, Any]:
         value = _plain(getattr(curve, name))
         content[name] = curve_to_dict(value) if wanted is Curve else value
         if wanted is not Curve and not _is_a(value, wanted):
-            raise InputError(f"{curve!r} cannot be saved: {name} is {shown(value)}")
+            raise InputError(
+                f"{curve!r} cannot be saved: {name} is {shown(value)}; it must be {_text(wanted)}"
+            )
     return content
 
 
@@ -38,7 +40,13 @@ def curve_from_dict(content: Any, *, clocks: tuple[int, ...] = (1, 2)) -> Curve:
     return curve
 
 
+def _text(wanted: Any) -> str:
+    return wanted.__name__ if isinstance(wanted, type) else str(wanted).replace("typing.", "")
+
+
 def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
     return value.item() if hasattr(value, "dtype") and getattr(value, "ndim", 1) == 0 else value
 
 
@@ -47,7 +55,7 @@ def _read(value: Any, wanted: Any) -> Any:
         return curve_from_dict(value, clocks=(1,))
     if not _is_a(value, wanted):
         raise DamagedModelFileError(f"a setting of the curve is not of its kind: {shown(value)}")
-    return value
+    return tuple(value) if get_origin(wanted) is tuple else value
 
 
 def _settings_of(kind: type) -> dict[str, Any]:
@@ -59,6 +67,8 @@ def _is_a(value: Any, wanted: Any) -> bool:
     """Tell whether a setting is what its annotation says; a bool is no number."""
     if get_origin(wanted) is Literal:
         return isinstance(value, str) and value in get_args(wanted)
+    if get_origin(wanted) is tuple:
+        return isinstance(value, list) and all(_is_a(one, get_args(wanted)[0]) for one in value)
     if get_args(wanted):
         return any(_is_a(value, one) for one in get_args(wanted))
     return type(value) is wanted or (wanted is float and type(value) is int)

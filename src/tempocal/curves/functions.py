@@ -14,7 +14,7 @@ from tempocal.curves.bulk import within_bulk
 from tempocal.curves.curve import Curve, Shape, Track
 from tempocal.curves.grid import Grid, TimeSpan, fine
 from tempocal.errors import InputError
-from tempocal.formula.nodes import Column, Expression
+from tempocal.formula.nodes import Column, Expression, as_expression
 from tempocal.links import Array
 from tempocal.maps import ConstantBasis, ExpressionBasis
 
@@ -34,8 +34,8 @@ class TimeRange:
 class FunctionCurve(Curve):
     """Base of the curves that are linear combinations of given functions of time.
 
-    Functions must be positive and sum to 1 at all times of the fit, so that a curve lies between
-    its smallest and its largest coefficient. Beyond the times of the fit the curve is held.
+    Functions must be nonnegative and sum to 1 at all times of the fit, so that a curve lies between
+    its smallest and its largest coefficient. Outside the times of the fit the curve is constant.
     """
 
     @abstractmethod
@@ -72,13 +72,19 @@ class FunctionCurve(Curve):
         return Track(grid, lambda rates: shape)
 
     def _basis(self, times: TimeRange) -> ExpressionBasis:
-        basis = ExpressionBasis(
-            times.first, times.last, tuple(self.functions(Column("time"), times))
-        )
+        functions = self.functions(Column("time"), times)
+        if not isinstance(functions, tuple | list):
+            raise InputError(
+                f"functions of {type(self).__name__} must return a tuple of expressions, but it "
+                f"returned {functions!r:.60}"
+            )
+        basis = ExpressionBasis(times.first, times.last, tuple(map(as_expression, functions)))
         try:
             basis.validate()
         except ValueError as error:
-            raise InputError(f"{self!r} is no curve from {times.first:g} on: {error}") from error
+            raise InputError(
+                f"{self!r} is no valid curve from time {times.first:g} to {times.last:g}: {error}"
+            ) from error
         return basis
 
 

@@ -17,6 +17,7 @@ from tempocal.formula.nodes import (
     Log,
     Number,
     Where,
+    as_expression,
     clamp,
     divide,
     total,
@@ -34,14 +35,21 @@ LOWEST_FEATURE = float(np.log(SMALLEST_PROBABILITY))
 Expressions = tuple[Expression, ...]
 
 
-def exp(exponent: Expression, low: float = -LARGEST_EXPONENT) -> Expression:
+def sqrt(argument: Expression | float) -> Expression:
+    """Square root of what is nonnegative by construction."""
+    # There is no square root among the operations of all engines.
+    return exp(log(clamp(as_expression(argument), low=SMALLEST_DOUBLE)) * 0.5)
+
+
+def exp(exponent: Expression | float, low: float = -LARGEST_EXPONENT) -> Expression:
     """Exponential, of an exponent that is kept within what a double can hold."""
-    clamped = clamp(exponent, low, LARGEST_EXPONENT)
+    clamped = clamp(as_expression(exponent), low, LARGEST_EXPONENT)
     return Number(math.exp(clamped.value)) if isinstance(clamped, Number) else Exp(clamped)
 
 
-def log(argument: Expression) -> Expression:
+def log(argument: Expression | float) -> Expression:
     """Natural logarithm of what is positive by construction."""
+    argument = as_expression(argument)
     return Number(math.log(argument.value)) if isinstance(argument, Number) else Log(argument)
 
 

@@ -11,9 +11,14 @@ whichever is taken: engines do, and some of them raise on overflow.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal
 
+from tempocal.errors import InputError
+
 Side = Literal["left", "right"]
+# Of an expression, which is written as a product.
+MAX_POWER = 16
 
 
 class Expression:
@@ -42,6 +47,50 @@ class Expression:
 
     def __rtruediv__(self, other: float) -> "Expression":
         return divide(as_expression(other), self)
+
+    def __abs__(self) -> "Expression":
+        return absolute(self)
+
+    def __pow__(self, power: object) -> "Expression":
+        if not isinstance(power, int) or not 1 <= power <= MAX_POWER:
+            raise InputError(
+                f"an expression takes integer powers from 1 to {MAX_POWER}, not {power!r:.40}: "
+                "tempocal.extend has sqrt, and x**p is exp(p * log(x))"
+            )
+        product = self
+        for _ in range(power - 1):
+            product = multiply(product, self)
+        return product
+
+    # What would decide a formula once for all rows is refused: it is not a number yet.
+
+    def __bool__(self) -> bool:
+        raise InputError(
+            "an expression is neither true nor false: in place of a condition take piecewise, "
+            "clamp, largest or smallest of tempocal.extend"
+        )
+
+    def __lt__(self, other: object) -> bool:
+        return bool(self)
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, int | float) and bool(self))
+
+    __hash__ = object.__hash__
+
+    def __float__(self) -> float:
+        raise InputError(
+            "an expression has no value yet: in place of functions of math or NumPy take those of "
+            "tempocal.extend, such as extend.log"
+        )
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
+        name = _OPERATORS.get(ufunc.__name__)
+        if name is None or method != "__call__" or len(inputs) != 2:
+            return float(self)
+        return name(*map(as_expression, inputs))
 
     def __neg__(self) -> "Expression":
         return Number(-self.value) if isinstance(self, Number) else Negate(self)
@@ -264,7 +313,15 @@ def substitute(
 
 def as_expression(value: "Expression | float") -> Expression:
     """Return a number as an expression."""
-    return value if isinstance(value, Expression) else Number(float(value))
+    if isinstance(value, Expression):
+        return value
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if isinstance(value, str | bool) or not math.isfinite(number):
+        raise InputError(f"a formula is made of expressions and finite numbers, not {value!r:.60}")
+    return Number(number)
 
 
 def add(left: Expression, right: Expression) -> Expression:
@@ -339,19 +396,43 @@ def absolute(operand: Expression) -> Expression:
 
 
 def piecewise(
-    operand: Expression, knots: Sequence[float], pieces: Sequence[Expression], side: Side
+    operand: Expression,
+    knots: Sequence[float],
+    pieces: "Sequence[Expression | float]",
+    side: Side = "right",
 ) -> Expression:
-    """Choose a piece; where all are the same number there is nothing to choose."""
-    values = {piece.value if isinstance(piece, Number) else id(piece) for piece in pieces}
-    kinds = {isinstance(piece, Number) for piece in pieces}
+    """Return the piece that a number falls in, of several that are separated by knots.
+
+    Parameters
+    ----------
+    operand : Expression
+        The number.
+    knots : sequence of float
+        Ascending numbers.
+    pieces : sequence of Expression or float
+        One more than knots: below the first knot, between the first and the second, and so on.
+    side : {"left", "right"}
+        Whether a number equal to a knot belongs to the piece below it or above it.
+    """
+    chosen = tuple(as_expression(piece) for piece in pieces)
+    if len(chosen) != len(knots) + 1 or any(a >= b for a, b in pairwise(knots)):
+        raise InputError(
+            f"piecewise needs ascending knots and one piece more than knots, but it has "
+            f"{len(chosen)} pieces and the knots {list(knots)!r:.80}"
+        )
+    values = {piece.value if isinstance(piece, Number) else id(piece) for piece in chosen}
+    kinds = {isinstance(piece, Number) for piece in chosen}
     if len(values) == 1 and len(kinds) == 1:
-        return pieces[0]
-    return Piecewise(operand, tuple(float(knot) for knot in knots), tuple(pieces), side)
+        return chosen[0]
+    return Piecewise(operand, tuple(float(knot) for knot in knots), chosen, side)
 
 
 def numbers(values: Iterable[float]) -> list[Expression]:
     """Return constants as expressions."""
     return [Number(float(value)) for value in values]
+
+
+_OPERATORS = {"add": add, "subtract": subtract, "multiply": multiply, "divide": divide}
 
 
 def is_number(expression: Expression, value: float) -> bool:

@@ -131,17 +131,22 @@ def feature_formula(
 
 # Features must be defined, and not too large, from one end of what logits may be to the other.
 LARGEST_FEATURE = 1e100
-_CHECKED_ODDS = np.concatenate([-np.logspace(53 * np.log10(2), -9, 64), [0.0]])
-_CHECKED_ODDS = np.concatenate([_CHECKED_ODDS, -_CHECKED_ODDS[-2::-1]])
+_NEGATIVE = -np.logspace(53 * np.log10(2), -9, 64)
+CHECKED_ODDS = np.concatenate([_NEGATIVE, [0.0], -_NEGATIVE[::-1]])
 
 
 def require_features(features: tuple[Expression, ...], names: tuple[str, ...]) -> None:
     """Refuse features that are not finite for all logits, or whose names are missing or twice."""
     require(len(features) > 0, "there are no features")
-    require(len(set(names)) == len(names) == len(features), "features need a name each")
+    require(
+        len(set(names)) == len(names) == len(features),
+        "each feature needs a name of its own, and not bias",
+    )
     with np.errstate(all="ignore"):
-        values = np.stack(evaluate_all(features, {ODDS: _CHECKED_ODDS}))
-    require(bool((np.abs(values) <= LARGEST_FEATURE).all()), "a feature is not finite everywhere")
+        values = np.stack(evaluate_all(features, {ODDS: CHECKED_ODDS}))
+    for name, inside in zip(names, np.abs(values) <= LARGEST_FEATURE, strict=True):
+        where = "" if inside.all() else f"{CHECKED_ODDS[~inside][0]:g}"
+        require(bool(inside.all()), f"the feature {name!r} is not finite at log-odds of {where}")
 
 
 @dataclass(frozen=True)

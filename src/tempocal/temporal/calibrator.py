@@ -305,4 +305,9 @@ class TemporalCalibrator(TemporalBase):
             )
         if not isinstance(curve, Curve):
             raise InputError(f"curve must be one such as Spline(), but it is {curve!r}")
+        if "__dataclass_params__" not in vars(type(curve)):
+            raise InputError(
+                f"{type(curve).__name__} must be a dataclass, whose fields are its settings: put "
+                "@dataclass(frozen=True) in front of it"
+            )
         return calibrator, curve

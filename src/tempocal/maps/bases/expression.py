@@ -62,8 +62,9 @@ class ExpressionBasis(Basis):
         require_time(self.first, self.last)
         require(self.first <= self.last and len(self.functions) > 0, "there is no range of time")
         values = self(np.linspace(self.first, self.last, CHECKED_TIMES))
-        require(bool((values >= -ROUNDING).all()), "a function is negative at some time")
-        off = np.abs(values.sum(axis=1) - 1.0).max()
+        require(bool((values >= -ROUNDING).all()), "functions must not be negative")
+        sums = values.sum(axis=1)
+        off = np.abs(sums - 1.0).max()
         require(
             bool(off <= ROUNDING), f"functions must sum to 1 at all times, but are off by {off:.3g}"
         )
