@@ -9,7 +9,7 @@ by itself.
 import ast
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
+from pkgutil import get_data
 from typing import Any
 
 from tempocal.errors import MissingExtensionError
@@ -18,8 +18,8 @@ _PACKAGE = "tempocal."
 
 
 def _public_modules() -> dict[str, str]:
-    """Read the module of each public name from ``tempocal/__init__.pyi``."""
-    tree = ast.parse(Path(__file__).with_name("__init__.pyi").read_text(encoding="utf-8"))
+    """Read the module of each public name from ``tempocal/__init__.pyi``, in a zip file too."""
+    tree = ast.parse(get_data("tempocal", "__init__.pyi") or b"")
     return {
         alias.name: f"{node.module}.{alias.name}" if node.module == "tempocal" else str(node.module)
         for node in tree.body
@@ -58,10 +58,13 @@ class Registry:
     ----------
     what : str
         What they are, in the words of an error.
+    package : str or None
+        Where tempocal's own are defined, if they may not be imported yet.
     """
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, package: str | None = None) -> None:
         self._what = what
+        self._own = () if package is None else public_names(package)
         self._classes: dict[str, type] = {}
 
     def add(self, cls: type) -> None:
@@ -84,7 +87,7 @@ class Registry:
         """
         if not isinstance(kind, str):
             return None
-        if kind not in self._classes and kind in PUBLIC_MODULES:
+        if kind not in self._classes and kind in self._own:
             import_module(PUBLIC_MODULES[kind])
         module, _, name = kind.rpartition(":")
         if module and kind not in self._classes:

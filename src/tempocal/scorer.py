@@ -26,7 +26,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
-from math import ceil, copysign, exp, expm1, inf, isinf, isnan, log, log1p
+from math import ceil, copysign, exp, expm1, inf, isinf, isnan, log, log1p, nan
 from numbers import Integral, Number
 from operator import add, mul
 from typing import Any
@@ -452,7 +452,7 @@ def _basis(content: Mapping[str, Any]) -> tuple[int, int, Shares]:  # noqa: PLR0
 
 def _given(first: float, last: float, functions: Sequence[Any]) -> Shares:
     first, last = _floats([first, last], "times", -_LARGEST_KNOWN, _LARGEST_KNOWN)
-    _require(first <= last and len(functions) > 0, "times")
+    _require(first <= last and 0 < len(functions) <= _MOST_FORMULAS, "formulas")
     programs = [_program(each, "time") for each in functions]
 
     def shares(time: float) -> tuple[int, Row]:
@@ -748,6 +748,7 @@ def _of_classes(fitted: Mapping[str, Any], columns: int, n_classes: int) -> Map:
             _require(least >= 0.0, "coefficients")
             maps = [_beta(curve) for curve in _curves(fitted, 3)]
         case {"form": "features", "features": features}:
+            _require(0 < len(features) <= _MOST_FORMULAS, "formulas")
             programs = [_program(each, "odds") for each in features]
             maps = [_features(curve, programs) for curve in _curves(fitted, len(programs))]
         case _:
@@ -784,6 +785,8 @@ _MAPS: dict[str, Callable[[Mapping[str, Any], int, int], Map]] = {
 # Formulas: a list of instructions, each a name and its arguments. An argument is a number or text,
 # or the index of an earlier instruction (r, or a list of them, R), whose value it takes.
 
+_LARGEST_FORMULA = 10_000
+_MOST_FORMULAS = 100
 _Instruction = Callable[[list[Any], float], Any]
 _INSTRUCTIONS: dict[str, tuple[str, Callable[..., _Instruction]]] = {
     "Column": ("c", lambda name: lambda v, x: x),
@@ -796,7 +799,7 @@ _INSTRUCTIONS: dict[str, tuple[str, Callable[..., _Instruction]]] = {
     "Exp": ("r", lambda a: lambda v, x: exp(v[a])),
     "Log": ("r", lambda a: lambda v, x: log(v[a])),
     "Clamp": ("rlh", lambda a, low, high: lambda v, x: min(max(v[a], low), high)),
-    "Largest": ("R", lambda each: lambda v, x: max(v[k] for k in each)),
+    "Largest": ("R", lambda each: lambda v, x: _largest([v[k] for k in each])),
     "Where": ("rrr", lambda a, b, c: lambda v, x: v[b] if v[a] else v[c]),
     "Piecewise": (
         "rkRs",
@@ -812,20 +815,27 @@ _INSTRUCTIONS: dict[str, tuple[str, Callable[..., _Instruction]]] = {
 }
 
 
+def _largest(values: Row) -> float:
+    return nan if any(value != value for value in values) else max(values)  # noqa: PLR0124
+
+
 def _program(instructions: Any, column: str) -> Callable[[float], float]:
     """Return the function of one column that a formula describes."""
     _require(isinstance(instructions, list) and len(instructions) > 0, "formulas")
+    parts = [part for each in instructions if isinstance(each, list) for part in each]
+    size = len(instructions) + sum(len(p) if isinstance(p, list) else 1 for p in parts)
+    _require(size <= _LARGEST_FORMULA, "formulas")
     steps = [_instruction(each, k, column) for k, each in enumerate(instructions)]
 
     def run(x: float) -> float:
         values: list[Any] = []
-        try:
-            for step in steps:
+        for step in steps:
+            try:
                 values.append(step(values, x))
-            if -inf < values[-1] < inf:
-                return float(values[-1])
-        except (ArithmeticError, ValueError) as error:
-            raise ValueError(f"the model has no value where {column} is {x:g}") from error
+            except (ArithmeticError, ValueError):  # it may be in a piece that is not taken
+                values.append(nan)
+        if -inf < values[-1] < inf:
+            return float(values[-1])
         raise ValueError(f"the model has no value where {column} is {x:g}")
 
     return run

@@ -64,6 +64,18 @@ class Reversed(extend.FeatureCalibrator):
         return [extend.Feature("slope", odds, identity=1.0, lower=2.0)]
 
 
+class Pole(extend.FeatureCalibrator):
+    def features(self, odds):
+        pole = extend.Feature("pole", 1.0 / (odds - 0.5))
+        return [extend.Feature("slope", odds, identity=1.0), pole]
+
+
+def test_where_a_feature_has_no_value_there_is_no_prediction():
+    cal = Pole().fit(*simulate(2, 50))
+    with pytest.raises(tc.errors.InputError, match=r"no finite value at log-odds of 0\.5"):
+        cal.predict_proba([0.3, 0.5])
+
+
 class Bare(extend.FeatureCalibrator):
     def features(self, odds):
         return odds
@@ -83,7 +95,7 @@ class Decided(extend.FeatureCalibrator):
     ("kind", "words"),
     [
         (Twice, "each feature needs a name of its own"),
-        (Undefined, "the feature 'root' is not finite at log-odds of"),
+        (Undefined, "the feature 'root' is not within 1e100 at log-odds of"),
         (NotTheIdentity, "features must add up to the log-odds"),
         (Reversed, "must have lower <= identity"),
         (Bare, "must return a tuple of Feature"),

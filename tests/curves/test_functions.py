@@ -63,7 +63,7 @@ class Given(extend.FunctionCurve):
         ("negative", "must not be negative"),
         ("too much", "must sum to 1 at all times, but are off by 0.5"),
         ("undefined", "no finite value at time"),
-        ("none", "no range of time"),
+        ("none", "there must be 1 to 100 functions"),
         ("bare", "must return a tuple of expressions"),
     ],
 )

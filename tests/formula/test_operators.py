@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from tempocal import extend
+from tempocal import extend, scorer
 from tempocal.errors import InputError
 from tempocal.formula.nodes import Column, Number, piecewise
 from tempocal.formula.numpy_engine import evaluate
+from tempocal.formula.serialize import to_instructions
 
 X = Column("x")
 VALUES = np.array([0.25, 1.0, 2.0, 9.0])
@@ -55,6 +56,22 @@ def test_what_has_no_value_yet_is_refused(name):
     call, words = REFUSED[name]
     with pytest.raises(InputError, match=words):
         call()
+
+
+def test_a_long_sum_is_refused_in_words():
+    total = X
+    for k in range(5000):
+        total = total + float(k + 1)
+    with pytest.raises(InputError, match="100 inside one another, but this one has"):
+        to_instructions(total)
+
+
+def test_a_piece_that_is_not_taken_may_be_undefined():
+    formula = piecewise(X, [1.0], [X, extend.log(X - 1.0)], "left")
+    program = scorer._program(to_instructions(formula), "x")
+    assert program(0.5) == 0.5
+    with pytest.raises(ValueError, match="no value where x is"):
+        scorer._program(to_instructions(extend.log(X)), "x")(0.0)
 
 
 def test_expressions_are_told_apart_by_identity():

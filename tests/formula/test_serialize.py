@@ -89,6 +89,12 @@ REFUSED = {
     "an index that is a truth value": [COLUMN, COLUMN, ["Negate", True]],
     "text for a number": [["Number", "1.0"]],
     "infinity": [["Number", float("inf")]],
+    "more than a double holds": [["Number", 10**400]],
+    "nothing to choose from": [["Largest", []]],
+    "no conditions": [COLUMN, ["Every", []], ["Where", 1, 0, 0]],
+    "a missing value": [["Null"]],
+    "too deep": [COLUMN, *(["Negate", k] for k in range(200))],
+    "too many operands": [COLUMN, ["Largest", [0] * 20_000]],
     "NaN": [["Number", float("nan")]],
     "no number": [["Number", None]],
     "knots that do not ascend": [COLUMN, ["Piecewise", 0, [1.0, 1.0], [0, 0, 0], "left"]],
@@ -106,7 +112,7 @@ LENIENT = {
     "a condition as a number",
     "a number as a condition",
     "a condition alone",
-    "too many",
+    "too deep",
 }
 
 
@@ -118,5 +124,5 @@ def test_what_is_no_formula_is_refused(name):
 
 @pytest.mark.parametrize("name", [name for name in REFUSED if name not in LENIENT])
 def test_what_is_no_formula_is_refused_by_the_scorer(name):
-    with pytest.raises((scorer.ModelError, TypeError, LookupError)):
+    with pytest.raises((scorer.ModelError, ArithmeticError, TypeError, LookupError)):
         scorer._program(REFUSED[name], "time")

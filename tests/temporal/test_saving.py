@@ -12,9 +12,11 @@ from tempocal.calibrators.document import CALIBRATORS
 from tempocal.calibrators.shrinkage import check_shrinkage
 from tempocal.curves.curve import CURVES as CURVES_BY_KIND
 from tempocal.curves.curve import Curve
-from tempocal.errors import InputError, MissingExtensionError
+from tempocal.errors import DamagedModelFileError, InputError, MissingExtensionError
 from tempocal.predictor import read_model
+from tempocal.predictor.document import ModelDocument
 from tempocal.registry import kind_of
+from tempocal.temporal.document import restore_along_time, to_document
 
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 
@@ -312,6 +314,39 @@ def test_a_class_that_is_not_imported_is_named_in_a_sentence(
     # Who only predicts needs no such class: all numbers are in the file.
     found = read_model(tmp_path / "model.json").predict_proba(z, time)
     same(found, cal.predict_proba(z, time=time))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["TemporalCalibrator", "AutoTemporalCalibrator", "TemporalBase", "Summary", "load", "report"],
+)
+def test_only_calibrators_are_calibrators(kind, tmp_path):
+    document = to_document(fitted(None, None)).to_dict()
+    document["parameters"]["calibrator"] = {"kind": kind, "parameters": {}}
+    with pytest.raises(DamagedModelFileError, match="which is no calibrator"):
+        restore_along_time(ModelDocument.from_dict(document))
+
+
+def test_the_schema_is_that_of_all_that_a_file_names(tmp_path):
+    z, y, _, _ = rows()
+    one_time = tc.TemporalCalibrator(curve=tc.Logarithmic()).fit(z, y, time=np.zeros(len(z)))
+    assert to_document(one_time).schema == 2
+    assert to_document(fitted(None, tc.Spline())).schema == 1
+
+
+def test_formulas_may_be_written_in_another_way_than_today(tmp_path, monkeypatch):
+    z, y, time, _ = rows()
+    cal = tc.TemporalCalibrator(tc.QuadraticScaling(), tc.Constant()).fit(z, y, time=time)
+    cal.save(tmp_path / "model.json")
+
+    def rewritten(self, odds):
+        slope, curvature = features(self, odds)
+        return slope, replace(curvature, value=tc.extend.absolute(odds) * odds)
+
+    features = tc.QuadraticScaling.features
+    monkeypatch.setattr(tc.QuadraticScaling, "features", rewritten)
+    loaded = tc.load(tmp_path / "model.json")
+    same(loaded.predict_proba(z, time=time), cal.predict_proba(z, time=time))
 
 
 # What cannot be saved

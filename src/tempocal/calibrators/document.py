@@ -20,7 +20,7 @@ from tempocal.registry import Registry, kind_of
 if TYPE_CHECKING:
     from tempocal.calibrators.base import Calibrator
 
-CALIBRATORS = Registry("calibrator")
+CALIBRATORS = Registry("calibrator", package="calibrators")
 
 
 def write_model(
@@ -62,7 +62,7 @@ def to_document(
 def settings_to_dict(calibrator: "Calibrator", classes: NDArray[Any]) -> dict[str, Any]:
     """Return the constructor's arguments; ``classes`` are those of the fit."""
     parameters = calibrator.get_params(deep=False)
-    if parameters["classes"] is not None:
+    if parameters.get("classes") is not None:
         # What was given may be a list; what it was read as can be written.
         parameters["classes"] = labels_to_dict(classes)
     return {name: plain(value) for name, value in parameters.items()}
@@ -90,6 +90,10 @@ def construct(kind: Any, parameters: Any) -> "Calibrator":
     if found is None:
         raise DamagedModelFileError(f"the model is a {kind!r:.80}, which is no calibrator")
     expected = set(inspect.signature(found).parameters)
+    if not {"inputs", "classes"} <= expected:
+        raise DamagedModelFileError(
+            f"the constructor of {found.__name__} must have the arguments inputs and classes"
+        )
     if not isinstance(parameters, Mapping) or set(parameters) != expected:
         raise DamagedModelFileError(
             f"the parameters of {found.__name__} must be {sorted(expected)}"

@@ -127,8 +127,8 @@ def _checked(given: Any) -> tuple[Feature, ...]:
     for feature in features:
         require(isinstance(feature.name, str), f"the name of a feature is {feature.name!r:.40}")
         require(
-            feature.lower <= feature.identity and 0.0 < feature.unit < np.inf,
-            f"{feature.name!r} must have lower <= identity and a unit above 0",
+            feature.lower <= feature.identity < np.inf and 0.0 < feature.unit < np.inf,
+            f"{feature.name!r} must have lower <= identity, both finite, and a unit above 0",
         )
     bias = Feature("bias", Number(1.0))
     require_features(

@@ -12,8 +12,9 @@ LARGE_ODDS = 10.0
 class QuadraticScaling(FeatureCalibrator):
     """Calibrated log-odds ``slope * z + curvature * z * |z| + bias``; monotone.
 
-    Slope and curvature are at least 0, so that ranks stay as they are. The curvature mends
-    predictions that are right near one half and too timid, or ever less timid, far from it.
+    Slope and curvature are at least 0, so that the ranking stays as it is. A positive curvature
+    corrects predictions that are underconfident far from one half and less so near it.
+    Overconfidence that grows with the log-odds cannot be corrected: that takes a negative one.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ class Track:
     bulk: Bulk | None = None
 
 
-CURVES = Registry("curve")
+CURVES = Registry("curve", package="curves")
 
 
 class Curve(ABC):

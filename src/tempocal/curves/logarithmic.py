@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from tempocal.curves.curve import check_strength
 from tempocal.curves.functions import FunctionCurve, TimeRange
 from tempocal.errors import InputError
 from tempocal.formula.links import log
@@ -15,6 +14,8 @@ from tempocal.formula.nodes import Expression
 # least.
 UNITS_TO_MEDIAN = 8.0
 UNITS_TO_RANGE = 1000.0
+# With a longer unit the curve is a straight line, and loses digits.
+RANGES_TO_UNIT = 1e6
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,13 @@ class Logarithmic(FunctionCurve):
         return 1.0 - passed, passed
 
     def _unit(self, times: TimeRange) -> float:
-        unit = check_strength(self.unit, "unit")
-        if unit is None:
-            since = (times.median - times.first) / UNITS_TO_MEDIAN
-            return max(since, (times.last - times.first) / UNITS_TO_RANGE)
-        if unit == 0.0:
-            raise InputError(f'unit must be "auto" or a number above 0, but it is {self.unit!r}')
+        length = times.last - times.first
+        if self.unit == "auto":
+            return max((times.median - times.first) / UNITS_TO_MEDIAN, length / UNITS_TO_RANGE)
+        unit = float(self.unit) if type(self.unit) in (int, float) else math.nan
+        if not 0.0 < unit <= RANGES_TO_UNIT * length:
+            raise InputError(
+                f'unit must be "auto" or a number above 0, not many times as long as the range of '
+                f"time, which is {length:g}; but it is {self.unit!r}"
+            )
         return unit

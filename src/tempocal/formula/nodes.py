@@ -280,15 +280,17 @@ def with_children(node: Node, new: Callable[[Node], Node]) -> Node:
 def children_first(outputs: Iterable[Expression]) -> list[Node]:
     """Return all nodes of some formulas, each once, after those that it is made of."""
     order: dict[Node, None] = {}
-
-    def visit(node: Node) -> None:
-        if node not in order:
-            for child in children(node):
-                visit(child)
+    # A stack instead of recursion: a sum of many terms is deep.
+    stack: list[tuple[Node, bool]] = [(output, False) for output in reversed(list(outputs))]
+    while stack:
+        node, is_ready = stack.pop()
+        if node in order:
+            continue
+        if is_ready:
             order[node] = None
-
-    for output in outputs:
-        visit(output)
+        else:
+            stack.append((node, True))
+            stack += [(child, False) for child in reversed(children(node)) if child not in order]
     return list(order)
 
 
@@ -377,7 +379,7 @@ def clamp(operand: Expression, low: float = -math.inf, high: float = math.inf) -
     """Keep between two numbers."""
     if isinstance(operand, Number):
         return Number(min(max(operand.value, low), high))
-    return Clamp(operand, low, high)
+    return Clamp(operand, float(low), float(high))
 
 
 def largest(*operands: "Expression | float") -> Expression:

@@ -8,23 +8,36 @@ instruction is the formula::
 """
 
 import math
+import sys
 from collections.abc import Collection
 from dataclasses import fields
 from reprlib import repr as shown
 from typing import Any, get_args, get_origin, get_type_hints
 
+from tempocal.errors import InputError
 from tempocal.formula import nodes
-from tempocal.formula.nodes import Column, Condition, Expression, Node, Piecewise, children_first
+from tempocal.formula.nodes import (
+    Column,
+    Condition,
+    Expression,
+    Node,
+    Null,
+    Piecewise,
+    children,
+    children_first,
+)
 
-# Instructions of one formula.
-MOST_INSTRUCTIONS = 10_000
+# Bounds of one formula, so that no file takes long to evaluate: instructions and their arguments,
+# and instructions that depend on each other.
+MAX_SIZE = 10_000
+MAX_DEPTH = 100
 
 _KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in vars(nodes).values()
     if isinstance(kind, type)
     and issubclass(kind, Expression | Condition)
-    and kind not in (Expression, Condition)
+    and kind not in (Expression, Condition, Null)
 }
 _FIELDS = {
     name: [(field.name, get_type_hints(kind)[field.name]) for field in fields(kind)]
@@ -41,6 +54,7 @@ def to_instructions(expression: Expression) -> list[list[Any]]:
     [['Column', 'time'], ['Number', 1.0], ['Add', 0, 1]]
     """
     order = children_first([expression])
+    _require_small(order)
     index = {node: k for k, node in enumerate(order)}
 
     def plain(value: Any) -> Any:
@@ -68,14 +82,36 @@ def from_instructions(content: Any, columns: Collection[str]) -> Expression:
     >>> from_instructions([["Column", "time"], ["Number", 1.0], ["Add", 0, 1]], ["time"])
     Add(left=Column(name='time'), right=Number(value=1.0))
     """
-    if not isinstance(content, list) or not 0 < len(content) <= MOST_INSTRUCTIONS:
-        raise ValueError(f"a formula must be a list of instructions, not {shown(content)}")
+    if not isinstance(content, list) or not content or _size(content) > MAX_SIZE:
+        raise ValueError(f"a formula must be a short list of instructions, not {shown(content)}")
     built: list[Node] = []
     for instruction in content:
         built.append(_node(instruction, built, columns))
+    _require_small(built)
     if not isinstance(built[-1], Expression):
         raise ValueError("a formula must be a number, not a condition")  # noqa: TRY004
     return built[-1]
+
+
+def _size(content: list[Any]) -> int:
+    """Count instructions and their arguments."""
+    lists = [each for each in content if isinstance(each, list)]
+    return len(content) + sum(
+        len(part) if isinstance(part, list) else 1 for each in lists for part in each
+    )
+
+
+def _require_small(order: list[Node]) -> None:
+    """Refuse formulas that are too large or too deep."""
+    depth: dict[Node, int] = {}
+    for node in order:
+        depth[node] = 1 + max((depth[child] for child in children(node)), default=0)
+    size = sum(2 + len(children(node)) for node in order)
+    if size > MAX_SIZE or max(depth.values()) > MAX_DEPTH:
+        raise InputError(
+            f"a formula may have about {MAX_SIZE // 3} operations, {MAX_DEPTH} inside one another, "
+            f"but this one has {len(order)}, {max(depth.values())} inside one another"
+        )
 
 
 def _node(instruction: Any, built: list[Node], columns: Collection[str]) -> Node:
@@ -101,12 +137,12 @@ _SIDES = get_args(nodes.Side)
 
 
 def _value(value: Any, kind: Any, built: list[Node], field: str) -> Any:
-    if get_origin(kind) is tuple and isinstance(value, list):
+    if get_origin(kind) is tuple and isinstance(value, list) and (value or field == "knots"):
         return tuple(_value(part, get_args(kind)[0], built, field) for part in value)
     if kind in (Expression, Condition) and type(value) is int and 0 <= value < len(built):
         if isinstance(built[value], kind):
             return built[value]
-    elif kind is float and type(value) in (int, float) and math.isfinite(value):
+    elif kind is float and type(value) in (int, float) and abs(value) <= sys.float_info.max:
         return float(value)
     elif kind is float and value is None and field in ("low", "high"):
         return -math.inf if field == "low" else math.inf

@@ -19,8 +19,8 @@ from tempocal.links import Array
 from tempocal.maps.part import PARTS, Part, require
 from tempocal.registry import kind_of
 
-# What formulas in a model file are functions of.
-COLUMNS = ("odds", "time")
+# What the formulas of a field are functions of.
+COLUMNS = {"features": ("odds",), "functions": ("time",)}
 
 
 def to_dict(part: Part) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _typed(value: Any, wanted: Any, name: str) -> Any:
             return _numbers(value, name)
     elif wanted is Expression:
         try:
-            return from_instructions(value, COLUMNS)
+            return from_instructions(value, COLUMNS[name])
         except ValueError as error:
             raise DamagedModelFileError(f"the map's {name} cannot be read: {error}") from error
     elif _is_part(wanted):

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from tempocal.errors import InputError
 from tempocal.formula import links as symbolic
 from tempocal.formula.nodes import Expression, Number, clamp, numbers, piecewise, substitute, total
 from tempocal.formula.numpy_engine import evaluate_all
@@ -107,8 +108,13 @@ class FeatureMap(SmoothMap):
 
     def __call__(self, odds: Array) -> Array:
         """Calibrate log-odds."""
-        values = np.stack(evaluate_all(self.features, {ODDS: odds}), axis=-1)
-        return np.asarray((values * self.coefficients).sum(axis=-1), dtype=np.float64)
+        with np.errstate(all="ignore"):
+            values = np.stack(evaluate_all(self.features, {ODDS: odds}), axis=-1)
+            found = np.asarray((values * self.coefficients).sum(axis=-1), dtype=np.float64)
+        if not np.isfinite(found).all():
+            undefined = odds[~np.isfinite(found)][0]
+            raise InputError(f"a feature has no finite value at log-odds of {undefined:g}")
+        return found
 
     def log_odds(self, odds: Expression) -> Expression:
         """Return calibrated log-odds as a formula of the log-odds."""
@@ -129,15 +135,16 @@ def feature_formula(
     return total(c * value for c, value in zip(coefficients, values, strict=True))
 
 
-# Features must be defined, and not too large, from one end of what logits may be to the other.
+# Features must be defined, and not too large, at some log-odds of every size that logits may have.
 LARGEST_FEATURE = 1e100
+MAX_FEATURES = 100
 _NEGATIVE = -np.logspace(53 * np.log10(2), -9, 64)
 CHECKED_ODDS = np.concatenate([_NEGATIVE, [0.0], -_NEGATIVE[::-1]])
 
 
 def require_features(features: tuple[Expression, ...], names: tuple[str, ...]) -> None:
     """Refuse features that are not finite for all logits, or whose names are missing or twice."""
-    require(len(features) > 0, "there are no features")
+    require(0 < len(features) <= MAX_FEATURES, f"there must be 1 to {MAX_FEATURES} features")
     require(
         len(set(names)) == len(names) == len(features),
         "each feature needs a name of its own, and not bias",
@@ -146,7 +153,9 @@ def require_features(features: tuple[Expression, ...], names: tuple[str, ...]) -
         values = np.stack(evaluate_all(features, {ODDS: CHECKED_ODDS}))
     for name, inside in zip(names, np.abs(values) <= LARGEST_FEATURE, strict=True):
         where = "" if inside.all() else f"{CHECKED_ODDS[~inside][0]:g}"
-        require(bool(inside.all()), f"the feature {name!r} is not finite at log-odds of {where}")
+        require(
+            bool(inside.all()), f"the feature {name!r} is not within 1e100 at log-odds of {where}"
+        )
 
 
 @dataclass(frozen=True)

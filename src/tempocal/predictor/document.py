@@ -46,6 +46,14 @@ _KEYS_OF_AUTO = {"calibrator", "written_by", "parameters", "best", "comparison"}
 # There only in files of calibrators that learn from parts.
 _LEARNED = "learned"
 
+# The calibrators and curves of 0.1: its readers know no others.
+KINDS_OF_SCHEMA_1 = {
+    *("Identity", "TemperatureScaling", "PlattScaling", "VectorScaling", "MatrixScaling"),
+    *("BetaCalibration", "DirichletCalibration", "HistogramBinning", "BayesianBinning"),
+    *("IsotonicCalibration", "NearIsotonicEnsemble", ALONG_TIME, AUTO),
+    *("Constant", "PerStep", "ExponentialDecay", "Spline", "RandomWalk", "Surface"),
+}
+
 # A column by position or by name, or two of them.
 TimeColumn = int | str | tuple[int, int] | tuple[str, str]
 
@@ -128,7 +136,9 @@ class ModelDocument:
     @property
     def schema(self) -> int:
         """The schema of the file that can hold it."""
-        return max(schema_of(self.map), *(schema_of(band) for band in self.bands), 1)
+        parts = (self.map, *self.bands)
+        kinds = {self.calibrator, *kinds_in(self.parameters)}
+        return max(*map(schema_of, parts), 1 if kinds <= KINDS_OF_SCHEMA_1 else 2)
 
     @property
     def inputs(self) -> Inputs:
@@ -227,7 +237,16 @@ class AutoDocument:
     @property
     def schema(self) -> int:
         """The schema of the file that can hold it."""
-        return self.best.schema
+        is_old = kinds_in(self.parameters) <= KINDS_OF_SCHEMA_1
+        return max(self.best.schema, 1 if is_old else 2)
+
+
+def kinds_in(parameters: Any) -> set[str]:
+    """Names of the calibrators and curves in the arguments of a constructor."""
+    if isinstance(parameters, Mapping):
+        own = {parameters["kind"]} if isinstance(parameters.get("kind"), str) else set()
+        return own.union(*map(kinds_in, parameters.values()))
+    return set().union(*map(kinds_in, parameters)) if isinstance(parameters, list) else set()
 
 
 def document_from(content: Mapping[str, Any]) -> ModelDocument | AutoDocument:

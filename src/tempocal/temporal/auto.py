@@ -41,7 +41,7 @@ from tempocal.temporal.fit_along_time import (
 )
 
 
-class AutoTemporalCalibrator(TemporalBase):
+class AutoTemporalCalibrator(TemporalBase, registered=False):
     """Compare calibrators and curves by cross-validation over groups, and choose one.
 
     The candidate with the lowest held-out negative log likelihood is chosen; or the simplest of

@@ -72,7 +72,7 @@ class Interval:
         return f"{self.level:.0%} interval ({source}): {bounds}"
 
 
-class TemporalBase(Calibrator):
+class TemporalBase(Calibrator, registered=False):
     """Base of the calibrators along time: everything except the fit."""
 
     time_column: TimeColumn | None

@@ -36,7 +36,7 @@ from tempocal.temporal.fit_along_time import fit_along_time, one_blas_thread, wi
 from tempocal.temporal.update import update_along_time
 
 
-class TemporalCalibrator(TemporalBase):
+class TemporalCalibrator(TemporalBase, registered=False):
     """Let the parameters of a calibrator follow a curve along time.
 
     Parameters

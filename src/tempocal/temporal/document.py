@@ -22,7 +22,7 @@ from tempocal.calibrators.shrinkage import check_shrinkage
 from tempocal.curves.constant import Constant
 from tempocal.curves.document import curve_from_dict, curve_to_dict
 from tempocal.errors import DamagedModelFileError, InputError
-from tempocal.maps import MapPerStep, StepBand, curves_of, to_dict
+from tempocal.maps import FeatureForm, MapPerStep, StepBand, to_dict
 from tempocal.predictor.document import ALONG_TIME, ModelDocument, require_keys, time_column_from
 from tempocal.registry import kind_of
 
@@ -124,7 +124,10 @@ def _is_made_by(inner: Calibrator, document: ModelDocument) -> bool:
     except (TypeError, ValueError, OverflowError) as error:
         raise DamagedModelFileError(f"{inner!r:.80} cannot be fitted: {error}") from error
     widths = [len(model.numbers(model.identity)) for model in family.models]
-    same_form = to_dict(curves_of(family.form, fitted.bases, fitted.tables)) == to_dict(fitted)
+    # Formulas may be written in another way than by the code of today; their names are the same.
+    same_form = fitted.form == family.form.name and (
+        not isinstance(family.form, FeatureForm) or fitted.names == family.form.names
+    )
     return same_form and [table.shape[1] for table in fitted.tables] == widths
 
 

@@ -10,6 +10,7 @@ from tempocal.errors import InputError
 from tempocal.formula.links import Expressions
 from tempocal.formula.nodes import Expression, clamp, substitute, total
 from tempocal.formula.numpy_engine import evaluate_all
+from tempocal.formula.serialize import to_instructions
 from tempocal.links import Array
 from tempocal.maps.bases.basis import Basis, Combination
 from tempocal.maps.part import require, require_time
@@ -18,6 +19,7 @@ TIME = "time"
 # Times at which the functions are checked to be positive and to sum to 1.
 CHECKED_TIMES = 257
 ROUNDING = 1e-9
+MAX_FUNCTIONS = 100
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,11 @@ class ExpressionBasis(Basis):
     def validate(self) -> None:
         """Raise a ValueError unless functions are positive and sum to 1 all along."""
         require_time(self.first, self.last)
-        require(self.first <= self.last and len(self.functions) > 0, "there is no range of time")
+        require(self.first <= self.last, "there is no range of time")
+        some = 0 < len(self.functions) <= MAX_FUNCTIONS
+        require(some, f"there must be 1 to {MAX_FUNCTIONS} functions")
+        for function in self.functions:
+            to_instructions(function)  # which refuses what could not be saved
         values = self(np.linspace(self.first, self.last, CHECKED_TIMES))
         require(bool((values >= -ROUNDING).all()), "functions must not be negative")
         sums = values.sum(axis=1)
