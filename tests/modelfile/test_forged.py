@@ -100,7 +100,7 @@ def test_what_loads_predicts_probabilities(tmp_path, made, shard):
     for name, model in made[shard::SHARDS]:
         model.save(path)
         content = read_document(path)
-        assert text_of(content) == path.read_bytes()
+        assert path.read_bytes() in (text_of(content), text_of(content, schema=2))
         for alteration in sample(content, EACH, seed=len(name)):
             altered, what = alteration.of(content), f"{name}: {alteration}"
             path.write_bytes(text_of(altered))

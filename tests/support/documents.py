@@ -7,9 +7,9 @@ from tempocal.modelfile.envelope import wrap
 from tempocal.modelfile.json_text import lay_out
 
 
-def text_of(content: Any) -> bytes:
+def text_of(content: Any, schema: int = 1) -> bytes:
     """Return the file of a document."""
-    return wrap("".join(lay_out(content)).encode())
+    return wrap("".join(lay_out(content)).encode(), schema)
 
 
 def document_of(model: Any) -> dict[str, Any]:

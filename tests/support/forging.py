@@ -120,6 +120,7 @@ _CURVES = (
     tc.PerStep(unseen="error"),
     tc.PerStep(bins=2),
     tc.ExponentialDecay(),
+    tc.Logarithmic(),
     tc.RandomWalk(smoothness=1.0),
     tc.Spline(intervals=2, smoothness=1.0, clock="time"),
 )
