@@ -5,20 +5,15 @@ the rows serves all keys. The rules for accepting a step, for stopping and for d
 fits are those of `newton.py`.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.links import Array
+from tempocal.rows import Sums
 from tempocal.solve.linear_systems import solve_blocks
-from tempocal.solve.minimize import (
-    MAX_SAMPLE_SHARE,
-    SAMPLE_ROWS,
-    fit,
-    is_better_start,
-    radial_derivatives,
-)
+from tempocal.solve.minimize import identity_or_zero_by_key, minimize_and_refine
 from tempocal.solve.newton import (
     DECREASE_TOLERANCE,
     DIVERGENCE,
@@ -33,30 +28,28 @@ from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 
 Mask = NDArray[np.bool_]
-# Rows per key that a sample needs to give each key its own start.
-MIN_ROWS_PER_KEY = 100
-
 
 def fit_blockwise(problem: Problem, strengths: Strengths, start: Array | None = None) -> Solution:
     """Minimize the penalized loss of each key separately; all penalties must be diagonal."""
-    start = _start(problem, strengths) if start is None else start
-    solution = _minimize_once(problem, strengths, start, start)
-    while not solution.unbounded and problem.rows.refine(problem.at_keys(solution.theta)):
-        again = _minimize_once(problem, strengths, solution.theta, start)
-        solution = replace(again, passes=solution.passes + again.passes)
-    return solution
+
+    def minimize(theta: Array, sums: Sums | None) -> Solution:
+        return _minimize_once(problem, strengths, theta, sums)
+
+    return minimize_and_refine(
+        problem,
+        minimize,
+        lambda: identity_or_zero_by_key(problem) if start is None else (start, None),
+    )
 
 
 def _minimize_once(
-    problem: Problem, strengths: Strengths, start: Array, first_start: Array
+    problem: Problem, strengths: Strengths, start: Array, start_sums: Sums | None
 ) -> Solution:
-    """Minimize without refining the rows; ``first_start`` is the start before any refinement."""
+    """Minimize without refining the rows."""
     newton = _BlockwiseNewton(problem, problem.penalty_matrix(strengths))
     theta = start.reshape(newton.shape)
-    start_norms = np.linalg.norm(
-        np.maximum(first_start.reshape(newton.shape), newton.lower), axis=1
-    )
-    last = newton.minimize(np.maximum(theta, newton.lower), start_norms)
+    within = np.maximum(theta, newton.lower)
+    last = newton.minimize(within, start_sums if (within == theta).all() else None)
     theta = np.maximum(last.point.theta + last.step, newton.lower)
     hessian = last.point.hessian - newton.penalty_diagonal[:, :, None] * np.eye(newton.shape[1])
     offset = theta - newton.identity
@@ -77,59 +70,6 @@ def _minimize_once(
         converged=bool(last.stopped.all()),
         unbounded=bool(unbounded.any()),
         where_unbounded=unbounded,
-    )
-
-
-def _start(problem: Problem, strengths: Strengths) -> Array:
-    """Start from the fit of fewer rows if there are many, else from the identity or zero."""
-    start = problem.approximate_optimum(strengths)
-    if start is not None:
-        return start
-    condensed = problem.condensed()
-    if condensed is not None:
-        start = _identity_or_zero(condensed)
-        return _where_bounded(fit_blockwise(condensed, strengths, start), start, condensed)
-    sample, share = problem.subsampled(SAMPLE_ROWS)
-    sample_strengths = tuple(share * s for s in strengths)
-    shared = (
-        fit(_shared_across_keys(sample), sample_strengths) if share <= MAX_SAMPLE_SHARE else None
-    )
-    if shared is None or shared.unbounded:
-        return _identity_or_zero(problem)
-    has_rows = np.repeat(problem.rows.key_weights > 0, problem.rows.n_coefficients)
-    theta = np.where(has_rows, np.tile(shared.theta, problem.rows.n_keys), problem.identity)
-    if MIN_ROWS_PER_KEY * problem.rows.n_keys > SAMPLE_ROWS:
-        return theta
-    return _where_bounded(fit_blockwise(sample, sample_strengths, theta), theta, sample)
-
-
-def _where_bounded(solution: Solution, theta: Array, problem: Problem) -> Array:
-    """Take the solution at the keys where it is finite, and ``theta`` at the others."""
-    if solution.where_unbounded is None or not solution.unbounded:
-        return solution.theta
-    is_unbounded = np.repeat(solution.where_unbounded, problem.rows.n_coefficients)
-    return np.where(is_unbounded, theta, solution.theta)
-
-
-def _identity_or_zero(problem: Problem) -> Array:
-    """Start from the identity, or from zero at the keys where zero is the better start."""
-    shape = (problem.rows.n_keys, problem.rows.n_coefficients)
-    identity = problem.identity.reshape(shape)
-    at_identity = radial_derivatives(problem.rows.sums(identity), identity)
-    better = is_better_start(at_identity, problem.rows.losses(np.zeros(shape)))
-    return np.where(np.repeat(better, shape[1]), problem.identity, 0.0)
-
-
-def _shared_across_keys(problem: Problem) -> Problem:
-    """Return the problem with the same coefficients at all keys."""
-    width = problem.rows.n_coefficients
-    return replace(
-        problem,
-        basis=np.zeros(problem.rows.n_keys, dtype=np.intp),
-        identity=problem.identity[:width],
-        lower=problem.lower[:width],
-        baseline_penalty=problem.baseline_penalty[:width],
-        penalties=tuple(replace(one, matrix=one.matrix[:width]) for one in problem.penalties),
     )
 
 
@@ -174,9 +114,9 @@ class _BlockwiseNewton:
             # Keys without rows now may have had earlier ones.
             self.weights = self.weights + np.einsum("tpp->t", self.earlier_loss.curvature)
 
-    def evaluate(self, theta: Array) -> _Points:
-        """Sum over the rows of each key and add the penalty."""
-        sums = self.rows.sums(theta)
+    def evaluate(self, theta: Array, sums: Sums | None = None) -> _Points:
+        """Sum over the rows of each key, unless this is done, and add the penalty."""
+        sums = self.rows.sums(theta) if sums is None else sums
         assert sums.hessian is not None
         offset = theta - self.identity
         value = sums.loss + 0.5 * (self.penalty_diagonal * offset**2).sum(axis=1)
@@ -194,11 +134,11 @@ class _BlockwiseNewton:
         quadratic = np.einsum("tp,tpq,tq->t", step, point.hessian, step)
         return np.asarray(-linear - 0.5 * quadratic, dtype=np.float64)
 
-    def minimize(self, theta: Array, start_norms: Array) -> _BlockwiseResult:
-        """Iterate until every key has stopped."""
-        point = self.evaluate(theta)
-        start_hessian = point.hessian.copy()
-        passes, n = 1, self.shape[0]
+    def minimize(self, theta: Array, sums: Sums | None) -> _BlockwiseResult:
+        """Iterate until every key has stopped; ``sums`` are those at the start, if known."""
+        point = self.evaluate(theta, sums)
+        start_hessian, start_norms = point.hessian.copy(), np.linalg.norm(theta, axis=1)
+        passes, n = int(sums is None), self.shape[0]
         damping = np.zeros(n)
         while True:
             step = bounded_steps(point.theta, point.gradient, point.hessian, self.lower, damping)

@@ -50,20 +50,10 @@ MIN_DAMPING = 0.1
 def minimize_newton(
     problem: Problem, strengths: Strengths, start: Array, start_sums: Sums | None = None
 ) -> Solution:
-    """Minimize the penalized loss, and again after each refinement of the rows.
+    """Minimize the penalized loss, without refining the rows.
 
     Pass ``start_sums``, the sums over rows at the start, if they are known.
     """
-    solution = _minimize_once(problem, strengths, start, start_sums)
-    while not solution.unbounded and problem.rows.refine(problem.at_keys(solution.theta)):
-        again = _minimize_once(problem, strengths, solution.theta)
-        solution = replace(again, passes=solution.passes + again.passes)
-    return solution
-
-
-def _minimize_once(
-    problem: Problem, strengths: Strengths, start: Array, start_sums: Sums | None = None
-) -> Solution:
     passes = 0
     if problem.is_scalar:
         start = np.maximum(start, problem.lower)
@@ -185,26 +175,20 @@ def run_newton(
     start: Array,
     start_sums: Sums | None = None,
     passes: int = 0,
-    *,
-    tolerance: float = DECREASE_TOLERANCE,
-    sums: Callable[[Array], Sums] | None = None,
 ) -> Solution:
-    """Minimize the penalized loss, without refining the rows.
+    """Minimize the penalized loss; do not check whether there is a finite optimum.
 
     ``start_sums`` are the sums at the start, if known; ``passes`` the number of passes made so far.
-    ``sums`` replaces ``problem.rows.sums``, a function of the coefficients at the keys.
     """
     penalty_matrix, start = problem.penalty_matrix(strengths), np.maximum(start, problem.lower)
-    sum_rows = sums or problem.rows.sums
     last = _iterate(
         lambda theta: _with_hessian(
-            problem.point_from_sums(theta, strengths, sum_rows(problem.at_keys(theta)))
+            problem.point_from_sums(theta, strengths, problem.rows.sums(problem.at_keys(theta)))
         ),
         start,
         problem.lower,
         problem.rows.total_weight,
         problem.unpenalized_part(strengths),
-        tolerance=tolerance,
         passes=passes,
         first_point=None
         if start_sums is None
@@ -259,7 +243,6 @@ def _iterate(
     total_weight: float,
     unpenalized_part: Callable[[Array], Array],
     *,
-    tolerance: float,
     passes: int,
     first_point: _PointWithHessian | None,
     nonnegative_loss: bool,
@@ -271,7 +254,7 @@ def _iterate(
     while True:
         step = _bounded_step(point, lower, damping)
         predicted = -float(point.gradient @ step + 0.5 * step @ point.hessian @ step)
-        if damping == 0.0 and predicted <= tolerance * total_weight:
+        if damping == 0.0 and predicted <= DECREASE_TOLERANCE * total_weight:
             loss_vanished = nonnegative_loss and point.value <= NEGLIGIBLE * total_weight
             # Only unpenalized directions can diverge. The Hessian at the start says how far the
             # step moves the linear predictors; if the loss is zero, use the relative step.

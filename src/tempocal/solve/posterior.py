@@ -18,7 +18,7 @@ from tempocal.solve.evidence import RegularizedFit, converge_strengths, min_stre
 from tempocal.solve.group_gradients import cluster_variance, gradient_squares, groups_in_blocks
 from tempocal.solve.laplace import FixedStrengths, hessian_and_gradient
 from tempocal.solve.linear_systems import as_blocks, blocks_like, invert_blocks
-from tempocal.solve.newton import minimize_newton
+from tempocal.solve.minimize import fit
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic_loss import QuadraticLoss
@@ -166,8 +166,10 @@ def update_fit(
 
     Strengths that are not fixed are updated to those of maximum evidence on all rows so far.
     """
-    fit = fit_blockwise if blockwise else _fit
-    solution = fit(problem, previous.strengths, previous.theta)
+    # L-BFGS would give no Hessian for the posterior.
+    problem = replace(problem, max_newton=max(problem.max_newton, problem.n_coefficients))
+    method = fit_blockwise if blockwise else fit
+    solution = method(problem, previous.strengths, previous.theta)
     result = RegularizedFit(
         solution, previous.strengths, _updated_design_effect(problem, solution, previous, groups)
     )
@@ -178,7 +180,7 @@ def update_fit(
         result,
         fixed_strengths=previous.fixed_strengths,
         min_strengths=previous.min_strengths,
-        fit=fit,
+        fit=method,
         max_rounds=MAX_ROUNDS_PER_UPDATE,
         max_updates=MAX_UPDATES_PER_ROUND,
     )
@@ -203,11 +205,6 @@ def _updated_design_effect(
     clustered = float(np.einsum("tpq,tqp->", inverse, previous_variance + squares))
     independent = float(np.einsum("tpq,tqp->", inverse, blocks))
     return max(1.0, clustered / independent) if independent > 0.0 else previous.effect
-
-
-def _fit(problem: Problem, strengths: Strengths, start: Array | None) -> Solution:
-    # L-BFGS would give no Hessian for the posterior.
-    return minimize_newton(problem, strengths, problem.identity if start is None else start)
 
 
 def posterior_of(
