@@ -45,7 +45,7 @@ TOLERANCE = 1e-11
 SAFETY_FACTOR = 10.0
 LEAST_ERROR_RATE = 1e-12
 # Weight of an error of the Hessian relative to one of the gradient.
-HESSIAN_ERROR_WEIGHT = 1e-3
+HESSIAN_ERROR_WEIGHT = 1e-5
 # Never reached in practice; without it, sums that are not reproducible would be refined forever.
 MAX_EXACT_PASSES = 100
 # An error at this distance from the last exact pass is rounding: more passes do not reduce it.
@@ -201,7 +201,8 @@ class SurrogateRows:
 
     def _measured_rate(self, error: float, distance: float) -> float:
         """Error per squared distance: the gradient's error after a second-order correction."""
-        if distance <= NEAR:
+        if distance <= NEAR or (error <= TOLERANCE and self._error_rate < np.inf):
+            # All but rounding.
             return self._error_rate
         known = distance < np.inf and self._error_rate < np.inf
         return max(error / distance**2 if known else error, LEAST_ERROR_RATE)
