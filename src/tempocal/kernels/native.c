@@ -18,28 +18,12 @@
 #define LOG_2_LOW 0x1.a39ef35793c76p-33
 /* Most coefficients per key of a binary model. */
 #define MAX_COEFFICIENTS 3
-/* Loss of a row at theta = 0, log 2, with a tolerance for rounding. */
-#define LOSS_AT_ZERO (0x1.62e42fefa39efp-1 * (1.0 + 1e-9))
 /* Moments of rows of weight 1 are computed from their counts in this many subcells of each cell, if the number of rows
    is in this range. That takes a third of the time of summing |x|, and is accurate enough for a start. */
 #define SUBCELLS 128
 #define MAX_CELLS 128
 #define MIN_COUNTED_ROWS 16384
 #define MAX_COUNTED_ROWS UINT16_MAX
-/* Predicted decrease of the mean loss at which Newton's method stops. */
-#define DECREASE_TOLERANCE 1e-8
-/* Mean squared change of the linear predictors, in the metric at the start, above which a last step makes it doubtful
-   that there is a finite optimum. */
-#define DOUBTFUL_STEP 1e-6
-/* Largest ratio of the predicted decrease of a Newton step to the loss itself. Beyond it the curvature has vanished
-   because the sigmoid is saturated, and Newton's method starts from 0. solve/minimize.py allows 1e20 before it does the
-   same: there damping recovers from a bad start in a few passes, here iterations are limited. */
-#define MAX_DECREASE_RATIO 1e3
-/* Limits of the growth of a coefficient and of the number of iterations. */
-#define MAX_GROWTH 100.0
-#define MAX_ITERATIONS 50
-/* Typical number of iterations, from which the size of parts is computed. */
-#define TYPICAL_ITERATIONS 5
 #define INLINE static inline __attribute__((always_inline))
 /* Prevents contraction of a product and a sum into an FMA, so that all instruction sets and NumPy give the same
    result. */
@@ -89,7 +73,6 @@ typedef struct {
     const char *name;
     int (*is_supported)(void);
     void (*even)(const Rows *, const Keys *, SumArrays *);
-    void (*newton_by_key)(const Rows *, const ScalarTerms *, const Keys *, double *, char *);
     int (*shared)(const Rows *, const Keys *, SumArrays *);
     int (*per_class)(const Rows *, const PerClass *, const Keys *, SumArrays *);
     int (*compare)(const CompareArgs *, int64_t, double *, double *);
@@ -120,7 +103,7 @@ static int supported_avx512(void) {
 }
 #endif
 
-#define LOOPS(set) {#set, supported_##set, even_##set, newton_by_key_##set, shared_##set, per_class_##set, compare_##set, \
+#define LOOPS(set) {#set, supported_##set, even_##set, shared_##set, per_class_##set, compare_##set, \
                     bin_pairs_##set, sigmoid_##set, softmax_##set, \
                     count_moments_##set, cells_by_key_##set, count_rows_##set, code_rows_##set, linear_term_##set, \
                     group_gradients_##set, \
@@ -218,7 +201,6 @@ static PyObject *used(PyObject *self, PyObject *nothing) {
 #define FAST(name, words) {#name, (PyCFunction)(void (*)(void))name, METH_FASTCALL, words}
 static PyMethodDef METHODS[] = {
     FAST(even_sums, "Sums of log(2 cosh(eta / 2)) and its derivatives, by key."),
-    FAST(newton_by_key, "One coefficient per key, close to its optimum."),
     FAST(shared_sums, "Sums of the loss of a softmax with one coefficient, by key."),
     FAST(full_sums, "Sums of the loss of a softmax of a matrix times x, by key."),
     FAST(diagonal_sums, "Sums of the loss of a softmax with two coefficients per class, by key."),

@@ -23,15 +23,6 @@ typedef struct {
     double *loss, *gradient, *hessian;
 } SumArrays;
 
-typedef struct {
-    const double *linear; /* linear term of the loss of each key */
-    const double *penalty, *identity, *lower; /* penalty / 2 * (theta - identity)^2, and the lower bound */
-} ScalarTerms;
-
-typedef struct {
-    double theta, value, slope, curvature;
-} Iterate;
-
 /* Sums of w, w |x|, w x^2 and 1 over the rows of a cell. */
 typedef double CellSums __attribute__((vector_size(32), aligned(8)));
 

@@ -4,7 +4,7 @@ Rows are in key order. ``offsets`` are the first row of each key and the end of 
 key has rows.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -114,25 +114,6 @@ def linear_terms_sorted(x: Floats, labels: Codes, offsets: Codes) -> Array:
     for feature, out in zip(x, sums, strict=True):
         native.linear_terms_sorted(feature, labels, offsets, out)
     return sums.T
-
-
-def newton_by_key(
-    x: Floats,
-    weights: Array | None,
-    terms: Sequence[Array],
-    offsets: Codes,
-    start: Array | float,
-) -> tuple[Array, NDArray[np.bool_]]:
-    """Approximate optimum of one coefficient per key (keys,) by Newton's method.
-
-    ``terms`` are the linear term, the penalty, the identity and the lower bound of each
-    coefficient. Also return for which keys there may be no finite optimum.
-    """
-    theta = np.empty_like(terms[0])
-    theta[:] = start
-    doubtful = np.zeros(len(theta), dtype=bool)
-    native.newton_by_key(x, weights, *terms, offsets, theta, doubtful)
-    return theta, doubtful
 
 
 def moments(

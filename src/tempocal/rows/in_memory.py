@@ -113,10 +113,6 @@ class StoredRows(ABC):
         """Far fewer weighted rows with nearly the same sums; None if there are none."""
         return None
 
-    def approximate_optimum(self, identity: Array, penalty: Array, lower: Array) -> Array | None:
-        """Coefficients close to the optimum of each key; None if there is no fast method."""
-        return None
-
     def has_finite_optimum(self, direction: Array) -> NDArray[np.bool_]:
         """Whether each key has a finite optimum; True unless the model detects separation."""
         return np.ones(self.n_keys, dtype=bool)

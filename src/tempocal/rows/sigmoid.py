@@ -28,7 +28,6 @@ from tempocal.rows.compiled import (
     gradients_by_group,
     linear_terms,
     linear_terms_sorted,
-    newton_by_key,
 )
 from tempocal.rows.group_chunks import GroupChunks
 from tempocal.rows.in_memory import StoredRows
@@ -43,10 +42,6 @@ from tempocal.rows.unsorted import UnsortedRows
 BLOCK = 2**15
 # A pass of the compiled loops over this many rows takes no longer than a few calls of NumPy.
 SMALL = 2**14
-# Below this the rows are nearly separable and the estimate is unstable.
-MIN_REMAINING_VARIANCE = 0.01
-# Replaces a root mean square of zero.
-TINY = 1e-300
 # Tables of group gradients that are held in memory together.
 CONCURRENT_TABLES = 2
 # Upper bound of |linear term| / (sum of |x| / 2), which is 1 where the classes are separated.
@@ -104,7 +99,7 @@ class BinaryRows(StoredRows):
     def _unsorted(self) -> UnsortedRows | None:
         """Rows that are summed without a sorted copy; None where a sorted copy is used.
 
-        With few rows per key `approximate_optimum` needs the sorted rows anyway.
+        With few rows per key a sorted copy takes less time.
         """
         layout, weights = self._layout, self._input_weights
         if native is None or layout.unsorted_keys is None:
@@ -149,44 +144,6 @@ class BinaryRows(StoredRows):
         total = np.zeros(self.n_keys)
         total[self._layout.present] = even + np.add.reduce(theta * self._linear, axis=1)
         return total
-
-    def approximate_optimum(self, identity: Array, penalty: Array, lower: Array) -> Array | None:
-        """Coefficients close to the optimum of each key, if there is one coefficient per key.
-
-        Newton's method runs on moment-matched points, or on the rows where a key has few of them.
-        """
-        if native is None or self.n_coefficients > 1:
-            return None
-        points, present, offsets = self._points, self._layout.present, self._layout.offsets
-        given = [self._layout.of_present(each).ravel() for each in (penalty, identity, lower)]
-        terms = [self._linear.ravel(), *given]
-        if points is not None:
-            sizes, weights = points.sizes, points.weights
-            theta, doubtful = newton_by_key(sizes, weights, terms, points.offsets, given[1])
-        elif np.diff(offsets).max(initial=0) <= SMALL:
-            start = given[1] if self.is_small or given[0].any() else self._pooled_start(given[1])
-            theta, doubtful = newton_by_key(self._features[0], self._weights, terms, offsets, start)
-        else:
-            return None
-        result = identity.copy()
-        result[present] = theta[:, None]
-        if np.count_nonzero(doubtful):
-            direction = np.zeros_like(result)
-            direction[present[doubtful]] = result[present[doubtful]]
-            result = np.where(self.has_finite_optimum(direction)[:, None], result, identity)
-        return result
-
-    def _pooled_start(self, identity: Array) -> Array | float:
-        """Start without a penalty: about the coefficient of all rows together.
-
-        It is exact for normal features and a probit link with the slope of the logistic function
-        at 0. It does not depend on the order of the rows.
-        """
-        scale = max(float(np.sqrt(self.mean_squares[0])), TINY)
-        slope = -4.0 * float(self._linear.sum()) / (self.total_weight * scale)
-        remaining = 1.0 - np.pi / 8.0 * slope**2
-        is_stable = remaining > MIN_REMAINING_VARIANCE
-        return slope / (scale * np.sqrt(remaining)) if is_stable else identity
 
     def group_gradients(
         self, theta: Array, codes: Codes, count: int

@@ -131,14 +131,6 @@ class Rows(Protocol):
         For a binary model these are the mean squares of the features.
         """
 
-    def approximate_optimum(self, identity: Array, penalty: Array, lower: Array) -> Array | None:
-        """Coefficients close to the penalized optimum of each key, found without many passes.
-
-        For each key the sum of its loss and ``penalty / 2 * (theta - identity)**2`` is minimized
-        over ``theta >= lower``; all arrays are of shape (keys, coefficients). Keys without a finite
-        optimum get the identity or another starting point. None if these rows have no fast method.
-        """
-
     def has_finite_optimum(self, direction: Array) -> NDArray[np.bool_]:
         """Whether the loss of each key grows eventually along ``direction``, of shape (keys,).
 

@@ -240,10 +240,6 @@ class SurrogateRows:
         """Make an exact pass at ``theta`` if needed; return whether the sums changed."""
         return self._refines and self._surrogate.refine(self._at_finest_keys(theta), self._counted)
 
-    def approximate_optimum(self, identity: Array, penalty: Array, lower: Array) -> Array | None:
-        """Return None: there is no fast method."""
-        return None
-
     def has_finite_optimum(self, direction: Array) -> NDArray[np.bool_]:
         """Return True for all keys: separation is not detected."""
         return np.ones(self.n_keys, dtype=bool)

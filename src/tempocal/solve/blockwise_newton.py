@@ -82,9 +82,6 @@ def _minimize_once(
 
 def _start(problem: Problem, strengths: Strengths) -> Array:
     """Start from the fit of fewer rows if there are many, else from the identity or zero."""
-    start = problem.approximate_optimum(strengths)
-    if start is not None:
-        return start
     condensed = problem.condensed()
     if condensed is not None:
         start = _identity_or_zero(condensed)

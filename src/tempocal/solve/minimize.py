@@ -83,9 +83,6 @@ def _fit_from_sample(
 
 def _start(problem: Problem, strengths: Strengths) -> Array:
     """Fit a condensed set of rows, or a sample with strengths scaled by its share of the weight."""
-    start = problem.approximate_optimum(strengths)
-    if start is not None:
-        return start
     condensed = problem.condensed()
     if condensed is not None:
         start = identity_or_zero(condensed)

@@ -143,25 +143,6 @@ class Problem:
         rows = self.rows.moment_matched()
         return None if rows is None else replace(self, rows=rows)
 
-    def approximate_optimum(self, strengths: Strengths) -> Array | None:
-        """Coefficients close to the optimum, if keys are separate and the rows have a fast method.
-
-        Key t must have row t of the table.
-        """
-        shape, penalty_matrix = (
-            (self.rows.n_keys, self.rows.n_coefficients),
-            self.penalty_matrix(strengths),
-        )
-        keys_are_separate = (
-            self.n_coefficients == shape[0] * shape[1]
-            and self.basis.ndim == penalty_matrix.ndim == 1
-        )
-        if not keys_are_separate or self.earlier_loss is not None or self.held_out_fold is not None:
-            return None
-        arguments = (each.reshape(shape) for each in (self.identity, penalty_matrix, self.lower))
-        found = self.rows.approximate_optimum(*arguments)
-        return None if found is None else found.ravel()
-
     def at_keys(self, theta: Array) -> Array:
         """Coefficients of every key, of shape (keys, coefficients of a key)."""
         table = theta.reshape(-1, self.rows.n_coefficients)
