@@ -18,12 +18,6 @@
 #define LOG_2_LOW 0x1.a39ef35793c76p-33
 /* Most coefficients per key of a binary model. */
 #define MAX_COEFFICIENTS 3
-/* Moments of rows of weight 1 are computed from their counts in this many subcells of each cell, if the number of rows
-   is in this range. That takes a third of the time of summing |x|, and is accurate enough for a start. */
-#define SUBCELLS 128
-#define MAX_CELLS 128
-#define MIN_COUNTED_ROWS 16384
-#define MAX_COUNTED_ROWS UINT16_MAX
 #define INLINE static inline __attribute__((always_inline))
 /* Prevents contraction of a product and a sum into an FMA, so that all instruction sets and NumPy give the same
    result. */
@@ -79,11 +73,9 @@ typedef struct {
     int (*bin_pairs)(const BinTask *);
     int (*sigmoid)(const SigmoidArgs *);
     int (*softmax)(const SoftmaxArgs *);
-    void (*count_moments)(const char *, int, int64_t, double, int64_t, CellSums *);
-    int (*cells_by_key)(const CellArgs *);
+    int (*sum_cells)(const CellArgs *);
     KeyCheck (*count_rows)(const char *, Py_ssize_t, int64_t, int64_t *, uint64_t);
     IntegerRange (*code_rows)(const char *, int, double, Py_ssize_t, char *, Py_ssize_t);
-    double (*linear_term)(const char *, int, const int64_t *, int64_t);
     int (*group_gradients)(const GroupGradientArgs *);
     void (*double_min_max)(const double *, int64_t, double *);
     void (*float_min_max)(const float *, int64_t, float *);
@@ -105,7 +97,7 @@ static int supported_avx512(void) {
 
 #define LOOPS(set) {#set, supported_##set, even_##set, shared_##set, per_class_##set, compare_##set, \
                     bin_pairs_##set, sigmoid_##set, softmax_##set, \
-                    count_moments_##set, cells_by_key_##set, count_rows_##set, code_rows_##set, linear_term_##set, \
+                    sum_cells_##set, count_rows_##set, code_rows_##set, \
                     group_gradients_##set, \
                     double_min_max_##set, float_min_max_##set, int_min_max_##set, \
                     exponential_##set, logarithm_##set}
@@ -205,12 +197,9 @@ static PyMethodDef METHODS[] = {
     FAST(full_sums, "Sums of the loss of a softmax of a matrix times x, by key."),
     FAST(diagonal_sums, "Sums of the loss of a softmax with two coefficients per class, by key."),
     FAST(linear_terms, "Sums of (1/2 - target) x, by key."),
-    FAST(linear_terms_sorted, "Sums of (1/2 - label) x, by key of sorted rows."),
-    FAST(moments, "Sums of w, w |x|, w x^2 and 1, in cells of |x|."),
-    FAST(points, "Two points with the weight, mean and variance of each cell."),
     FAST(gradients_by_group, "Gradients of the loss of binary rows, by group and key."),
     FAST(groups_by_key, "Number of groups that have rows under each key."),
-    FAST(cells_by_key, "Sums of w, w |x|, w x^2 and (1/2 - label) x or 1, in cells of |x|, by key."),
+    FAST(sum_cells, "Sums of w, w |x|, w x^2 and (1/2 - label) x or 1, in cells of |x|, by key."),
     FAST(count_keys, "Rows of each key; returns whether they are sorted by key."),
     FAST(scatter, "Rows sorted by key."),
     FAST(every_nth, "Indices of every n-th row in key order."),
