@@ -123,7 +123,6 @@ static const Loops *loops = SETS;
 #include "keys.h"
 #include "pool.h"
 #include "group_gradients.h"
-#include "sort.h"
 #include "sums.h"
 
 /* exp and log of arrays, for tests. */
@@ -208,9 +207,6 @@ static PyMethodDef METHODS[] = {
     FAST(compare, "Losses of binary rows before and after calibration."),
     FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is invalid."),
     FAST(join_blocks, "The path of nearly-isotonic regression."),
-    FAST(count_cells, "Rows of either class in each cell of their values."),
-    FAST(scatter_by_cell, "Rows of some cells, by bucket and class."),
-    FAST(sort, "Sorted values."),
     FAST(merge, "Distinct values of two sorted classes, and the rows at each."),
     FAST(pool, "Blocks of isotonic regression."),
     FAST(sigmoid, "Probabilities of two classes from scaled logits; False if a logit is NaN or too large."),
