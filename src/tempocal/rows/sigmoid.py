@@ -27,12 +27,16 @@ from tempocal.rows.compiled import (
     even_sums,
     gradients_by_group,
     linear_terms,
-    linear_terms_sorted,
 )
 from tempocal.rows.group_chunks import GroupChunks
 from tempocal.rows.in_memory import StoredRows
 from tempocal.rows.key_layout import Block
-from tempocal.rows.moment_matching import MIN_ROWS_PER_KEY, Points, SortedRows, match_moments
+from tempocal.rows.moment_matching import (
+    MIN_ROWS_PER_KEY,
+    Points,
+    SingleFeatureRows,
+    match_moments,
+)
 from tempocal.rows.parallel_blocks import sum_blocks
 from tempocal.rows.sums import LOG2_E, Sums
 from tempocal.rows.unsorted import UnsortedRows
@@ -80,26 +84,23 @@ class BinaryRows(StoredRows):
     ) -> None:
         super().__init__(features, targets, weights, keys, n_keys)
         self.n_coefficients = len(features)
-        # Then the linear term is computed when first needed, or together with the moments.
-        self._has_integer_labels = weights is None and targets.dtype == np.int64
-        if self._has_integer_labels:
-            self._input_targets = np.ascontiguousarray(targets)
-        if native is None or not self._has_integer_labels:
-            self._linear = self._sum_linear(features, targets, weights, keys)
 
     @cached
     def _linear(self) -> Array:
-        """Sum of (1/2 - t) x over the rows of each key: (keys, coefficients)."""
-        keys, labels = self._layout.unsorted_keys, self._input_targets
-        if keys is None:
-            return linear_terms_sorted(self._features, labels, self._layout.offsets)
-        return self._sum_linear(self._input_features, labels, None, keys)
+        """Sum of (1/2 - t) x over the rows of each key: (keys, coefficients).
+
+        It is summed in input order, so that targets need no sorting.
+        """
+        keys = self._input_keys if self.n_keys > 1 else None
+        sum_all = _sum_linear if native is None else linear_terms
+        given = self._input_features, self._input_targets, self._input_weights
+        return np.asarray(sum_all(*given, keys, self.n_keys)[self._layout.present])
 
     @cached
     def _unsorted(self) -> UnsortedRows | None:
         """Rows that are summed without a sorted copy; None where a sorted copy is used.
 
-        With few rows per key a sorted copy is faster.
+        With few rows per key a sorted copy takes less time.
         """
         layout, weights = self._layout, self._input_weights
         if native is None or layout.unsorted_keys is None:
@@ -108,11 +109,9 @@ class BinaryRows(StoredRows):
             return None
         all_present = len(layout.present) == layout.n_keys
         are_many = layout.n_rows >= MIN_ROWS_PER_KEY * layout.n_keys
-        is_supported = self._has_integer_labels or weights is not None
-        if not (is_supported and all_present and are_many):
+        if not (all_present and are_many):
             return None
-        features = np.ascontiguousarray(self._input_features)
-        return UnsortedRows(features, self._input_targets, weights, layout)
+        return UnsortedRows(np.ascontiguousarray(self._input_features), weights, layout)
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
@@ -212,12 +211,12 @@ class BinaryRows(StoredRows):
             points.sizes[None],
             targets,
             weights=points.weights,
-            keys=points.keys(self._layout.present),
+            keys=points.keys,
             n_keys=self.n_keys,
         )
         # The points have |x| and no targets, so the linear term is that of the rows. It reaches
         # sum |x| / 2 only for separated classes: rounding must not turn others into such.
-        sizes = np.add.reduceat(points.sizes * points.weights, points.offsets[:-1])
+        sizes = np.bincount(points.keys, points.sizes * points.weights)[self._layout.present]
         bound = 0.5 * MAX_SEPARATION * sizes[:, None]
         matched._linear = np.clip(self._linear, -bound, bound)
         return matched
@@ -225,21 +224,20 @@ class BinaryRows(StoredRows):
     @cached
     def _points(self) -> Points | None:
         """Moment-matched points, or None if there are none."""
-        if self.n_coefficients > 1 or self._are_few:
+        if native is None or self.n_coefficients > 1 or self._are_few:
             return None
-        present, rows = self._layout.present, self._unsorted or self._sorted_rows()
+        present, weights, targets = self._layout.present, self._input_weights, self._input_targets
         # A key of total weight zero has no mean.
-        weightless = self._input_weights is not None and not self.key_weights[present].all()
-        points = None if weightless else match_moments(rows, present)
+        if weights is not None and not self.key_weights[present].all():
+            return None
+        labels = targets if weights is None and targets.dtype == np.int64 else None
+        keys = self._input_keys if self.n_keys > 1 else None
+        rows = SingleFeatureRows(self._input_features[0], labels, weights, keys, self.n_keys)
+        points = match_moments(rows, len(present))
         if points is not None and points.linear is not None:
             # Keep a linear term that was already used: the new one may be rounded differently.
-            self.__dict__.setdefault("_linear", points.linear[:, None])
+            self.__dict__.setdefault("_linear", points.linear[present, None])
         return points
-
-    def _sorted_rows(self) -> SortedRows:
-        is_sorted = self._layout.unsorted_keys is None
-        labels = self._input_targets if self._has_integer_labels and is_sorted else None
-        return SortedRows(self._features[0], self._weights, self._layout, labels)
 
     def _sum_even(self, theta: Array, block: Block, hessian: bool) -> Sums:
         """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of a block.
@@ -282,25 +280,23 @@ class BinaryRows(StoredRows):
             return np.asarray(np.einsum("p,pi->i", theta[block.keys.start], x))
         return np.asarray(np.einsum("pi,pi->i", block.spread(theta[block.keys].T), x))
 
-    def _sum_linear(
-        self,
-        features: Floats,
-        targets: NDArray[np.bool_] | Codes | Array,
-        weights: Array | None,
-        keys: Codes | None,
-    ) -> Array:
-        """Sum the linear term over rows in input order, so that targets need no sorting."""
-        if native is not None:
-            total = linear_terms(features, targets, weights, keys, self.n_keys)
-            return np.asarray(total[self._layout.present])
-        total = np.zeros((self.n_keys, self.n_coefficients))
-        for start in range(0, len(targets), BLOCK):
-            rows = slice(start, start + BLOCK)
-            own = None if weights is None else weights[rows]
-            residual = _weigh(np.subtract(0.5, targets[rows], dtype=np.float64), own)
-            for p, x in enumerate(features):
-                total[:, p] += _by_key(x[rows] * residual, keys, rows, self.n_keys)
-        return total[self._layout.present]
+
+def _sum_linear(
+    features: Floats,
+    targets: NDArray[np.bool_] | Codes | Array,
+    weights: Array | None,
+    keys: Codes | None,
+    n_keys: int,
+) -> Array:
+    """Sum the linear term with NumPy, as `linear_terms` does."""
+    total = np.zeros((n_keys, len(features)))
+    for start in range(0, len(targets), BLOCK):
+        rows = slice(start, start + BLOCK)
+        own = None if weights is None else weights[rows]
+        residual = _weigh(np.subtract(0.5, targets[rows], dtype=np.float64), own)
+        for p, x in enumerate(features):
+            total[:, p] += _by_key(x[rows] * residual, keys, rows, n_keys)
+    return total
 
 
 def _by_key(values: Array, keys: Codes | None, rows: slice, n_keys: int) -> Array:
