@@ -6,20 +6,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-import tempocal as tc
+from support.evidence_problems import CURVES, STEPS, TRUTHS, evidence_at, problem_of
 from tempocal.inputs import Groups
 from tempocal.rows import BinaryRows
-from tempocal.solve import Penalty, Problem, fit, fit_by_evidence
-from tempocal.solve.evidence import log_evidence, min_strengths_of
+from tempocal.solve import fit, fit_by_evidence
+from tempocal.solve.evidence import min_strengths_of
 
-STEPS = 15
-CURVES = {"spline": tc.Spline(intervals=5), "random walk": tc.RandomWalk()}
-TRUTHS = {
-    "rising": lambda t: 1 - 0.7 * np.exp(-t / 4),
-    "flat": lambda t: 0.6 + 0 * t,
-    "wild": lambda t: 1 + 0.8 * np.sin(t),
-    "true already": lambda t: 1.0 + 0 * t,
-}
 every_problem = pytest.mark.parametrize(
     ("curve", "truth", "platt"),
     [
@@ -27,40 +19,6 @@ every_problem = pytest.mark.parametrize(
         *((c, t, True) for c in CURVES for t in ("rising", "true already")),
     ],
 )
-
-
-def problem_of(curve, truth, *, platt, n=600, seed=0, repeat=1):
-    rng = np.random.default_rng(seed)
-    t = rng.integers(0, STEPS, size=n)
-    z = 2 * rng.normal(size=n)
-    y = (rng.random(n) < 1 / (1 + np.exp(-TRUTHS[truth](t) * z))).astype(float)
-    t, z, y = (np.repeat(one, repeat) for one in (t, z, y))
-    features = np.stack([z, np.ones_like(z)]) if platt else z[None]
-    identity = np.array([1.0, 0.0]) if platt else np.array([1.0])
-    is_bias = np.diag((identity == 0).astype(float))
-    is_slope = np.eye(len(identity)) - is_bias
-    times = np.arange(float(STEPS))
-    shape = CURVES[curve].track(times, None).shape(())
-    count = shape.basis.n_functions
-    pairs = [("slopes", np.eye(count), is_slope), ("biases", np.eye(count), is_bias)]
-    pairs += [
-        ("rough slopes", shape.smooth[0], is_slope),
-        ("rough biases", shape.smooth[0], is_bias),
-    ]
-    return Problem(
-        rows=BinaryRows(features, y, keys=t.astype(np.intp), n_keys=STEPS),
-        basis=shape.basis(times),
-        identity=np.tile(identity, count),
-        penalties=tuple(Penalty(name, np.kron(matrix, which)) for name, matrix, which in pairs),
-        lower=np.tile(np.where(identity == 0, -np.inf, 1e-6), count),
-        baseline_penalty=np.zeros(count * len(identity)),
-        moment=np.ones((1, 1)),
-    )
-
-
-def evidence_at(problem, strengths):
-    """Evidence of the fit at some strengths, exactly refitted."""
-    return log_evidence(problem, fit(problem, strengths), strengths, 1.0)
 
 
 def best_by_scipy(problem, start):
@@ -91,6 +49,18 @@ def test_the_evidence_is_as_high_as_scipy_can_make_it(curve, truth, platt):
     found = evidence_at(problem, chosen.strengths)
     assert found >= best_by_scipy(problem, chosen.strengths) - 0.02
     assert all(np.isfinite(s) and s > 0 for s in chosen.strengths)
+
+
+@every_problem
+def test_no_strength_at_a_bound_has_more_evidence(curve, truth, platt):
+    """There are several maxima: where biases are held at zero, their smoothness is irrelevant."""
+    problem = problem_of(curve, truth, platt=platt)
+    chosen = fit_by_evidence(problem, None)
+    found = evidence_at(problem, chosen.strengths)
+    for k, smallest in enumerate(min_strengths_of(problem)):
+        for bound in (smallest, 1e6):
+            others = [bound if j == k else s for j, s in enumerate(chosen.strengths)]
+            assert found >= evidence_at(problem, tuple(others)) - 0.02
 
 
 @every_problem

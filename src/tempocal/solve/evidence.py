@@ -32,7 +32,6 @@ from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.solve.design_effect import design_effect
 from tempocal.solve.laplace import (
-    MAX_UPDATES,
     SMALLEST,
     STRENGTH_TOLERANCE,
     FixedStrengths,
@@ -42,7 +41,7 @@ from tempocal.solve.laplace import (
 )
 from tempocal.solve.linear_systems import blocks_like
 from tempocal.solve.minimize import fit
-from tempocal.solve.penalties import Penalty, Strengths, log_determinant
+from tempocal.solve.penalties import Strengths, log_determinant
 from tempocal.solve.problem import Problem, Solution
 
 Fit = Callable[[Problem, Strengths, Array | None], Solution]
@@ -50,6 +49,10 @@ Fit = Callable[[Problem, Strengths, Array | None], Solution]
 MAX_ROUNDS = 30
 # Change of the logarithm of the design effect below which strengths are not chosen again.
 EFFECT_TOLERANCE = 0.05
+# Ratio of successive changes of strengths above which the next ones are not extrapolated.
+MAX_RATIO = 0.5
+# Rounds that take whole steps, whether or not these become shorter.
+FULL_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -88,59 +91,87 @@ def fit_by_evidence(
         polished = fit(problem, strengths, solution.theta)
         solution = replace(polished, passes=solution.passes + polished.passes)
     effect = design_effect(problem, solution, groups, strengths)
-    min_strengths = min_strengths_of(problem)
-    converged = converge_strengths(
-        problem,
-        RegularizedFit(solution, strengths, effect),
-        fixed_strengths=fixed_strengths,
-        min_strengths=min_strengths,
-        fit=fit,
-    )
+    choice = StrengthChoice(problem, fixed_strengths, min_strengths_of(problem), fit)
+    converged = choice.highest(RegularizedFit(solution, strengths, effect))
     # The design effect depends slightly on the strengths, which were chosen with it.
     updated_effect = design_effect(problem, converged.solution, groups, converged.strengths)
     if abs(np.log(updated_effect / effect)) < EFFECT_TOLERANCE:
         return converged
-    converged = replace(converged, design_effect=updated_effect)
-    return converge_strengths(
-        problem, converged, fixed_strengths=fixed_strengths, min_strengths=min_strengths, fit=fit
-    )
+    return choice.highest(replace(converged, design_effect=updated_effect))
 
 
-def converge_strengths(
-    problem: Problem,
-    start: RegularizedFit,
-    *,
-    fixed_strengths: FixedStrengths,
-    min_strengths: Strengths,
-    fit: Fit,
-    max_rounds: int = MAX_ROUNDS,
-    max_updates: int = MAX_UPDATES,
-) -> RegularizedFit:
-    """Alternate strength updates and fits, from a fit at some strengths, until they converge."""
-    solution, strengths, effect = start.solution, start.strengths, start.design_effect or 1.0
-    rounds = [start]
-    last_change = np.inf
-    for _ in range(max_rounds):
-        quadratic = LaplaceApproximation.at(problem, solution, strengths, effect)
-        updated = quadratic.converge(min_strengths, fixed_strengths, max_updates)
-        # Small twice in a row, because the Hessian may be that of the previous round.
-        previous_change, last_change = last_change, max_log_change(updated, strengths)
-        change = max(previous_change, last_change)
-        strengths = updated
-        solution = fit(problem, strengths, solution.theta)
-        if solution.unbounded:
-            # Later rounds would start far out, where divergence can no longer be detected.
-            return RegularizedFit(solution, strengths, effect)
-        rounds.append(RegularizedFit(solution, strengths, effect))
-        if change < STRENGTH_TOLERANCE:
-            break
-    best = rounds[-1]
-    if change >= STRENGTH_TOLERANCE:
-        best = max(
-            rounds, key=lambda one: log_evidence(problem, one.solution, one.strengths, effect)
-        )
-    passes = sum(one.solution.passes for one in rounds)
-    return RegularizedFit(replace(best.solution, passes=passes), best.strengths, effect)
+@dataclass(frozen=True)
+class StrengthChoice:
+    """Alternation of strength updates and fits: which strengths are chosen, and how to fit."""
+
+    problem: Problem
+    fixed_strengths: FixedStrengths
+    min_strengths: Strengths
+    fit: Fit
+
+    def highest(self, start: RegularizedFit) -> RegularizedFit:
+        """Converge, and again from another maximum of the evidence if that may be higher."""
+        found = self.converge(start)
+        if found.solution.unbounded:
+            return found
+        approximation = self._approximation(found)
+        rival = approximation.rival_strengths(self.min_strengths, self.fixed_strengths)
+        if rival is None:
+            return found
+        other = self.converge(self._fit_at(rival, found))
+        passes = found.solution.passes + other.solution.passes
+        is_higher = not other.solution.unbounded and self._evidence(other) > self._evidence(found)
+        best = other if is_higher else found
+        return replace(best, solution=replace(best.solution, passes=passes))
+
+    def converge(self, start: RegularizedFit, max_rounds: int = MAX_ROUNDS) -> RegularizedFit:
+        """Update strengths and fit until the strengths converge.
+
+        They need not where coefficients alternate between a bound and the interior. Then steps are
+        made shorter, and the round with the largest evidence is kept.
+        """
+        rounds = [start]
+        change = remaining = np.inf
+        share = 1.0
+        while remaining >= STRENGTH_TOLERANCE and len(rounds) <= max_rounds:
+            latest = rounds[-1]
+            updated = self._approximation(latest).best_strengths(
+                self.min_strengths, self.fixed_strengths
+            )
+            previous_change, change = change, max_log_change(updated, latest.strengths)
+            if len(rounds) > FULL_ROUNDS and change > MAX_RATIO * previous_change:
+                share *= 0.5
+            pairs = zip(latest.strengths, updated, strict=True)
+            strengths = tuple(
+                old if old == new else old ** (1.0 - share) * new**share for old, new in pairs
+            )
+            rounds.append(self._fit_at(strengths, latest))
+            if rounds[-1].solution.unbounded:
+                # Later rounds would start far out, where divergence can no longer be detected.
+                return rounds[-1]
+            remaining = _extrapolated_change(change, previous_change)
+        best = rounds[-1] if share == 1.0 else max(rounds, key=self._evidence)
+        passes = sum(one.solution.passes for one in rounds)
+        return replace(best, solution=replace(best.solution, passes=passes))
+
+    def _fit_at(self, strengths: Strengths, near: RegularizedFit) -> RegularizedFit:
+        solution = self.fit(self.problem, strengths, near.solution.theta)
+        return RegularizedFit(solution, strengths, near.design_effect)
+
+    def _approximation(self, at: RegularizedFit) -> LaplaceApproximation:
+        effect = at.design_effect or 1.0
+        return LaplaceApproximation.at(self.problem, at.solution, at.strengths, effect)
+
+    def _evidence(self, of: RegularizedFit) -> float:
+        return log_evidence(self.problem, of.solution, of.strengths, of.design_effect or 1.0)
+
+
+def _extrapolated_change(change: float, previous_change: float) -> float:
+    """Sum of all later changes, if each is as much smaller than the one before as the last was."""
+    if previous_change == np.inf:
+        return change
+    ratio = change / previous_change if change > 0.0 else 0.0
+    return change * ratio / (1.0 - ratio) if ratio < MAX_RATIO else np.inf
 
 
 def min_strengths_of(problem: Problem) -> Strengths:
@@ -152,7 +183,7 @@ def min_strengths_of(problem: Problem) -> Strengths:
     # All basis functions multiply the same features.
     all_squares = np.tile(squares, problem.n_coefficients // len(squares))
     means = [
-        float(all_squares @ _diagonal_of(one) / _diagonal_of(one).sum()) if one.is_used else 1.0
+        float(all_squares @ one.diagonal / one.diagonal.sum()) if one.is_used else 1.0
         for one in problem.penalties
     ]
     return tuple(min(1.0, max(mean, SMALLEST)) for mean in means)
@@ -214,10 +245,6 @@ def alternative_fit(
 ) -> AlternativeFit:
     """Return the weaker strengths that the data also support, where they are not fixed."""
     quadratic = LaplaceApproximation.at(problem, solution, strengths, effect, mode_in_log=True)
-    alternative = quadratic.converge(min_strengths, fixed_strengths)
+    alternative = quadratic.best_strengths(min_strengths, fixed_strengths)
     prior = tuple(s / effect for s in alternative)
-    return AlternativeFit(alternative, problem.identity + quadratic.optimum(prior)[1])
-
-
-def _diagonal_of(penalty: Penalty) -> Array:
-    return penalty.matrix if penalty.matrix.ndim == 1 else np.diag(penalty.matrix)
+    return AlternativeFit(alternative, problem.identity + quadratic.coefficients(prior))

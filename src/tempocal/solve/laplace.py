@@ -1,9 +1,14 @@
-"""Laplace approximation of the loss around a fit, on which strengths are updated without the rows.
+"""Laplace approximation of the loss around a fit, on which strengths are chosen without the rows.
 
-The update is the fixed point derived in `evidence.py`. On the quadratic approximation of the loss,
-the coefficients and their covariance at other strengths are small linear algebra.
+On the quadratic approximation of the loss, the coefficients and their covariance at other strengths
+are small linear algebra, and so are the log evidence of `evidence.py` and its gradient in the
+logarithms of the strengths. These are few, so the evidence is maximized by Newton's method, with
+second derivatives from differences of the exact gradient. Steps are judged by the evidence at
+several lengths at once: where a strength grows without limit, the evidence rises towards a plateau,
+and long steps reach it where steps of a fixed point would creep.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
@@ -13,7 +18,8 @@ from numpy.typing import NDArray
 from tempocal.errors import InputError
 from tempocal.lazy import cached
 from tempocal.links import Array
-from tempocal.solve.linear_systems import as_blocks, blocks_like, invert_blocks
+from tempocal.solve.linear_systems import as_blocks
+from tempocal.solve.matrix_layout import MatrixLayout
 from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.problem import Problem, Solution
 
@@ -22,9 +28,19 @@ FixedStrengths = tuple[float | None, ...]
 
 # Change of the logarithm of a strength below which it has converged.
 STRENGTH_TOLERANCE = 1e-8
-MAX_UPDATES = 500
-# With more coefficients than this an update is costly: refit after a few of them.
-COSTLY_UPDATE, FEW_UPDATES = 60, 5
+MAX_STEPS = 50
+# Step of the differences of the gradient. Newton's method then gains four digits with each step.
+DIFFERENCE_STEP = 1e-4
+# Multiples of a Newton step among which the evidence chooses, and the longest step: two decades.
+STEP_LENGTHS = np.array([1.0, 4.0, 16.0, 0.25, 0.03])
+MAX_LOG_STEP = float(np.log(100.0))
+# Shorter steps are not judged by the evidence, and after one that is shorter still none is needed:
+# what it leaves is less than another fit at the new strengths changes.
+SHORT_STEP, LAST_STEP = 0.3, 1e-3
+# Curvatures of the evidence below this share of the largest are treated as that large.
+MIN_CURVATURE = 1e-9
+# Another maximum must be higher by this much: the approximation is less exact far from the fit.
+RIVAL_MARGIN = 1e-3
 # Largest strengths, in multiples of the curvature. There the fit is the identity, or a curve
 # without curvature; stronger smoothing penalties would lose the loss in rounding errors.
 MAX_STRENGTH, MAX_SMOOTHING = 1e6, 1e4
@@ -83,89 +99,224 @@ class LaplaceApproximation:
             mode_in_log=mode_in_log,
         )
 
-    def converge(
-        self,
-        min_strengths: Strengths,
-        fixed_strengths: FixedStrengths,
-        max_updates: int = MAX_UPDATES,
+    def best_strengths(
+        self, min_strengths: Strengths, fixed_strengths: FixedStrengths
     ) -> Strengths:
-        """Iterate the fixed point until the strengths converge."""
+        """Strengths of maximum evidence within their bounds, except for the fixed ones."""
+        search = self._search(min_strengths, fixed_strengths)
+        return self._rescaled(search.maximize(search.start), fixed_strengths)
+
+    def rival_strengths(
+        self, min_strengths: Strengths, fixed_strengths: FixedStrengths
+    ) -> Strengths | None:
+        """Strengths of another maximum that is higher than the fit, with one of them at a bound."""
+        search = self._search(min_strengths, fixed_strengths)
+        rival = search.best_at_a_bound()
+        return None if rival is None else self._rescaled(search.maximize(rival), fixed_strengths)
+
+    def _search(
+        self, min_strengths: Strengths, fixed_strengths: FixedStrengths
+    ) -> "_StrengthSearch":
         curvature = 1.0 + float(np.einsum("tpp->tp", self.hessian).max())
-        max_strengths = [curvature * _max_strength(penalty) for penalty in self.problem.penalties]
-        prior = self.prior
-        is_costly = self.hessian.shape[1] > COSTLY_UPDATE
-        for _ in range(FEW_UPDATES if is_costly else max_updates):
-            updated = tuple(
-                max(min(new, largest), smallest) if fixed is None else old
-                for new, largest, smallest, fixed, old in zip(
-                    self.fixed_point_update(prior),
-                    max_strengths,
-                    min_strengths,
-                    fixed_strengths,
-                    prior,
-                    strict=True,
-                )
-            )
-            change = max_log_change(updated, prior)
-            prior = updated
-            if change < STRENGTH_TOLERANCE / 10:
-                break
+        largest = [curvature * _max_strength(penalty) for penalty in self.problem.penalties]
+        chosen = [one is None for one in fixed_strengths]
+        bounds = np.where(chosen, [min_strengths, largest], self.prior)
+        varied = np.array([k for k in self._used if chosen[k]], dtype=np.intp)
+        return _StrengthSearch(self.evidence, np.clip(self.prior, *bounds), varied, bounds)
+
+    def _rescaled(self, prior: Array, fixed_strengths: FixedStrengths) -> Strengths:
+        """Undo the division of strengths by the design effect."""
         return tuple(
-            s * self.effect if fixed is None else fixed
+            float(s * self.effect) if fixed is None else fixed
             for s, fixed in zip(prior, fixed_strengths, strict=True)
         )
 
-    def fixed_point_update(self, prior: Strengths) -> Strengths:
-        """Update the strengths once by the formula at the top of `evidence.py`."""
-        covariance, offset = self.optimum(prior)
-        variance_reduction = invert_blocks(self._penalty(prior), self._free_blocks) - covariance
-        updated = list(prior)
-        for k in self._used:
-            s, penalty = prior[k], self.problem.penalties[k]
-            n_determined = s * float(
-                np.einsum("tpq,tqp->", variance_reduction, self._penalty_blocks[k])
-            )
-            squared_norm = penalty.quadratic_form(offset)
-            if (penalty.is_smoothing or self.mode_in_log) and s > 0:
-                squared_norm += 1.0 / s
-            updated[k] = (max(n_determined, 0.0) + 2.0 / (1.0 + s)) / max(squared_norm, SMALLEST)
-        return tuple(updated)
+    def evidence(self, priors: Array) -> tuple[Array, Array]:
+        """Log evidence, up to a constant, and its gradient in the logarithms of the strengths.
 
-    def optimum(self, prior: Strengths) -> tuple[Array, Array]:
-        """Covariance and offset at other strengths; coefficients at a bound stay there."""
-        covariance = invert_blocks(self.hessian + self._penalty(prior), self._free_blocks)
+        ``priors`` and the gradient have the shape (points, penalties). The formulas are at the top
+        of `evidence.py`.
+        """
+        layout, used = self._layout, self._used
+        strengths = priors[:, used]
+        penalty = self._baseline + np.tensordot(strengths, self._penalties, axes=1)
         # At the optimum the gradient of the loss is minus that of the penalty.
-        change = np.zeros_like(self.offset)
-        for k in self._used:
-            change += (self.prior[k] - prior[k]) * self._penalty_products[k]
-        return covariance, self.offset + _blockwise(covariance, change)
+        change = (np.array(self.prior)[used] - strengths) @ self._penalty_products
+        posterior = layout.invert(self._hessian + penalty, self.free, change)
+        prior = layout.invert(penalty, self.free, np.zeros_like(change))
+        step = posterior.products
+        offset = self._scale * self.offset + step
+        squares = np.stack([self._squared_norm(k, offset) for k in used], axis=1)
+        loss = step @ self._loss_gradient
+        loss += 0.5 * np.einsum("mp,mp->m", step, layout.dot(self._hessian, step))
+        baseline = np.einsum("mp,mp->m", offset, layout.dot(self._baseline, offset))
+        loss += 0.5 * (baseline + np.einsum("mk,mk->m", strengths, squares))
+        volume = 0.5 * (prior.log_determinants - posterior.log_determinants)
+        in_log = np.array([self._is_mode_in_log(k) for k in used], dtype=np.float64)
+        hyperprior = (np.log1p(1.0 / strengths) + 0.5 * in_log * np.log(strengths)).sum(axis=1)
+        traces = prior.traces(self._penalties) - posterior.traces(self._penalties)
+        gradient = np.zeros(priors.shape)
+        gradient[:, used] = 0.5 * (strengths * (traces - squares) - in_log) + 1.0 / (1 + strengths)
+        return -loss + volume - hyperprior, gradient
 
-    def _penalty(self, prior: Strengths) -> Array:
-        total = self._baseline_blocks
-        for k in self._used:
-            total = total + prior[k] * self._penalty_blocks[k]
-        return total
+    def coefficients(self, prior: Strengths) -> Array:
+        """Coefficients at other strengths, minus the identity; those at a bound stay there."""
+        strengths = np.array(prior)[self._used]
+        penalty = self._baseline + np.tensordot(strengths, self._penalties, axes=1)
+        change = (np.array(self.prior)[self._used] - strengths) @ self._penalty_products
+        found = self._layout.invert((self._hessian + penalty)[None], self.free, change[None])
+        return np.asarray(self.offset + found.products[0] / self._scale)
+
+    def _is_mode_in_log(self, k: int) -> bool:
+        return self.mode_in_log or self.problem.penalties[k].is_smoothing
+
+    def _squared_norm(self, k: int, offset: Array) -> Array:
+        """Penalty k at strength 1, doubled, of scaled offsets (points, coefficients)."""
+        centered = self._scale * self.problem.penalties[k].centered(offset / self._scale)
+        stored = self._penalties[self._used.index(k)]
+        return np.asarray(np.einsum("mp,mp->m", centered, self._layout.dot(stored, centered)))
+
+    @cached
+    def _layout(self) -> MatrixLayout:
+        n_blocks, width, _ = self.hessian.shape
+        if n_blocks > 1:
+            return MatrixLayout(n_blocks * width, n_blocks, width)
+        # Band matrices must be positive definite, those of the penalties alone as well.
+        is_definite = self.problem.penalizes_all(self.prior)
+        return MatrixLayout.of(width, self.problem.bandwidth if is_definite else width)
 
     @cached
     def _used(self) -> list[int]:
         """Indices of the penalties that penalize anything."""
-        return [k for k, penalty in enumerate(self.problem.penalties) if penalty.is_used]
+        penalties = zip(self.prior, self.problem.penalties, strict=True)
+        return [k for k, (strength, one) in enumerate(penalties) if strength > 0.0 and one.is_used]
 
     @cached
-    def _penalty_blocks(self) -> list[Array]:
-        return [blocks_like(penalty.matrix, self.hessian) for penalty in self.problem.penalties]
+    def _scale(self) -> Array:
+        """Square root of the diagonal of the penalized Hessian, the unit of each coefficient."""
+        diagonal = np.einsum("tpp->tp", self.hessian).ravel() + self.problem.baseline_penalty
+        for k in self._used:
+            diagonal = diagonal + self.prior[k] * self.problem.penalties[k].diagonal
+        return np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+
+    def _store(self, matrix: Array) -> Array:
+        """Store a matrix in units of the scale."""
+        stored, scale = self._layout.store(matrix), self._layout.split(self._scale)
+        scale = np.where(scale > 0.0, scale, 1.0)
+        stored[0] /= scale[:, :, None] * scale[:, None, :]
+        if self._layout.is_band:
+            stored[1, 1:] /= scale[1:, :, None] * scale[:-1, None, :]
+        return stored
 
     @cached
-    def _penalty_products(self) -> list[Array]:
-        return [penalty.dot(self.offset) for penalty in self.problem.penalties]
+    def _hessian(self) -> Array:
+        n_blocks = len(self.hessian)
+        return self._store(self.hessian if n_blocks > 1 else self.hessian[0])
 
     @cached
-    def _baseline_blocks(self) -> Array:
-        return blocks_like(self.problem.baseline_penalty / self.effect, self.hessian)
+    def _penalties(self) -> Array:
+        """Matrices of the penalties in use: (penalties, parts, blocks, n, n)."""
+        return np.stack([self._store(self.problem.penalties[k].matrix) for k in self._used])
 
     @cached
-    def _free_blocks(self) -> NDArray[np.bool_]:
-        return self.free.reshape(self.hessian.shape[:2])
+    def _penalty_products(self) -> Array:
+        """Matrices of the penalties in use, times the offset of the fit."""
+        products = [self.problem.penalties[k].dot(self.offset) for k in self._used]
+        return np.stack(products) / self._scale
+
+    @cached
+    def _baseline(self) -> Array:
+        return self._store(self.problem.baseline_penalty / self.effect)
+
+    @cached
+    def _loss_gradient(self) -> Array:
+        """Gradient of the loss at the fit: minus that of the penalties, of free coefficients."""
+        baseline = self.problem.baseline_penalty / self.effect * self.offset / self._scale
+        return -(np.array(self.prior)[self._used] @ self._penalty_products + baseline)
+
+
+@dataclass(frozen=True)
+class _StrengthSearch:
+    """Newton's method for the logarithms of the strengths that are varied.
+
+    ``evidence`` takes points of all strengths and returns values and gradients, as
+    `LaplaceApproximation.evidence`. ``limits`` are the bounds of all strengths, of shape (2, all).
+    """
+
+    evidence: Callable[[Array], tuple[Array, Array]]
+    prior: Array
+    varied: NDArray[np.intp]
+    limits: Array
+
+    @cached
+    def start(self) -> Array:
+        """Logarithms of the strengths of the fit."""
+        return np.asarray(np.log(self.prior[self.varied]))
+
+    @cached
+    def bounds(self) -> Array:
+        """Bounds of the logarithms of the strengths that are varied."""
+        return np.asarray(np.log(self.limits[:, self.varied]))
+
+    def maximize(self, logs: Array) -> Array:
+        """Return all strengths, the varied ones at a maximum of the evidence."""
+        differences = DIFFERENCE_STEP * np.eye(len(logs))
+        for _ in range(MAX_STEPS if len(logs) else 0):
+            values, gradients = self._at(logs + np.vstack([0.0 * logs, differences]))
+            curvature = (gradients[1:] - gradients[0]) / DIFFERENCE_STEP
+            step = self._ascent_step(logs, gradients[0], curvature)
+            longest = float(np.abs(step).max())
+            if longest > SHORT_STEP:
+                trials = np.clip(logs + STEP_LENGTHS[:, None] * step, *self.bounds)
+                trial_values = self._at(trials)[0]
+                best = int(np.argmax(trial_values))
+                if not trial_values[best] > values[0]:
+                    break
+                logs = trials[best]
+            else:
+                logs = np.clip(logs + step, *self.bounds)
+            if longest <= LAST_STEP:
+                break
+        return np.asarray(self._all_strengths(logs[None])[0])
+
+    def best_at_a_bound(self) -> Array | None:
+        """Where one strength is at a bound and the evidence higher than at the start, if anywhere.
+
+        The evidence can have several maxima: where one strength holds a coefficient at the
+        identity, that of its smoothness no longer matters.
+        """
+        count = len(self.varied)
+        points = np.tile(self.start, (1 + 2 * count, 1))
+        for k in range(count):
+            points[1 + 2 * k : 3 + 2 * k, k] = self.bounds[:, k]
+        values = self._at(points)[0]
+        best = int(np.argmax(values))
+        return points[best] if values[best] > values[0] + RIVAL_MARGIN else None
+
+    def _at(self, logs: Array) -> tuple[Array, Array]:
+        values, gradients = self.evidence(self._all_strengths(logs))
+        return values, gradients[:, self.varied]
+
+    def _all_strengths(self, logs: Array) -> Array:
+        strengths = np.tile(self.prior, (len(logs), 1))
+        strengths[:, self.varied] = np.exp(logs)
+        return strengths
+
+    def _ascent_step(self, logs: Array, gradient: Array, curvature: Array) -> Array:
+        """Newton step within the bounds, uphill also where the evidence is not concave."""
+        smallest, largest = self.bounds
+        step = np.zeros_like(logs)
+        at_bound = ((logs <= smallest) & (gradient <= 0)) | ((logs >= largest) & (gradient >= 0))
+        inside = np.flatnonzero(~at_bound)
+        if len(inside) == 0:
+            return step
+        own = curvature[np.ix_(inside, inside)]
+        values, vectors = np.linalg.eigh(0.5 * (own + own.T))
+        sizes = np.abs(values)
+        sizes = np.maximum(sizes, max(MIN_CURVATURE * float(sizes.max()), SMALLEST))
+        step[inside] = vectors @ ((vectors.T @ gradient[inside]) / sizes)
+        longest = float(np.abs(step).max())
+        return step * min(1.0, MAX_LOG_STEP / max(longest, SMALLEST))
 
 
 def max_log_change(strengths: Strengths, before: Strengths) -> float:
@@ -184,12 +335,7 @@ def hessian_and_gradient(solution: Solution) -> tuple[Array, Array]:
     return as_blocks(solution.hessian), solution.gradient
 
 
-def _blockwise(blocks: Array, vector: Array) -> Array:
-    product = np.einsum("tpq,tq->tp", blocks, vector.reshape(blocks.shape[:2]))
-    return np.asarray(product.ravel(), dtype=np.float64)
-
-
 def _max_strength(penalty: Penalty) -> float:
     if not penalty.is_smoothing:
         return MAX_STRENGTH
-    return MAX_SMOOTHING / max(float(np.diag(penalty.matrix).max()), SMALLEST)
+    return MAX_SMOOTHING / max(float(penalty.diagonal.max()), SMALLEST)

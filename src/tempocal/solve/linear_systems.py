@@ -59,7 +59,7 @@ def solve_blocks(blocks: Array, vectors: Array, free: NDArray[np.bool_], damping
         inverse = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size + damping, 1.0), 0.0)
         return np.where(free, vectors * inverse[:, None] / scale**2, 0.0)
     rhs = np.where(free, vectors / scale, 0.0)
-    if _are_well_conditioned(filled):
+    if _cholesky_pivots(filled) is not None:
         damped = filled + damping[:, None, None] * np.eye(blocks.shape[1])
         return np.where(free, np.linalg.solve(damped, rhs[:, :, None])[:, :, 0] / scale, 0.0)
     values, bases = np.linalg.eigh(filled)
@@ -97,21 +97,32 @@ def invert_blocks(blocks: Array, free: NDArray[np.bool_]) -> Array:
 
     Rows and columns of the others are zero.
     """
+    return inverses_and_log_determinants(blocks, free)[0]
+
+
+def inverses_and_log_determinants(blocks: Array, free: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Return `invert_blocks`, and the log determinant of each block over its free coefficients.
+
+    That of a singular block is the sum of the logarithms of its nonzero eigenvalues. Which ones are
+    zero depends on the units of the coefficients: scale these first.
+    """
     if blocks.shape[1] == 1:
         # One number: nothing to factor.
-        usable = free[:, :, None] & (blocks > 0.0)
-        return np.where(usable, 1.0 / np.where(usable, blocks, 1.0), 0.0)
-    if blocks.shape[1] == 2:
-        inverse_scale, inverses = _pair_inverses(blocks, free)
-        both = (SUM_AND_DIFFERENCE * inverses[:, None, :]) @ SUM_AND_DIFFERENCE
-        return np.asarray(both * inverse_scale[:, :, None] * inverse_scale[:, None, :])
+        usable = free & (blocks[:, :, 0] > 0.0)
+        values = np.where(usable, blocks[:, :, 0], 1.0)
+        return np.where(usable, 1.0 / values, 0.0)[:, :, None], np.log(values)[:, 0]
     filled, scale = _scaled(blocks, free)
-    if _are_well_conditioned(filled):
-        inverse = np.linalg.inv(filled)
-    else:
-        inverse = np.linalg.pinv(filled, rcond=FLAT, hermitian=True)
+    scales = scale[:, :, None] * scale[:, None, :]
     kept = free[:, :, None] & free[:, None, :]
-    return np.where(kept, inverse / (scale[:, :, None] * scale[:, None, :]), 0.0)
+    pivots = _cholesky_pivots(filled)
+    if pivots is not None:
+        inverse = np.where(kept, np.linalg.inv(filled) / scales, 0.0)
+        return inverse, 2.0 * np.log(pivots * scale).sum(axis=1)
+    inverse = np.linalg.pinv(filled, rcond=FLAT, hermitian=True)
+    values = np.linalg.eigvalsh(np.where(kept, blocks, filled))
+    usable = values > FLAT * np.maximum(values[:, -1:], 0.0)
+    logs = np.log(np.where(usable, values, 1.0)).sum(axis=1)
+    return np.where(kept, inverse / scales, 0.0), logs
 
 
 def approximate_solver(matrix: Array) -> Callable[[Array], Array] | None:
@@ -141,13 +152,13 @@ def _scaled(blocks: Array, free: NDArray[np.bool_]) -> tuple[Array, Array]:
     return scaled + np.where(free, 0.0, 1.0)[:, :, None] * np.eye(blocks.shape[1]), scale
 
 
-def _are_well_conditioned(blocks: Array) -> bool:
-    """Whether no block has a flat direction."""
+def _cholesky_pivots(blocks: Array) -> Array | None:
+    """Diagonals of the Cholesky factors (blocks, n); None if a block has a flat direction."""
     try:
         pivots = np.einsum("tpp->tp", np.linalg.cholesky(blocks))
     except np.linalg.LinAlgError:
-        return False
-    return bool(pivots.min() >= SMALLEST_PIVOT)
+        return None
+    return pivots if pivots.min() >= SMALLEST_PIVOT else None
 
 
 def _solve_cholesky(matrix: Array, rhs: Array, damping: float) -> Array | None:

@@ -47,6 +47,11 @@ class Penalty:
         return bool(np.count_nonzero(self.matrix))
 
     @property
+    def diagonal(self) -> Array:
+        """Diagonal of S."""
+        return self.matrix if self.matrix.ndim == 1 else np.diag(self.matrix)
+
+    @property
     def is_smoothing(self) -> bool:
         """Whether it penalizes differences between coefficients."""
         return self.stride > 0
@@ -57,10 +62,14 @@ class Penalty:
         For a smoothing penalty the mean is subtracted first. S maps it to zero, but its rounding
         errors, times a large strength, would exceed the loss.
         """
+        return dot(self.matrix, self.centered(offset))
+
+    def centered(self, offset: Array) -> Array:
+        """Subtract what S maps to zero from vectors (..., coefficients): the mean of a curve."""
         if not self.is_smoothing:
-            return dot(self.matrix, offset)
-        table = offset.reshape(-1, self.stride)
-        return dot(self.matrix, (table - table.mean(axis=0)).ravel())
+            return offset
+        table = offset.reshape(*offset.shape[:-1], -1, self.stride)
+        return np.asarray((table - table.mean(axis=-2, keepdims=True)).reshape(offset.shape))
 
     def quadratic_form(self, offset: Array) -> float:
         """``offset' S offset``."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.solve.blockwise_newton import fit_blockwise
-from tempocal.solve.evidence import RegularizedFit, converge_strengths, min_strengths_of
+from tempocal.solve.evidence import RegularizedFit, StrengthChoice, min_strengths_of
 from tempocal.solve.group_gradients import cluster_variance, gradient_squares, groups_in_blocks
 from tempocal.solve.laplace import FixedStrengths, hessian_and_gradient
 from tempocal.solve.linear_systems import as_blocks, blocks_like, invert_blocks
@@ -24,7 +24,7 @@ from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic_loss import QuadraticLoss
 
 # The next call continues from these strengths: they need not converge fully in one call.
-MAX_ROUNDS_PER_UPDATE, MAX_UPDATES_PER_ROUND = 2, 30
+MAX_ROUNDS_PER_UPDATE = 2
 
 
 @dataclass(frozen=True)
@@ -175,15 +175,8 @@ def update_fit(
     )
     if None not in previous.fixed_strengths or solution.unbounded:
         return result
-    return converge_strengths(
-        problem,
-        result,
-        fixed_strengths=previous.fixed_strengths,
-        min_strengths=previous.min_strengths,
-        fit=method,
-        max_rounds=MAX_ROUNDS_PER_UPDATE,
-        max_updates=MAX_UPDATES_PER_ROUND,
-    )
+    choice = StrengthChoice(problem, previous.fixed_strengths, previous.min_strengths, method)
+    return choice.converge(result, MAX_ROUNDS_PER_UPDATE)
 
 
 def _updated_design_effect(

@@ -111,9 +111,40 @@ class Problem:
         all_rows = self.rows.all_rows
         return float(all_rows.losses(self.at_keys(self.identity)).sum()) if all_rows.is_exact else None
 
+    @cached
+    def bandwidth(self) -> int:
+        """Largest distance of a nonzero entry of the penalized Hessian from its diagonal."""
+        width = self.rows.n_coefficients
+        n_functions = self.n_coefficients // width
+        reach = 0
+        if self.basis.ndim == 2:
+            is_used = self.basis != 0.0
+            last = n_functions - 1 - np.argmax(is_used[:, ::-1], axis=1)
+            reach = int((last - np.argmax(is_used, axis=1)).max(initial=0))
+        distances = [_bandwidth(one.matrix) for one in self.penalties if one.matrix.ndim == 2]
+        return max((reach + 1) * width - 1, *distances, 0)
+
+    def penalizes_all(self, strengths: Strengths) -> bool:
+        """Whether diagonal penalties alone make the total penalty positive definite."""
+        total = self.baseline_penalty
+        for strength, penalty in zip(strengths, self.penalties, strict=True):
+            if strength > 0.0 and penalty.matrix.ndim == 1:
+                total = total + penalty.matrix
+        return bool((total > 0.0).all())
+
     def penalty_matrix(self, strengths: Strengths) -> Array:
         """Total penalty matrix, or its diagonal if all penalties are diagonal."""
-        return total_penalty_matrix(self.penalties, strengths, self.baseline_penalty)
+        if self._penalty_matrices.get(strengths) is None:
+            self._penalty_matrices.clear()
+            self._penalty_matrices[strengths] = total_penalty_matrix(
+                self.penalties, strengths, self.baseline_penalty
+            )
+        return self._penalty_matrices[strengths]
+
+    @cached
+    def _penalty_matrices(self) -> dict[Strengths, Array]:
+        """Total penalty matrix at the last strengths: each pass over the rows adds it."""
+        return {}
 
     def unpenalized_part(self, strengths: Strengths) -> Callable[[Array], Array]:
         """Return the projection onto the directions that no penalty acts on.
@@ -122,6 +153,8 @@ class Problem:
         entry of 1. Otherwise rounding would decide: next to two time steps 1e-25 apart, whose
         difference has a weight of 1e25 in a `RandomWalk`, a shrinkage of 1 would count as zero.
         """
+        if self.penalizes_all(strengths):
+            return np.zeros_like
         units = tuple(
             1.0 / float(np.abs(penalty.matrix).max()) if strength and penalty.is_used else 0.0
             for penalty, strength in zip(self.penalties, strengths, strict=True)
@@ -204,6 +237,11 @@ class Problem:
                 total[:, p, :, q] = (self.basis * hessians[:, p, q, None]).T @ self.basis
                 total[:, q, :, p] = total[:, p, :, q].T
         return total.reshape(n, n)
+
+
+def _bandwidth(matrix: Array) -> int:
+    rows, columns = np.nonzero(matrix)
+    return int(np.abs(rows - columns).max(initial=0))
 
 
 def _without(sums: Sums, key: int) -> Sums:
