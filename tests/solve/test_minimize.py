@@ -8,7 +8,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import expit
 
 from support.problems import line, problem_of, softmax
-from tempocal.rows import BinaryRows, PerClassRows, SharedRows
+from tempocal.rows import BinaryRows, PerClassRows, SharedRows, in_memory, with_surrogate
 from tempocal.solve import Problem, fit
 from tempocal.solve.blockwise_newton import fit_blockwise
 from tempocal.solve.lbfgs import minimize_lbfgs
@@ -99,23 +99,38 @@ def of_two_kinds(every: int, n=40_000) -> Problem:
     [line(n=40_000), shared(), softmax(diagonal=True, n=40_000), of_two_kinds(8), of_two_kinds(80)],
     ids=["line", "shared", "vector", "misled", "misled by few"],
 )
-def test_a_start_from_a_sample_reaches_the_same_optimum(monkeypatch, problem, size, strength):
+def test_a_sample_of_any_size_leads_to_the_optimum_of_all_rows(
+    monkeypatch, problem, size, strength
+):
     """Even if the sample is not representative, or too small."""
-    monkeypatch.setattr("tempocal.solve.minimize.SMALL_SAMPLE_ROWS", size)
-    from_sample = fit(problem, strength)
-    monkeypatch.setattr("tempocal.solve.minimize.SMALL_SAMPLE_ROWS", 10**9)
-    from_identity = fit(problem, strength)
-    ends = [objective_at(problem, strength, one.theta) for one in (from_sample, from_identity)]
+    monkeypatch.setattr(in_memory, "SAMPLE_ROWS", size)
+    monkeypatch.setattr(in_memory, "SAMPLE_PER_COEFFICIENT", 1)
+    exact = replace(problem, rows=problem.rows.all_rows)
+    surrogate = with_surrogate(exact.rows)
+    from_sample = fit(replace(problem, rows=surrogate), strength)
+    from_identity = fit(exact, strength)
+    assert surrogate is not exact.rows
+    ends = [objective_at(exact, strength, one.theta) for one in (from_sample, from_identity)]
     assert abs(ends[0] - ends[1]) <= 1e-13
-    slope = problem.evaluate(from_sample.theta, strength).gradient
+    slope = exact.evaluate(from_sample.theta, strength).gradient
     assert np.abs(slope).max() <= 1e-9 * problem.rows.total_weight
 
 
-def test_from_a_sample_one_pass_is_left(monkeypatch):
-    """Not counting those that correct the sample."""
-    monkeypatch.setattr("tempocal.solve.minimize.SMALL_SAMPLE_ROWS", 4000)
-    assert fit(shared(), NO_PENALTY).passes == 1
-    assert fit(line(n=40_000), NO_PENALTY).passes == 1
+@pytest.mark.parametrize(
+    "problem",
+    [line(n=200_000), shared(n=200_000), softmax(diagonal=True, n=200_000)],
+    ids=["line", "shared", "vector"],
+)
+def test_with_a_sample_three_passes_over_all_rows_are_enough(monkeypatch, problem):
+    all_rows, passes = problem.rows.all_rows, []
+
+    def sums(theta, *, hessian=True):
+        passes.append(theta)
+        return type(all_rows).sums(all_rows, theta, hessian=hessian)
+
+    monkeypatch.setattr(all_rows, "sums", sums)
+    assert fit(problem, NO_PENALTY).converged
+    assert len(passes) <= 3
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -58,17 +58,25 @@ def minimize_and_refine(
     solution = minimize(*start)
     passes = solution.passes
     while refine(problem, solution, start[0]):
-        misled = solution.unbounded or problem.rows.is_exact
-        start = find_start() if misled else (solution.theta, None)
+        start = find_start() if is_misled(problem, solution) else (solution.theta, None)
         solution = minimize(*start)
         passes += solution.passes
     return replace(solution, passes=passes)
 
 
 def refine(problem: Problem, solution: Solution, start: Array) -> bool:
-    """Refine the rows at a solution, or at its start if it has none; return whether they changed."""
-    at_keys = problem.at_keys(start if solution.unbounded else solution.theta)
-    return problem.rows.refine(at_keys, diverged=solution.unbounded)
+    """Refine the rows at a solution, or at its start if there is none; return whether they changed."""
+    failed = _has_failed(solution)
+    return problem.rows.refine(problem.at_keys(start if failed else solution.theta), diverged=failed)
+
+
+def is_misled(problem: Problem, solution: Solution) -> bool:
+    """Whether a solution from before a refinement is no point to go on from."""
+    return _has_failed(solution) or problem.rows.is_exact
+
+
+def _has_failed(solution: Solution) -> bool:
+    return solution.unbounded or not solution.converged
 
 
 def identity_or_zero(problem: Problem) -> Start:

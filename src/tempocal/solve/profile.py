@@ -20,7 +20,7 @@ from tempocal.links import Array
 from tempocal.rows import Sums
 from tempocal.solve.evidence import RegularizedFit, fit_by_evidence
 from tempocal.solve.laplace import FixedStrengths
-from tempocal.solve.minimize import identity_or_zero, refine
+from tempocal.solve.minimize import identity_or_zero, is_misled, refine
 from tempocal.solve.newton import DECREASE_TOLERANCE, minimize_newton, run_newton
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
@@ -182,7 +182,7 @@ def fit_profile(
     iterate = search(start)
     passes = iterate.solution.passes
     while refine(problem := make_problem(iterate.log_rates), iterate.solution, problem.identity):
-        misled = iterate.solution.unbounded or problem.rows.is_exact
+        misled = is_misled(problem, iterate.solution)
         iterate = search(start if misled else replace(iterate, sums_are_current=False))
         passes += iterate.solution.passes
     return replace(iterate, solution=replace(iterate.solution, passes=passes))
