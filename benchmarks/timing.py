@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 
-from tempocal.kernels.thread_pool import use_all_cores
-
 # A function runs for so many seconds at least; after so many, fewer runs than asked for will do.
 SHORT, LONG = 1.0, 20.0
 
@@ -40,12 +38,10 @@ def on_one_core() -> Iterator[None]:
         return
     all_of_them = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(all_of_them)})
-    use_all_cores()
     try:
         yield
     finally:
         os.sched_setaffinity(0, all_of_them)
-        use_all_cores()
 
 
 def print_table(title: str, measure: str, timed: list[Timed]) -> None:

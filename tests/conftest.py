@@ -71,12 +71,9 @@ def loops(request):
 
 @pytest.fixture
 def set_cores(monkeypatch):
-    """Say how many cores there are, to Python and to the compiled loops."""
+    """Say how many cores there are."""
 
     def say(count):
         monkeypatch.setattr(thread_pool, "_available_cores", lambda: count)
-        thread_pool.use_all_cores()
 
-    yield say
-    monkeypatch.undo()
-    thread_pool.use_all_cores()
+    return say

@@ -1,4 +1,4 @@
-"""The threads of the compiled loops: the same bits on any number, from anywhere, after a fork."""
+"""The loops on the thread pool: the same bits on any number of cores, in threads, after a fork."""
 
 import os
 import threading
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tempocal.kernels import native
-from tempocal.kernels.binary_losses import compare
 from tempocal.kernels.min_max import min_max, min_max_sum
+from tempocal.rows import BinaryRows
 
 pytestmark = pytest.mark.skipif(
     native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
@@ -19,8 +19,9 @@ X, Y = RNG.normal(size=200_000), RNG.integers(0, 2, 200_000)
 
 
 def sums():
-    gains = np.empty(len(X))
-    return compare(X, 0.7 * X, Y, None, gains=gains).tobytes() + gains.tobytes()
+    rows = BinaryRows(np.stack([X, X**2]), Y)
+    found = rows.sums(np.array([[0.7, 0.1]]))
+    return found.loss.tobytes() + found.gradient.tobytes() + found.hessian.tobytes()
 
 
 def test_any_number_of_cores_gives_the_same_bits(set_cores):
@@ -29,14 +30,6 @@ def test_any_number_of_cores_gives_the_same_bits(set_cores):
         set_cores(count)
         found |= {sums() for _ in range(20)}
     assert len(found) == 1
-
-
-def test_many_rounds_of_little_work_lose_none_of_it(set_cores):
-    set_cores(4)
-    for n in range(1, 3000, 7):
-        x, labels, sums = X[:n], np.ones(n, dtype=np.int64), np.zeros((n, 4))
-        native.compare(x, 2.0 * x, None, labels, None, None, sums)
-        np.testing.assert_allclose(sums[:, 0], np.logaddexp(0.0, -x), rtol=1e-14, atol=1e-15)
 
 
 def test_threads_that_find_the_others_at_work_do_it_alone(set_cores):
@@ -66,13 +59,6 @@ def test_a_fork_has_threads_of_its_own(set_cores):
             os._exit(0 if all(sums() == wanted for _ in range(5)) else 1)
         assert os.waitpid(child, 0)[1] == 0
         assert sums() == wanted
-
-
-def test_it_says_how_many_cores_there_are_as_an_integer():
-    with pytest.raises(TypeError):
-        native.cores("two")
-    with pytest.raises(OverflowError):
-        native.cores(10**30)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int32, np.float16])

@@ -36,8 +36,8 @@ def unsorted_and_sorted(n, n_keys, dtype=np.uint16, weights=None):
     unsorted_rows = BinaryRows(x[None], y, keys=keys, n_keys=n_keys, weights=weights)
     own = None if weights is None else weights[order]
     sorted_rows = BinaryRows(x[order][None], y[order], keys=keys[order], n_keys=n_keys, weights=own)
-    assert unsorted_rows._unsorted is not None
-    assert sorted_rows._unsorted is None
+    assert unsorted_rows._sums_unsorted
+    assert not sorted_rows._sums_unsorted
     return unsorted_rows, sorted_rows
 
 
@@ -76,7 +76,7 @@ def test_any_number_of_cores_gives_the_same_bits(set_cores):
 def test_fits_do_not_depend_on_the_order_of_the_rows():
     x, y, keys = simulate(100_000, 20)
     order = np.argsort(keys, kind="stable")
-    assert BinaryRows(x[None], y, keys=keys, n_keys=20)._unsorted is not None
+    assert BinaryRows(x[None], y, keys=keys, n_keys=20)._sums_unsorted
     for curve in (tc.PerStep(), tc.ExponentialDecay(), tc.Spline()):
         cal = tc.TemporalCalibrator(curve=curve, shrinkage=0)
         one = cal.fit(x, y, time=keys).parameters_at(np.arange(20))
@@ -88,75 +88,10 @@ def test_fits_do_not_depend_on_the_order_of_the_rows():
 
 def test_few_rows_per_key_and_keys_without_rows_are_sorted():
     x, y, keys = simulate(50_000, 1000)
-    assert BinaryRows(x[None], y, keys=keys, n_keys=1000)._unsorted is None
+    assert not BinaryRows(x[None], y, keys=keys, n_keys=1000)._sums_unsorted
     x, y, keys = simulate(50_000, 5)
-    assert BinaryRows(x[None], y, keys=keys, n_keys=6)._unsorted is None
-    assert BinaryRows(x[None], y, keys=keys, n_keys=5)._unsorted is not None
-
-
-def arrays(**others):
-    """Four rows of two keys, in two parts."""
-    return {
-        "x": np.ones((1, 4)),
-        "weights": None,
-        "labels": None,
-        "keys": np.array([0, 1, 1, 0], dtype=np.uint16),
-        "bounds": np.array([[0, 1, 2], [0, 1, 2]]),
-        "theta": np.ones(2),
-        "loss": np.zeros((2, 2)),
-        "gradient": np.zeros((2, 2)),
-        "hessian": np.zeros((2, 2)),
-        **others,
-    }
-
-
-WRONG = [
-    ("keys", np.array([0, 0, 1, 0])),
-    ("x", np.ones((1, 3))),
-    ("x", np.ones((0, 4))),
-    ("weights", np.ones(3)),
-    ("labels", np.zeros(3, dtype=np.int64)),
-    ("keys", np.array([0, 1, 1], dtype=np.uint16)),
-    ("keys", np.array([0, 2, 1, 0], dtype=np.uint16)),
-    ("keys", np.array([0, -1, 1, 0])),
-    ("bounds", np.array([[0, 1, 2], [0, 1, 3]])),
-    ("bounds", np.array([[0, 1, 2], [1, 1, 2]])),
-    ("bounds", np.array([[0, 3, 2], [0, 1, 2]])),
-    ("bounds", np.array([[0, 1, 2]])),
-    ("theta", np.ones(3)),
-    ("gradient", np.zeros((2, 3))),
-    ("hessian", np.zeros((1, 2))),
-    ("gradient", None),
-]
-
-
-@pytest.mark.parametrize(("name", "value"), WRONG)
-def test_what_does_not_go_together_is_refused(name, value):
-    native.unsorted_sums(*arrays().values())
-    with pytest.raises(ValueError, match="do not go together"):
-        native.unsorted_sums(*arrays(**{name: value}).values())
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *WRONG,
-        ("labels", np.array([0, 1, 2, 3])),
-        ("labels", np.array([0, 1, 2, -1])),
-        ("hessian", np.zeros((2, 3))),
-    ],
-)
-def test_what_does_not_go_together_is_refused_for_a_softmax(name, value, loops):
-    good = arrays(x=np.ones((4, 3)).T, labels=np.array([0, 1, 2, 0]))
-    loops.unsorted_sums(*good.values())
-    with pytest.raises(ValueError, match="do not go together"):
-        loops.unsorted_sums(*{**good, name: value}.values())
-
-
-def test_a_binary_model_has_one_contiguous_feature():
-    for x in (np.ones((2, 4)), np.ones((4, 2)).T[:1]):
-        with pytest.raises(ValueError, match="do not go together"):
-            native.unsorted_sums(*arrays(x=x).values())
+    assert not BinaryRows(x[None], y, keys=keys, n_keys=6)._sums_unsorted
+    assert BinaryRows(x[None], y, keys=keys, n_keys=5)._sums_unsorted
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -199,15 +134,15 @@ def test_every_nth_row_is_that_of_sorted_rows(step, dtype):
     np.testing.assert_array_equal(key_counts.every_nth(step, keys, counts), wanted)
     for bad in (
         {},
-        {"sizes": np.array([1000, 0])},
-        {"sizes": np.array([1000])},
+        {"first_and_step": np.array([1000, 0])},
+        {"first_and_step": np.array([1000])},
         {"found": np.empty(3, dtype=np.int64)},
         {"keys": np.full(5003, 7, dtype=dtype)},
     ):
         given = {
             "keys": keys,
-            "sizes": np.array([1000, step]),
-            "next": np.zeros((6, 7), dtype=np.int64),
+            "first_and_step": np.array([0, step]),
+            "next": np.cumsum(counts.sum(axis=0)) - counts.sum(axis=0),
             "found": np.empty(-(-5003 // step), dtype=np.int64),
         }
         refused = pytest.raises(ValueError, match="do not go together")

@@ -7,7 +7,7 @@ typedef struct {
 
 #define READ PyBUF_C_CONTIGUOUS
 #define WRITE (PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
-#define MAX_ARRAYS 9
+#define MAX_ARRAYS 8
 
 typedef struct {
     Py_buffer views[MAX_ARRAYS];

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from tempocal.kernels import native
 from tempocal.kernels.key_counts import Codes, as_keys
-from tempocal.kernels.thread_pool import parts_for
 
 Array = NDArray[np.float64]
 
@@ -25,7 +24,7 @@ def compare(
 
     With ``keys``, ``after`` has the factor of the logits of each key.
     """
-    sums = np.zeros((parts_for(len(before)), 4))
+    sums = np.zeros(4)
     native.compare(
         np.ascontiguousarray(before),
         np.ascontiguousarray(after, dtype=np.float64),
@@ -35,7 +34,7 @@ def compare(
         gains,
         sums,
     )
-    return np.asarray(sums.sum(axis=0))
+    return sums
 
 
 def dot(a: NDArray[Any], b: NDArray[Any]) -> float:

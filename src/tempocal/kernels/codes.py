@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
-from tempocal.kernels.thread_pool import map_on_cores, parts_for
+from tempocal.kernels.thread_pool import map_on_cores
 
 Codes = NDArray[np.intp]
 MinMax = NDArray[np.int64]
 
 # Numbers that are converted at a time: fewer are not worth a thread.
 BLOCK = 2**17
-# Values that are tried first: most columns of fractions are rejected by them.
+# Values that are tried first.
 HEAD = 2**10
 # Codes below this fit two bytes.
 NARROW = 2**16
@@ -97,29 +97,24 @@ def codes_in_blocks(
 
 def _subtract(first: float, values: NDArray[Any], codes: Codes) -> tuple[int, int] | None:
     """Fill ``codes`` with ``values - first``; return their minimum and maximum."""
-    subtract = _subtract_in_numpy if native is None else _subtract_compiled
-    return subtract(first, values[:HEAD], codes[:HEAD]) and subtract(first, values, codes)
-
-
-def _subtract_compiled(first: float, values: NDArray[Any], codes: Codes) -> tuple[int, int] | None:
-    min_max = np.empty((parts_for(len(values)), 2), dtype=np.int64)
-    if not native.integer_codes(np.ascontiguousarray(values), np.array([first]), codes, min_max):
-        return None
-    return int(min_max[:, 0].min()), int(min_max[:, 1].max())
-
-
-def _subtract_in_numpy(first: float, values: NDArray[Any], codes: Codes) -> tuple[int, int] | None:
     min_max = np.empty((-(-len(values) // BLOCK), 2), dtype=np.int64)
+    subtract = _subtract_in_numpy if native is None else _subtract_compiled
 
     def work(rows: slice) -> bool:
-        return _subtract_block(first, values[rows], codes[rows], min_max[rows.start // BLOCK])
+        return subtract(first, values[rows], codes[rows], min_max[rows.start // BLOCK])
 
-    if not all(_map_blocks(work, len(values))):
+    # Most columns of fractions are rejected by their first values.
+    if not (work(slice(0, HEAD)) and all(_map_blocks(work, len(values)))):
         return None
     return int(min_max[:, 0].min()), int(min_max[:, 1].max())
 
 
-def _subtract_block(first: float, values: NDArray[Any], codes: Codes, min_max: MinMax) -> bool:
+def _subtract_compiled(first: float, values: NDArray[Any], codes: Codes, min_max: MinMax) -> bool:
+    values = np.ascontiguousarray(values)
+    return bool(native.integer_codes(values, np.array([first]), codes, min_max))
+
+
+def _subtract_in_numpy(first: float, values: NDArray[Any], codes: Codes, min_max: MinMax) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         difference = values - first
     low, high = difference.min(), difference.max()

@@ -1,13 +1,14 @@
 """Counting and sorting rows by their integer key, in parts on all cores."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
-from tempocal.kernels.thread_pool import map_on_cores
+from tempocal.kernels.thread_pool import map_on_cores, run_on_cores
 
 Codes = NDArray[np.intp]
 
@@ -30,10 +31,16 @@ def part_size(n_rows: int, n_keys: int, width: int = 1) -> int:
     return max(PART // width, enough, MIN_ROWS_PER_KEY * n_keys, 1)
 
 
-def parts_of(n_rows: int, n_keys: int) -> list[slice]:
+def parts_of(n_rows: int, n_keys: int, width: int = 1) -> list[slice]:
     """Split rows into parts of `part_size`."""
-    size = part_size(n_rows, n_keys)
+    size = part_size(n_rows, n_keys, width)
     return [slice(start, min(start + size, n_rows)) for start in range(0, max(n_rows, 1), size)]
+
+
+def parts_of_counts(counts: Codes) -> list[slice]:
+    """Return the parts whose rows were counted, (parts, keys)."""
+    ends = np.cumsum(counts.sum(axis=1)).tolist()
+    return [slice(*pair) for pair in pairwise([0, *ends])]
 
 
 def as_keys(keys: NDArray[Any]) -> Codes:
@@ -50,10 +57,15 @@ def count_keys(keys: Codes, n_keys: int, width: int = 1) -> tuple[Codes, bool]:
     if native is None:
         counts = np.bincount(keys, minlength=n_keys)[None]
         return counts, bool(np.all(keys[1:] >= keys[:-1]))
-    size = part_size(len(keys), n_keys, width)
-    counts = np.zeros((max(1, -(-len(keys) // size)), n_keys), dtype=np.intp)
-    is_sorted = native.count_keys(keys, np.array([size]), counts)
-    return counts, is_sorted
+    parts = parts_of(len(keys), n_keys, width)
+    counts = np.zeros((len(parts), n_keys), dtype=np.intp)
+
+    def count(part: int) -> bool:
+        rows = parts[part]
+        in_order = rows.start == 0 or bool(keys[rows.start] >= keys[rows.start - 1])
+        return bool(native.count_keys(keys[rows], counts[part])) and in_order
+
+    return counts, all(map_on_cores(count, range(len(parts))))
 
 
 def groups_by_key(keys: Codes, n_keys: int, groups: Codes, count: int) -> NDArray[np.float64]:
@@ -84,22 +96,27 @@ def sum_by_key(keys: Codes, n_keys: int, values: Callable[[slice], NDArray[Any]]
 
 def scatter(values: NDArray[Any], keys: Codes, counts: Codes, out: NDArray[Any]) -> None:
     """Sort numbers or booleans by key (a counting sort, given the ``counts`` of `count_keys`)."""
-    native.scatter(values, keys, _part_rows(counts), _first_positions(counts), out)
+
+    def work(rows: slice, positions: Codes) -> None:
+        native.scatter(values[rows], keys[rows], positions, out)
+
+    _map_parts(work, counts)
 
 
 def every_nth(step: int, keys: Codes, counts: Codes) -> Codes:
     """Input indices of every ``step``-th row in key order."""
     indices = np.empty(-(-len(keys) // step), dtype=np.int64)
-    native.every_nth(keys, np.append(_part_rows(counts), step), _first_positions(counts), indices)
+
+    def work(rows: slice, positions: Codes) -> None:
+        native.every_nth(keys[rows], np.array([rows.start, step]), positions, indices)
+
+    _map_parts(work, counts)
     return indices
 
 
-def _part_rows(counts: Codes) -> Codes:
-    """Return the number of rows of every part but the last, as an array of one element."""
-    return np.array([max(int(counts[0].sum()), 1)])
-
-
-def _first_positions(counts: Codes) -> Codes:
-    """Position in key order of the first row of each part and key."""
+def _map_parts(work: Callable[[slice, Codes], None], counts: Codes) -> None:
+    """Apply ``work`` to each part and the positions of its first row of each key in key order."""
     totals = counts.sum(axis=0)
-    return np.asarray((np.cumsum(totals) - totals) + (np.cumsum(counts, axis=0) - counts))
+    positions = (np.cumsum(totals) - totals) + (np.cumsum(counts, axis=0) - counts)
+    parts = parts_of_counts(counts)
+    run_on_cores(lambda part: work(parts[part], positions[part]), range(len(parts)))

@@ -36,11 +36,9 @@ static double NAME(softmax_some)(const Rows *rows, const PerClass *model, const 
     for (int64_t at = 0; at < t->length; at += LANES) {
         const int64_t left = count - at < LANES ? count - at : LANES;
         vec top = (vec){0} - HUGE_VAL, total = {0}, own = {0};
-        int64_t row[LANES];
-        NAME(find)(rows, first + at, left, row);
         for (int64_t f = 0; f < features; f++)
             AT(t->features, f, at) = in_line ? load(rows->x + f * rows->stride, rows->single, first + at, left)
-                                             : NAME(gather)(rows, f, row);
+                                             : NAME(gather)(rows, f, first + at, left);
         for (int64_t k = 0; k < classes; k++) {
             const double *slopes = theta + k * width;
             vec eta = (vec){0} + slopes[width - 1];
@@ -51,7 +49,7 @@ static double NAME(softmax_some)(const Rows *rows, const PerClass *model, const 
             top = NAME(larger)(top, eta);
         }
         for (int64_t i = 0; i < left; i++) {
-            const uint64_t label = (uint64_t)rows->labels[row[i]];
+            const uint64_t label = (uint64_t)rows->labels[first + at + i];
             if (label < (uint64_t)classes) own[i] = p[(int64_t)label * BLOCK_ROWS + at + i];
             else t->wrong = UNKNOWN_CLASS;
         }
@@ -59,7 +57,7 @@ static double NAME(softmax_some)(const Rows *rows, const PerClass *model, const 
             AT(p, k, at) = NAME(exp)(AT(p, k, at) - top);
             total += AT(p, k, at);
         }
-        const vec weight = NAME(weigh)(rows, row, left);
+        const vec weight = NAME(weigh)(rows, first + at, left);
         loss += weight * ((top - own) + NAME(log)(total));
         const vec inverse = 1.0 / total;
         for (int64_t k = 0; k < classes; k++) {

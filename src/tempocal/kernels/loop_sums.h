@@ -67,16 +67,14 @@ INLINE int NAME(shared_rows)(const Rows *rows, int64_t first, int64_t end, doubl
         vec loss = {0}, slope = {0}, curvature = {0}, product = (vec){0} + 1.0;
         for (; at < stop; at += LANES) {
             const int64_t count = stop - at < LANES ? stop - at : LANES;
-            int64_t row[LANES];
-            NAME(find)(rows, at, count, row);
-            vec top = z[0] = NAME(gather)(rows, 0, row);
+            vec top = z[0] = NAME(gather)(rows, 0, at, count);
             for (int64_t k = 1; k < classes; k++) {
-                z[k] = NAME(gather)(rows, k, row);
+                z[k] = NAME(gather)(rows, k, at, count);
                 top = theta < 0.0 ? -NAME(larger)(-top, -z[k]) : NAME(larger)(top, z[k]);
             }
             vec total = {0}, once = {0}, twice = {0}, at_label = {0};
             for (int i = 0; i < LANES; i++) {
-                const uint64_t label = (uint64_t)rows->labels[row[i]];
+                const uint64_t label = (uint64_t)rows->labels[at + (i < count ? i : 0)];
                 if (label < (uint64_t)classes) at_label[i] = ((const double *)(z + label))[i];
                 else wrong = UNKNOWN_CLASS;
             }
@@ -91,7 +89,7 @@ INLINE int NAME(shared_rows)(const Rows *rows, int64_t first, int64_t end, doubl
             vec variance = NAME(larger)(twice * inverse - mean * mean, (vec){0});
             vec own = -theta * at_label, residual = mean - at_label;
             if (weighted || count < LANES) {
-                const vec weight = NAME(weigh)(rows, row, count);
+                const vec weight = NAME(weigh)(rows, at, count);
                 own *= weight;
                 residual *= weight;
                 variance *= weight;

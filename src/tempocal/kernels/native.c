@@ -112,8 +112,6 @@ static const Loops SETS[] = {
 static const Loops *loops = SETS;
 
 #include "arrays.h"
-#include "threads.h"
-#include "pieces.h"
 
 #include "proba.h"
 #include "binned.h"
@@ -143,20 +141,6 @@ static PyObject *exponential(PyObject *self, PyObject *const *given, Py_ssize_t 
 
 static PyObject *logarithm(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     return map(given, count, loops->logarithm);
-}
-
-static PyObject *cores(PyObject *self, PyObject *count) {
-    const long given = PyLong_AsLong(count);
-    if (given == -1 && PyErr_Occurred()) return NULL;
-    use_cores(given > MAX_CORES ? MAX_CORES : given < 1 ? 1 : (int)given);
-    return Py_NewRef(Py_None);
-}
-
-static PyObject *serial(PyObject *self, PyObject *is_serial_thread) {
-    const int given = PyObject_IsTrue(is_serial_thread);
-    if (given < 0) return NULL;
-    set_serial(given);
-    return Py_NewRef(Py_None);
 }
 
 static PyObject *use(PyObject *self, PyObject *name) {
@@ -213,9 +197,6 @@ static PyMethodDef METHODS[] = {
     FAST(softmax, "Probabilities of all classes from scaled logits; False if a logit is NaN or too large."),
     FAST(exponential, "exp of numbers up to 709."),
     FAST(logarithm, "log of positive normal numbers."),
-    FAST(unsorted_sums, "Sums of log(2 cosh(eta / 2)), or of a softmax, by part and key of unsorted rows."),
-    {"cores", cores, METH_O, "Set the number of cores."},
-    {"serial", serial, METH_O, "Set whether loops that this thread calls use this thread only."},
     {"use", use, METH_O, "Select an instruction set: plain, avx2 or avx512."},
     {"available", available, METH_NOARGS, "The instruction sets of this processor."},
     {"used", used, METH_NOARGS, "The selected instruction set."},

@@ -14,8 +14,6 @@ from queue import SimpleQueue
 from threading import Thread, current_thread
 from typing import Any, TypeVar
 
-from tempocal.kernels import native
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -24,9 +22,6 @@ NAME = "tempocal-rows"
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
 # With fewer numbers per thread it would take as long to wake it.
 NUMBERS_PER_THREAD = 2**16
-# Rows of a part in the compiled loops, as in threads.h. Their own threads spin before they sleep,
-# so that parts can be smaller.
-ROWS_PER_PART = 2**13
 
 
 def map_on_cores(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
@@ -53,15 +48,11 @@ def run_on_cores(work: Callable[[Item], None], items: Sequence[Item]) -> None:
             work(item)
         return
     tasks = [_Task(work, items[k :: n_others + 1]) for k in range(n_others + 1)]
-    try:
-        _set_serial(True)
-        _workers(os.getpid()).submit(tasks[1:])
-        for task in tasks:
-            # A task that no worker has started is run here; then wait for those that have.
-            task.run()
-            task.done.acquire()
-    finally:
-        _set_serial(False)
+    _workers(os.getpid()).submit(tasks[1:])
+    for task in tasks:
+        # A task that no worker has started is run here; then wait for those that have.
+        task.run()
+        task.done.acquire()
     for task in tasks:
         if task.error is not None:
             raise task.error
@@ -113,7 +104,6 @@ class _Workers:
             self._tasks.put(task)
 
     def _run(self) -> None:
-        _set_serial(True)
         while True:
             self._tasks.get().run()
 
@@ -122,11 +112,6 @@ class _Workers:
 def _workers(process: int) -> _Workers:
     """Return the workers of a process: threads do not survive a fork."""
     return _Workers()
-
-
-def parts_for(n_rows: int) -> int:
-    """Count the parts of rows in the compiled loops, independent of the number of cores."""
-    return max(1, n_rows // ROWS_PER_PART)
 
 
 def free_cores() -> int:
@@ -144,18 +129,6 @@ def shares(count: int, width: int = 1) -> Iterator[slice]:
         yield slice(start, min(start + size, count))
 
 
-def _set_serial(serial: bool) -> None:
-    """Make the compiled loops use only this thread, since the other cores are busy."""
-    if native is not None:
-        native.serial(serial)
-
-
-def use_all_cores() -> None:
-    """Tell the compiled loops how many cores there are."""
-    if native is not None:
-        native.cores(_available_cores())
-
-
 def _available_cores() -> int:
     visible = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -171,6 +144,3 @@ def _granted_cores() -> int:
         if quota != "max":
             return max(1, round(int(quota) / int(period)))
     return sys.maxsize
-
-
-use_all_cores()

@@ -6,7 +6,6 @@ typedef struct {
     int single; /* float rather than double */
     const double *weights; /* or NULL */
     const int64_t *labels; /* codes of classes; NULL for a binary model */
-    const uint32_t *order; /* permutation of the rows, or NULL */
 } Rows;
 
 /* Error flags. */

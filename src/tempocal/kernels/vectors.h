@@ -25,29 +25,22 @@ INLINE vec NAME(load)(const char *numbers, int single, int64_t first, int64_t co
 }
 #define load NAME(load)
 
-/* Indices of LANES rows, of which `count` exist; the others repeat the first. */
-INLINE void NAME(find)(const Rows *rows, int64_t first, int64_t count, int64_t *found) {
-    for (int i = 0; i < LANES; i++) {
-        const int64_t row = i < count ? first + i : first;
-        found[i] = rows->order ? rows->order[row] : row;
-    }
-}
-
-/* A feature of the rows with these indices. */
-INLINE vec NAME(gather)(const Rows *rows, int64_t feature, const int64_t *found) {
-    const char *x = rows->x + feature * rows->stride;
+/* A feature of `count` rows, which may be apart in memory; padding repeats the first row. */
+INLINE vec NAME(gather)(const Rows *rows, int64_t feature, int64_t first, int64_t count) {
+    const char *x = rows->x + feature * rows->stride + first * rows->step;
     vec read;
-    if (rows->single)
-        for (int i = 0; i < LANES; i++) read[i] = *(const float *)(x + found[i] * rows->step);
-    else
-        for (int i = 0; i < LANES; i++) read[i] = *(const double *)(x + found[i] * rows->step);
+    for (int i = 0; i < LANES; i++) {
+        const char *one = x + (i < count ? i : 0) * rows->step;
+        read[i] = rows->single ? (double)*(const float *)one : *(const double *)one;
+    }
     return read;
 }
 
 /* Their weights; padding has weight 0. */
-INLINE vec NAME(weigh)(const Rows *rows, const int64_t *found, int64_t count) {
+INLINE vec NAME(weigh)(const Rows *rows, int64_t first, int64_t count) {
+    if (rows->weights) return load((const char *)rows->weights, 0, first, count);
     vec weight = {0};
-    for (int i = 0; i < count; i++) weight[i] = rows->weights ? rows->weights[found[i]] : 1.0;
+    for (int i = 0; i < count; i++) weight[i] = 1.0;
     return weight;
 }
 

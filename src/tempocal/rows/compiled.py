@@ -5,6 +5,7 @@ key has rows.
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,15 @@ from numpy.typing import NDArray
 from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.key_counts import MIN_PARTS, PART, as_keys, parts_of
-from tempocal.kernels.thread_pool import map_on_cores
+from tempocal.kernels.thread_pool import map_on_cores, run_on_cores, shares
 from tempocal.links import Array, Floats
 from tempocal.rows.sums import Sums
 
 # The loops for binary models are compiled for up to this many coefficients.
 MAX_COEFFICIENTS = 3
+# Most rows of a piece, which one thread sums; of a model with several coefficients per class the
+# least such number, and about how many pieces there are.
+PIECE, MIN_PIECE, MAX_PIECES = 2**13, 2**12, 64
 # Parts of the rows that have a table of cells each: at most this many parts, about this many rows
 # per cell, and this many cells in all tables together are always acceptable.
 MAX_TABLES, ROWS_PER_CELL, SMALL_TABLES = 32, 32, 2**19
@@ -33,9 +37,11 @@ def even_sums(
 
 def even_losses(x: Floats, weights: Array | None, theta: Array, offsets: Codes) -> Array:
     """Sum log(2 cosh(eta / 2)) over the rows of each key: (keys,)."""
-    loss = np.zeros(len(theta))
-    native.even_sums(x, weights, np.ascontiguousarray(theta), offsets, loss, None, None)
-    return loss
+
+    def losses_only(*given: Any) -> None:
+        native.even_sums(*given[:-2], None, None)
+
+    return _sums(losses_only, (x, weights), theta, offsets, hessian=False).loss
 
 
 def shared_sums(
@@ -63,7 +69,9 @@ def per_class_sums(
 ) -> Sums:
     """Sum the loss of a softmax with several coefficients per class."""
     loop = native.diagonal_sums if diagonal else native.full_sums
-    return _sums(loop, (x, weights, labels), theta, offsets, hessian=hessian)
+    # Each piece has its own Hessian: enough pieces for all cores, but not more.
+    size = max(-(-len(labels) // MAX_PIECES), MIN_PIECE)
+    return _sums(loop, (x, weights, labels), theta, offsets, hessian=hessian, piece_size=size)
 
 
 def linear_terms(
@@ -151,12 +159,53 @@ def _sums(
     offsets: Codes,
     *,
     hessian: bool,
+    piece_size: int = PIECE,
 ) -> Sums:
-    sums = Sums.zeros(*theta.shape, hessian=hessian)
-    if len(theta):
-        theta = np.ascontiguousarray(theta)
-        loop(*columns, theta, offsets, sums.loss, sums.gradient, sums.hessian)
-    return sums
+    """Sum over pieces of the rows of each key, and add up the pieces of a key in order.
+
+    The pieces do not depend on the number of cores.
+    """
+    theta, (width, n_rows) = np.ascontiguousarray(theta), columns[0].shape
+    if n_rows <= piece_size:
+        sums = Sums.zeros(*theta.shape, hessian=hessian)
+        if n_rows:
+            loop(*columns, theta, offsets, sums.loss, sums.gradient, sums.hessian)
+        return sums
+    starts, keys, first_piece = _pieces(offsets, piece_size)
+    at_pieces, sums = theta[keys], Sums.zeros(len(keys), theta.shape[1], hessian=hessian)
+
+    def sum_pieces(which: slice) -> None:
+        rows = slice(starts[which.start], starts[which.stop])
+        bounds = starts[which.start : which.stop + 1] - rows.start
+        own = (None if one is None else one[..., rows] for one in columns)
+        curvature = None if sums.hessian is None else sums.hessian[which]
+        loop(*own, at_pieces[which], bounds, sums.loss[which], sums.gradient[which], curvature)
+
+    ends = [rows.stop for rows in shares(n_rows, width)]
+    cuts = np.unique(np.append(0, np.searchsorted(starts, ends))).tolist()
+    run_on_cores(sum_pieces, [slice(*pair) for pair in pairwise(cuts)])
+    if len(keys) == len(theta):
+        return sums
+    return Sums(
+        np.add.reduceat(sums.loss, first_piece),
+        np.add.reduceat(sums.gradient, first_piece),
+        None if sums.hessian is None else np.add.reduceat(sums.hessian, first_piece),
+    )
+
+
+def _pieces(offsets: Codes, size: int) -> tuple[Codes, Codes, Codes]:
+    """Split the rows of each key into pieces of about the same size, at most ``size``.
+
+    Return the first row of each piece and the end of the last, the key of each piece, and the first
+    piece of each key.
+    """
+    rows = np.diff(offsets)
+    counts = np.maximum(-(-rows // size), 1)
+    first_piece = np.cumsum(counts) - counts
+    keys = np.repeat(np.arange(len(rows)), counts)
+    number = np.arange(len(keys)) - first_piece[keys]
+    starts = offsets[keys] + number * -(-rows // counts)[keys]
+    return np.append(starts, offsets[-1]), keys, first_piece
 
 
 def _part(rows: slice, *columns: NDArray[Any] | None) -> list[NDArray[Any] | None]:

@@ -16,7 +16,14 @@ from scipy.sparse import csc_array
 from tempocal.inputs import Codes
 from tempocal.kernels import native
 from tempocal.kernels.codes import as_narrow_ints
-from tempocal.kernels.key_counts import as_keys, count_keys, every_nth, scatter, sum_by_key
+from tempocal.kernels.key_counts import (
+    as_keys,
+    count_keys,
+    every_nth,
+    parts_of_counts,
+    scatter,
+    sum_by_key,
+)
 from tempocal.lazy import cached
 from tempocal.links import Array, Floats
 from tempocal.rows.sums import Sums
@@ -136,6 +143,11 @@ class KeyLayout:
         """Keys of all rows, or of every ``step``-th row, in key order."""
         counts = np.diff(-(-self.offsets // step)) if step > 1 else np.diff(self.offsets)
         return np.repeat(as_narrow_ints(self.present, self.n_keys), counts)
+
+    @cached
+    def parts(self) -> list[slice]:
+        """Rows of each part of the input."""
+        return parts_of_counts(self.counts)
 
     @cached
     def bounds(self) -> NDArray[np.int64]:

@@ -39,7 +39,7 @@ from tempocal.rows.moment_matching import (
 )
 from tempocal.rows.parallel_blocks import sum_blocks
 from tempocal.rows.sums import LOG2_E, Sums
-from tempocal.rows.unsorted import UnsortedRows
+from tempocal.rows.unsorted import unsorted_sums
 
 # Small enough that temporaries are not returned to the system between blocks, which would take as
 # long as the sums; large enough that threads seldom wait for the GIL.
@@ -97,27 +97,24 @@ class BinaryRows(StoredRows):
         return np.asarray(sum_all(*given, keys, self.n_keys)[self._layout.present])
 
     @cached
-    def _unsorted(self) -> UnsortedRows | None:
-        """Rows that are summed without a sorted copy; None where a sorted copy is used.
+    def _sums_unsorted(self) -> bool:
+        """Whether rows are summed without a sorted copy.
 
         With few rows per key a sorted copy takes less time.
         """
-        layout, weights = self._layout, self._input_weights
+        layout = self._layout
         if native is None or layout.unsorted_keys is None:
-            return None
+            return False
         if self.n_coefficients > 1 or self._are_few:
-            return None
+            return False
         all_present = len(layout.present) == layout.n_keys
-        are_many = layout.n_rows >= MIN_ROWS_PER_KEY * layout.n_keys
-        if not (all_present and are_many):
-            return None
-        return UnsortedRows(np.ascontiguousarray(self._input_features), weights, layout)
+        return all_present and layout.n_rows >= MIN_ROWS_PER_KEY * layout.n_keys
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
         theta, offsets = self._layout.of_present(theta), self._layout.offsets
-        if self._unsorted is not None:
-            even = self._unsorted.sums(theta, hessian=hessian)
+        if self._sums_unsorted:
+            even = self._unsorted_sums(theta, 2 if hessian else 1)
         elif self._is_compiled:
             even = even_sums(self._features, self._weights, theta, offsets, hessian=hessian)
         else:
@@ -136,8 +133,8 @@ class BinaryRows(StoredRows):
         if not self._is_compiled:
             return super().losses(theta)
         theta = self._layout.of_present(theta)
-        if self._unsorted is not None:
-            even = self._unsorted.losses(theta)
+        if self._sums_unsorted:
+            even = self._unsorted_sums(theta, 0).loss
         else:
             even = even_losses(self._features, self._weights, theta, self._layout.offsets)
         total = np.zeros(self.n_keys)
@@ -168,6 +165,14 @@ class BinaryRows(StoredRows):
         dense = chunks.dense()
         while batch := list(islice(dense, CONCURRENT_TABLES)):
             yield from map_on_cores(sums, batch)
+
+    def _unsorted_sums(self, theta: Array, order: int) -> Sums:
+        given = self._contiguous_features, self._input_weights, None, self._layout
+        return unsorted_sums(*given, theta, order=order)
+
+    @cached
+    def _contiguous_features(self) -> Floats:
+        return np.ascontiguousarray(self._input_features)
 
     def has_finite_optimum(self, direction: Array) -> NDArray[np.bool_]:
         """Whether the loss of some row of each key grows along ``direction``, or of none falls."""

@@ -63,7 +63,7 @@ class SharedRows(StoredRows):
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, 1)."""
         layout = self._layout
         if native is not None and layout.unsorted_keys is not None:
-            return unsorted_sums(*self._inputs, layout, theta, hessian=hessian)
+            return unsorted_sums(*self._inputs, layout, theta, order=2 if hessian else 1)
         theta = layout.of_present(theta)
         if native is not None:
             z, weights, labels = self._inputs

@@ -5,32 +5,16 @@ Repeating that in every pass takes no longer than writing a sorted copy of all r
 would need a third more memory than the rows themselves.
 """
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
+from tempocal.kernels.thread_pool import run_on_cores
 from tempocal.links import Array, Floats
 from tempocal.rows.key_layout import KeyLayout
 from tempocal.rows.sums import Sums
-
-
-def _fill_sums(
-    features: Floats,
-    weights: Array | None,
-    labels: NDArray[np.int64] | None,
-    layout: KeyLayout,
-    theta: Array,
-    *out: Array | None,
-) -> None:
-    """Fill in the sums of each part and key, (parts, keys), with one coefficient per key.
-
-    With labels they are those of a softmax, else those of log(2 cosh(eta / 2)).
-    """
-    coefficients = np.ascontiguousarray(theta[:, 0])
-    keys, bounds = layout.unsorted_keys, layout.bounds
-    native.unsorted_sums(features, weights, labels, keys, bounds, coefficients, *out)
 
 
 def unsorted_sums(
@@ -40,33 +24,36 @@ def unsorted_sums(
     layout: KeyLayout,
     theta: Array,
     *,
-    hessian: bool,
+    order: int,
 ) -> Sums:
-    """Sum losses and derivatives over the rows of each key."""
-    loss, gradient = np.zeros((2, *layout.counts.shape))
-    curvature = np.zeros_like(loss) if hessian else None
-    _fill_sums(features, weights, labels, layout, theta, loss, gradient, curvature)
-    return Sums(
-        loss.sum(axis=0),
-        gradient.sum(axis=0)[:, None],
-        None if curvature is None else curvature.sum(axis=0)[:, None, None],
-    )
+    """Sum losses and their derivatives up to ``order`` over the rows of each key.
 
+    There is one coefficient per key. With labels the sums are those of a softmax, which has two
+    derivatives always, else those of log(2 cosh(eta / 2)).
+    """
+    assert layout.unsorted_keys is not None
+    keys, theta, parts = layout.unsorted_keys, np.ascontiguousarray(theta), layout.parts
+    sums = np.zeros((3, len(parts), layout.n_keys))
+    loop = native.even_sums if labels is None else native.shared_sums
 
-@dataclass(frozen=True)
-class UnsortedRows:
-    """Binary rows with one feature, in input order."""
+    def sum_part(part: int) -> None:
+        rows, bounds = parts[part], layout.bounds[part]
 
-    features: Floats  # (1, n)
-    weights: Array | None
-    layout: KeyLayout
+        def sort(column: NDArray[Any]) -> NDArray[Any]:
+            out = np.empty_like(column)
+            native.scatter(column, keys[rows], bounds[:-1].copy(), out)
+            return out
 
-    def sums(self, theta: Array, *, hessian: bool) -> Sums:
-        """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of each key."""
-        return unsorted_sums(self.features, self.weights, None, self.layout, theta, hessian=hessian)
+        columns = [None if one is None else sort(one[rows]) for one in (weights, labels)]
+        if labels is None:
+            x, columns = sort(features[0, rows])[None], columns[:1]
+        else:
+            # The indices are sorted once, whatever the number of classes.
+            x = features[:, rows][:, sort(np.arange(rows.stop - rows.start, dtype=np.int32))]
+        loss, gradient, hessian = sums[:, part]
+        found = loss, gradient[:, None], hessian[:, None, None]
+        loop(x, *columns, theta, bounds, *found[: order + 1], *[None] * (2 - order))
 
-    def losses(self, theta: Array) -> Array:
-        """Sum log(2 cosh(eta / 2)) over the rows of each key: (keys,)."""
-        loss = np.zeros(self.layout.counts.shape)
-        _fill_sums(self.features, self.weights, None, self.layout, theta, loss, None, None)
-        return np.asarray(loss.sum(axis=0))
+    run_on_cores(sum_part, range(len(parts)))
+    loss, gradient, hessian = sums.sum(axis=1)
+    return Sums(loss, gradient[:, None], hessian[:, None, None] if order == 2 else None)
