@@ -80,7 +80,7 @@ def test_equals_a_fit_for_each_key(model, strengths, weighted):
     assert found == pytest.approx(best, abs=1e-10 * len(y))
     # Loss and curvature are those next to the optimum, where the last step came from.
     assert together.loss == pytest.approx(sum(one.loss for one in fits), rel=1e-6)
-    curvatures = np.stack([one.hessian for one in fits])
+    curvatures = np.concatenate([one.hessian for one in fits])
     np.testing.assert_allclose(together.hessian, curvatures, rtol=1e-2, atol=0.1)
     assert together.converged
     assert not together.unbounded

@@ -50,7 +50,7 @@ def test_few_gradients_are_enough():
     problem = softmax(diagonal=False, n=N, n_classes=6)
     small, share = problem.subsampled(SAMPLE_ROWS)
     sample = minimize_newton(small, NO_PENALTY, small.identity)
-    theta, passes = quasi_newton_steps(problem, NO_PENALTY, sample.theta, sample.hessian / share)
+    theta, passes = quasi_newton_steps(problem, NO_PENALTY, sample.theta, sample.hessian[0] / share)
     assert passes <= 7
     assert minimize_newton(problem, NO_PENALTY, theta).passes == 1
 
@@ -59,10 +59,10 @@ def test_few_gradients_are_enough():
 def test_a_wrong_curvature_does_no_harm(factor):
     problem = softmax(diagonal=False, n=3000, n_classes=6)
     start = problem.evaluate(problem.identity, NO_PENALTY)
-    theta, _ = quasi_newton_steps(problem, NO_PENALTY, problem.identity, factor * start.hessian)
+    theta, _ = quasi_newton_steps(problem, NO_PENALTY, problem.identity, factor * start.hessians[0])
     assert problem.evaluate(theta, NO_PENALTY).value <= start.value
     theta, _ = quasi_newton_steps(
-        problem, NO_PENALTY, problem.identity, np.zeros_like(start.hessian)
+        problem, NO_PENALTY, problem.identity, np.zeros_like(start.hessians[0])
     )
     assert problem.evaluate(theta, NO_PENALTY).value <= start.value
 

@@ -39,7 +39,6 @@ from tempocal.solve.laplace import (
     hessian_and_gradient,
     max_log_change,
 )
-from tempocal.solve.linear_systems import blocks_like
 from tempocal.solve.minimize import fit
 from tempocal.solve.penalties import Strengths, log_determinant
 from tempocal.solve.problem import Problem, Solution
@@ -202,7 +201,7 @@ def log_evidence(
     prior = tuple(s / effect for s in strengths)
     penalty_matrix = problem.penalty_matrix(strengths) / effect
     log_posterior = -(solution.loss + problem.penalty_value(strengths, solution.theta)) / effect
-    curvature = hessian / effect + blocks_like(penalty_matrix, hessian)
+    curvature = (hessian + problem.penalty_blocks(strengths)) / effect
     # Coefficients at a bound drop out of the determinant: rows of the identity matrix.
     held = ~free.reshape(curvature.shape[:2])
     curvature[held] = 0.0

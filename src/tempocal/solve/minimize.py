@@ -75,7 +75,7 @@ def _fit_from_sample(
         return minimize_newton(problem, strengths, start, known_sums(problem, start))
     assert sample_fit.hessian is not None
     theta, passes = quasi_newton_steps(
-        problem, strengths, sample_fit.theta, sample_fit.hessian / share
+        problem, strengths, sample_fit.theta, sample_fit.hessian[0] / share
     )
     solution = minimize_newton(problem, strengths, theta)
     return replace(solution, passes=passes + solution.passes)

@@ -17,7 +17,7 @@ from tempocal.solve.blockwise_newton import fit_blockwise
 from tempocal.solve.evidence import RegularizedFit, StrengthChoice, min_strengths_of
 from tempocal.solve.group_gradients import cluster_variance, gradient_squares, groups_in_blocks
 from tempocal.solve.laplace import FixedStrengths, hessian_and_gradient
-from tempocal.solve.linear_systems import as_blocks, blocks_like, invert_blocks
+from tempocal.solve.linear_systems import invert_blocks
 from tempocal.solve.newton import minimize_newton
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
@@ -187,10 +187,10 @@ def _updated_design_effect(
     """
     if groups is None or solution.hessian is None:
         return previous.effect
-    blocks = as_blocks(solution.hessian)
+    blocks = solution.hessian
     n = blocks.shape[1]
-    penalty_matrix = blocks_like(problem.penalty_matrix(previous.strengths), blocks)
-    inverse = invert_blocks(blocks + penalty_matrix, np.ones(blocks.shape[:2], dtype=bool))
+    penalized = blocks + problem.penalty_blocks(previous.strengths)
+    inverse = invert_blocks(penalized, np.ones(blocks.shape[:2], dtype=bool))
     squares = gradient_squares(problem, solution, groups)
     previous_variance = previous.effect * previous.curvature[:, :n, :n]
     clustered = float(np.einsum("tpq,tqp->", inverse, previous_variance + squares))

@@ -87,12 +87,14 @@ def _check_slopes(problem: Problem, solution: Solution) -> Solution:
     at_keys = problem.at_keys(solution.theta)
     is_slope = problem.at_keys(problem.identity) != 0.0
     is_far = ~(np.abs(at_keys) <= MAX_LOGIT) & is_slope
-    if solution.unbounded or not is_far.any():
+    if not is_far.any():
         return solution
     # Slopes of tiny logits may be large.
     is_far &= ~(np.abs(at_keys) * np.sqrt(problem.rows.mean_squares) <= MAX_LOGIT)
     where_unbounded = is_far.any(axis=1)
-    return replace(solution, unbounded=bool(where_unbounded.any()), where_unbounded=where_unbounded)
+    if not where_unbounded.any():
+        return solution
+    return replace(solution, unbounded=True, where_unbounded=where_unbounded)
 
 
 def _fit_by_evidence(
