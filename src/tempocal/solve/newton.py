@@ -240,7 +240,9 @@ class _Newton:
         is_slope = identity != 0.0
         curvature, weights = np.einsum("tpp->tp", hessian), self.weights[:, None]
         far = np.abs(slopes) > FAR_FACTOR * np.maximum(np.abs(identity), 1.0)
-        flat = (slopes**2 * curvature < FLAT_SHARE * weights) & is_slope
+        # Roots, for squares of diverging slopes may overflow.
+        moves = np.abs(slopes) * np.sqrt(np.maximum(curvature, 0.0))
+        flat = (moves < np.sqrt(FLAT_SHARE * weights)) & is_slope
         if flat.any():
             # Near zero, theta**2 is small although the curvature is largest: compare with zero.
             squares = np.tile(rows.mean_squares, curvature.shape[1] // rows.n_coefficients)
