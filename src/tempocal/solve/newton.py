@@ -29,8 +29,9 @@ from tempocal.solve.problem import Point, Problem, Solution
 
 # Predicted decrease of the mean objective at which the next step is the last.
 DECREASE_TOLERANCE = 1e-12
-# A step with a relative predicted decrease below this that fails has reached rounding errors.
-ROUNDING = 1e-9
+# A step that fails has reached rounding errors if it predicts a decrease below this, relative to
+# the objective, or below the other in the mean objective.
+ROUNDING, MEAN_ROUNDING = 1e-9, 1e-10
 # Root mean square change of the linear predictors. A longer last step means divergence.
 DIVERGENCE = 1e-3
 TINY = 1e-300
@@ -137,9 +138,10 @@ class _Newton:
             passes += 1
             noise = NEGLIGIBLE * (np.abs(point.values) + self.weights)
             better = trial.values <= point.values - 0.1 * predicted + noise
-            # A strong penalty limits the precision of the objective: treat as converged.
-            smallest = ROUNDING * np.minimum(self.weights, np.abs(point.values))
-            at_rounding |= ~stopped & ~better & (damping == 0.0) & (predicted <= smallest)
+            # A strong penalty or a steep slope limits the precision of the objective.
+            relative = ROUNDING * np.minimum(self.weights, np.abs(point.values))
+            is_small = predicted <= np.maximum(relative, MEAN_ROUNDING * self.weights)
+            at_rounding |= ~stopped & ~better & (damping == 0.0) & is_small
             reduced = np.where(damping < 1e-6, 0.0, damping / 100)
             increased = np.maximum(10 * damping, MIN_DAMPING)
             changed = np.where(better, reduced, increased)
