@@ -107,7 +107,7 @@ def test_keys_of_two_bytes_that_there_are_not_are_refused_as_well():
     with pytest.raises(ValueError, match="do not go together"):
         native.scatter(np.ones(2), keys, *counters(), np.empty(2))
     with pytest.raises(ValueError, match="do not go together"):
-        native.linear_terms(np.ones(2), np.ones(2), None, keys, np.zeros((1, 3)))
+        native.linear_terms(np.ones(2), np.ones(2), None, keys, np.zeros(3))
 
 
 @compiled

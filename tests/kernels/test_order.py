@@ -1,7 +1,6 @@
 """The compiled sort, merge and pools give what NumPy and SciPy give, and bad arrays are refused."""
 
 import os
-import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -10,8 +9,7 @@ from numpy.testing import assert_array_equal
 from scipy.optimize import isotonic_regression
 
 from tempocal.kernels import native
-from tempocal.kernels.order import map_sorted, merge, pool, sort, sorted_classes
-from tempocal.kernels.partition import BUCKET_ROWS, CELLS
+from tempocal.kernels.order import BUCKET_ROWS, merge, pool, sorted_classes
 
 pytestmark = pytest.mark.skipif(
     native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
@@ -48,16 +46,6 @@ all_numbers = pytest.mark.parametrize("make", NUMBERS.values(), ids=NUMBERS.keys
 
 @all_numbers
 @pytest.mark.parametrize("n", SIZES)
-def test_sorted_numbers_are_those_of_numpy(make, n):
-    values = make(n, np.random.default_rng(n))
-    wanted = np.sort(values)
-    sort(values)
-    assert_array_equal(values, wanted)
-    assert not np.signbit(values[values == 0.0]).any()
-
-
-@all_numbers
-@pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
 def test_buckets_of_two_classes_are_the_two_sorted_classes(make, n, share):
     rng = np.random.default_rng(n)
@@ -66,55 +54,11 @@ def test_buckets_of_two_classes_are_the_two_sorted_classes(make, n, share):
     for code in (0, 1):
         found = np.concatenate([classes[code] for classes in buckets])
         assert_array_equal(found, np.sort(values[is_second == code]))
+        assert not np.signbit(found[found == 0.0]).any()
     # A value is in one bucket only, whatever its class and the sign of zero.
     assert n == 0 or all(len(one) + len(other) for one, other in buckets)
     ranges = [(np.min(both), np.max(both)) for both in map(np.concatenate, buckets) if len(both)]
     assert all(one[1] < other[0] for one, other in pairwise(ranges))
-
-
-@all_numbers
-@pytest.mark.parametrize("n", [1, BUCKET_ROWS, BUCKET_ROWS + 1, 200_001])
-@pytest.mark.parametrize("n_groups", [2, 5, 1000])
-def test_groups_one_after_the_other_are_all_buckets(make, n, n_groups):
-    """Ties and either sign of zero are in one group, whatever values it begins and ends at."""
-    rng = np.random.default_rng(n)
-    values, is_second = make(n, rng), rng.random(n) < 0.3
-    found = map_sorted(lambda classes: classes, values, is_second, n_groups)
-    for one, other in zip(found, sorted_classes(values, is_second), strict=True):
-        assert_array_equal(one[0], other[0])
-        assert_array_equal(one[1], other[1])
-
-
-@pytest.mark.parametrize("n_groups", [1, 2, 7])
-def test_groups_are_cut_at_any_cell(n_groups):
-    """At the lowest value of each cell, what is next to it, and the numbers of the last digit."""
-    octaves = 2.0 ** np.arange(-9, 10)
-    edges = (octaves[:, None] * (1.0 + np.arange(64) / 64)).ravel()
-    near = [edges, np.nextafter(edges, 0.0), np.nextafter(edges, np.inf), [0.0, -0.0, TINY, np.inf]]
-    values = np.concatenate([sign * np.concatenate(near) for sign in (1.0, -1.0)])
-    values = np.random.default_rng(0).permutation(np.tile(values, 30))
-    is_second = np.arange(len(values)) % 3 == 0
-    found = map_sorted(lambda classes: classes, values, is_second, n_groups)
-    assert len(found) >= n_groups
-    for code in (0, 1):
-        wanted = np.sort(values[is_second == code])
-        assert_array_equal(np.concatenate([classes[code] for classes in found]), wanted)
-
-
-def test_rows_are_held_a_group_at_a_time():
-    n = 40 * BUCKET_ROWS
-    rng = np.random.default_rng(0)
-    values, is_second = rng.normal(size=n), rng.random(n) < 0.3
-
-    def peak(n_groups):
-        tracemalloc.start()
-        sizes = map_sorted(lambda classes: sum(map(len, classes)), values, is_second, n_groups)
-        assert sum(sizes) == n
-        found = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return found
-
-    assert peak(1) > 8 * n > 4 * peak(8)
 
 
 def test_many_rows_are_in_many_buckets():
@@ -142,8 +86,8 @@ def test_arrays_of_any_layout_are_sorted():
 def test_merged_classes_are_counts_of_distinct_values(make, n, m):
     rng = np.random.default_rng(n + m)
     firsts, seconds = make(n, rng), make(m, rng)
-    sort(firsts)
-    sort(seconds)
+    firsts.sort()
+    seconds.sort()
     room = np.full((3, n + m), np.nan)
     count = merge((firsts, seconds), room)
     wanted, weights = np.unique(np.concatenate([firsts, seconds]), return_counts=True)
@@ -179,12 +123,7 @@ def test_blocks_of_no_weight_stay_within_the_arrays():
     assert len(pool(np.full(9, np.nan), nothing)[0]) == 9
 
 
-COUNTS = np.zeros((CELLS, 2), dtype=np.int64)
-ALL_CELLS = np.array([0, CELLS])
 GOOD = {
-    "count_cells": (np.ones(3), np.ones(3, dtype=bool), COUNTS.copy()),
-    "scatter_by_cell": (np.ones(3), np.ones(3, dtype=bool), ALL_CELLS, COUNTS.copy(), np.empty(3)),
-    "sort": (np.ones(3), np.empty(3)),
     "merge": (np.ones(2), np.ones(1), np.empty(3), np.empty(3), np.empty(3)),
     "pool": (np.ones(3), np.ones(3), np.empty(3, dtype=np.int64), np.empty(3), np.empty(3)),
 }
@@ -200,34 +139,8 @@ def test_arrays_that_do_not_go_together_are_refused(name, index):
     loop(*good)
     one = GOOD[name][index]
     bad = [one[:-1], np.ones((2, 3, 4)), np.ones(6)[::2], one.astype(np.complex128), "text", None]
-    # What the spare array of a sort has too much of does no harm, and one value less is a sort.
-    bad = bad[1:] if (name, index) == ("sort", 0) else bad
     for other in bad:
         with pytest.raises((TypeError, ValueError, BufferError)):
             loop(*good[:index], other, *good[index + 1 :])
     with pytest.raises(TypeError):
         loop(*good[:-1])
-
-
-def test_positions_beyond_the_end_are_refused():
-    next_positions = np.full((CELLS, 2), 2, dtype=np.int64)
-    for values in (np.ones(2), -np.ones(2), np.array([np.nan, np.nan]), np.array([np.inf, np.inf])):
-        with pytest.raises(ValueError, match="do not go together"):
-            native.scatter_by_cell(
-                values, np.ones(2, dtype=bool), ALL_CELLS, next_positions.copy(), np.empty(3)
-            )
-
-
-def test_cells_that_are_none_hold_all_rows_or_no_rows():
-    values = np.array([-1.0, 1.0, np.inf])
-    for cells, rows in (([-7, CELLS + 7], 3), ([5, 5], 0), ([CELLS, 0], 0), ([2**62, 2**62], 3)):
-        places = np.zeros((CELLS, 2), dtype=np.int64)
-        native.scatter_by_cell(values, values > 0.0, np.array(cells), places, np.empty(3))
-        assert places.sum() == rows
-
-
-def test_what_must_not_be_written_to_is_not():
-    frozen = np.ones(3)
-    frozen.flags.writeable = False
-    with pytest.raises((ValueError, BufferError)):
-        sort(frozen)

@@ -8,7 +8,7 @@ import pytest
 
 import tempocal as tc
 from tempocal.kernels import key_counts, native
-from tempocal.rows import BinaryRows, SharedRows, sigmoid, unsorted
+from tempocal.rows import BinaryRows, SharedRows, sigmoid
 
 pytestmark = pytest.mark.skipif(
     native is None and not os.environ.get("TEMPOCAL_CI"), reason="the loops are not compiled"
@@ -21,8 +21,6 @@ def sizes(monkeypatch):
     monkeypatch.setattr(key_counts, "PART", 1000)
     monkeypatch.setattr(key_counts, "PART_ROWS_PER_KEY", 16)
     monkeypatch.setattr(sigmoid, "SMALL", 100)
-    monkeypatch.setattr(unsorted, "PART", 1000)
-    monkeypatch.setattr(unsorted, "SMALL_TABLES", 2**16)
 
 
 def simulate(n, n_keys, dtype=np.uint16):
@@ -65,58 +63,6 @@ def test_sums_are_those_of_sorted_rows(n, n_keys, dtype, weighted):
     assert not {"_features", "_weights"} & unsorted_rows.__dict__.keys()
 
 
-@pytest.mark.parametrize(("n", "n_keys"), [(2000, 2), (5000, 7), (60_000, 100)])
-@pytest.mark.usefixtures("sizes")
-def test_rows_are_counted_in_the_same_cells(n, n_keys, loops):
-    unsorted_rows, sorted_rows = unsorted_and_sorted(n, n_keys)
-    for cells, scale in ((16, 4.0), (128, 20.0), (3, 1.0)):
-        found = unsorted_rows._unsorted.moments(cells, scale)
-        wanted = sorted_rows._sorted_rows().moments(cells, scale)
-        np.testing.assert_allclose(found.sums[..., :3], wanted.sums[..., :3], rtol=1e-2)
-        x, _, keys = simulate(n, n_keys)
-        place = (np.abs(x) * scale).astype(int)
-        inside = place < cells
-        for power in range(3):
-            table = np.zeros((n_keys, cells))
-            np.add.at(table, (keys[inside], place[inside]), np.abs(x[inside]) ** power)
-            np.testing.assert_allclose(found.sums[..., power], table, rtol=1e-11)
-        assert found.n_inside == wanted.n_inside == inside.sum()
-        np.testing.assert_allclose(found.linear[:, None], sorted_rows._linear, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.usefixtures("sizes")
-def test_weighted_rows_are_counted_in_the_same_cells(loops):
-    weights = np.random.default_rng(0).exponential(size=5000)
-    unsorted_rows, sorted_rows = unsorted_and_sorted(5000, 7, weights=weights)
-    found = unsorted_rows._unsorted.moments(16, 4.0)
-    wanted = sorted_rows._sorted_rows().moments(16, 4.0)
-    assert found.linear is None
-    assert found.n_inside == wanted.n_inside < 5000
-    np.testing.assert_allclose(found.sums, wanted.sums, rtol=1e-11)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.usefixtures("sizes")
-def test_outliers_have_their_keys(weighted):
-    x, y, keys = simulate(20_000, 5)
-    x[::100] *= 50.0
-    order, w = np.argsort(keys, kind="stable"), np.ones(20_000)
-    w[::7] = 3.0 if weighted else 1.0
-    given = (w, w[order]) if weighted else (None, None)
-    unsorted_rows = BinaryRows(x[None], y, keys=keys, n_keys=5, weights=given[0])._points
-    sorted_rows = BinaryRows(x[order][None], y[order], keys=keys[order], n_keys=5, weights=given[1])
-    wanted = sorted_rows._points
-    for key in range(5):
-        own, other = (
-            (found.sizes[slice(*pair)], found.weights[slice(*pair)])
-            for found in (unsorted_rows, wanted)
-            for pair in [found.offsets[key : key + 2]]
-        )
-        assert own[1].sum() == pytest.approx(w[keys == key].sum())
-        assert other[1].sum() == pytest.approx(w[keys == key].sum())
-        np.testing.assert_allclose(own[0] @ own[1], other[0] @ other[1], rtol=1e-3)
-
-
 def test_any_number_of_cores_gives_the_same_bits(set_cores):
     x, y, keys = simulate(300_000, 50)
     found = set()
@@ -145,11 +91,6 @@ def test_few_rows_per_key_and_keys_without_rows_are_sorted():
     assert BinaryRows(x[None], y, keys=keys, n_keys=1000)._unsorted is None
     x, y, keys = simulate(50_000, 5)
     assert BinaryRows(x[None], y, keys=keys, n_keys=6)._unsorted is None
-    # Smoothed targets need weights.
-    assert BinaryRows(x[None], 0.5 + 0.0 * x, keys=keys, n_keys=5)._unsorted is None
-    assert (
-        BinaryRows(x[None], y, keys=keys, n_keys=5, weights=np.ones(50_000))._unsorted is not None
-    )
     assert BinaryRows(x[None], y, keys=keys, n_keys=5)._unsorted is not None
 
 
@@ -216,22 +157,6 @@ def test_a_binary_model_has_one_contiguous_feature():
     for x in (np.ones((2, 4)), np.ones((4, 2)).T[:1]):
         with pytest.raises(ValueError, match="do not go together"):
             native.unsorted_sums(*arrays(x=x).values())
-
-
-@pytest.mark.parametrize("key", [-1, 2, 2**31 - 1])
-def test_keys_out_of_range_are_refused(key, loops):
-    for dtype in (np.int32, np.int64):
-        keys = np.array([0, key], dtype=dtype)
-        for own in ((np.ones(2, dtype=np.int64), None), (None, np.ones(2))):
-            with pytest.raises(ValueError, match="do not go together"):
-                loops.cells_by_key(np.ones(2), *own, keys, np.ones(1), np.zeros((1, 2, 3, 4)))
-
-
-def test_cells_take_labels_or_weights():
-    keys, into = np.zeros(2, dtype=np.int64), np.zeros((1, 1, 3, 4))
-    for own in ((None, None), (np.ones(2, dtype=np.int64), np.ones(2)), (None, np.ones(3))):
-        with pytest.raises(ValueError, match="do not go together"):
-            native.cells_by_key(np.ones(2), *own, keys, np.ones(1), into)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -5,7 +5,7 @@ from sklearn.isotonic import IsotonicRegression
 
 import tempocal as tc
 from support.curves import fit_isotonic
-from tempocal.kernels.partition import BUCKET_ROWS
+from tempocal.kernels.order import BUCKET_ROWS
 from tempocal.links import sigmoid
 
 

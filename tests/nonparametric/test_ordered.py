@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from tempocal.kernels.partition import BUCKET_ROWS
+from tempocal.kernels.order import BUCKET_ROWS
 from tempocal.links import sigmoid
 from tempocal.maps import Knots, Steps
 from tempocal.nonparametric import fit_isotonic, losses_before_and_after, sort_rows
@@ -102,10 +102,10 @@ def test_blocks_of_equal_means_are_one():
 
 
 @pytest.mark.parametrize("digits", [0, 1, 12])
-def test_blocks_are_the_same_in_any_number_of_groups(digits, monkeypatch):
+def test_blocks_are_the_same_in_buckets_of_any_size(digits, monkeypatch):
     odds, targets = rows_of(4 * BUCKET_ROWS + 1, digits)
     whole = sort_rows(odds, targets, None).blocks
-    monkeypatch.setattr("tempocal.nonparametric.ordered.GROUP", BUCKET_ROWS)
+    monkeypatch.setattr("tempocal.kernels.order.BUCKET_ROWS", 1000)
     parts = sort_rows(odds, targets, None).blocks
     wanted = sort_rows(odds, targets, np.ones(len(odds))).blocks
     for blocks in (whole, parts):

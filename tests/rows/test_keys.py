@@ -130,17 +130,22 @@ def test_weights_of_keys(kind, weighted):
 
 @every_kind
 @weighted_or_not
-def test_subsampled_rows_keep_their_keys(kind, weighted, monkeypatch):
-    monkeypatch.setattr("tempocal.rows.sigmoid.SMALL", 0)
+def test_sampled_rows_keep_their_keys(kind, weighted, monkeypatch):
+    monkeypatch.setattr("tempocal.rows.in_memory.SAMPLE_ROWS", 225)
+    monkeypatch.setattr("tempocal.rows.in_memory.SAMPLE_PER_KEY", 1)
+    monkeypatch.setattr("tempocal.rows.in_memory.SAMPLE_PER_COEFFICIENT", 1)
     case = Case.random(kind, make_keys(40, 900, in_order=False), 40, weighted=weighted)
-    # Every third row, once they are in the order of their keys.
-    kept = np.argsort(case.keys, kind="stable")[::3]
-    weights = None if case.weights is None else case.weights[kept]
-    kept_rows = Case(kind, case.z[:, kept], case.targets[kept], weights, case.keys[kept], 40)
-    sample, theta = case.rows().subsample(300), case.theta()
+    # Every fourth row, once they are in the order of their keys, with the weight of all.
+    kept = np.argsort(case.keys, kind="stable")[::4]
+    weights = np.ones(900) if case.weights is None else case.weights
+    scaled = weights[kept] * (weights.sum() / weights[kept].sum())
+    kept_rows = Case(kind, case.z[:, kept], case.targets[kept], scaled, case.keys[kept], 40)
+    sample, theta = case.rows().sample(), case.theta()
     assert sample.n_keys == 40
     assert_same(sample.sums(theta), kept_rows.sums(theta))
+    assert sample.total_weight == pytest.approx(weights.sum(), rel=1e-12)
     # Each key keeps its share of the rows, to one.
     if not weighted:
-        assert np.abs(sample.key_weights - case.rows().key_weights / 3).max() < 1
-    assert_same(case.rows().subsample(10_000).sums(theta), case.sums(theta))
+        assert np.abs(sample.key_weights - case.rows().key_weights).max() < 4
+    monkeypatch.setattr("tempocal.rows.in_memory.SAMPLE_ROWS", 226)
+    assert case.rows().sample() is None

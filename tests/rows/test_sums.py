@@ -130,15 +130,6 @@ def test_many_blocks_equal_one():
 
 
 @every_kind
-def test_a_sample_is_some_of_the_rows(kind, monkeypatch):
-    monkeypatch.setattr("tempocal.rows.sigmoid.SMALL", 0)
-    rows = make_rows(kind, weighted=False, keyed=False)
-    theta = random_theta(rows)
-    assert rows.subsample(N).sums(theta).loss[0] == rows.sums(theta).loss[0]
-    assert rows.subsample(100).total_weight == 100
-
-
-@every_kind
 @weighted_or_not
 def test_squares_are_read_off_the_curvature_at_zero(kind, weighted):
     rows = make_rows(kind, weighted, keyed=True)

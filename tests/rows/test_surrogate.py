@@ -1,51 +1,49 @@
-"""A surrogate has the sums of all rows wherever an exact pass was made."""
+"""Few rows have the sums of all rows wherever an exact pass was made."""
 
 import numpy as np
 import pytest
 
-from tempocal.rows import LINE, LabeledLogits, Sigmoid
-from tempocal.rows.surrogate import GroupGradients, Surrogate, SurrogateRows
+from tempocal.rows import LINE, LabeledLogits, PerClassRows, Sigmoid, SurrogateRows, with_surrogate
 
 RNG = np.random.default_rng(0)
-N, N_FINEST = 4000, 6
+N, N_KEYS = 4000, 6
 Z = 2.0 * RNG.normal(size=N)
-FINEST_KEY = RNG.integers(0, N_FINEST, N)
+KEYS = RNG.integers(0, N_KEYS, N)
 Y = (RNG.random(N) < 1 / (1 + np.exp(-0.5 * Z))).astype(int)
-GROUP = RNG.integers(0, 50, N)
+THETA = np.tile([0.8, 0.1], (N_KEYS, 1))
 
 
-class AllRows:
-    """All rows, in memory: the remote ones of these tests."""
+class CountedRows:
+    """Rows that count the passes over them."""
 
-    def __init__(self):
-        self.rows = Sigmoid(LINE).stored(LabeledLogits(Z, Y, 2), keys=FINEST_KEY, n_keys=N_FINEST)
-        self.weights = np.bincount(FINEST_KEY, minlength=N_FINEST).astype(float)
-        self.passes = 0
+    def __init__(self, rows, *, is_remote=False):
+        self.rows, self.is_remote = rows, is_remote
+        self.hessians = []
 
-    def exact_sums(self, theta):
-        self.passes += 1
-        return self.rows.sums(theta)
+    def __getattr__(self, name):
+        return getattr(self.rows, name)
 
-    def exact_group_gradients(self, theta):
-        self.passes += 1
-        parts = list(self.rows.group_gradients(theta, GROUP, 50))
-        tables = zip(*parts, strict=True)
-        full = [np.concatenate([one @ np.eye(N_FINEST) for one in table]) for table in tables]
-        groups, finest_keys = np.divmod(np.arange(50 * N_FINEST), N_FINEST)
-        return GroupGradients(groups, finest_keys, np.stack([one.ravel() for one in full]), 50)
+    def sums(self, theta, *, hessian=True):
+        self.hessians.append(hessian)
+        return self.rows.sums(theta, hessian=hessian)
+
+    @property
+    def passes(self):
+        return len(self.hessians)
 
 
-def make_surrogate(share=10, **options):
+def make_surrogate(share=10, *, is_remote=False, **options):
     """Return a surrogate of every tenth row, each of weight ten."""
-    all_rows = AllRows()
+    rows = Sigmoid(LINE).stored(LabeledLogits(Z, Y, 2), keys=KEYS, n_keys=N_KEYS)
+    all_rows = CountedRows(rows, is_remote=is_remote)
     some = np.arange(0, N, share)
-    sample = Sigmoid(LINE).stored(
+    few = Sigmoid(LINE).stored(
         LabeledLogits(Z[some], Y[some], 2),
         weights=np.full(len(some), float(share)),
-        keys=FINEST_KEY[some],
-        n_keys=N_FINEST,
+        keys=KEYS[some],
+        n_keys=N_KEYS,
     )
-    return Surrogate(sample, all_rows, **{"exact": True, "sampled": True, **options}), all_rows
+    return SurrogateRows(few, all_rows, **options), all_rows
 
 
 def assert_sums(one, other, tolerance):
@@ -56,60 +54,120 @@ def assert_sums(one, other, tolerance):
 
 def test_sums_are_exact_where_an_exact_pass_was_made():
     surrogate, all_rows = make_surrogate()
-    theta = np.tile([0.8, 0.1], (N_FINEST, 1))
-    surrogate.exact_pass(theta, np.ones(N_FINEST, dtype=bool))
-    assert_sums(surrogate.sums(theta, hessian=True), all_rows.rows.sums(theta), 1e-14)
+    assert surrogate.refine(THETA)
+    assert_sums(surrogate.sums(THETA), all_rows.rows.sums(THETA), 1e-14)
     assert all_rows.passes == 1
 
 
 @pytest.mark.parametrize("distance", [1e-1, 1e-2, 1e-3])
 def test_sums_are_off_by_the_third_order_elsewhere(distance):
     surrogate, all_rows = make_surrogate()
-    theta = np.tile([0.8, 0.1], (N_FINEST, 1))
-    surrogate.exact_pass(theta, np.ones(N_FINEST, dtype=bool))
-    near = theta + distance
-    off = surrogate.sums(near, hessian=True).loss - all_rows.rows.sums(near).loss
+    surrogate.refine(THETA)
+    near = THETA + distance
+    off = surrogate.losses(near) - all_rows.rows.losses(near)
     assert np.abs(off).max() < 0.05 * N * distance**3
 
 
 def test_an_exact_pass_is_made_only_where_it_can_change_the_sums():
     surrogate, all_rows = make_surrogate()
-    everywhere = np.ones(N_FINEST, dtype=bool)
-    theta = np.tile([0.8, 0.1], (N_FINEST, 1))
-    surrogate.sums(theta, hessian=True)
-    assert all_rows.passes == 1  # a sample is corrected before it is used
-    assert surrogate.refine(theta + 0.1, everywhere)
+    surrogate.sums(THETA)
+    assert all_rows.passes == 0
+    assert surrogate.refine(THETA)
+    assert surrogate.refine(THETA + 0.1)
     assert all_rows.passes == 2
-    assert not surrogate.refine(theta + 0.1, everywhere)
-    assert not surrogate.refine(theta + 0.1 + 1e-9, everywhere)
+    assert not surrogate.refine(THETA + 0.1)
+    assert not surrogate.refine(THETA + 0.1 + 1e-9)
     assert all_rows.passes == 2
 
 
-def test_keys_add_up_their_finest_keys_and_leave_out_the_others():
-    surrogate, all_rows = make_surrogate()
-    key_of_finest = np.array([0, 1, 0, -1, 1, 1])
-    rows = SurrogateRows(surrogate, key_of_finest, 2)
-    theta = np.array([[0.8, 0.1], [0.4, -0.2]])
-    by_finest_key = all_rows.rows.sums(theta[np.maximum(key_of_finest, 0)])
-    surrogate.exact_pass(theta[np.maximum(key_of_finest, 0)], np.ones(N_FINEST, dtype=bool))
-    sums = rows.sums(theta)
-    np.testing.assert_allclose(sums.loss[0], by_finest_key.loss[[0, 2]].sum())
-    np.testing.assert_allclose(sums.hessian[1], by_finest_key.hessian[[1, 4, 5]].sum(axis=0))
-    assert rows.total_weight == all_rows.weights[[0, 1, 2, 4, 5]].sum()
-    table = next(rows.group_gradients(theta, np.zeros(0, dtype=int), 0))[0]
-    assert table.shape == (50, 2)
-    np.testing.assert_allclose(np.asarray(table.sum(axis=0)).ravel(), sums.gradient[:, 0])
-    assert (rows.groups_by_key(np.zeros(0, dtype=int), 0) <= 50).all()
-
-
-def test_without_exact_passes_the_sample_is_all_there_is():
-    surrogate, all_rows = make_surrogate(exact=False)
-    theta = np.tile([0.8, 0.1], (N_FINEST, 1))
-    surrogate.sums(theta, hessian=False)
-    assert not SurrogateRows(surrogate, np.zeros(N_FINEST, dtype=int), 1).refine(theta[:1])
+def test_without_exact_passes_the_few_are_all_there_is():
+    surrogate, all_rows = make_surrogate(refines=False)
+    assert not surrogate.refine(THETA)
+    assert not surrogate.refine(THETA, diverged=True)
     assert all_rows.passes == 0
 
 
-def test_mean_squares_are_those_of_all_rows():
+def test_keys_that_are_not_counted_change_nothing():
     surrogate, all_rows = make_surrogate()
-    np.testing.assert_allclose(surrogate.mean_squares, all_rows.rows.mean_squares)
+    surrogate.refine(THETA)
+    counted = np.arange(N_KEYS) != 2
+    elsewhere = THETA + 5.0 * ~counted[:, None]
+    assert not surrogate.refine(elsewhere, counted=counted)
+    assert surrogate.refine(elsewhere + 0.1, counted=counted)
+    # The sums of the other key are still exact where they were.
+    assert_sums(
+        surrogate.sums(THETA + 0.1 * counted[:, None]),
+        all_rows.rows.sums(THETA + 0.1 * counted[:, None]),
+        1e-14,
+    )
+
+
+@pytest.mark.parametrize("is_remote", [False, True])
+def test_few_that_mislead_are_given_up(is_remote):
+    """Unless all rows are so remote that a fit by passes alone would take too long."""
+    surrogate, all_rows = make_surrogate(is_remote=is_remote)
+    surrogate.refine(THETA)
+    # As if the last minimum had been far from the right one: labels of the few are reversed.
+    surrogate._few._linear = -surrogate._few._linear
+    assert surrogate.refine(THETA + 0.1)
+    assert surrogate.is_exact != is_remote
+    if not is_remote:
+        far = THETA - 3.0
+        assert_sums(surrogate.sums(far), all_rows.rows.sums(far), 1e-15)
+        assert not surrogate.refine(far)
+
+
+def test_few_without_a_finite_optimum_are_first_corrected_at_the_start():
+    surrogate, all_rows = make_surrogate()
+    assert surrogate.refine(THETA, diverged=True)
+    assert not surrogate.is_exact
+    assert_sums(surrogate.sums(THETA), all_rows.rows.sums(THETA), 1e-14)
+    assert surrogate.refine(THETA, diverged=True)
+    assert surrogate.is_exact
+    assert not surrogate.refine(THETA, diverged=True)
+
+
+def test_remote_rows_do_not_replace_few_without_a_finite_optimum():
+    surrogate, _ = make_surrogate(is_remote=True)
+    assert surrogate.refine(THETA, diverged=True)
+    assert not surrogate.refine(THETA, diverged=True)
+    assert not surrogate.is_exact
+
+
+def test_a_costly_hessian_is_summed_only_near_the_optimum():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(6, 20_000))
+    y = (0.6 * z + rng.gumbel(size=z.shape)).argmax(axis=0)
+    all_rows = CountedRows(PerClassRows(z, y, 6, diagonal=False))
+    few = PerClassRows(z[:, ::4], y[::4], 6, diagonal=False, weights=np.full(5000, 4.0))
+    surrogate = SurrogateRows(few, all_rows)
+    theta = np.eye(6, 7).reshape(1, -1)
+    for distance in (0.0, 0.1, 0.01, 0.001):
+        surrogate.refine(theta + distance * rng.normal(size=theta.shape))
+    assert all_rows.hessians == [False] * 4
+    while surrogate.refine(theta):
+        pass
+    assert all_rows.hessians[-1]
+    assert_sums(surrogate.sums(theta), all_rows.rows.sums(theta), 1e-14)
+
+
+def test_what_is_known_of_all_rows_is_theirs():
+    surrogate, all_rows = make_surrogate()
+    rows = all_rows.rows
+    np.testing.assert_array_equal(surrogate.mean_squares, rows.mean_squares)
+    np.testing.assert_array_equal(surrogate.key_weights, rows.key_weights)
+    assert surrogate.total_weight == N
+    np.testing.assert_array_equal(
+        surrogate.groups_by_key(np.arange(N) % 7, 7), rows.groups_by_key(np.arange(N) % 7, 7)
+    )
+    direction = np.ones((N_KEYS, 2))
+    np.testing.assert_array_equal(
+        surrogate.has_finite_optimum(direction), rows.has_finite_optimum(direction)
+    )
+
+
+def test_few_rows_have_no_surrogate():
+    rows = Sigmoid(LINE).stored(LabeledLogits(Z, Y, 2))
+    assert with_surrogate(rows) is rows
+    many = Sigmoid(LINE).stored(LabeledLogits(np.tile(Z, 20), np.tile(Y, 20), 2))
+    assert with_surrogate(many).all_rows is many

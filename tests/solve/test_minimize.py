@@ -8,9 +8,8 @@ from scipy.optimize import brentq, minimize
 from scipy.special import expit
 
 from support.problems import line, problem_of, softmax
-from tempocal.rows import BinaryRows, PerClassRows, SharedRows
+from tempocal.rows import BinaryRows, PerClassRows, SharedRows, in_memory, with_surrogate
 from tempocal.solve import Problem, fit
-from tempocal.solve.blockwise_newton import fit_blockwise
 from tempocal.solve.lbfgs import minimize_lbfgs
 
 NO_PENALTY = (0.0, 0.0)
@@ -99,23 +98,38 @@ def of_two_kinds(every: int, n=40_000) -> Problem:
     [line(n=40_000), shared(), softmax(diagonal=True, n=40_000), of_two_kinds(8), of_two_kinds(80)],
     ids=["line", "shared", "vector", "misled", "misled by few"],
 )
-def test_a_start_from_a_sample_reaches_the_same_optimum(monkeypatch, problem, size, strength):
+def test_a_sample_of_any_size_leads_to_the_optimum_of_all_rows(
+    monkeypatch, problem, size, strength
+):
     """Even if the sample is not representative, or too small."""
-    monkeypatch.setattr("tempocal.solve.minimize.SMALL_SAMPLE_ROWS", size)
-    from_sample = fit(problem, strength)
-    monkeypatch.setattr("tempocal.solve.minimize.SMALL_SAMPLE_ROWS", 10**9)
-    from_identity = fit(problem, strength)
-    ends = [objective_at(problem, strength, one.theta) for one in (from_sample, from_identity)]
+    monkeypatch.setattr(in_memory, "SAMPLE_ROWS", size)
+    monkeypatch.setattr(in_memory, "SAMPLE_PER_COEFFICIENT", 1)
+    exact = replace(problem, rows=problem.rows.all_rows)
+    surrogate = with_surrogate(exact.rows)
+    from_sample = fit(replace(problem, rows=surrogate), strength)
+    from_identity = fit(exact, strength)
+    assert surrogate is not exact.rows
+    ends = [objective_at(exact, strength, one.theta) for one in (from_sample, from_identity)]
     assert abs(ends[0] - ends[1]) <= 1e-13
-    slope = problem.evaluate(from_sample.theta, strength).gradient
+    slope = exact.evaluate(from_sample.theta, strength).gradient
     assert np.abs(slope).max() <= 1e-9 * problem.rows.total_weight
 
 
-def test_from_a_sample_one_pass_is_left(monkeypatch):
-    """Not counting those that correct the sample."""
-    monkeypatch.setattr("tempocal.solve.minimize.SMALL_SAMPLE_ROWS", 4000)
-    assert fit(shared(), NO_PENALTY).passes == 1
-    assert fit(line(n=40_000), NO_PENALTY).passes == 1
+@pytest.mark.parametrize(
+    "problem",
+    [line(n=200_000), shared(n=200_000), softmax(diagonal=True, n=200_000)],
+    ids=["line", "shared", "vector"],
+)
+def test_with_a_sample_three_passes_over_all_rows_are_enough(monkeypatch, problem):
+    all_rows, passes = problem.rows.all_rows, []
+
+    def sums(theta, *, hessian=True):
+        passes.append(theta)
+        return type(all_rows).sums(all_rows, theta, hessian=hessian)
+
+    monkeypatch.setattr(all_rows, "sums", sums)
+    assert fit(problem, NO_PENALTY).converged
+    assert len(passes) <= 3
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -164,7 +178,7 @@ def test_one_huge_logit_on_the_right_side_changes_nothing(n, size, strength):
     assert not found.unbounded
     np.testing.assert_allclose(found.theta, wanted, rtol=rounding)
     keys = np.zeros(n, dtype=np.intp)
-    apart = fit_blockwise(problem_of(BinaryRows(z[None], t, keys=keys), [1.0]), strength)
+    apart = fit(problem_of(BinaryRows(z[None], t, keys=keys), [1.0]), strength)
     np.testing.assert_allclose(apart.theta, wanted, rtol=rounding)
 
 
@@ -230,7 +244,7 @@ def test_separated_rows_next_to_uninformative_ones_have_no_finite_optimum(n, sha
     keys = np.arange(n) % 5
     labels[keys == 2] = rng.integers(0, 2, (keys == 2).sum())
     rows = BinaryRows(x[None], labels, keys=keys, n_keys=5)
-    found = fit_blockwise(each_alone(rows), NO_PENALTY)
+    found = fit(each_alone(rows), NO_PENALTY)
     assert found.where_unbounded is not None
     np.testing.assert_array_equal(found.where_unbounded, np.arange(5) != 2)
 
@@ -256,7 +270,7 @@ def test_rows_with_long_tails_have_one(n):
     x = np.sinh(3.0 * rng.normal(size=n))
     labels = (rng.logistic(size=n) < 0.3 * x).astype(np.int64)
     keys = np.arange(n) % 10
-    found = fit_blockwise(each_alone(BinaryRows(x[None], labels, keys=keys, n_keys=10)), NO_PENALTY)
+    found = fit(each_alone(BinaryRows(x[None], labels, keys=keys, n_keys=10)), NO_PENALTY)
     assert not found.unbounded
     assert found.converged
 
@@ -308,7 +322,7 @@ def test_saturated_lines(size, n_steps):
             replace(one, matrix=np.tile(one.matrix, n_steps)) for one in problem.penalties
         ),
     )
-    for found in (fit(problem, NO_PENALTY), fit_blockwise(separate, NO_PENALTY)):
+    for found in (fit(problem, NO_PENALTY), fit(separate, NO_PENALTY)):
         assert found.converged
         best = np.log(5988 / 12) / size
         np.testing.assert_allclose(found.theta[::2], best, rtol=1e-6)
@@ -345,6 +359,6 @@ def test_few_wrong_rows_next_to_zero_leave_a_steep_but_finite_slope(n, seed):
         baseline_penalty=np.zeros(2),
         penalties=penalties,
     )
-    each = fit_blockwise(apart, NO_PENALTY)
+    each = fit(apart, NO_PENALTY)
     assert (each.unbounded, each.converged) == (False, True)
     assert each.theta.tolist() == [best(keys == 0), best(keys == 1)]

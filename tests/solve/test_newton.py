@@ -8,7 +8,7 @@ import pytest
 from support.problems import problem_of
 from tempocal.rows import BinaryRows
 from tempocal.solve import Problem, minimize_newton
-from tempocal.solve.newton import MAX_PASSES, run_newton
+from tempocal.solve.newton import MAX_PASSES
 from tempocal.solve.quadratic_loss import QuadraticLoss
 
 NONE = (0.0, 0.0)
@@ -45,7 +45,7 @@ def saturated(size=400.0, n=2000) -> Problem:
 
 
 def next_to(problem) -> float:
-    return float(run_newton(problem, NONE, problem.identity).theta[0])
+    return float(minimize_newton(problem, NONE, problem.identity).theta[0])
 
 
 BEST = next_to(a_slope(seed=3))
@@ -53,7 +53,7 @@ BEST = next_to(a_slope(seed=3))
 
 def test_known_sums_save_their_pass():
     problem = a_slope()
-    far, first = np.array([0.4]), run_newton(problem, NONE, np.array([0.4]))
+    far, first = np.array([0.4]), minimize_newton(problem, NONE, np.array([0.4]))
     assert minimize_newton(problem, NONE, far).passes == first.passes > 1
     assert minimize_newton(problem, NONE, first.theta).passes == 1
     sums = sums_at(problem, first.theta)

@@ -2,16 +2,19 @@
 
 import numpy as np
 
-from tempocal.rows import BinaryRows, PerClassRows
+from tempocal.rows import BinaryRows, PerClassRows, with_surrogate
 from tempocal.solve import Penalty, Problem
 
 
 def problem_of(rows, identity, lower=-np.inf) -> Problem:
-    """The same coefficients at all keys; those that are 0 in the identity are biases."""
+    """The same coefficients at all keys; those that are 0 in the identity are biases.
+
+    As in a calibrator, many rows have a surrogate.
+    """
     identity = np.asarray(identity, dtype=float)
     slopes = np.asarray(identity != 0, dtype=float)
     return Problem(
-        rows=rows,
+        rows=with_surrogate(rows),
         basis=np.zeros(rows.n_keys, dtype=np.intp),
         identity=identity,
         penalties=(Penalty("slopes", slopes), Penalty("biases", 1.0 - slopes)),

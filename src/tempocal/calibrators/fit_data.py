@@ -21,7 +21,7 @@ from tempocal.lazy import cached
 from tempocal.links import Array, Floats, log_features, nll_from_logits, one_column
 from tempocal.maps import BinaryMap, FittedMap
 from tempocal.nonparametric import OrderedRows, losses_before_and_after
-from tempocal.rows import LabeledLogits, LinearPredictor, Rows
+from tempocal.rows import LabeledLogits, LinearPredictor, Rows, with_surrogate
 from tempocal.solve import fold_codes
 
 # Rows per block in passes over all rows.
@@ -140,9 +140,10 @@ class FitData:
         """Return a function that builds the rows of a model from their keys and the key count."""
 
         def rows(keys: Codes | None, n_keys: int) -> Rows:
-            return predictor.stored(
+            stored = predictor.stored(
                 self.labeled_logits, weights=self.weights, keys=keys, n_keys=n_keys
             )
+            return with_surrogate(stored)
 
         return rows
 

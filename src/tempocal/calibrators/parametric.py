@@ -279,9 +279,9 @@ def fit_family(family: Family, shrinkage: Any, data: FitData) -> FitResult:
         *(fit_alone(model, family, shrinkage, data) for model in family.models), strict=True
     )
     losses: tuple[float | None, float | None] = (None, None)
-    if family.loss_is_nll:
+    before = problems[0].loss_at_identity if family.loss_is_nll else None
+    if before is not None:
         total = problems[0].rows.total_weight
-        before = float(problems[0].losses_at_identity.sum())
         losses = (before / total, fits[0].solution.loss / total)
     return _made(family, problems, fits, data, fixed_strengths=fixed_strengths[0], losses=losses)
 

@@ -4,10 +4,10 @@ from typing import Any
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.rows import LabeledLogits, LinearPredictor
-from tempocal.rows.surrogate import Surrogate, SurrogateRows
+from tempocal.rows import LabeledLogits, LinearPredictor, SurrogateRows
 from tempocal.tables.cell_counts import CellCounts
-from tempocal.tables.exact_sums import TableExactSums
+from tempocal.tables.coarse_rows import CoarseRows
+from tempocal.tables.exact_sums import TableRows
 from tempocal.tables.gain_sums import GainSums, gains_of_map
 from tempocal.tables.group_ids import GroupIds
 from tempocal.tables.labeled_table import LabeledTable
@@ -38,30 +38,39 @@ class TableCache:
         parent: "TableCache | None" = None,
     ) -> None:
         self._labeled, self._clusters, self._exact, self._parent = labeled, clusters, exact, parent
-        self._corrected_rows: dict[LinearPredictor, Surrogate] = {}
+        self._rows: dict[LinearPredictor, SurrogateRows] = {}
+        self._all_rows: dict[LinearPredictor, TableRows] = {}
         self._fine_cells: dict[int, tuple[CellCounts, Codes]] = {}
 
-    def corrected_rows(self, predictor: LinearPredictor, surrogate: TableSurrogate) -> Surrogate:
+    def surrogate_rows(
+        self, predictor: LinearPredictor, surrogate: TableSurrogate
+    ) -> SurrogateRows:
         """Return the surrogate rows of a model, with the corrections of its exact passes."""
-        if predictor not in self._corrected_rows:
-            finest_keys, parent = surrogate.finest_keys, self._parent
-            exact_sums = TableExactSums(self._labeled, finest_keys, predictor, self._clusters)
-            logits = LabeledLogits(surrogate.logits, surrogate.labels, len(self._labeled.classes))
-            keyed = {
-                "weights": surrogate.weights,
-                "keys": surrogate.finest_key_of,
-                "n_keys": finest_keys.count,
-            }
-            self._corrected_rows[predictor] = Surrogate(
-                predictor.stored(logits, **keyed),
-                exact_sums,
-                exact=self._exact,
-                sampled=surrogate.sampled,
-                share_groups_with=None
-                if parent is None
-                else parent.corrected_rows(predictor, surrogate),
+        if predictor not in self._rows:
+            few = predictor.stored(
+                LabeledLogits(surrogate.logits, surrogate.labels, len(self._labeled.classes)),
+                weights=surrogate.weights,
+                keys=surrogate.finest_key_of,
+                n_keys=surrogate.finest_keys.count,
             )
-        return self._corrected_rows[predictor]
+            parent = self._parent
+            all_rows = TableRows(
+                self._labeled,
+                surrogate.finest_keys,
+                predictor,
+                self._clusters,
+                # A sample has other mean squares than the table.
+                mean_squares=None if surrogate.sampled and self._exact else few.mean_squares,
+                grouped_as=None if parent is None else parent.all_rows(predictor, surrogate),
+            )
+            self._rows[predictor] = SurrogateRows(few, all_rows, refines=self._exact)
+            self._all_rows[predictor] = all_rows
+        return self._rows[predictor]
+
+    def all_rows(self, predictor: LinearPredictor, surrogate: TableSurrogate) -> TableRows:
+        """Return the rows of the table under a model."""
+        self.surrogate_rows(predictor, surrogate)
+        return self._all_rows[predictor]
 
     def known_fine_cells(self, of_class: int) -> tuple[CellCounts, Codes] | None:
         """Return counts in fine bins, if they were made before."""
@@ -77,10 +86,10 @@ class TableCache:
 
     def groups_by_key(self, keys: Codes, n_keys: int) -> Array | None:
         """Count the groups with rows under each key, if a pass by group was made."""
-        known = next(
-            (rows for rows in self._corrected_rows.values() if rows.has_group_gradients), None
-        )
-        return None if known is None else SurrogateRows(known, keys, n_keys).groups_by_key(keys, 0)
+        for predictor, all_rows in self._all_rows.items():
+            if all_rows.has_group_gradients:
+                return CoarseRows(self._rows[predictor], keys, n_keys).groups_by_key(keys, 0)
+        return None
 
     def gain_sums(self, fitted: Any, surrogate: TableSurrogate) -> GainSums:
         """Sum the gains of a map that is constant in time."""

@@ -16,7 +16,7 @@ from tempocal.links import Array
 from tempocal.maps import Affine, BinaryMap, Curves, OneVsRest, Scale
 from tempocal.nonparametric import OrderedRows
 from tempocal.rows import LinearPredictor, Rows
-from tempocal.rows.surrogate import SurrogateRows
+from tempocal.tables.coarse_rows import CoarseRows
 from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.gain_sums import GainSums, gains_of_form
 from tempocal.tables.group_ids import GroupIds
@@ -105,8 +105,8 @@ class TableFitData(FitData):
         """Return a function from keys and their number to the rows of a model."""
 
         def rows(keys: Codes | None, n_keys: int) -> Rows:
-            corrected = self.cache.corrected_rows(predictor, self.surrogate)
-            return SurrogateRows(corrected, self._coarse_keys(keys), n_keys, refines=self.exact)
+            finest = self.cache.surrogate_rows(predictor, self.surrogate)
+            return CoarseRows(finest, self._coarse_keys(keys), n_keys, refines=self.exact)
 
         return rows
 

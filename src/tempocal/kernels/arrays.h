@@ -59,6 +59,7 @@ static PyObject *finish_with_memory(Arrays *arrays, int is_good, int has_memory)
 
 #define BUFFER(i) (arrays.taken[i] ? arrays.views[i].buf : NULL)
 #define SHAPE(i, axis) (arrays.views[i].shape[axis])
+#define SIZE_OF(i) (arrays.taken[i] ? arrays.views[i].itemsize : 0)
 #define HAS_LENGTH(i, n) (!arrays.taken[i] || SHAPE(i, 0) == (n))
 
 /* Whether bounds of keys or pieces are nondecreasing from 0 to the number of rows. */

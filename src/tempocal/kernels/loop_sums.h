@@ -1,5 +1,4 @@
-/* Sums of losses and derivatives by key, for binary models and for softmax with one coefficient; and Newton's
-   method for one coefficient per key. */
+/* Sums of losses and derivatives by key, for binary models and for softmax with one coefficient. */
 
 /* Sum log(2 cosh(eta / 2)) with eta = theta . x, and its derivatives by theta up to `order`, over the rows of one
    key. `x` is of shape (p, rows). */
@@ -137,61 +136,6 @@ static void NAME(even)(const Rows *rows, const Keys *keys, SumArrays *found) {
                 for (int j = 0; j < p; j++)
                     found->hessian[(key * p + i) * p + j] =
                         hessian[i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i];
-    }
-}
-
-INLINE Iterate NAME(evaluate)(const Rows *rows, const ScalarTerms *terms, int64_t key, int64_t first,
-                              int64_t end, double theta) {
-    const double away = theta - terms->identity[key];
-    Iterate iterate = {theta, 0.0, 0.0, 0.0};
-    if (rows->weights)
-        NAME(even_rows)(rows, first, end, &theta, 1, 1, 2, &iterate.value, &iterate.slope, &iterate.curvature);
-    else
-        NAME(even_rows)(rows, first, end, &theta, 1, 0, 2, &iterate.value, &iterate.slope, &iterate.curvature);
-    iterate.value += terms->linear[key] * theta + 0.5 * terms->penalty[key] * away * away;
-    iterate.slope += terms->linear[key] + terms->penalty[key] * away;
-    iterate.curvature += terms->penalty[key];
-    return iterate;
-}
-
-/* Damped Newton's method for one coefficient per key, whose rows stay in the cache. If it does not converge, the
-   result is the start, or 0 if that is better. Without a penalty, a last step that is long in the metric of the
-   Hessian at the start marks the key as doubtful: for separated classes there is no finite optimum, and the
-   predicted decrease goes to 0 while the steps do not. */
-static void NAME(newton_by_key)(const Rows *rows, const ScalarTerms *terms, const Keys *keys, double *found,
-                                char *doubtful) {
-    for (int64_t key = 0; key < keys->count; key++) {
-        const int64_t first = keys->starts[key], end = keys->starts[key + 1];
-        const double lower = terms->lower[key];
-        double weight = (double)(end - first), share = 1.0;
-        if (rows->weights) {
-            weight = 0.0;
-            for (int64_t i = first; i < end; i++) weight += rows->weights[i];
-        }
-        const double start = keys->theta[key] > lower ? keys->theta[key] : lower;
-        Iterate iterate = NAME(evaluate)(rows, terms, key, first, end, start);
-        const double away = terms->identity[key], zero = lower > 0.0 ? lower : 0.0;
-        if (iterate.value > weight * LOSS_AT_ZERO + 0.5 * terms->penalty[key] * away * away
-            || iterate.slope * iterate.slope > 2.0 * MAX_DECREASE_RATIO * iterate.curvature * iterate.value)
-            iterate = NAME(evaluate)(rows, terms, key, first, end, zero);
-        const double largest = MAX_GROWTH * (fabs(iterate.theta) > 1.0 ? fabs(iterate.theta) : 1.0);
-        const double curvature = iterate.curvature;
-        found[key] = iterate.theta;
-        doubtful[key] = 0;
-        for (int iterations = 0; iterations < MAX_ITERATIONS && iterate.curvature > 0.0; iterations++) {
-            double next = iterate.theta - share * iterate.slope / iterate.curvature;
-            next = next > lower ? next : lower;
-            if (!(fabs(next) < largest)) break;
-            const double step = next - iterate.theta;
-            if (-step * (iterate.slope + 0.5 * iterate.curvature * step) <= DECREASE_TOLERANCE * weight) {
-                found[key] = next;
-                doubtful[key] = terms->penalty[key] == 0.0 && step * step * curvature > DOUBTFUL_STEP * weight;
-                break;
-            }
-            const Iterate trial = NAME(evaluate)(rows, terms, key, first, end, next);
-            share = trial.value <= iterate.value ? 1.0 : 0.25 * share;
-            if (trial.value <= iterate.value) iterate = trial;
-        }
     }
 }
 

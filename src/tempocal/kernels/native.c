@@ -18,28 +18,6 @@
 #define LOG_2_LOW 0x1.a39ef35793c76p-33
 /* Most coefficients per key of a binary model. */
 #define MAX_COEFFICIENTS 3
-/* Loss of a row at theta = 0, log 2, with a tolerance for rounding. */
-#define LOSS_AT_ZERO (0x1.62e42fefa39efp-1 * (1.0 + 1e-9))
-/* Moments of rows of weight 1 are computed from their counts in this many subcells of each cell, if the number of rows
-   is in this range. That takes a third of the time of summing |x|, and is accurate enough for a start. */
-#define SUBCELLS 128
-#define MAX_CELLS 128
-#define MIN_COUNTED_ROWS 16384
-#define MAX_COUNTED_ROWS UINT16_MAX
-/* Predicted decrease of the mean loss at which Newton's method stops. */
-#define DECREASE_TOLERANCE 1e-8
-/* Mean squared change of the linear predictors, in the metric at the start, above which a last step makes it doubtful
-   that there is a finite optimum. */
-#define DOUBTFUL_STEP 1e-6
-/* Largest ratio of the predicted decrease of a Newton step to the loss itself. Beyond it the curvature has vanished
-   because the sigmoid is saturated, and Newton's method starts from 0. solve/minimize.py allows 1e20 before it does the
-   same: there damping recovers from a bad start in a few passes, here iterations are limited. */
-#define MAX_DECREASE_RATIO 1e3
-/* Limits of the growth of a coefficient and of the number of iterations. */
-#define MAX_GROWTH 100.0
-#define MAX_ITERATIONS 50
-/* Typical number of iterations, from which the size of parts is computed. */
-#define TYPICAL_ITERATIONS 5
 #define INLINE static inline __attribute__((always_inline))
 /* Prevents contraction of a product and a sum into an FMA, so that all instruction sets and NumPy give the same
    result. */
@@ -89,18 +67,15 @@ typedef struct {
     const char *name;
     int (*is_supported)(void);
     void (*even)(const Rows *, const Keys *, SumArrays *);
-    void (*newton_by_key)(const Rows *, const ScalarTerms *, const Keys *, double *, char *);
     int (*shared)(const Rows *, const Keys *, SumArrays *);
     int (*per_class)(const Rows *, const PerClass *, const Keys *, SumArrays *);
     int (*compare)(const CompareArgs *, int64_t, double *, double *);
     int (*bin_pairs)(const BinTask *);
     int (*sigmoid)(const SigmoidArgs *);
     int (*softmax)(const SoftmaxArgs *);
-    void (*count_moments)(const char *, int, int64_t, double, int64_t, CellSums *);
-    int (*cells_by_key)(const CellArgs *);
+    int (*sum_cells)(const CellArgs *);
     KeyCheck (*count_rows)(const char *, Py_ssize_t, int64_t, int64_t *, uint64_t);
     IntegerRange (*code_rows)(const char *, int, double, Py_ssize_t, char *, Py_ssize_t);
-    double (*linear_term)(const char *, int, const int64_t *, int64_t);
     int (*group_gradients)(const GroupGradientArgs *);
     void (*double_min_max)(const double *, int64_t, double *);
     void (*float_min_max)(const float *, int64_t, float *);
@@ -120,9 +95,9 @@ static int supported_avx512(void) {
 }
 #endif
 
-#define LOOPS(set) {#set, supported_##set, even_##set, newton_by_key_##set, shared_##set, per_class_##set, compare_##set, \
+#define LOOPS(set) {#set, supported_##set, even_##set, shared_##set, per_class_##set, compare_##set, \
                     bin_pairs_##set, sigmoid_##set, softmax_##set, \
-                    count_moments_##set, cells_by_key_##set, count_rows_##set, code_rows_##set, linear_term_##set, \
+                    sum_cells_##set, count_rows_##set, code_rows_##set, \
                     group_gradients_##set, \
                     double_min_max_##set, float_min_max_##set, int_min_max_##set, \
                     exponential_##set, logarithm_##set}
@@ -148,7 +123,6 @@ static const Loops *loops = SETS;
 #include "keys.h"
 #include "pool.h"
 #include "group_gradients.h"
-#include "sort.h"
 #include "sums.h"
 
 /* exp and log of arrays, for tests. */
@@ -218,17 +192,13 @@ static PyObject *used(PyObject *self, PyObject *nothing) {
 #define FAST(name, words) {#name, (PyCFunction)(void (*)(void))name, METH_FASTCALL, words}
 static PyMethodDef METHODS[] = {
     FAST(even_sums, "Sums of log(2 cosh(eta / 2)) and its derivatives, by key."),
-    FAST(newton_by_key, "One coefficient per key, close to its optimum."),
     FAST(shared_sums, "Sums of the loss of a softmax with one coefficient, by key."),
     FAST(full_sums, "Sums of the loss of a softmax of a matrix times x, by key."),
     FAST(diagonal_sums, "Sums of the loss of a softmax with two coefficients per class, by key."),
     FAST(linear_terms, "Sums of (1/2 - target) x, by key."),
-    FAST(linear_terms_sorted, "Sums of (1/2 - label) x, by key of sorted rows."),
-    FAST(moments, "Sums of w, w |x|, w x^2 and 1, in cells of |x|."),
-    FAST(points, "Two points with the weight, mean and variance of each cell."),
     FAST(gradients_by_group, "Gradients of the loss of binary rows, by group and key."),
     FAST(groups_by_key, "Number of groups that have rows under each key."),
-    FAST(cells_by_key, "Sums of w, w |x|, w x^2 and (1/2 - label) x or 1, in cells of |x|, by key."),
+    FAST(sum_cells, "Sums of w, w |x|, w x^2 and (1/2 - label) x or 1, in cells of |x|, by key."),
     FAST(count_keys, "Rows of each key; returns whether they are sorted by key."),
     FAST(scatter, "Rows sorted by key."),
     FAST(every_nth, "Indices of every n-th row in key order."),
@@ -237,9 +207,6 @@ static PyMethodDef METHODS[] = {
     FAST(compare, "Losses of binary rows before and after calibration."),
     FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is invalid."),
     FAST(join_blocks, "The path of nearly-isotonic regression."),
-    FAST(count_cells, "Rows of either class in each cell of their values."),
-    FAST(scatter_by_cell, "Rows of some cells, by bucket and class."),
-    FAST(sort, "Sorted values."),
     FAST(merge, "Distinct values of two sorted classes, and the rows at each."),
     FAST(pool, "Blocks of isotonic regression."),
     FAST(sigmoid, "Probabilities of two classes from scaled logits; False if a logit is NaN or too large."),

@@ -1,53 +1,41 @@
-"""Sorting, merging and pooling the values of two classes, by the compiled loops."""
+"""Sorted values of two classes, in buckets that fit the cache, merged and pooled by the loops."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
-from tempocal.kernels.partition import BUCKET_ROWS, Classes, partition
 from tempocal.kernels.thread_pool import map_on_cores
 
 Array = NDArray[np.float64]
-Result = TypeVar("Result")
+# Values of either class.
+Classes = tuple[Array, Array]
+
+# Rows of a bucket, unless a single value has more: merged and pooled they fit the cache.
+BUCKET_ROWS = 2**15
 
 
 def sorted_classes(values: Array, is_second: NDArray[np.bool_]) -> list[Classes]:
-    """Sorted values of either class in each bucket; buckets ascend."""
-    return map_sorted(lambda classes: classes, values, is_second)
+    """Sorted values of either class in each bucket; buckets ascend, and -0.0 becomes 0.0.
 
-
-def map_sorted(
-    work: Callable[[Classes], Result],
-    values: Array,
-    is_second: NDArray[np.bool_],
-    n_groups: int = 1,
-) -> list[Result]:
-    """Apply ``work`` to the sorted values of each bucket, on all cores.
-
-    Buckets are made in up to ``n_groups`` groups of about the same size, of which one is in memory
-    at a time; each group takes another pass over all rows.
+    A value is in one bucket only, whatever its class.
     """
-    values = np.require(values, np.float64, ["C", "A"])
-    is_second = np.require(is_second, np.bool_, ["C", "A"])
 
-    def work_on(classes: Classes) -> Result:
-        for one in classes:
-            sort(one)
-        return work(classes)
+    def sort(which: NDArray[np.bool_]) -> Array:
+        own = values[which]
+        own.sort()
+        own += 0.0
+        return own
 
+    masks = (~is_second, is_second)
     if len(values) <= BUCKET_ROWS:
-        return [work_on((values[~is_second], values[is_second]))]
-    buckets = partition(values, is_second)
-    groups = buckets.groups(n_groups)
-    return [result for group in groups for result in map_on_cores(work_on, buckets.buckets(group))]
-
-
-def sort(values: Array) -> None:
-    """Sort in place; -0.0 becomes 0.0."""
-    native.sort(values, np.empty(len(values)))
+        return [(sort(masks[0]), sort(masks[1]))]
+    both = map_on_cores(sort, masks)
+    step = BUCKET_ROWS // 2
+    cuts = np.unique(np.concatenate([one[step::step] for one in both]))
+    pieces = (np.split(one, np.searchsorted(one, cuts)) for one in both)
+    return [classes for classes in zip(*pieces, strict=True) if any(map(len, classes))]
 
 
 def merge(classes: Classes, out: Array) -> int:

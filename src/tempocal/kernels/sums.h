@@ -101,52 +101,6 @@ static PyObject *even_sums(PyObject *self, PyObject *const *given, Py_ssize_t co
     return finish_with_memory(&arrays, good, !(of.wrong & NO_MEMORY));
 }
 
-typedef struct {
-    Rows rows;
-    ScalarTerms terms;
-    Keys keys;
-    double *theta;
-    char *doubtful;
-    int64_t parts;
-} NewtonTask;
-
-static void newton_part(void *context, int64_t part) {
-    const NewtonTask *of = context;
-    const int64_t first = first_piece(part, of->parts, of->keys.starts, of->keys.count);
-    const int64_t count = first_piece(part + 1, of->parts, of->keys.starts, of->keys.count) - first;
-    const ScalarTerms terms = {of->terms.linear + first, of->terms.penalty + first, of->terms.identity + first,
-                           of->terms.lower + first};
-    const Keys keys = {of->keys.starts + first, of->keys.theta + first, count};
-    loops->newton_by_key(&of->rows, &terms, &keys, of->theta + first, of->doubtful + first);
-}
-
-/* One coefficient per key, close to its optimum; and whether it is doubtful that there is one. */
-static PyObject *newton_by_key(PyObject *self, PyObject *const *given, Py_ssize_t count) {
-    enum { X, WEIGHTS, LINEAR, LINEAR_TERM, IDENTITY, LOWER, STARTS, THETA, DOUBTFUL };
-    static const ArraySpec specs[] = {
-        {"df", 1, READ, 0}, {"d", 1, READ, 1}, {"d", 1, READ, 0},  {"d", 1, READ, 0},  {"d", 1, READ, 0},
-        {"d", 1, READ, 0},  {"lq", 1, READ, 0}, {"d", 1, WRITE, 0}, {"?", 1, WRITE, 0},
-    };
-    Arrays arrays;
-    if (acquire(&arrays, given, count, specs, 9) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(X, 0), n_keys = SHAPE(THETA, 0);
-    int good = are_bounds(arrays.views + STARTS, n_keys, n) && HAS_LENGTH(WEIGHTS, n)
-               && HAS_LENGTH(LINEAR, n_keys) && HAS_LENGTH(LINEAR_TERM, n_keys)
-               && HAS_LENGTH(IDENTITY, n_keys) && HAS_LENGTH(LOWER, n_keys) && HAS_LENGTH(DOUBTFUL, n_keys);
-    if (good) {
-        NewtonTask of = {.rows = {BUFFER(X), 1, 0, arrays.views[X].itemsize, arrays.views[X].format[0] == 'f', BUFFER(WEIGHTS)},
-                        .terms = {BUFFER(LINEAR), BUFFER(LINEAR_TERM), BUFFER(IDENTITY), BUFFER(LOWER)},
-                        .keys = {BUFFER(STARTS), BUFFER(THETA), n_keys},
-                        .theta = BUFFER(THETA),
-                        .doubtful = BUFFER(DOUBTFUL),
-                        .parts = parts_for(n, TYPICAL_ITERATIONS)};
-        Py_BEGIN_ALLOW_THREADS;
-        run_parts(newton_part, &of, of.parts);
-        Py_END_ALLOW_THREADS;
-    }
-    return finish(&arrays, good);
-}
-
 /* Sums of a softmax; labels are codes of classes. */
 static PyObject *sum_softmax(PyObject *const *given, Py_ssize_t count, int kind, int is_diagonal) {
     enum { X, WEIGHTS, LABELS, THETA, STARTS, LOSS, GRADIENT, HESSIAN };

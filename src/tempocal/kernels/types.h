@@ -23,16 +23,7 @@ typedef struct {
     double *loss, *gradient, *hessian;
 } SumArrays;
 
-typedef struct {
-    const double *linear; /* linear term of the loss of each key */
-    const double *penalty, *identity, *lower; /* penalty / 2 * (theta - identity)^2, and the lower bound */
-} ScalarTerms;
-
-typedef struct {
-    double theta, value, slope, curvature;
-} Iterate;
-
-/* Sums of w, w |x|, w x^2 and 1 over the rows of a cell. */
+/* Sums of w, w |x|, w x^2 and another number over the rows of a cell. */
 typedef double CellSums __attribute__((vector_size(32), aligned(8)));
 
 typedef struct {
@@ -74,7 +65,7 @@ typedef struct {
     const int64_t *labels; /* or NULL */
     const double *weights; /* or NULL */
     int64_t rows;
-    const char *keys;
+    const char *keys; /* or NULL */
     Py_ssize_t key_size;
     uint64_t n_keys;
     double scale; /* of x, so that a cell has width 1 */
@@ -82,8 +73,9 @@ typedef struct {
     CellSums *sums; /* (keys, cells) */
 } CellArgs;
 
-/* Keys have two, four or eight bytes; a negative one becomes larger than any valid key. */
+/* Keys have two, four or eight bytes, or none if all are 0; a negative one becomes larger than any valid key. */
 INLINE uint64_t key_at(const char *keys, Py_ssize_t size, Py_ssize_t i) {
+    if (size == 0) return 0;
     if (size == 2) return ((const uint16_t *)keys)[i];
     return size == 4 ? (uint64_t)((const int32_t *)keys)[i] : (uint64_t)((const int64_t *)keys)[i];
 }
@@ -91,7 +83,7 @@ INLINE uint64_t key_at(const char *keys, Py_ssize_t size, Py_ssize_t i) {
 #define KEY_KINDS "Hilq"
 
 /* A call for each size of keys, which is then known at compile time. */
-#define BY_SIZE(size, call) ((size) == 2 ? call(2) : (size) == 4 ? call(4) : call(8))
+#define BY_SIZE(size, call) ((size) == 2 ? call(2) : (size) == 4 ? call(4) : (size) == 8 ? call(8) : call(0))
 
 /* Targets are doubles, booleans, or integers 0 and 1. */
 INLINE double target_at(const char *targets, char kind, int64_t i) {

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from tempocal.kernels import native
 from tempocal.kernels.binary_losses import compare
-from tempocal.kernels.order import map_sorted, merge, sorted_classes
-from tempocal.kernels.partition import BUCKET_ROWS, Classes
+from tempocal.kernels.order import BUCKET_ROWS, Classes, merge, sorted_classes
 from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.lazy import cached
 from tempocal.links import Array, nll_from_logits
@@ -20,8 +19,6 @@ from tempocal.nonparametric.distinct import Distinct, collapse, count_classes
 
 Result = TypeVar("Result")
 
-# Rows of a group of buckets that is in memory at a time, and the most groups: each takes a pass.
-GROUP, MAX_GROUPS = 2**20, 8
 # Rows whose losses are computed at a time.
 BLOCK = 2**15
 
@@ -107,11 +104,7 @@ class _UnitWeightRows:
 
     @cached
     def blocks(self) -> Blocks:
-        n_groups = min(max(len(self.odds) // GROUP, 1), MAX_GROUPS)
-        parts = map_sorted(
-            lambda classes: pool(_merged(classes)), self.odds, self.targets, n_groups
-        )
-        return pool_parts(parts)
+        return pool_parts(self.map(pool))
 
     def loss(self) -> float:
         """Mean negative log likelihood, which needs no sorting."""

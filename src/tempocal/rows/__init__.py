@@ -13,13 +13,13 @@ from tempocal.rows.linear_predictors import (
 from tempocal.rows.sigmoid import BinaryRows
 from tempocal.rows.softmax_per_class import PerClassRows
 from tempocal.rows.softmax_shared import SharedRows
-from tempocal.rows.sums import Correction, Rows, Sums
+from tempocal.rows.sums import Rows, Sums
+from tempocal.rows.surrogate import SurrogateRows, with_surrogate
 
 __all__ = [
     "LINE",
     "ODDS",
     "BinaryRows",
-    "Correction",
     "LabeledLogits",
     "LinearPredictor",
     "OddsFunctions",
@@ -30,4 +30,6 @@ __all__ = [
     "Sigmoid",
     "Softmax",
     "Sums",
+    "SurrogateRows",
+    "with_surrogate",
 ]

@@ -4,7 +4,7 @@ Rows are in key order. ``offsets`` are the first row of each key and the end of 
 key has rows.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
-from tempocal.kernels.key_counts import as_keys, parts_of
+from tempocal.kernels.key_counts import MIN_PARTS, PART, as_keys, parts_of
+from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.links import Array, Floats
 from tempocal.rows.sums import Sums
 
 # The loops for binary models are compiled for up to this many coefficients.
 MAX_COEFFICIENTS = 3
+# Parts of the rows that have a table of cells each: at most this many parts, about this many rows
+# per cell, and this many cells in all tables together are always acceptable.
+MAX_TABLES, ROWS_PER_CELL, SMALL_TABLES = 32, 32, 2**19
 
 
 def even_sums(
@@ -70,14 +74,46 @@ def linear_terms(
     n_keys: int,
 ) -> Array:
     """Sum ``(1/2 - target) x`` over the rows of each key, in any order: (keys, coefficients)."""
-    sums = np.zeros((len(x), len(parts_of(len(targets), n_keys)), n_keys))
-    others = [
-        None if column is None else np.ascontiguousarray(column)
-        for column in (targets, weights, keys)
-    ]
-    for feature, out in zip(x, sums, strict=True):
-        native.linear_terms(np.ascontiguousarray(feature), *others, out)
-    return np.asarray(sums.sum(axis=1).T)
+
+    def sum_part(rows: slice) -> Array:
+        sums = np.zeros((len(x), n_keys))
+        for feature, out in zip(x, sums, strict=True):
+            native.linear_terms(*_part(rows, feature, targets, weights, keys), out)
+        return sums
+
+    parts = parts_of(len(targets), n_keys)
+    return np.asarray(np.sum(map_on_cores(sum_part, parts), axis=0).T)
+
+
+def sum_cells(
+    x: Floats,
+    labels: Codes | None,
+    weights: Array | None,
+    keys: Codes | None,
+    *,
+    n_keys: int,
+    cells: int,
+    scale: float,
+) -> Array:
+    """Sum w, w |x| and w x^2 by key and cell of ``|x| * scale``: (keys, cells + 1, 4).
+
+    The last cell is for the rows beyond the others. The fourth sum is ``(1/2 - label) x`` with
+    labels, and the number of rows without.
+    """
+    # Each part of the rows has a table of its own.
+    table_size = n_keys * (cells + 1)
+    n_tables = max(
+        len(x) // (ROWS_PER_CELL * table_size), min(MIN_PARTS, SMALL_TABLES // table_size), 1
+    )
+    size = -(-len(x) // min(n_tables, MAX_TABLES, -(-len(x) // PART)))
+
+    def sum_part(start: int) -> Array:
+        sums = np.zeros((n_keys, cells + 1, 4))
+        given = _part(slice(start, start + size), x, labels, weights, keys)
+        native.sum_cells(*given, np.array([scale]), sums)
+        return sums
+
+    return np.asarray(np.sum(map_on_cores(sum_part, range(0, len(x), size)), axis=0))
 
 
 def gradients_by_group(
@@ -108,67 +144,6 @@ def gradients_by_group(
     return sums
 
 
-def linear_terms_sorted(x: Floats, labels: Codes, offsets: Codes) -> Array:
-    """Sum ``(1/2 - label) x`` over the rows of each key, in key order: (keys, coefficients)."""
-    sums = np.zeros((len(x), len(offsets) - 1))
-    for feature, out in zip(x, sums, strict=True):
-        native.linear_terms_sorted(feature, labels, offsets, out)
-    return sums.T
-
-
-def newton_by_key(
-    x: Floats,
-    weights: Array | None,
-    terms: Sequence[Array],
-    offsets: Codes,
-    start: Array | float,
-) -> tuple[Array, NDArray[np.bool_]]:
-    """Approximate optimum of one coefficient per key (keys,) by Newton's method.
-
-    ``terms`` are the linear term, the penalty, the identity and the lower bound of each
-    coefficient. Also return for which keys there may be no finite optimum.
-    """
-    theta = np.empty_like(terms[0])
-    theta[:] = start
-    doubtful = np.zeros(len(theta), dtype=bool)
-    native.newton_by_key(x, weights, *terms, offsets, theta, doubtful)
-    return theta, doubtful
-
-
-def moments(
-    x: Floats,
-    weights: Array | None,
-    offsets: Codes,
-    *,
-    cells: int,
-    scale: float,
-    labels: Codes | None = None,
-) -> tuple[Array, int, Array | None]:
-    """Sum w, w |x|, w x^2 and 1 over the rows of each cell of ``|x|``: (keys, cells, 4).
-
-    Rows beyond the last cell are left out; also return the number of the others. With labels, which
-    exclude weights, the third result is the sum of ``(1/2 - label) x``: (keys,).
-    """
-    n_keys = len(offsets) - 1
-    sums = np.zeros((n_keys, cells, 4))
-    linear = None if labels is None else np.zeros(n_keys)
-    n_inside = native.moments(x, weights, offsets, np.array([scale]), sums, labels, linear)
-    return sums, n_inside, linear
-
-
-def points(sums: Array) -> tuple[Array, Array, Codes]:
-    """Two points for each nonempty cell, with its weight, mean and variance.
-
-    ``sums`` are those of `moments`. Return sizes, weights, and the offsets of each key.
-    """
-    n_keys, cells, _ = sums.shape
-    sizes, weights = np.empty((2, 2 * n_keys * cells))
-    offsets = np.empty(n_keys + 1, dtype=np.int64)
-    native.points(sums, sizes, weights, offsets)
-    end = offsets[-1]
-    return sizes[:end], weights[:end], offsets
-
-
 def _sums(
     loop: Callable[..., None],
     columns: tuple[NDArray[Any] | None, ...],
@@ -182,3 +157,8 @@ def _sums(
         theta = np.ascontiguousarray(theta)
         loop(*columns, theta, offsets, sums.loss, sums.gradient, sums.hessian)
     return sums
+
+
+def _part(rows: slice, *columns: NDArray[Any] | None) -> list[NDArray[Any] | None]:
+    """Contiguous rows of each column."""
+    return [None if one is None else np.ascontiguousarray(one[rows]) for one in columns]

@@ -1,4 +1,4 @@
-"""Base class for rows in memory: subsampling, weights, sorting by key."""
+"""Base class for rows in memory: weights, samples, sorting by key."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -19,6 +19,10 @@ from tempocal.rows.sums import Sums, mean_squares_of
 
 # Rows whose squares are summed together.
 BLOCK = 2**15
+# Rows of a sample, at least; for each key; and for each coefficient of a key.
+SAMPLE_ROWS, SAMPLE_PER_KEY, SAMPLE_PER_COEFFICIENT = 2**13, 16, 64
+# A sample of more than one row in so many takes as long as it saves.
+MIN_STEP = 4
 # Replaces a total weight of zero.
 TINY = 1e-300
 
@@ -42,6 +46,8 @@ class StoredRows(ABC):
 
     n_coefficients: int
     detects_separation = False
+    is_exact = True
+    is_remote = False
 
     def __init__(
         self,
@@ -59,9 +65,9 @@ class StoredRows(ABC):
         self.total_weight = float(len(targets) if weights is None else weights.sum())
 
     @property
-    def is_small(self) -> bool:
-        """Whether a few passes over all rows take less time than building a surrogate."""
-        return False
+    def all_rows(self) -> Self:
+        """These rows."""
+        return self
 
     @cached
     def key_weights(self) -> Array:
@@ -90,13 +96,29 @@ class StoredRows(ABC):
         """Targets in key order, which not every pass needs."""
         return self._layout.sort(self._input_targets)
 
-    def subsample(self, size: int) -> Self:
-        """Systematic sample of about ``size`` rows in key order; all rows if they are few."""
-        if self.is_small:
-            return self
-        step = max(1, len(self._input_targets) // size)
+    def few(self) -> Self | None:
+        """Far fewer weighted rows with about the same sums; None if these are few already."""
+        return self.sample()
+
+    def sample(self) -> Self | None:
+        """Systematic sample in key order with the weight of all rows; None if they are few."""
+        n_rows = len(self._input_targets)
+        per_key, per_coefficient = SAMPLE_PER_KEY * self.n_keys, SAMPLE_PER_COEFFICIENT
+        size = max(SAMPLE_ROWS, per_key, per_coefficient * self.n_coefficients)
+        step = n_rows // size
+        if step < MIN_STEP:
+            return None
         rows, keys = self._layout.every_nth(step), self._layout.unsorted_keys
-        return self._select(rows, self._layout.keys(step) if keys is None else keys[rows])
+        weights = self._input_weights
+        sampled = np.ones(-(-n_rows // step)) if weights is None else weights[rows]
+        scaled = sampled * (self.total_weight / max(float(sampled.sum()), TINY))
+        return self._like(
+            self._input_features[:, rows],
+            self._input_targets[rows],
+            weights=scaled,
+            keys=self._layout.keys(step) if keys is None else keys[rows],
+            n_keys=self.n_keys,
+        )
 
     def _select(self, rows: slice | Codes, keys: Codes) -> Self:
         """Select rows by their input index; ``keys`` are their keys."""
@@ -109,19 +131,11 @@ class StoredRows(ABC):
             n_keys=self.n_keys,
         )
 
-    def moment_matched(self) -> Self | None:
-        """Far fewer weighted rows with nearly the same sums; None if there are none."""
-        return None
-
-    def approximate_optimum(self, identity: Array, penalty: Array, lower: Array) -> Array | None:
-        """Coefficients close to the optimum of each key; None if there is no fast method."""
-        return None
-
     def has_finite_optimum(self, direction: Array) -> NDArray[np.bool_]:
         """Whether each key has a finite optimum; True unless the model detects separation."""
         return np.ones(self.n_keys, dtype=bool)
 
-    def refine(self, theta: Array) -> bool:
+    def refine(self, theta: Array, *, diverged: bool = False) -> bool:
         """Return False: the sums are exact."""
         return False
 

@@ -27,13 +27,16 @@ from tempocal.rows.compiled import (
     even_sums,
     gradients_by_group,
     linear_terms,
-    linear_terms_sorted,
-    newton_by_key,
 )
 from tempocal.rows.group_chunks import GroupChunks
 from tempocal.rows.in_memory import StoredRows
 from tempocal.rows.key_layout import Block
-from tempocal.rows.moment_matching import MIN_ROWS_PER_KEY, Points, SortedRows, match_moments
+from tempocal.rows.moment_matching import (
+    MIN_ROWS_PER_KEY,
+    Points,
+    SingleFeatureRows,
+    match_moments,
+)
 from tempocal.rows.parallel_blocks import sum_blocks
 from tempocal.rows.sums import LOG2_E, Sums
 from tempocal.rows.unsorted import UnsortedRows
@@ -43,10 +46,6 @@ from tempocal.rows.unsorted import UnsortedRows
 BLOCK = 2**15
 # A pass of the compiled loops over this many rows takes no longer than a few calls of NumPy.
 SMALL = 2**14
-# Below this the rows are nearly separable and the estimate is unstable.
-MIN_REMAINING_VARIANCE = 0.01
-# Replaces a root mean square of zero.
-TINY = 1e-300
 # Tables of group gradients that are held in memory together.
 CONCURRENT_TABLES = 2
 # Upper bound of |linear term| / (sum of |x| / 2), which is 1 where the classes are separated.
@@ -85,39 +84,34 @@ class BinaryRows(StoredRows):
     ) -> None:
         super().__init__(features, targets, weights, keys, n_keys)
         self.n_coefficients = len(features)
-        # Then the linear term is computed when first needed, or together with the moments.
-        self._has_integer_labels = weights is None and targets.dtype == np.int64
-        if self._has_integer_labels:
-            self._input_targets = np.ascontiguousarray(targets)
-        if native is None or not self._has_integer_labels:
-            self._linear = self._sum_linear(features, targets, weights, keys)
 
     @cached
     def _linear(self) -> Array:
-        """Sum of (1/2 - t) x over the rows of each key: (keys, coefficients)."""
-        keys, labels = self._layout.unsorted_keys, self._input_targets
-        if keys is None:
-            return linear_terms_sorted(self._features, labels, self._layout.offsets)
-        return self._sum_linear(self._input_features, labels, None, keys)
+        """Sum of (1/2 - t) x over the rows of each key: (keys, coefficients).
+
+        It is summed in input order, so that targets need no sorting.
+        """
+        keys = self._input_keys if self.n_keys > 1 else None
+        sum_all = _sum_linear if native is None else linear_terms
+        given = self._input_features, self._input_targets, self._input_weights
+        return np.asarray(sum_all(*given, keys, self.n_keys)[self._layout.present])
 
     @cached
     def _unsorted(self) -> UnsortedRows | None:
         """Rows that are summed without a sorted copy; None where a sorted copy is used.
 
-        With few rows per key `approximate_optimum` needs the sorted rows anyway.
+        With few rows per key a sorted copy takes less time.
         """
         layout, weights = self._layout, self._input_weights
         if native is None or layout.unsorted_keys is None:
             return None
-        if self.n_coefficients > 1 or self.is_small:
+        if self.n_coefficients > 1 or self._are_few:
             return None
         all_present = len(layout.present) == layout.n_keys
         are_many = layout.n_rows >= MIN_ROWS_PER_KEY * layout.n_keys
-        is_supported = self._has_integer_labels or weights is not None
-        if not (is_supported and all_present and are_many):
+        if not (all_present and are_many):
             return None
-        features = np.ascontiguousarray(self._input_features)
-        return UnsortedRows(features, self._input_targets, weights, layout)
+        return UnsortedRows(np.ascontiguousarray(self._input_features), weights, layout)
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
@@ -149,44 +143,6 @@ class BinaryRows(StoredRows):
         total = np.zeros(self.n_keys)
         total[self._layout.present] = even + np.add.reduce(theta * self._linear, axis=1)
         return total
-
-    def approximate_optimum(self, identity: Array, penalty: Array, lower: Array) -> Array | None:
-        """Coefficients close to the optimum of each key, if there is one coefficient per key.
-
-        Newton's method runs on moment-matched points, or on the rows where a key has few of them.
-        """
-        if native is None or self.n_coefficients > 1:
-            return None
-        points, present, offsets = self._points, self._layout.present, self._layout.offsets
-        given = [self._layout.of_present(each).ravel() for each in (penalty, identity, lower)]
-        terms = [self._linear.ravel(), *given]
-        if points is not None:
-            sizes, weights = points.sizes, points.weights
-            theta, doubtful = newton_by_key(sizes, weights, terms, points.offsets, given[1])
-        elif np.diff(offsets).max(initial=0) <= SMALL:
-            start = given[1] if self.is_small or given[0].any() else self._pooled_start(given[1])
-            theta, doubtful = newton_by_key(self._features[0], self._weights, terms, offsets, start)
-        else:
-            return None
-        result = identity.copy()
-        result[present] = theta[:, None]
-        if np.count_nonzero(doubtful):
-            direction = np.zeros_like(result)
-            direction[present[doubtful]] = result[present[doubtful]]
-            result = np.where(self.has_finite_optimum(direction)[:, None], result, identity)
-        return result
-
-    def _pooled_start(self, identity: Array) -> Array | float:
-        """Start without a penalty: about the coefficient of all rows together.
-
-        It is exact for normal features and a probit link with the slope of the logistic function
-        at 0. It does not depend on the order of the rows.
-        """
-        scale = max(float(np.sqrt(self.mean_squares[0])), TINY)
-        slope = -4.0 * float(self._linear.sum()) / (self.total_weight * scale)
-        remaining = 1.0 - np.pi / 8.0 * slope**2
-        is_stable = remaining > MIN_REMAINING_VARIANCE
-        return slope / (scale * np.sqrt(remaining)) if is_stable else identity
 
     def group_gradients(
         self, theta: Array, codes: Codes, count: int
@@ -227,7 +183,7 @@ class BinaryRows(StoredRows):
         return is_finite
 
     @property
-    def is_small(self) -> bool:
+    def _are_few(self) -> bool:
         """Whether a few passes over all rows take less time than building a surrogate."""
         return self._is_compiled and len(self._input_targets) <= SMALL
 
@@ -240,6 +196,10 @@ class BinaryRows(StoredRows):
         """Mean squares of the features."""
         return self._feature_mean_squares()
 
+    def few(self) -> Self | None:
+        """Two points for each cell of rows, or else a sample; None if these are few already."""
+        return None if self._are_few else self.moment_matched() or self.sample()
+
     def moment_matched(self) -> Self | None:
         """Far fewer weighted rows with nearly the same sums; None if there are none."""
         points = self._points
@@ -251,12 +211,12 @@ class BinaryRows(StoredRows):
             points.sizes[None],
             targets,
             weights=points.weights,
-            keys=points.keys(self._layout.present),
+            keys=points.keys,
             n_keys=self.n_keys,
         )
         # The points have |x| and no targets, so the linear term is that of the rows. It reaches
         # sum |x| / 2 only for separated classes: rounding must not turn others into such.
-        sizes = np.add.reduceat(points.sizes * points.weights, points.offsets[:-1])
+        sizes = np.bincount(points.keys, points.sizes * points.weights)[self._layout.present]
         bound = 0.5 * MAX_SEPARATION * sizes[:, None]
         matched._linear = np.clip(self._linear, -bound, bound)
         return matched
@@ -264,21 +224,20 @@ class BinaryRows(StoredRows):
     @cached
     def _points(self) -> Points | None:
         """Moment-matched points, or None if there are none."""
-        if self.n_coefficients > 1 or self.is_small:
+        if native is None or self.n_coefficients > 1 or self._are_few:
             return None
-        present, rows = self._layout.present, self._unsorted or self._sorted_rows()
+        present, weights, targets = self._layout.present, self._input_weights, self._input_targets
         # A key of total weight zero has no mean.
-        weightless = self._input_weights is not None and not self.key_weights[present].all()
-        points = None if weightless else match_moments(rows, present)
+        if weights is not None and not self.key_weights[present].all():
+            return None
+        labels = targets if weights is None and targets.dtype == np.int64 else None
+        keys = self._input_keys if self.n_keys > 1 else None
+        rows = SingleFeatureRows(self._input_features[0], labels, weights, keys, self.n_keys)
+        points = match_moments(rows, len(present))
         if points is not None and points.linear is not None:
             # Keep a linear term that was already used: the new one may be rounded differently.
-            self.__dict__.setdefault("_linear", points.linear[:, None])
+            self.__dict__.setdefault("_linear", points.linear[present, None])
         return points
-
-    def _sorted_rows(self) -> SortedRows:
-        is_sorted = self._layout.unsorted_keys is None
-        labels = self._input_targets if self._has_integer_labels and is_sorted else None
-        return SortedRows(self._features[0], self._weights, self._layout, labels)
 
     def _sum_even(self, theta: Array, block: Block, hessian: bool) -> Sums:
         """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of a block.
@@ -321,25 +280,23 @@ class BinaryRows(StoredRows):
             return np.asarray(np.einsum("p,pi->i", theta[block.keys.start], x))
         return np.asarray(np.einsum("pi,pi->i", block.spread(theta[block.keys].T), x))
 
-    def _sum_linear(
-        self,
-        features: Floats,
-        targets: NDArray[np.bool_] | Codes | Array,
-        weights: Array | None,
-        keys: Codes | None,
-    ) -> Array:
-        """Sum the linear term over rows in input order, so that targets need no sorting."""
-        if native is not None:
-            total = linear_terms(features, targets, weights, keys, self.n_keys)
-            return np.asarray(total[self._layout.present])
-        total = np.zeros((self.n_keys, self.n_coefficients))
-        for start in range(0, len(targets), BLOCK):
-            rows = slice(start, start + BLOCK)
-            own = None if weights is None else weights[rows]
-            residual = _weigh(np.subtract(0.5, targets[rows], dtype=np.float64), own)
-            for p, x in enumerate(features):
-                total[:, p] += _by_key(x[rows] * residual, keys, rows, self.n_keys)
-        return total[self._layout.present]
+
+def _sum_linear(
+    features: Floats,
+    targets: NDArray[np.bool_] | Codes | Array,
+    weights: Array | None,
+    keys: Codes | None,
+    n_keys: int,
+) -> Array:
+    """Sum the linear term with NumPy, as `linear_terms` does."""
+    total = np.zeros((n_keys, len(features)))
+    for start in range(0, len(targets), BLOCK):
+        rows = slice(start, start + BLOCK)
+        own = None if weights is None else weights[rows]
+        residual = _weigh(np.subtract(0.5, targets[rows], dtype=np.float64), own)
+        for p, x in enumerate(features):
+            total[:, p] += _by_key(x[rows] * residual, keys, rows, n_keys)
+    return total
 
 
 def _by_key(values: Array, keys: Codes | None, rows: slice, n_keys: int) -> Array:

@@ -38,11 +38,6 @@ class Sums:
             np.zeros(square) if hessian else None,
         )
 
-    def times(self, factor: float) -> "Sums":
-        """Multiply the weight of every row by ``factor``."""
-        hessian = None if self.hessian is None else factor * self.hessian
-        return Sums(factor * self.loss, factor * self.gradient, hessian)
-
     def add(self, keys: slice | Codes, part: "Sums") -> None:
         """Add the sums of some keys in place; ``keys`` must be distinct."""
         self.loss[keys] += part.loss
@@ -131,14 +126,6 @@ class Rows(Protocol):
         For a binary model these are the mean squares of the features.
         """
 
-    def approximate_optimum(self, identity: Array, penalty: Array, lower: Array) -> Array | None:
-        """Coefficients close to the penalized optimum of each key, found without many passes.
-
-        For each key the sum of its loss and ``penalty / 2 * (theta - identity)**2`` is minimized
-        over ``theta >= lower``; all arrays are of shape (keys, coefficients). Keys without a finite
-        optimum get the identity or another starting point. None if these rows have no fast method.
-        """
-
     def has_finite_optimum(self, direction: Array) -> NDArray[np.bool_]:
         """Whether the loss of each key grows eventually along ``direction``, of shape (keys,).
 
@@ -150,17 +137,20 @@ class Rows(Protocol):
     def detects_separation(self) -> bool:
         """Whether `has_finite_optimum` examines the rows."""
 
-    def refine(self, theta: Array) -> bool:
-        """Make the sums more accurate around ``theta``, if these rows are a surrogate.
+    @property
+    def is_exact(self) -> bool:
+        """Whether the sums are those of all rows, not of a surrogate."""
 
-        Return whether the sums have changed, so that they must be minimized again.
+    @property
+    def all_rows(self) -> "Rows":
+        """These rows, or those that they are a surrogate for."""
+
+    def refine(self, theta: Array, *, diverged: bool = False) -> bool:
+        """Make the sums of a surrogate more accurate around ``theta``, its optimum.
+
+        Return whether they have changed, so that they must be minimized again. If there is no
+        finite optimum, say that it ``diverged`` from ``theta``.
         """
-
-    def subsample(self, size: int) -> Self:
-        """Systematic sample of about ``size`` rows in key order; all rows if there are no more."""
-
-    def moment_matched(self) -> Self | None:
-        """Far fewer weighted rows with nearly the same sums; None if there are none."""
 
 
 def mean_squares_of(rows: Rows) -> Array:

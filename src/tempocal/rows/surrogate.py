@@ -1,24 +1,43 @@
-"""A sample of rows in memory that is a surrogate for all rows of a remote table.
+"""Surrogate rows: few weighted rows in place of many, whether these are arrays or a table.
 
-An exact pass over the table returns the loss, the gradient and the Hessian of all rows at one
-point, for each of the finest keys: every key of a fit is a union of them. The sample has about the
-same sums. The difference is added to it as a quadratic (see `Correction`), so that near the point
-of the last exact pass the error is of third order. A solver minimizes the surrogate and calls
-`refine` at the minimum; after one or two exact passes that minimum is the one of all rows.
+A fit needs the loss, its gradient and its Hessian at many iterates. A pass over many rows for each
+would be too slow. Instead:
+
+1. Few rows stand for all. They have nearly the same sums: two points with the moments of each cell
+   of rows (`tempocal.rows.moment_matching` for arrays, `tempocal.tables.cell_counts` for tables),
+   or, where there would be too many cells, a weighted sample.
+2. The entire fit, including the penalty strengths, runs on the few rows.
+3. At its optimum theta_0 an exact pass over all rows gives the loss, gradient and Hessian of every
+   key. The loss l of the few is corrected by the differences up to second order:
+
+       l(theta) + c + g' d + d' H d / 2,    d = theta - theta_0,
+
+   where c, g and H are the differences of loss, gradient and Hessian between all rows and the few
+   at theta_0. The corrected few have the exact sums at theta_0, and near it an error of third
+   order. The fit continues from there.
+4. Exact passes repeat until the optimum no longer moves: one or two passes from moments, two to
+   five from a sample. The result is the optimum over all rows.
+
+A Hessian of many coefficients takes far longer than a gradient. Then the first passes correct loss
+and gradient only, and the Hessian is summed once the optimum is near.
+
+A sample can mislead: its classes may be separated, or rows of large weight may be missing. Where
+the few have no finite optimum they are corrected at the start of the fit. Where this does not help
+either, or a pass shows that the last optimum was farther from the right one than the point before,
+sums are made over all rows from then on, if these are in memory.
 """
 
-from collections.abc import Iterator
-from typing import Protocol, Self
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 
 from tempocal.inputs import Codes
-from tempocal.lazy import cached
 from tempocal.links import Array
 from tempocal.rows.in_memory import StoredRows
-from tempocal.rows.sums import Correction, Sums
+from tempocal.rows.sums import Correction, Rows, Sums
 
 # Root mean square error of the linear predictors below which the sums are exact enough.
 TOLERANCE = 1e-11
@@ -26,262 +45,176 @@ TOLERANCE = 1e-11
 SAFETY_FACTOR = 10.0
 LEAST_ERROR_RATE = 1e-12
 # Weight of an error of the Hessian relative to one of the gradient.
-HESSIAN_ERROR_WEIGHT = 1e-3
+HESSIAN_ERROR_WEIGHT = 1e-5
 # Never reached in practice; without it, sums that are not reproducible would be refined forever.
 MAX_EXACT_PASSES = 100
-# Group gradients are reused within this distance.
+# An error at this distance from the last exact pass is rounding: more passes do not reduce it.
 NEAR = 1e-8
+# Error left by a step, relative to its length, above which the few rows have misled.
+MISLED = 0.5
+# From this many coefficients of a key on, a Hessian takes far longer than a gradient: it is summed
+# where the error is about this small, or where gradients alone leave more than this share of it.
+COSTLY_HESSIAN, CLOSE, MAX_RATIO = 40, 1e-5, 0.25
+# Share of the error that a correction of gradients alone is assumed to leave at first.
+FIRST_RATIO = 0.1
 RIDGE, TINY = 1e-9, 1e-300
 
 
-class ExactRows(Protocol):
-    """All rows, of which sums by finest key can be computed at the cost of a pass."""
+class AllRows(Rows, Protocol):
+    """All rows, whose sums cost a pass."""
 
-    @property
-    def weights(self) -> Array:
-        """Total weight of each finest key."""
-
-    def exact_sums(self, theta: Array) -> Sums:
-        """Return the sums by finest key, at ``theta`` of shape (finest keys, coefficients)."""
-
-    def exact_group_gradients(self, theta: Array) -> "GroupGradients":
-        """Return gradients summed over the rows of each group and finest key."""
+    # Whether a fit by passes alone would take too long.
+    is_remote: bool
 
 
-class GroupGradients:
-    """Gradients by group: an entry for each pair of a group and a finest key that has rows."""
-
-    def __init__(self, groups: Codes, finest_keys: Codes, gradients: Array, count: int) -> None:
-        self.groups, self.finest_keys = groups, finest_keys
-        self.gradients, self.count = gradients, count
-
-    def by_key(self, key_of_finest: Codes, n_keys: int) -> list[csr_array]:
-        """Sum over the finest keys of each key: a matrix (groups, keys) for each coefficient."""
-        keys = key_of_finest[self.finest_keys]
-        kept = keys >= 0
-        indices = (self.groups[kept], keys[kept])
-        return [
-            coo_array((values[kept], indices), shape=(self.count, n_keys)).tocsr()
-            for values in self.gradients
-        ]
-
-
-class Surrogate:
-    """Surrogate rows plus the exact sums computed so far.
-
-    Parameters
-    ----------
-    sample : StoredRows
-        Rows in memory, keyed by finest key.
-    all_rows : ExactRows
-        The rows that the sample represents.
-    exact : bool
-        Whether to make exact passes at all.
-    sampled : bool
-        Whether ``sample`` is a random sample; else its sums are equal to the exact ones, or nearly.
-    share_groups_with : Surrogate or None
-        Another surrogate, whose group gradients are used instead of computing them.
-    """
-
-    def __init__(
-        self,
-        sample: StoredRows,
-        all_rows: ExactRows,
-        *,
-        exact: bool,
-        sampled: bool,
-        share_groups_with: "Surrogate | None" = None,
-    ) -> None:
-        self._sample, self._all_rows, self._exact, self._sampled = sample, all_rows, exact, sampled
-        self._share_groups_with = share_groups_with
-        self._exact_sums: Sums | None = None
-        self._correction: Correction | None = None
-        self._center = np.zeros((sample.n_keys, sample.n_coefficients))
-        self._error_rate = np.inf
-        self._n_passes = 0
-        self._group_gradients: tuple[Array, GroupGradients] | None = None
-        self.n_coefficients = sample.n_coefficients
-        self.weights = all_rows.weights
-
-    def sums(self, theta: Array, *, hessian: bool) -> Sums:
-        """Return the corrected sums of the sample."""
-        if self._correction is None and self._sampled and self._exact:
-            self.exact_pass(theta, np.ones(len(theta), dtype=bool))
-        sums = self._sample.sums(theta, hessian=hessian)
-        return sums if self._correction is None else self._correction.applied_to(sums, theta)
-
-    def refine(self, theta: Array, counted: NDArray[np.bool_]) -> bool:
-        """Make an exact pass unless the sums are accurate enough; return whether they changed."""
-        if self._n_passes >= MAX_EXACT_PASSES or self._expected_error(theta, counted) <= TOLERANCE:
-            return False
-        predicted = self.sums(theta, hessian=False)
-        distance = np.inf if self._exact_sums is None else self._norm(theta - self._center, counted)
-        exact = self.exact_pass(theta, counted)
-        residual = exact.gradient - predicted.gradient
-        error = _largest(_newton_step_norm(residual, exact, self.weights), counted)
-        if distance == np.inf:
-            self._error_rate = max(error, LEAST_ERROR_RATE)
-        elif distance > NEAR:
-            # After a second-order correction the gradient's error grows as the squared distance.
-            self._error_rate = max(error / distance**2, LEAST_ERROR_RATE)
-        # An error at the point of the last pass is rounding: more passes do not reduce it.
-        return error > TOLERANCE and distance > NEAR
-
-    def exact_pass(self, theta: Array, counted: NDArray[np.bool_]) -> Sums:
-        """Sum over all rows at ``theta``, and correct the sample there."""
-        center = np.where(counted[:, None], theta, self._center)
-        exact = self._all_rows.exact_sums(center)
-        self._n_passes += 1
-        self._exact_sums, self._center = exact, center
-        self._correction = Correction.between(self._sample.sums(center), exact, center)
-        return exact
-
-    def group_gradients(self, theta: Array, counted: NDArray[np.bool_]) -> GroupGradients:
-        """Gradients by group, by another exact pass unless they are known nearby."""
-        if self._share_groups_with is not None:
-            return self._share_groups_with.any_group_gradients
-        if self._group_gradients is not None:
-            center, gradients = self._group_gradients
-            if self._norm(theta - center, counted) <= NEAR:
-                return gradients
-        gradients = self._all_rows.exact_group_gradients(
-            np.where(counted[:, None], theta, self._center)
-        )
-        self._group_gradients = theta, gradients
-        return gradients
-
-    @property
-    def any_group_gradients(self) -> GroupGradients:
-        """Gradients by group at any point: they show which groups have rows under which keys."""
-        if self._group_gradients is None:
-            return self.group_gradients(self._center, np.ones(len(self._center), dtype=bool))
-        return self._group_gradients[1]
-
-    @property
-    def has_group_gradients(self) -> bool:
-        """Whether group gradients have been computed."""
-        return self._group_gradients is not None
-
-    @cached
-    def mean_squares(self) -> Array:
-        """Diagonal of the Hessian at theta = 0, times 4 and divided by the total weight."""
-        if not (self._sampled and self._exact):
-            return self._sample.mean_squares
-        hessian = self._all_rows.exact_sums(np.zeros_like(self._center)).hessian
-        assert hessian is not None
-        return np.asarray(4.0 * np.diag(hessian.sum(axis=0)) / self.weights.sum())
-
-    def _expected_error(self, theta: Array, counted: NDArray[np.bool_]) -> float:
-        """Estimate the error of the linear predictors at the minimum of the surrogate."""
-        if self._exact_sums is None:
-            return np.inf
-        distance = self._norm(theta - self._center, counted)
-        if not distance < 1.0:
-            return np.inf
-        # The Hessian's error is of first order, and enters through the strengths estimated from it.
-        return SAFETY_FACTOR * self._error_rate * (distance + HESSIAN_ERROR_WEIGHT) * distance
-
-    def _norm(self, steps: Array, counted: NDArray[np.bool_]) -> float:
-        """Largest root mean square change of the linear predictors of a finest key."""
-        sums = self._exact_sums
-        if sums is None:
-            sums = self._sample.sums(self._center)
-        assert sums.hessian is not None
-        squares = np.einsum("ap,apq,aq->a", steps, sums.hessian, steps)
-        change = np.sqrt(np.maximum(squares, 0.0) / np.maximum(self.weights, TINY))
-        return _largest(change, counted)
+def with_surrogate(rows: StoredRows) -> Rows:
+    """Put a surrogate before many rows in memory; return few rows as they are."""
+    few = rows.few()
+    return rows if few is None else SurrogateRows(few, rows)
 
 
 class SurrogateRows:
-    """The rows of a surrogate under some keys: what a solver is given.
+    """Few rows and what exact passes have corrected: the only rows that can be refined.
 
     Parameters
     ----------
-    surrogate : Surrogate
-        The rows, by finest key.
-    key_of_finest : ndarray of shape (finest keys,)
-        Key of each finest key; -1 for those that are left out.
-    n_keys : int
-        Number of keys.
+    few : Rows
+        Rows with about the sums of all rows.
+    all_rows : AllRows
+        The rows that these stand for, under the same keys.
     refines : bool
-        Whether `refine` may make exact passes.
+        Whether to make exact passes at all.
     """
 
-    # Only sums are known, and no row.
-    detects_separation = False
+    def __init__(self, few: Rows, all_rows: AllRows, *, refines: bool = True) -> None:
+        self._few, self.all_rows, self._refines = few, all_rows, refines
+        self.n_keys, self.n_coefficients = all_rows.n_keys, all_rows.n_coefficients
+        self.key_weights, self.total_weight = all_rows.key_weights, all_rows.total_weight
+        self.detects_separation = all_rows.detects_separation
+        # Whether sums are made over all rows, because the few have misled.
+        self.is_exact = False
+        self._correction: Correction | None = None
+        self._curvature = np.zeros(0)  # Hessians at the center of the correction
+        self._error_rate, self._error_ratio = np.inf, FIRST_RATIO
+        self._n_passes = 0
 
-    def __init__(
-        self, surrogate: Surrogate, key_of_finest: Codes, n_keys: int, *, refines: bool = False
-    ) -> None:
-        self._surrogate, self._key_of_finest, self.n_keys = surrogate, key_of_finest, n_keys
-        self._refines = refines
-        self._counted = key_of_finest >= 0
-        self._keys = key_of_finest[self._counted]
-        self.n_coefficients = surrogate.n_coefficients
-        weights = surrogate.weights[self._counted]
-        self.key_weights = np.bincount(self._keys, weights, minlength=n_keys).astype(np.float64)
-        self.total_weight = float(weights.sum())
+    @property
+    def mean_squares(self) -> Array:
+        """Those of all rows."""
+        return self.all_rows.mean_squares
 
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
-        by_finest_key = self._surrogate.sums(self._at_finest_keys(theta), hessian=hessian)
-        total = Sums.zeros(self.n_keys, self.n_coefficients, hessian=hessian)
-        np.add.at(total.loss, self._keys, by_finest_key.loss[self._counted])
-        np.add.at(total.gradient, self._keys, by_finest_key.gradient[self._counted])
-        if total.hessian is not None and by_finest_key.hessian is not None:
-            np.add.at(total.hessian, self._keys, by_finest_key.hessian[self._counted])
-        return total
+        if self.is_exact:
+            return self.all_rows.sums(theta, hessian=hessian)
+        sums = self._few.sums(theta, hessian=hessian)
+        return sums if self._correction is None else self._correction.applied_to(sums, theta)
 
     def losses(self, theta: Array) -> Array:
         """Negative log likelihood alone, of shape (keys,)."""
         return self.sums(theta, hessian=False).loss
 
-    def refine(self, theta: Array) -> bool:
-        """Make an exact pass at ``theta`` if needed; return whether the sums changed."""
-        return self._refines and self._surrogate.refine(self._at_finest_keys(theta), self._counted)
-
-    def approximate_optimum(self, identity: Array, penalty: Array, lower: Array) -> Array | None:
-        """Return None: there is no fast method."""
-        return None
-
-    def has_finite_optimum(self, direction: Array) -> NDArray[np.bool_]:
-        """Return True for all keys: separation is not detected."""
-        return np.ones(self.n_keys, dtype=bool)
-
-    @property
-    def mean_squares(self) -> Array:
-        """That of the surrogate, over all rows whatever their key."""
-        return self._surrogate.mean_squares
-
-    def group_gradients(self, theta: Array, codes: Codes, count: int) -> Iterator[list[csr_array]]:
-        """Gradient summed over the rows of each group and key: (groups, keys) by coefficient."""
-        gradients = self._surrogate.group_gradients(self._at_finest_keys(theta), self._counted)
-        yield gradients.by_key(self._key_of_finest, self.n_keys)
+    def group_gradients(
+        self, theta: Array, codes: Codes, count: int
+    ) -> Iterator[Sequence[Array | csr_array]]:
+        """Gradient of all rows, summed by group and key."""
+        return self.all_rows.group_gradients(theta, codes, count)
 
     def groups_by_key(self, codes: Codes, count: int) -> Array:
         """Count the groups that have rows under each key."""
-        table = self._surrogate.any_group_gradients.by_key(self._key_of_finest, self.n_keys)[0]
-        return np.asarray(np.diff(table.tocsc().indptr), dtype=np.float64)
+        return self.all_rows.groups_by_key(codes, count)
 
-    def subsample(self, size: int) -> Self:
-        """Return these rows, which are a small sample already."""
-        return self
+    def has_finite_optimum(self, direction: Array) -> NDArray[np.bool_]:
+        """Whether the loss of all rows of each key grows eventually along ``direction``."""
+        return self.all_rows.has_finite_optimum(direction)
 
-    def moment_matched(self) -> Self | None:
-        """Return None: there are no fewer rows than these."""
-        return None
+    def refine(
+        self, theta: Array, *, diverged: bool = False, counted: NDArray[np.bool_] | None = None
+    ) -> bool:
+        """Make an exact pass unless the sums are accurate enough; return whether they changed.
 
-    def _at_finest_keys(self, theta: Array) -> Array:
-        # The coefficients of finest keys that are left out do not matter: those of the first key.
-        return theta[np.maximum(self._key_of_finest, 0)]
+        The coefficients of keys that are not ``counted`` do not matter.
+        """
+        if self.is_exact or not self._refines or self._n_passes >= MAX_EXACT_PASSES:
+            return False
+        counted = np.ones(self.n_keys, dtype=bool) if counted is None else counted
+        if diverged:
+            return self._recover(theta, counted)
+        steps = self._distances(theta)
+        distance = _largest(steps, counted)
+        if self._expected_error(distance) <= TOLERANCE:
+            return False
+        is_close = not self._error_ratio * distance > CLOSE or self._error_ratio > MAX_RATIO
+        hessian = self.n_coefficients < COSTLY_HESSIAN or is_close
+        errors = self._exact_pass(theta, counted, hessian=hessian)
+        error = _largest(errors, counted)
+        if distance < np.inf:
+            self._error_ratio = self._mean(errors) / max(self._mean(steps), TINY)
+        if hessian and NEAR < distance < np.inf and self._error_ratio > MISLED:
+            self.is_exact = not self.all_rows.is_remote
+        self._error_rate = self._measured_rate(error, distance) if hessian else np.inf
+        # An error at the point of the last pass is rounding: more passes do not reduce it.
+        return self.is_exact or not hessian or (error > TOLERANCE and distance > NEAR)
+
+    def _recover(self, start: Array, counted: NDArray[np.bool_]) -> bool:
+        """Correct few rows without a finite optimum at the start of the fit, or give them up."""
+        if self._correction is not None:
+            self.is_exact = not self.all_rows.is_remote
+            return self.is_exact
+        error = _largest(self._exact_pass(start, counted, hessian=True), counted)
+        self._error_rate = max(error, LEAST_ERROR_RATE)
+        return True
+
+    def _exact_pass(self, theta: Array, counted: NDArray[np.bool_], *, hessian: bool) -> Array:
+        """Correct the few rows at ``theta``; return the error that they had at each key."""
+        if self._correction is not None:
+            theta = np.where(counted[:, None], theta, self._correction.center)
+        exact, few = self.all_rows.sums(theta, hessian=hessian), self._few.sums(theta)
+        self._n_passes += 1
+        before = few if self._correction is None else self._correction.applied_to(few, theta)
+        assert before.hessian is not None
+        if exact.hessian is None:
+            # The Hessian stays as it was corrected last.
+            exact = Sums(exact.loss, exact.gradient, before.hessian)
+        assert exact.hessian is not None
+        self._correction = Correction.between(few, exact, theta)
+        self._curvature = exact.hessian
+        residual = exact.gradient - before.gradient
+        return _newton_step_norms(residual, exact.hessian, self.key_weights)
+
+    def _distances(self, theta: Array) -> Array:
+        """Root mean square change of the linear predictors since the last pass, at each key."""
+        if self._correction is None:
+            return np.full(self.n_keys, np.inf)
+        step = theta - self._correction.center
+        squares = np.einsum("ap,apq,aq->a", step, self._curvature, step)
+        return np.sqrt(np.maximum(squares, 0.0) / np.maximum(self.key_weights, TINY))
+
+    def _expected_error(self, distance: float) -> float:
+        """Estimate the error of the linear predictors at the minimum of the corrected sums."""
+        if not (distance < 1.0 and self._error_rate < np.inf):
+            return np.inf
+        # The Hessian's error is of first order, and enters through the strengths estimated from it.
+        return SAFETY_FACTOR * self._error_rate * (distance + HESSIAN_ERROR_WEIGHT) * distance
+
+    def _measured_rate(self, error: float, distance: float) -> float:
+        """Error per squared distance: the gradient's error after a second-order correction."""
+        if distance <= NEAR or (error <= TOLERANCE and self._error_rate < np.inf):
+            # All but rounding.
+            return self._error_rate
+        known = distance < np.inf and self._error_rate < np.inf
+        return max(error / distance**2 if known else error, LEAST_ERROR_RATE)
+
+    def _mean(self, norms: Array) -> float:
+        """Root mean square over all keys."""
+        return float(np.sqrt(self.key_weights @ norms**2 / max(self.total_weight, TINY)))
 
 
-def _newton_step_norm(gradient: Array, sums: Sums, weights: Array) -> Array:
-    """Root mean square change of the linear predictors of each finest key in a Newton step."""
-    assert sums.hessian is not None
-    size = np.einsum("app->a", sums.hessian) / gradient.shape[1]
+def _newton_step_norms(gradient: Array, hessian: Array, weights: Array) -> Array:
+    """Root mean square change of the linear predictors of each key in a Newton step."""
+    size = np.einsum("app->a", hessian) / gradient.shape[1]
     ridge = np.maximum(RIDGE * size, TINY)[:, None, None] * np.eye(gradient.shape[1])
-    steps = np.linalg.solve(sums.hessian + ridge, gradient[:, :, None])[:, :, 0]
+    steps = np.linalg.solve(hessian + ridge, gradient[:, :, None])[:, :, 0]
     squares = np.einsum("ap,ap->a", steps, gradient)
     return np.asarray(np.sqrt(np.maximum(squares, 0.0) / np.maximum(weights, TINY)))
 

@@ -6,22 +6,14 @@ would need a third more memory than the rows themselves.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.inputs import Codes
 from tempocal.kernels import native
-from tempocal.kernels.key_counts import MIN_PARTS, PART
 from tempocal.links import Array, Floats
 from tempocal.rows.key_layout import KeyLayout
-from tempocal.rows.moment_matching import Moments
 from tempocal.rows.sums import Sums
-
-# Parts of the rows that have a table of cells each: at most this many parts, about this many rows
-# per cell, and this many cells in all tables together are always acceptable.
-MAX_TABLES, ROWS_PER_CELL, SMALL_TABLES = 32, 32, 2**19
 
 
 def _fill_sums(
@@ -66,15 +58,8 @@ class UnsortedRows:
     """Binary rows with one feature, in input order."""
 
     features: Floats  # (1, n)
-    targets: NDArray[Any]  # integers, unless there are weights
     weights: Array | None
     layout: KeyLayout
-
-    @property
-    def feature(self) -> Floats:
-        """The feature of each row."""
-        row: Floats = self.features[0]
-        return row
 
     def sums(self, theta: Array, *, hessian: bool) -> Sums:
         """Sum log(2 cosh(eta / 2)) and its derivatives over the rows of each key."""
@@ -85,29 +70,3 @@ class UnsortedRows:
         loss = np.zeros(self.layout.counts.shape)
         _fill_sums(self.features, self.weights, None, self.layout, theta, loss, None, None)
         return np.asarray(loss.sum(axis=0))
-
-    def moments(self, cells: int, scale: float) -> Moments:
-        """Sum moments in cells of ``|x|``, which needs no sorting.
-
-        Without weights the linear term is summed in the same pass.
-        """
-        x, keys, n_keys = self.feature, self.layout.unsorted_keys, self.layout.n_keys
-        # One more cell is for rows beyond the last.
-        table_size = n_keys * (cells + 1)
-        n_tables = max(
-            len(x) // (ROWS_PER_CELL * table_size), min(MIN_PARTS, SMALL_TABLES // table_size), 1
-        )
-        n_tables = min(n_tables, MAX_TABLES, -(-len(x) // PART))
-        sums = np.zeros((n_tables, n_keys, cells + 1, 4))
-        labels = self.targets if self.weights is None else None
-        native.cells_by_key(x, labels, self.weights, keys, np.array([scale]), sums)
-        total = sums[0] if n_tables == 1 else sums.sum(axis=0)
-        inside, fourth = total[:, :-1], total[..., 3]
-        if labels is None:
-            return Moments(inside, int(inside[..., 3].sum()), None)
-        return Moments(inside, int(inside[..., 0].sum()), fourth.sum(axis=1))
-
-    def keys_of(self, rows: Codes) -> Codes:
-        """Keys of the given rows."""
-        assert self.layout.unsorted_keys is not None
-        return self.layout.unsorted_keys[rows].astype(np.intp)

@@ -65,7 +65,7 @@ class _Candidate:
 def _hold_out_one_fold(problem: Problem, strengths: Strengths, start: Array | None) -> _Candidate:
     solution = fit(replace(problem, held_out_fold=0), strengths, start)
     theta = np.tile(solution.theta, (problem.rows.n_keys, 1))
-    loss = float(problem.rows.losses(theta)[0])
+    loss = float(problem.rows.all_rows.losses(theta)[0])
     return _Candidate(strengths, solution, loss, solution.passes + 1)
 
 

@@ -194,21 +194,6 @@ def inverses_and_log_determinants(blocks: Array, free: Mask) -> tuple[Array, Arr
     return np.where(kept, inverse / scales, 0.0), logs
 
 
-def approximate_solver(matrix: Array) -> Callable[[Array], Array] | None:
-    """Return an approximate solver of a positive semidefinite system; None if it is indefinite.
-
-    It takes one vector at a time: for several, BLAS starts threads that compete for the cores.
-    """
-    scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
-    scale[scale == 0.0] = 1.0
-    scaled = matrix / np.outer(scale, scale) + RIDGE * np.eye(len(matrix))
-    try:
-        factor = cho_factor(scaled, check_finite=False)
-    except np.linalg.LinAlgError:
-        return None
-    return lambda rhs: np.asarray(cho_solve(factor, rhs / scale, check_finite=False) / scale)
-
-
 def _scaled(blocks: Array, free: Mask) -> tuple[Array, Array]:
     """Scale blocks to unit diagonal; return them and the scale of each coefficient.
 

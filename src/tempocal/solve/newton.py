@@ -15,8 +15,7 @@ decrease, a loss of nearly zero with large coefficients, and a loss that the row
 in the direction of the coefficients.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,33 +55,12 @@ Mask = NDArray[np.bool_]
 def minimize_newton(
     problem: Problem, strengths: Strengths, start: Array, start_sums: Sums | None = None
 ) -> Solution:
-    """Minimize the penalized loss, and again after each refinement of the rows.
+    """Minimize the penalized loss, without refining the rows.
 
     Pass ``start_sums``, the sums over rows at the start, if they are known.
     """
-    solution = run_newton(problem, strengths, start, start_sums)
-    while not solution.unbounded and problem.rows.refine(problem.at_keys(solution.theta)):
-        again = run_newton(problem, strengths, solution.theta)
-        solution = replace(again, passes=solution.passes + again.passes)
-    return solution
-
-
-def run_newton(
-    problem: Problem,
-    strengths: Strengths,
-    start: Array,
-    start_sums: Sums | None = None,
-    *,
-    tolerance: float = DECREASE_TOLERANCE,
-    sums: Callable[[Array], Sums] | None = None,
-) -> Solution:
-    """Minimize the penalized loss, without refining the rows.
-
-    ``start_sums`` are the sums at the start, if known. ``sums`` replaces ``problem.rows.sums``, a
-    function of the coefficients at the keys.
-    """
-    newton = _Newton(problem, strengths, sums or problem.rows.sums)
-    return newton.solution(newton.iterate(start, start_sums, tolerance))
+    newton = _Newton(problem, strengths)
+    return newton.solution(newton.iterate(start, start_sums))
 
 
 @dataclass(frozen=True)
@@ -103,10 +81,8 @@ class _Result:
 class _Newton:
     """Newton's method for one problem; arrays have a first axis for the blocks."""
 
-    def __init__(
-        self, problem: Problem, strengths: Strengths, sums: Callable[[Array], Sums]
-    ) -> None:
-        self.problem, self.strengths, self.sums = problem, strengths, sums
+    def __init__(self, problem: Problem, strengths: Strengths) -> None:
+        self.problem, self.strengths = problem, strengths
         self.lower = problem.in_blocks(problem.lower)
         self.has_earlier_loss = problem.earlier_loss is not None
         self.weights = np.maximum(problem.block_weights, TINY)
@@ -114,7 +90,7 @@ class _Newton:
             # Keys without rows now may have had earlier ones.
             self.weights = self.weights + np.einsum("tpp->t", problem.earlier_loss.curvature)
 
-    def iterate(self, start: Array, start_sums: Sums | None, tolerance: float) -> _Result:
+    def iterate(self, start: Array, start_sums: Sums | None) -> _Result:
         """Iterate until every block has stopped."""
         within = np.maximum(start, self.problem.lower)
         known = start_sums if (within == start).all() else None
@@ -125,7 +101,7 @@ class _Newton:
         while True:
             step = self._bounded_steps(point, damping)
             predicted = -_quadratic(point, step)
-            is_last = (damping == 0.0) & (predicted <= tolerance * self.weights)
+            is_last = (damping == 0.0) & (predicted <= DECREASE_TOLERANCE * self.weights)
             stopped = is_last | at_rounding
             if stopped.all() or passes == MAX_PASSES:
                 step = np.where(stopped[:, None], step, 0.0)
@@ -173,7 +149,7 @@ class _Newton:
 
     def _evaluate(self, theta: Array, sums: Sums | None = None) -> Point:
         if sums is None:
-            sums = self.sums(self.problem.at_keys(theta))
+            sums = self.problem.rows.sums(self.problem.at_keys(theta))
         return self.problem.point_from_sums(theta, self.strengths, sums)
 
     def _bounded_steps(self, point: Point, damping: Array) -> Array:

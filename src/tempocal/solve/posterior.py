@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.solve.blockwise_newton import fit_blockwise
 from tempocal.solve.evidence import RegularizedFit, StrengthChoice, min_strengths_of
 from tempocal.solve.group_gradients import cluster_variance, gradient_squares, groups_in_blocks
 from tempocal.solve.laplace import FixedStrengths, hessian_and_gradient
 from tempocal.solve.linear_systems import invert_blocks
-from tempocal.solve.newton import minimize_newton
+from tempocal.solve.minimize import fit
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic_loss import QuadraticLoss
@@ -159,21 +158,20 @@ class Posterior:
         )
 
 
-def update_fit(
-    problem: Problem, previous: Posterior, groups: Groups | None, *, blockwise: bool = False
-) -> RegularizedFit:
+def update_fit(problem: Problem, previous: Posterior, groups: Groups | None) -> RegularizedFit:
     """Fit later rows with the earlier loss of the problem, which is that of ``previous``.
 
     Strengths that are not fixed are updated to those of maximum evidence on all rows so far.
     """
-    fit = fit_blockwise if blockwise else _fit
+    # L-BFGS would give no Hessian for the posterior.
+    problem = replace(problem, max_newton=max(problem.max_newton, problem.n_coefficients))
     solution = fit(problem, previous.strengths, previous.theta)
     result = RegularizedFit(
         solution, previous.strengths, _updated_design_effect(problem, solution, previous, groups)
     )
     if None not in previous.fixed_strengths or solution.unbounded:
         return result
-    choice = StrengthChoice(problem, previous.fixed_strengths, previous.min_strengths, fit)
+    choice = StrengthChoice(problem, previous.fixed_strengths, previous.min_strengths)
     return choice.converge(result, MAX_ROUNDS_PER_UPDATE)
 
 
@@ -196,11 +194,6 @@ def _updated_design_effect(
     clustered = float(np.einsum("tpq,tqp->", inverse, previous_variance + squares))
     independent = float(np.einsum("tpq,tqp->", inverse, blocks))
     return max(1.0, clustered / independent) if independent > 0.0 else previous.effect
-
-
-def _fit(problem: Problem, strengths: Strengths, start: Array | None) -> Solution:
-    # L-BFGS would give no Hessian for the posterior.
-    return minimize_newton(problem, strengths, problem.identity if start is None else start)
 
 
 def posterior_of(

@@ -140,14 +140,18 @@ class Problem:
 
     @cached
     def sums_at_identity(self) -> Sums:
-        """Sums over the rows of each key at the identity, before any refinement."""
-        return self.rows.sums(self.at_keys(self.identity))
+        """Sums over all rows of each key at the identity."""
+        return self.rows.all_rows.sums(self.at_keys(self.identity))
 
     @property
-    def losses_at_identity(self) -> Array:
-        """Loss of each key at the identity, from the sums there if they were computed."""
-        known = vars(self).get("sums_at_identity")
-        return self.rows.losses(self.at_keys(self.identity)) if known is None else known.loss
+    def loss_at_identity(self) -> float | None:
+        """Loss at the identity, from the sums there if they are known; None if it is not exact."""
+        if "sums_at_identity" in vars(self):
+            return float(self.sums_at_identity.loss.sum())
+        all_rows = self.rows.all_rows
+        return (
+            float(all_rows.losses(self.at_keys(self.identity)).sum()) if all_rows.is_exact else None
+        )
 
     @cached
     def bandwidth(self) -> int:
@@ -202,39 +206,6 @@ class Problem:
         return unpenalized_projection(
             total_penalty_matrix(self.penalties, units, np.sign(self.baseline_penalty))
         )
-
-    def subsampled(self, size: int) -> tuple[Self, float]:
-        """Return the problem with about ``size`` of its rows, and their share of the weight.
-
-        The baseline penalty is scaled by that share.
-        """
-        rows = self.rows.subsample(size)
-        share = rows.total_weight / self.rows.total_weight
-        return replace(self, rows=rows, baseline_penalty=share * self.baseline_penalty), share
-
-    def condensed(self) -> Self | None:
-        """Return the problem with far fewer, weighted rows; None if the rows have no such set."""
-        rows = self.rows.moment_matched()
-        return None if rows is None else replace(self, rows=rows)
-
-    def approximate_optimum(self, strengths: Strengths) -> Array | None:
-        """Coefficients close to the optimum, if keys are separate and the rows have a fast method.
-
-        Key t must have row t of the table.
-        """
-        shape, penalty_matrix = (
-            (self.rows.n_keys, self.rows.n_coefficients),
-            self.penalty_matrix(strengths),
-        )
-        keys_are_separate = (
-            self.n_coefficients == shape[0] * shape[1]
-            and self.basis.ndim == penalty_matrix.ndim == 1
-        )
-        if not keys_are_separate or self.earlier_loss is not None or self.held_out_fold is not None:
-            return None
-        arguments = (each.reshape(shape) for each in (self.identity, penalty_matrix, self.lower))
-        found = self.rows.approximate_optimum(*arguments)
-        return None if found is None else found.ravel()
 
     def at_keys(self, theta: Array) -> Array:
         """Coefficients of every key, of shape (keys, coefficients of a key)."""

@@ -20,8 +20,8 @@ from tempocal.links import Array
 from tempocal.rows import Sums
 from tempocal.solve.evidence import RegularizedFit, fit_by_evidence
 from tempocal.solve.laplace import FixedStrengths
-from tempocal.solve.minimize import MAX_SAMPLE_SHARE, SAMPLE_ROWS, fit, identity_or_zero, known_sums
-from tempocal.solve.newton import DECREASE_TOLERANCE, run_newton
+from tempocal.solve.minimize import identity_or_zero, is_misled, refine
+from tempocal.solve.newton import DECREASE_TOLERANCE, minimize_newton
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.rate_search import Bracket, KeyQuadratic
@@ -56,8 +56,8 @@ MAX_FAILURES, MAX_PASSES = 5, 300
 # Alternations between strengths and rates, and the change of the log rate at convergence.
 MAX_ROUNDS = 8
 RATE_TOLERANCE = 1e-3
-# Stricter than for coefficients, because rates are less well determined; looser on condensed rows.
-RATE_SEARCH_TOLERANCE, CONDENSED_TOLERANCE = 1e-2 * DECREASE_TOLERANCE, 1e2 * DECREASE_TOLERANCE
+# Stricter than for coefficients, because rates are less well determined.
+TOLERANCE = 1e-2 * DECREASE_TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,7 @@ def _fit_by_evidence(
 class RateIterate:
     """Rates and the solution at them.
 
-    ``sums_are_current`` says that the sums of the solution were not made before a refinement of the
-    rows, or with other rows.
+    ``sums_are_current`` says that the rows were not refined since the sums of the solution.
     """
 
     log_rates: tuple[float, ...]
@@ -173,73 +172,30 @@ def fit_profile(
     Polish only after strengths are chosen: with few rows a tiny change of the rates may lead to
     other strengths.
     """
-    is_close = False
-    if start is None:
-        start, is_close = _start(make_problem, n_rates, strengths)
-        if start.solution.unbounded:
-            # Without a finite optimum at one rate the others are not searched.
-            return start
-    iterate = _RateSearch(make_problem, n_rates, strengths).run(
-        start, is_close=is_close, polish=polish
-    )
-    while _refine_rows(make_problem(iterate.log_rates), iterate):
-        iterate = replace(iterate, sums_are_current=False)
-        again = _RateSearch(make_problem, n_rates, strengths).run(iterate, polish=polish)
-        passes = iterate.solution.passes + again.solution.passes
-        iterate = replace(again, solution=replace(again.solution, passes=passes))
-    return iterate
+
+    def search(begin: RateIterate | None) -> RateIterate:
+        if begin is None:
+            begin = _fit_middle(make_problem, n_rates, strengths)
+            if begin.solution.unbounded:
+                # Without a finite optimum at one rate the others are not searched.
+                return begin
+        return _RateSearch(make_problem, n_rates, strengths).run(begin, polish=polish)
+
+    iterate = search(start)
+    passes = iterate.solution.passes
+    while refine(problem := make_problem(iterate.log_rates), iterate.solution, problem.identity):
+        misled = is_misled(problem, iterate.solution)
+        iterate = search(start if misled else replace(iterate, sums_are_current=False))
+        passes += iterate.solution.passes
+    return replace(iterate, solution=replace(iterate.solution, passes=passes))
 
 
-def _refine_rows(problem: Problem, iterate: RateIterate) -> bool:
-    solution = iterate.solution
-    return not solution.unbounded and problem.rows.refine(problem.at_keys(solution.theta))
-
-
-def _start(
-    make_problem: MakeProblem, n_rates: int, strengths: Strengths
-) -> tuple[RateIterate, bool]:
-    """Fit condensed rows, or a sample; else all rows at a medium rate.
-
-    Also return whether the start is in the lowest basin already: the profile of condensed rows has
-    the same local minima.
-    """
+def _fit_middle(make_problem: MakeProblem, n_rates: int, strengths: Strengths) -> RateIterate:
+    """Fit at medium rates."""
     middle = (1.0,) * n_rates
     problem = make_problem(middle)
-    condensed = problem.condensed()
-    if condensed is not None:
-        iterate = _fit_condensed(make_problem, n_rates, strengths, condensed)
-        if not iterate.solution.unbounded:
-            return iterate, True
-    sample, share = problem.subsampled(SAMPLE_ROWS)
-    if share <= MAX_SAMPLE_SHARE:
-
-        def make_sample(log_rates: LogRates) -> Problem:
-            return replace(
-                make_problem(log_rates), rows=sample.rows, baseline_penalty=sample.baseline_penalty
-            )
-
-        iterate = fit_profile(make_sample, n_rates, tuple(share * s for s in strengths))
-        if not iterate.solution.unbounded:
-            return replace(iterate, sums_are_current=False), False
-    return RateIterate(middle, fit(problem, strengths), sums_are_current=True), False
-
-
-def _fit_condensed(
-    make_problem: MakeProblem, n_rates: int, strengths: Strengths, condensed: Problem
-) -> RateIterate:
-    """Fit condensed rows, with a loose tolerance because a search over all rows follows."""
-
-    def make_condensed(log_rates: LogRates) -> Problem:
-        return replace(make_problem(log_rates), rows=condensed.rows)
-
-    theta = identity_or_zero(condensed)
-    sums, tolerance = known_sums(condensed, theta), CONDENSED_TOLERANCE
-    solution = run_newton(condensed, strengths, theta, sums, tolerance=tolerance)
-    start = RateIterate((1.0,) * n_rates, solution, sums_are_current=True)
-    if solution.unbounded:
-        return start
-    best, _ = _RateSearch(make_condensed, n_rates, strengths, tolerance).minimize(start)
-    return RateIterate(best.log_rates, replace(solution, theta=best.theta))
+    solution = minimize_newton(problem, strengths, *identity_or_zero(problem))
+    return RateIterate(middle, solution, sums_are_current=True)
 
 
 @dataclass(frozen=True)
@@ -259,36 +215,28 @@ class _RateSearch:
         make_problem: MakeProblem,
         n_rates: int,
         strengths: Strengths,
-        tolerance: float = RATE_SEARCH_TOLERANCE,
     ) -> None:
         self.make_problem = make_problem
         self.n_rates = n_rates
         self.strengths = strengths
-        self.tolerance = tolerance
         self.passes = 0
 
-    def run(
-        self, start: RateIterate, *, is_close: bool = False, polish: bool = False
-    ) -> RateIterate:
+    def run(self, start: RateIterate, *, polish: bool = False) -> RateIterate:
         """Find the rates of the lowest objective and fit at them."""
-        best, quadratic = self.minimize(start, is_close=is_close)
+        best, quadratic = self._minimize(start)
         best = self._refine_rates(quadratic, best)
         return self.fit_at(self.polish(quadratic, best) if polish else best, quadratic)
 
-    def minimize(
-        self, start: RateIterate, *, is_close: bool = False
-    ) -> tuple[_RatePoint, KeyQuadratic]:
-        """Search from a start and, unless it is close, from every other local minimum.
+    def _minimize(self, start: RateIterate) -> tuple[_RatePoint, KeyQuadratic]:
+        """Search from a start and from every other local minimum.
 
         Also return the quadratic at the best point.
         """
-        best, quadratic = self._descend_in_rate(start, is_close=is_close)
-        other_minima = (
-            [] if is_close or self.passes >= MAX_PASSES else self._other_minima(quadratic, best)
-        )
+        best, quadratic = self._descend_in_rate(start)
+        other_minima = [] if self.passes >= MAX_PASSES else self._other_minima(quadratic, best)
         for log_rates, theta in other_minima:
             # Fit at the rate of the rival first: so far away the quadratic is inaccurate.
-            at = run_newton(self.make_problem(log_rates), self.strengths, theta)
+            at = minimize_newton(self.make_problem(log_rates), self.strengths, theta)
             self.passes += at.passes
             rival, trial_quadratic = self._descend_in_rate(
                 RateIterate(log_rates, at, sums_are_current=True), is_close=True
@@ -317,7 +265,7 @@ class _RateSearch:
         for _ in range(MAX_STEPS):
             candidate = self._minimize_quadratic(quadratic, current, radius)
             predicted = current.value - candidate.value
-            if predicted <= self.tolerance * quadratic.weight:
+            if predicted <= TOLERANCE * quadratic.weight:
                 return candidate if predicted > ROUNDING * quadratic.weight else current, quadratic
             trial, trial_quadratic = self._expand(candidate.log_rates, candidate.theta)
             if trial.value <= current.value - 0.1 * predicted:
@@ -325,7 +273,7 @@ class _RateSearch:
                 continue
             # The quadratic is inaccurate there: fit at that rate, and if this is no better reduce
             # the trust radius.
-            solution = run_newton(
+            solution = minimize_newton(
                 self.make_problem(candidate.log_rates), self.strengths, candidate.theta
             )
             self.passes += solution.passes
@@ -345,7 +293,7 @@ class _RateSearch:
         problem = self.make_problem(best.log_rates)
         # So close to its center the quadratic replaces another pass.
         start_sums = quadratic.sums_at(problem.at_keys(best.theta))
-        solution = run_newton(problem, self.strengths, best.theta, start_sums)
+        solution = minimize_newton(problem, self.strengths, best.theta, start_sums)
         passes = self.passes + solution.passes
         return RateIterate(best.log_rates, replace(solution, passes=passes), sums_are_current=True)
 
