@@ -95,7 +95,11 @@ def test_keys_that_are_not_counted_change_nothing():
     assert not surrogate.refine(elsewhere, counted=counted)
     assert surrogate.refine(elsewhere + 0.1, counted=counted)
     # The sums of the other key are still exact where they were.
-    assert_sums(surrogate.sums(THETA + 0.1 * counted[:, None]), all_rows.rows.sums(THETA + 0.1 * counted[:, None]), 1e-14)
+    assert_sums(
+        surrogate.sums(THETA + 0.1 * counted[:, None]),
+        all_rows.rows.sums(THETA + 0.1 * counted[:, None]),
+        1e-14,
+    )
 
 
 @pytest.mark.parametrize("is_remote", [False, True])

@@ -1,16 +1,14 @@
-"""The scalar shortcut takes the same last step as Newton's method, or leaves it to that."""
+"""Newton's method at its edges: known sums, bounds, budgets, blocks of their own."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from support.problems import problem_of
 from tempocal.rows import BinaryRows
-from tempocal.solve import Problem, fit, minimize_newton, newton
-from tempocal.solve.newton import MAX_PASSES, _check_unbounded, _scalar_last_step, run_newton
+from tempocal.solve import Problem, minimize_newton
+from tempocal.solve.newton import MAX_PASSES
 from tempocal.solve.quadratic_loss import QuadraticLoss
 
 NONE = (0.0, 0.0)
@@ -27,44 +25,6 @@ def a_slope(seed=0, n=300, scale=1.0, lower=1e-6, weighted=False) -> Problem:
 
 def sums_at(problem, theta):
     return problem.rows.sums(problem.at_keys(theta))
-
-
-@given(
-    seed=st.integers(0, 10**6),
-    n=st.integers(1, 200),
-    scale=st.sampled_from([1e-3, 0.05, 0.3, 1.0, 5.0, 1e3]),
-    strength=st.sampled_from([0.0, 0.3, 20.0, 1e6]),
-    off=st.sampled_from([0.0, 1e-9, -1e-7, 1e-5, 0.01, -0.5]),
-    weighted=st.booleans(),
-)
-def test_it_is_the_step_of_newtons_method(*, seed, n, scale, strength, off, weighted):
-    problem, strengths = a_slope(seed, n, scale, weighted=weighted), (strength, 0.0)
-    start = np.maximum((1.0 + off) * fit(problem, strengths).theta, problem.lower)
-    sums = sums_at(problem, start)
-    quick = _scalar_last_step(problem, strengths, start, sums, passes=1)
-    assume(quick is not None)
-    slow = _check_unbounded(problem, strengths, run_newton(problem, strengths, start))
-    assert (quick.passes, quick.converged, quick.unbounded) == (1, True, slow.unbounded)
-    assert slow.passes == 1
-    assert slow.converged
-    np.testing.assert_allclose(quick.theta, slow.theta, rtol=1e-14)
-    np.testing.assert_allclose(quick.loss, slow.loss, rtol=1e-12)
-    # There the penalty was added and subtracted again.
-    np.testing.assert_allclose(quick.hessian, slow.hessian, rtol=1e-14, atol=1e-15 * strength)
-    rounding = 1e-12 * (quick.hessian.item() + strength) * max(1.0, abs(start.item()))
-    np.testing.assert_allclose(quick.gradient, slow.gradient, atol=rounding)
-    np.testing.assert_allclose(quick.theta - quick.step, start, rtol=1e-15)
-    assert quick.sums is sums
-
-
-@pytest.mark.parametrize("strength", [0.0, 5.0])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_next_to_the_optimum_it_is_taken(strength, weighted):
-    problem, strengths = a_slope(weighted=weighted), (strength, 0.0)
-    start = (1.0 + 1e-8) * run_newton(problem, strengths, problem.identity).theta
-    assert (
-        _scalar_last_step(problem, strengths, start, sums_at(problem, start), passes=1) is not None
-    )
 
 
 def from_rows(z, y, weights=None, lower=1e-6) -> Problem:
@@ -84,52 +44,22 @@ def saturated(size=400.0, n=2000) -> Problem:
     return from_rows(z, y)
 
 
-def heavy() -> Problem:
-    """Confident rows of large weight: next to no curvature relative to the total weight."""
-    z, y = np.array([20.0, -20.0, 1e-3, -1e-3]), np.array([1, 0, 0, 1])
-    return from_rows(z, y, weights=np.array([1e15, 1e15, 1.0, 1.0]))
-
-
 def next_to(problem) -> float:
-    return float(run_newton(problem, NONE, problem.identity).theta[0])
+    return float(minimize_newton(problem, NONE, problem.identity).theta[0])
 
 
 BEST = next_to(a_slope(seed=3))
-DOUBTFUL = {
-    "a long step": (a_slope(), 0.4),
-    "tiny logits, whose slope is far away": (a_slope(scale=0.01), next_to(a_slope(scale=0.01))),
-    "separated": (separated(), 30.0),
-    "nothing left to lose": (separated(), 1e4),
-    "no curvature": (separated(), 1e6),
-    "hardly any curvature": (heavy(), 1.0),
-    "saturated": (saturated(), 1.0),
-    "saturated, with a far step": (saturated(size=380.0), 1.0),
-    "at the bound": (a_slope(seed=3, lower=BEST), BEST),
-    "over the bound": (a_slope(seed=3, lower=BEST + 1e-9), BEST + 2e-9),
-    "not a number": (a_slope(), np.nan),
-}
 
 
-@pytest.mark.parametrize(("problem", "start"), DOUBTFUL.values(), ids=DOUBTFUL)
-def test_what_is_in_doubt_is_left_to_newtons_method(problem, start):
-    theta = np.array([start])
-    assert _scalar_last_step(problem, NONE, theta, sums_at(problem, theta), passes=1) is None
-
-
-def test_it_takes_the_place_of_newtons_method(monkeypatch):
+def test_known_sums_save_their_pass():
     problem = a_slope()
-    best = run_newton(problem, NONE, problem.identity).theta
-    monkeypatch.setattr(newton, "run_newton", None)
-    assert minimize_newton(problem, NONE, best).converged
-
-
-def test_its_pass_is_counted_also_if_newtons_method_continues():
-    problem = a_slope()
-    far, first = np.array([0.4]), run_newton(problem, NONE, np.array([0.4]))
+    far, first = np.array([0.4]), minimize_newton(problem, NONE, np.array([0.4]))
     assert minimize_newton(problem, NONE, far).passes == first.passes > 1
     assert minimize_newton(problem, NONE, first.theta).passes == 1
     sums = sums_at(problem, first.theta)
-    assert minimize_newton(problem, NONE, first.theta, sums).passes == 0
+    again = minimize_newton(problem, NONE, first.theta, sums)
+    assert again.passes == 0
+    assert again.sums is sums
 
 
 def test_there_are_at_most_max_passes():
@@ -137,17 +67,30 @@ def test_there_are_at_most_max_passes():
     assert (found.passes, found.converged) == (MAX_PASSES, False)
 
 
-def test_it_is_for_a_single_coefficient_only():
+def test_keys_are_separate_where_nothing_joins_them():
     problem = a_slope()
-    assert problem.is_scalar
+    assert problem.is_separate
     keys = np.array([0, 0, 1, 1])
     two = BinaryRows(np.ones((1, 4)), np.array([0, 1, 0, 1]), keys=keys, n_keys=2)
     curve = replace(problem, basis=np.array([[2.0]]))
-    later = replace(
-        problem, earlier_loss=QuadraticLoss(np.ones(1), np.zeros(1), np.ones((1, 1, 1)))
-    )
-    for other in (problem_of(two, [1.0]), curve, later, replace(problem, held_out_fold=0)):
-        assert not other.is_scalar
+    for other in (problem_of(two, [1.0]), curve, replace(problem, held_out_fold=0)):
+        assert not other.is_separate
+
+
+def test_earlier_rows_are_part_of_the_objective():
+    problem = a_slope()
+    earlier = QuadraticLoss(np.array([2.0]), np.zeros(1), np.full((1, 1, 1), 1e9))
+    found = minimize_newton(replace(problem, earlier_loss=earlier), NONE, np.ones(1))
+    assert found.theta[0] == pytest.approx(2.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("rows", [separated(), saturated(n=4)], ids=["separated", "three of four"])
+def test_a_scalar_is_unbounded_where_no_row_is_misclassified(rows):
+    """The rows decide, whatever the last step and the loss look like."""
+    z, y = rows.rows._input_features[0], rows.rows._input_targets
+    has_errors = ((z > 0) != (y > 0)).any()
+    for start in (0.5, 1.0, 30.0):
+        assert minimize_newton(rows, NONE, np.array([start])).unbounded is not has_errors
 
 
 def test_a_start_below_the_bound_is_put_on_it():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tempocal.rows import BinaryRows, Sums
-from tempocal.solve.blockwise_newton import bounded_steps
+from tempocal.solve.linear_systems import bounded_steps
 from tempocal.solve.profile import _local_minima
 from tempocal.solve.rate_search import Bracket, KeyQuadratic, shifted_sums
 

@@ -144,7 +144,7 @@ class SurrogateRows:
         distance = _largest(steps, counted)
         if self._expected_error(distance) <= TOLERANCE:
             return False
-        is_close = not CLOSE < self._error_ratio * distance or self._error_ratio > MAX_RATIO
+        is_close = not self._error_ratio * distance > CLOSE or self._error_ratio > MAX_RATIO
         hessian = self.n_coefficients < COSTLY_HESSIAN or is_close
         errors = self._exact_pass(theta, counted, hessian=hessian)
         error = _largest(errors, counted)
@@ -165,9 +165,7 @@ class SurrogateRows:
         self._error_rate = max(error, LEAST_ERROR_RATE)
         return True
 
-    def _exact_pass(
-        self, theta: Array, counted: NDArray[np.bool_], *, hessian: bool
-    ) -> Array:
+    def _exact_pass(self, theta: Array, counted: NDArray[np.bool_], *, hessian: bool) -> Array:
         """Correct the few rows at ``theta``; return the error that they had at each key."""
         if self._correction is not None:
             theta = np.where(counted[:, None], theta, self._correction.center)

@@ -1,6 +1,5 @@
 """Penalized maximum likelihood: from sums over rows to coefficients and penalty strengths."""
 
-from tempocal.solve.blockwise_newton import fit_blockwise
 from tempocal.solve.design_effect import design_effect
 from tempocal.solve.evidence import RegularizedFit, alternative_fit, fit_by_evidence
 from tempocal.solve.folds import N_FOLDS, fit_by_folds, fold_codes
@@ -29,7 +28,6 @@ __all__ = [
     "alternative_fit",
     "design_effect",
     "fit",
-    "fit_blockwise",
     "fit_by_evidence",
     "fit_by_folds",
     "fit_profile",

@@ -10,7 +10,7 @@ import numpy as np
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.solve.group_gradients import gradient_variance
-from tempocal.solve.linear_systems import as_blocks, blocks_like, invert_blocks
+from tempocal.solve.linear_systems import invert_blocks
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 
@@ -37,9 +37,10 @@ def design_effect(
     mean_group_size = problem.rows.total_weight / groups.count
     if groups.count == 1:
         return max(1.0, mean_group_size)
-    blocks = as_blocks(solution.hessian)
-    penalty_matrix = blocks_like(problem.penalty_matrix(strengths), blocks)
-    inverse = invert_blocks(blocks + penalty_matrix, np.ones(blocks.shape[:2], dtype=bool))
+    blocks = solution.hessian
+    penalized = blocks + problem.penalty_blocks(strengths)
+    free = np.ones(blocks.shape[:2], dtype=bool)
+    inverse = invert_blocks(penalized, free, bandwidth=problem.bandwidth)
     if variance is None:
         variance = gradient_variance(problem, solution, groups)
     independent = float(np.einsum("tpq,tqp->", inverse, blocks))

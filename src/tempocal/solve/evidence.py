@@ -23,7 +23,6 @@ Rows of one group carry less information than as many independent rows. The like
 the design effect: the inflation of the variance of the coefficients, on average over them.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,12 +38,9 @@ from tempocal.solve.laplace import (
     hessian_and_gradient,
     max_log_change,
 )
-from tempocal.solve.linear_systems import blocks_like
 from tempocal.solve.minimize import fit
 from tempocal.solve.penalties import Strengths, log_determinant
 from tempocal.solve.problem import Problem, Solution
-
-Fit = Callable[[Problem, Strengths, Array | None], Solution]
 
 MAX_ROUNDS = 30
 # Change of the logarithm of the design effect below which strengths are not chosen again.
@@ -69,7 +65,6 @@ def fit_by_evidence(
     groups: Groups | None,
     fixed_strengths: FixedStrengths | None = None,
     *,
-    fit: Fit = fit,
     start_strengths: Strengths | None = None,
     start: Array | None = None,
 ) -> RegularizedFit:
@@ -91,7 +86,7 @@ def fit_by_evidence(
         polished = fit(problem, strengths, solution.theta)
         solution = replace(polished, passes=solution.passes + polished.passes)
     effect = design_effect(problem, solution, groups, strengths)
-    choice = StrengthChoice(problem, fixed_strengths, min_strengths_of(problem), fit)
+    choice = StrengthChoice(problem, fixed_strengths, min_strengths_of(problem))
     converged = choice.highest(RegularizedFit(solution, strengths, effect))
     # The design effect depends slightly on the strengths, which were chosen with it.
     updated_effect = design_effect(problem, converged.solution, groups, converged.strengths)
@@ -102,12 +97,11 @@ def fit_by_evidence(
 
 @dataclass(frozen=True)
 class StrengthChoice:
-    """Alternation of strength updates and fits: which strengths are chosen, and how to fit."""
+    """Alternation of strength updates and fits, for the strengths that are not fixed."""
 
     problem: Problem
     fixed_strengths: FixedStrengths
     min_strengths: Strengths
-    fit: Fit
 
     def highest(self, start: RegularizedFit) -> RegularizedFit:
         """Converge, and again from another maximum of the evidence if that may be higher."""
@@ -155,7 +149,7 @@ class StrengthChoice:
         return replace(best, solution=replace(best.solution, passes=passes))
 
     def _fit_at(self, strengths: Strengths, near: RegularizedFit) -> RegularizedFit:
-        solution = self.fit(self.problem, strengths, near.solution.theta)
+        solution = fit(self.problem, strengths, near.solution.theta)
         return RegularizedFit(solution, strengths, near.design_effect)
 
     def _approximation(self, at: RegularizedFit) -> LaplaceApproximation:
@@ -202,7 +196,7 @@ def log_evidence(
     prior = tuple(s / effect for s in strengths)
     penalty_matrix = problem.penalty_matrix(strengths) / effect
     log_posterior = -(solution.loss + problem.penalty_value(strengths, solution.theta)) / effect
-    curvature = hessian / effect + blocks_like(penalty_matrix, hessian)
+    curvature = (hessian + problem.penalty_blocks(strengths)) / effect
     # Coefficients at a bound drop out of the determinant: rows of the identity matrix.
     held = ~free.reshape(curvature.shape[:2])
     curvature[held] = 0.0

@@ -19,9 +19,8 @@ Projection = Callable[[Sequence[Any]], Array]
 
 def gradient_squares(problem: Problem, solution: Solution, groups: Groups) -> Array:
     """Sum over groups of the outer products of their gradients, in the blocks of the Hessian."""
-    assert solution.hessian is not None
     at_keys = problem.at_keys(solution.theta)
-    if solution.hessian.ndim == 2:
+    if not problem.is_separate:
         return projected_squares(problem, at_keys, groups, _by_coefficient(problem))[None]
     width = problem.rows.n_coefficients
     total = np.zeros((width, width, problem.rows.n_keys))
@@ -70,8 +69,7 @@ def _by_key(one: Any, other: Any) -> Array:
 
 def groups_in_blocks(problem: Problem, solution: Solution, groups: Groups) -> Array:
     """Count the groups with rows in each block."""
-    assert solution.hessian is not None
-    if solution.hessian.ndim == 2:
+    if not problem.is_separate:
         return np.array([float(groups.count)])
     return problem.rows.groups_by_key(groups.codes, groups.count)
 

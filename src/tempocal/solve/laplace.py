@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from tempocal.errors import InputError
 from tempocal.lazy import cached
 from tempocal.links import Array
-from tempocal.solve.linear_systems import as_blocks
 from tempocal.solve.matrix_layout import MatrixLayout
 from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.problem import Problem, Solution
@@ -332,7 +331,7 @@ def hessian_and_gradient(solution: Solution) -> tuple[Array, Array]:
             f'shrinkage="auto" has no curvature to go by with {len(solution.theta)} coefficients: '
             "give a number"
         )
-    return as_blocks(solution.hessian), solution.gradient
+    return solution.hessian, solution.gradient
 
 
 def _max_strength(penalty: Penalty) -> float:

@@ -1,10 +1,9 @@
 """Fit a problem at given strengths: Newton's method, or L-BFGS if a Hessian is too large."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tempocal.links import Array
 from tempocal.rows import Sums
@@ -33,41 +32,29 @@ def fit(problem: Problem, strengths: Strengths, start: Array | None = None) -> S
     start : ndarray of shape (coefficients,) or None
         Where to start; by default at the identity or at zero.
     """
-    if problem.n_coefficients > problem.max_newton:
+    if problem.in_blocks(problem.identity).shape[1] > problem.max_newton:
         # No Hessian can be summed, and so no surrogate be corrected.
         all_rows = replace(problem, rows=problem.rows.all_rows)
         return minimize_lbfgs(all_rows, strengths, problem.identity if start is None else start)
-
-    def minimize(theta: Array, sums: Sums | None) -> Solution:
-        return minimize_newton(problem, strengths, theta, sums)
-
-    return minimize_and_refine(
-        problem,
-        minimize,
-        lambda: identity_or_zero(problem) if start is None else (start, None),
-    )
-
-
-def minimize_and_refine(
-    problem: Problem,
-    minimize: Callable[[Array, Sums | None], Solution],
-    find_start: Callable[[], Start],
-) -> Solution:
-    """Minimize, and again after each refinement of the rows, until their sums are exact."""
-    start = find_start()
-    solution = minimize(*start)
+    known = None if start is None else (start, None)
+    begin = known or identity_or_zero(problem)
+    solution = minimize_newton(problem, strengths, *begin)
     passes = solution.passes
-    while refine(problem, solution, start[0]):
-        start = find_start() if is_misled(problem, solution) else (solution.theta, None)
-        solution = minimize(*start)
+    while refine(problem, solution, begin[0]):
+        begin = (solution.theta, None)
+        if is_misled(problem, solution):
+            begin = known or identity_or_zero(problem)
+        solution = minimize_newton(problem, strengths, *begin)
         passes += solution.passes
     return replace(solution, passes=passes)
 
 
 def refine(problem: Problem, solution: Solution, start: Array) -> bool:
-    """Refine the rows at a solution, or at its start if there is none; return whether they changed."""
+    """Refine the rows at a solution, or at its start if it failed; return whether they changed."""
     failed = _has_failed(solution)
-    return problem.rows.refine(problem.at_keys(start if failed else solution.theta), diverged=failed)
+    return problem.rows.refine(
+        problem.at_keys(start if failed else solution.theta), diverged=failed
+    )
 
 
 def is_misled(problem: Problem, solution: Solution) -> bool:
@@ -80,42 +67,32 @@ def _has_failed(solution: Solution) -> bool:
 
 
 def identity_or_zero(problem: Problem) -> Start:
-    """Start from the identity, or from zero if the identity is worse.
+    """Start from the identity, or from zero if the identity is worse, in each block.
 
     Very large logits saturate every row at the identity, which leaves no curvature for Newton's
     method, even if few rows are misclassified and the loss is low. At zero the curvature is
     largest. Elsewhere zero is a bad start: a single huge logit dominates the curvature there, and
     steps are tiny.
     """
-    sums, at_identity, at_zero = _identity_and_zero(problem)
-    counted = problem.is_counted
-    if _is_better(at_identity[:, counted].sum(axis=1), at_zero[counted].sum()):
-        return problem.identity, sums
-    return np.maximum(np.zeros_like(problem.identity), problem.lower), None
-
-
-def identity_or_zero_by_key(problem: Problem) -> Start:
-    """Start from the identity, or from zero at the keys where zero is the better start."""
-    sums, at_identity, at_zero = _identity_and_zero(problem)
-    better = _is_better(at_identity, at_zero)
-    start = np.where(np.repeat(better, problem.rows.n_coefficients), problem.identity, 0.0)
-    return start, sums if better.all() else None
-
-
-def _identity_and_zero(problem: Problem) -> tuple[Sums, Array, Array]:
-    """Sums at the identity; the loss of each key and its derivatives on the ray; losses at zero."""
     rows, at_keys = problem.rows, problem.at_keys(problem.identity)
     sums = problem.sums_at_identity if rows.is_exact else rows.sums(at_keys)
     assert sums.hessian is not None
     gradient = np.einsum("kp,kp->k", sums.gradient, at_keys)
     curvature = np.einsum("kp,kpq,kq->k", at_keys, sums.hessian, at_keys)
-    return sums, np.stack([sums.loss, gradient, curvature]), rows.losses(np.zeros_like(at_keys))
+    on_ray = np.stack([sums.loss, gradient, curvature, rows.losses(np.zeros_like(at_keys))])
+    if not problem.is_separate:
+        on_ray = on_ray[:, problem.is_counted].sum(axis=1, keepdims=True)
+    better = _is_better(on_ray[:3], on_ray[3])
+    if better.all():
+        return problem.identity, sums
+    zero = problem.in_blocks(np.maximum(np.zeros_like(problem.identity), problem.lower))
+    start = np.where(better[:, None], problem.in_blocks(problem.identity), zero)
+    return start.ravel(), None
 
 
-def _is_better(at_identity: Array, at_zero: Array) -> Any:
+def _is_better(at_identity: Array, at_zero: Array) -> NDArray[np.bool_]:
     """Whether a point is a better start than zero, by its derivatives along the ray."""
     loss, gradient, curvature = at_identity
     # Uninformative logits are as good as zero, up to rounding.
-    return (loss <= at_zero * (1 + 1e-9)) & (
-        gradient * gradient <= 2.0 * SATURATED * curvature * loss
-    )
+    has_curvature = gradient * gradient <= 2.0 * SATURATED * curvature * loss
+    return np.asarray((loss <= at_zero * (1 + 1e-9)) & has_curvature)

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.solve.blockwise_newton import fit_blockwise
 from tempocal.solve.evidence import RegularizedFit, StrengthChoice, min_strengths_of
 from tempocal.solve.group_gradients import cluster_variance, gradient_squares, groups_in_blocks
 from tempocal.solve.laplace import FixedStrengths, hessian_and_gradient
-from tempocal.solve.linear_systems import as_blocks, blocks_like, invert_blocks
+from tempocal.solve.linear_systems import invert_blocks
 from tempocal.solve.minimize import fit
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
@@ -159,23 +158,20 @@ class Posterior:
         )
 
 
-def update_fit(
-    problem: Problem, previous: Posterior, groups: Groups | None, *, blockwise: bool = False
-) -> RegularizedFit:
+def update_fit(problem: Problem, previous: Posterior, groups: Groups | None) -> RegularizedFit:
     """Fit later rows with the earlier loss of the problem, which is that of ``previous``.
 
     Strengths that are not fixed are updated to those of maximum evidence on all rows so far.
     """
     # L-BFGS would give no Hessian for the posterior.
     problem = replace(problem, max_newton=max(problem.max_newton, problem.n_coefficients))
-    method = fit_blockwise if blockwise else fit
-    solution = method(problem, previous.strengths, previous.theta)
+    solution = fit(problem, previous.strengths, previous.theta)
     result = RegularizedFit(
         solution, previous.strengths, _updated_design_effect(problem, solution, previous, groups)
     )
     if None not in previous.fixed_strengths or solution.unbounded:
         return result
-    choice = StrengthChoice(problem, previous.fixed_strengths, previous.min_strengths, method)
+    choice = StrengthChoice(problem, previous.fixed_strengths, previous.min_strengths)
     return choice.converge(result, MAX_ROUNDS_PER_UPDATE)
 
 
@@ -189,10 +185,10 @@ def _updated_design_effect(
     """
     if groups is None or solution.hessian is None:
         return previous.effect
-    blocks = as_blocks(solution.hessian)
+    blocks = solution.hessian
     n = blocks.shape[1]
-    penalty_matrix = blocks_like(problem.penalty_matrix(previous.strengths), blocks)
-    inverse = invert_blocks(blocks + penalty_matrix, np.ones(blocks.shape[:2], dtype=bool))
+    penalized = blocks + problem.penalty_blocks(previous.strengths)
+    inverse = invert_blocks(penalized, np.ones(blocks.shape[:2], dtype=bool))
     squares = gradient_squares(problem, solution, groups)
     previous_variance = previous.effect * previous.curvature[:, :n, :n]
     clustered = float(np.einsum("tpq,tqp->", inverse, previous_variance + squares))

@@ -5,7 +5,8 @@ gradient and Hessian in c are ``sum of B_t' g_t`` and ``sum of B_t' H_t B_t``.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from tempocal.rows import Rows, Sums
 from tempocal.solve.penalties import (
     Penalty,
     Strengths,
-    add_penalty,
     total_penalty_matrix,
     unpenalized_projection,
 )
@@ -29,13 +29,41 @@ MAX_NEWTON_COEFFICIENTS = 300
 
 @dataclass(frozen=True)
 class Point:
-    """The objective and its derivatives at some coefficients."""
+    """The objective and its derivatives at some coefficients, by block of the Hessian."""
 
-    theta: Array
-    value: float
-    gradient: Array
-    hessian: Array | None
+    theta: Array  # (coefficients,)
+    values: Array  # (blocks,)
+    gradients: Array  # (blocks, n)
+    hessians: Array | None  # (blocks, n, n)
     sums: Sums
+
+    @property
+    def value(self) -> float:
+        """The objective."""
+        return float(self.values.sum())
+
+    @property
+    def gradient(self) -> Array:
+        """Gradient of the objective."""
+        return self.gradients.ravel()
+
+    def replaced(self, other: Self, blocks: NDArray[np.bool_]) -> Self:
+        """Take some of the blocks from another point; sums are then those of neither."""
+        if blocks.all():
+            return other
+        if not blocks.any():
+            return self
+        assert self.hessians is not None
+        assert other.hessians is not None
+        by_row, shape = blocks[:, None], self.gradients.shape
+        theta = np.where(by_row, other.theta.reshape(shape), self.theta.reshape(shape))
+        return replace(
+            self,
+            theta=theta.ravel(),
+            values=np.where(blocks, other.values, self.values),
+            gradients=np.where(by_row, other.gradients, self.gradients),
+            hessians=np.where(by_row[:, None], other.hessians, self.hessians),
+        )
 
 
 @dataclass(frozen=True)
@@ -87,11 +115,23 @@ class Problem:
         """Number of unknown coefficients."""
         return len(self.identity)
 
+    @cached
+    def is_separate(self) -> bool:
+        """Whether each key has its own coefficients, which no penalty joins with others."""
+        n_keys, width = self.rows.n_keys, self.rows.n_coefficients
+        if self.basis.ndim == 2 or self.n_coefficients != n_keys * width:
+            return False
+        is_own = self.held_out_fold is None and (self.basis == np.arange(n_keys)).all()
+        return bool(is_own) and all(one.matrix.ndim == 1 for one in self.penalties)
+
     @property
-    def is_scalar(self) -> bool:
-        """Whether there is a single coefficient at a single key, and all loss is that of rows."""
-        only_rows = self.earlier_loss is None and self.held_out_fold is None
-        return only_rows and self.n_coefficients == len(self.basis) == self.basis.ndim == 1
+    def block_weights(self) -> Array:
+        """Weight of the rows of each block."""
+        return self.rows.key_weights if self.is_separate else np.array([self.rows.total_weight])
+
+    def in_blocks(self, theta: Array) -> Array:
+        """Arrange coefficients by block of the Hessian: (blocks, n)."""
+        return theta.reshape(self.rows.n_keys if self.is_separate else 1, -1)
 
     @cached
     def is_counted(self) -> NDArray[np.bool_]:
@@ -105,11 +145,13 @@ class Problem:
 
     @property
     def loss_at_identity(self) -> float | None:
-        """Loss at the identity, from the sums there if they were computed; None if it is not exact."""
+        """Loss at the identity, from the sums there if they are known; None if it is not exact."""
         if "sums_at_identity" in vars(self):
             return float(self.sums_at_identity.loss.sum())
         all_rows = self.rows.all_rows
-        return float(all_rows.losses(self.at_keys(self.identity)).sum()) if all_rows.is_exact else None
+        return (
+            float(all_rows.losses(self.at_keys(self.identity)).sum()) if all_rows.is_exact else None
+        )
 
     @cached
     def bandwidth(self) -> int:
@@ -122,6 +164,8 @@ class Problem:
             last = n_functions - 1 - np.argmax(is_used[:, ::-1], axis=1)
             reach = int((last - np.argmax(is_used, axis=1)).max(initial=0))
         distances = [_bandwidth(one.matrix) for one in self.penalties if one.matrix.ndim == 2]
+        if self.earlier_loss is not None:
+            distances += [_bandwidth(one) for one in self.earlier_loss.curvature]
         return max((reach + 1) * width - 1, *distances, 0)
 
     def penalizes_all(self, strengths: Strengths) -> bool:
@@ -183,6 +227,22 @@ class Problem:
         offset = theta - self.identity
         return 0.5 * float(offset @ self.penalty_gradient(strengths, offset))
 
+    def penalty_values(self, strengths: Strengths, theta: Array) -> Array:
+        """Sum of the penalties on each block at ``theta``."""
+        offset = theta - self.identity
+        products = offset * self.penalty_gradient(strengths, offset)
+        return np.asarray(0.5 * self.in_blocks(products).sum(axis=1))
+
+    def penalty_blocks(self, strengths: Strengths) -> Array:
+        """Total penalty matrix, in the blocks of the Hessian."""
+        matrix = self.penalty_matrix(strengths)
+        if matrix.ndim == 2:
+            return matrix[None]
+        diagonals = self.in_blocks(matrix)
+        blocks = np.zeros((*diagonals.shape, diagonals.shape[1]))
+        np.einsum("tpp->tp", blocks)[:] = diagonals
+        return blocks
+
     def evaluate(self, theta: Array, strengths: Strengths, *, hessian: bool = True) -> Point:
         """Objective, gradient and Hessian at ``theta``, by one pass over the rows."""
         return self.point_from_sums(
@@ -193,50 +253,54 @@ class Problem:
         """Objective, gradient and Hessian from the sums over the rows of each key."""
         offset = theta - self.identity
         penalty_gradient = self.penalty_gradient(strengths, offset)
-        sums = sums if self.held_out_fold is None else _without(sums, self.held_out_fold)
-        value = float(sums.loss.sum()) + 0.5 * float(offset @ penalty_gradient)
-        gradient = self._gather_gradient(sums.gradient) + penalty_gradient
+        counted = sums if self.held_out_fold is None else _without(sums, self.held_out_fold)
+        losses = counted.loss if self.is_separate else counted.loss.sum(keepdims=True)
+        values = losses + 0.5 * self.in_blocks(offset * penalty_gradient).sum(axis=1)
+        gradients = self._gather_gradients(counted.gradient) + self.in_blocks(penalty_gradient)
+        hessians = None
+        if counted.hessian is not None:
+            hessians = self._gather_hessians(counted.hessian) + self.penalty_blocks(strengths)
         if self.earlier_loss is not None:
-            earlier_value, earlier_gradient = self.earlier_loss.at(theta)
-            value, gradient = value + float(earlier_value[0]), gradient + earlier_gradient[0]
-        if sums.hessian is None:
-            return Point(theta, value, gradient, None, sums)
-        hessian = add_penalty(self._gather_hessian(sums.hessian), self.penalty_matrix(strengths))
-        if self.earlier_loss is not None:
-            hessian += self.earlier_loss.curvature[0]
-        return Point(theta, value, gradient, hessian, sums)
+            earlier_values, earlier_gradients = self.earlier_loss.at(theta)
+            values, gradients = values + earlier_values, gradients + earlier_gradients
+            hessians = None if hessians is None else hessians + self.earlier_loss.curvature
+        return Point(theta, values, gradients, hessians, sums)
 
     @property
     def _table_rows(self) -> Codes:
         return np.asarray(self.basis, dtype=np.intp)
 
-    def _gather_gradient(self, gradients: Array) -> Array:
-        """Chain rule: gradients at the keys to the gradient in the unknown coefficients."""
+    def _gather_gradients(self, gradients: Array) -> Array:
+        """Chain rule: gradients at the keys to those in the unknown coefficients, by block."""
+        if self.is_separate:
+            return gradients
         if self.basis.ndim == 2:
-            return np.asarray(self.basis.T @ gradients).ravel()
+            return np.asarray(self.basis.T @ gradients).reshape(1, -1)
         if self.n_coefficients == gradients.shape[1]:
-            return np.asarray(gradients.sum(axis=0))
+            return np.asarray(gradients.sum(axis=0, keepdims=True))
         total = np.zeros((self.n_coefficients // gradients.shape[1], gradients.shape[1]))
         np.add.at(total, self._table_rows, gradients)
-        return total.ravel()
+        return total.reshape(1, -1)
 
-    def _gather_hessian(self, hessians: Array) -> Array:
-        """Chain rule: Hessians at the keys to the Hessian in the unknown coefficients."""
+    def _gather_hessians(self, hessians: Array) -> Array:
+        """Chain rule: Hessians at the keys to those in the unknown coefficients, by block."""
+        if self.is_separate:
+            return hessians
         n, width = self.n_coefficients, hessians.shape[1]
         count = n // width
         if self.basis.ndim == 1 and count == 1:
-            return np.asarray(hessians.sum(axis=0))
+            return np.asarray(hessians.sum(axis=0, keepdims=True))
         if self.basis.ndim == 1:
             total = np.zeros((count, width, count, width))
             blocks = total.transpose(0, 2, 1, 3)
             np.add.at(blocks, (self._table_rows, self._table_rows), hessians)
-            return total.reshape(n, n)
+            return total.reshape(1, n, n)
         total = np.empty((count, width, count, width))
         for p in range(width):
             for q in range(p, width):
                 total[:, p, :, q] = (self.basis * hessians[:, p, q, None]).T @ self.basis
                 total[:, q, :, p] = total[:, p, :, q].T
-        return total.reshape(n, n)
+        return total.reshape(1, n, n)
 
 
 def _bandwidth(matrix: Array) -> int:
@@ -264,8 +328,8 @@ class Solution:
     loss : float
         Negative log likelihood summed over rows, without penalties, at or next to ``theta``.
     hessian : ndarray or None
-        Hessian of the loss without penalties, at or next to ``theta``: of shape (coefficients,
-        coefficients), or (keys, width, width) if the keys share no coefficients.
+        Hessian of the loss without penalties, at or next to ``theta``, in blocks: of shape (1,
+        coefficients, coefficients), or (keys, width, width) if the keys share no coefficients.
     gradient : ndarray of shape (coefficients,) or None
         Gradient of the penalized loss: zero, except for coefficients at a bound.
     passes : int

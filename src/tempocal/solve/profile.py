@@ -21,7 +21,7 @@ from tempocal.rows import Sums
 from tempocal.solve.evidence import RegularizedFit, fit_by_evidence
 from tempocal.solve.laplace import FixedStrengths
 from tempocal.solve.minimize import identity_or_zero, is_misled, refine
-from tempocal.solve.newton import DECREASE_TOLERANCE, minimize_newton, run_newton
+from tempocal.solve.newton import DECREASE_TOLERANCE, minimize_newton
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.rate_search import Bracket, KeyQuadratic
@@ -87,12 +87,14 @@ def _check_slopes(problem: Problem, solution: Solution) -> Solution:
     at_keys = problem.at_keys(solution.theta)
     is_slope = problem.at_keys(problem.identity) != 0.0
     is_far = ~(np.abs(at_keys) <= MAX_LOGIT) & is_slope
-    if solution.unbounded or not is_far.any():
+    if not is_far.any():
         return solution
     # Slopes of tiny logits may be large.
     is_far &= ~(np.abs(at_keys) * np.sqrt(problem.rows.mean_squares) <= MAX_LOGIT)
     where_unbounded = is_far.any(axis=1)
-    return replace(solution, unbounded=bool(where_unbounded.any()), where_unbounded=where_unbounded)
+    if not where_unbounded.any():
+        return solution
+    return replace(solution, unbounded=True, where_unbounded=where_unbounded)
 
 
 def _fit_by_evidence(
@@ -234,7 +236,7 @@ class _RateSearch:
         other_minima = [] if self.passes >= MAX_PASSES else self._other_minima(quadratic, best)
         for log_rates, theta in other_minima:
             # Fit at the rate of the rival first: so far away the quadratic is inaccurate.
-            at = run_newton(self.make_problem(log_rates), self.strengths, theta)
+            at = minimize_newton(self.make_problem(log_rates), self.strengths, theta)
             self.passes += at.passes
             rival, trial_quadratic = self._descend_in_rate(
                 RateIterate(log_rates, at, sums_are_current=True), is_close=True
@@ -271,7 +273,7 @@ class _RateSearch:
                 continue
             # The quadratic is inaccurate there: fit at that rate, and if this is no better reduce
             # the trust radius.
-            solution = run_newton(
+            solution = minimize_newton(
                 self.make_problem(candidate.log_rates), self.strengths, candidate.theta
             )
             self.passes += solution.passes
@@ -291,7 +293,7 @@ class _RateSearch:
         problem = self.make_problem(best.log_rates)
         # So close to its center the quadratic replaces another pass.
         start_sums = quadratic.sums_at(problem.at_keys(best.theta))
-        solution = run_newton(problem, self.strengths, best.theta, start_sums)
+        solution = minimize_newton(problem, self.strengths, best.theta, start_sums)
         passes = self.passes + solution.passes
         return RateIterate(best.log_rates, replace(solution, passes=passes), sums_are_current=True)
 

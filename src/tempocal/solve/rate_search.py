@@ -7,8 +7,7 @@ import numpy as np
 
 from tempocal.links import Array
 from tempocal.rows import Sums
-from tempocal.solve.blockwise_newton import bounded_steps
-from tempocal.solve.linear_systems import solve_blocks
+from tempocal.solve.linear_systems import bounded_steps, solve_blocks
 
 # Number of evenly spaced points in a bracket.
 N_EVEN = 25

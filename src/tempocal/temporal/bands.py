@@ -80,8 +80,7 @@ def infer(fitted: CurveFit, groups: Groups | None, previous: Posterior | None = 
     """Return the uncertainty of a fit; ``previous`` is the posterior without its rows."""
     linearized = _Linearization(fitted)
     posterior, alternative = _posterior_and_alternative(linearized, groups, previous)
-    hessian = fitted.result.solution.hessian
-    if hessian is not None and hessian.ndim == 3:
+    if fitted.shape_at(fitted.log_rates).separate:
         return _infer_steps(fitted, posterior, alternative)
     return _infer_curve(linearized, posterior, alternative)
 
@@ -168,12 +167,12 @@ def _infer_curve(
     fitted, hessian, effect = linearized.fitted, posterior.curvature[0], posterior.effect
     free, strengths = linearized.free, fitted.result.strengths
     penalty_matrix = linearized.penalty_matrix(strengths, effect)
-    inverse_at_fit = inverse = invert_blocks((hessian + penalty_matrix)[None], free[None])[0]
+    inverse_at_fit = inverse = linearized.inverse(hessian + penalty_matrix)
     n_effective = float(np.einsum("pq,qp->", inverse_at_fit, hessian))
     noise = _gradient_variance(posterior, np.array([n_effective]))[0]
     if alternative.strengths != strengths:
         penalty_matrix = linearized.penalty_matrix(alternative.strengths, effect)
-        inverse = invert_blocks((hessian + penalty_matrix)[None], free[None])[0]
+        inverse = linearized.inverse(hessian + penalty_matrix)
     shift = np.zeros(len(free))
     shift[: len(alternative.theta)] = alternative.theta - posterior.theta
     covariance = inverse @ (noise + effect * penalty_matrix) @ inverse + np.outer(shift, shift)
@@ -233,6 +232,10 @@ def _covariance_by_parameter(covariance: Array, fitted: CurveFit) -> Array:
     """Covariance of the coefficients of each parameter of the map, and of the rates."""
     readout, count = _readout(fitted), len(fitted.table)
     n_parameters, width = readout.shape
+    if fitted.model.readout is None:
+        rates = np.arange(count * width, len(covariance))
+        own = (np.append(np.arange(p, count * width, width), rates) for p in range(width))
+        return np.stack([covariance[np.ix_(one, one)] for one in own])
     # The rates come after the coefficients and are shared by all parameters.
     selection = np.zeros((n_parameters, len(covariance) - count * (width - 1), len(covariance)))
     for k in range(count):
@@ -288,6 +291,11 @@ class _Linearization:
 
         squares = projected_squares(problem, at_keys, groups, project)
         return hessian[None], Scatter(squares[None], np.array([float(groups.count)]))
+
+    def inverse(self, matrix: Array) -> Array:
+        """Inverse over the coefficients and rates that are free."""
+        bandwidth = None if self.n_rates else self.problem.bandwidth
+        return np.asarray(invert_blocks(matrix[None], self.free[None], bandwidth=bandwidth)[0])
 
     def penalty_matrix(self, strengths: Strengths, effect: float) -> Array:
         """Return the penalty matrix; for a log rate, the precision of a uniform prior."""

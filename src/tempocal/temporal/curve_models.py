@@ -23,7 +23,6 @@ from tempocal.solve import (
     RateIterate,
     RegularizedFit,
     fit,
-    fit_blockwise,
     fit_by_evidence,
     fit_profile,
     fit_profile_by_evidence,
@@ -95,8 +94,8 @@ def update_models(
     """
     models = []
     for model, previous in zip(family.models, known, strict=True):
-        problem, separate = _update_problem(model, track, previous)
-        result = update_fit(problem, previous, groups, blockwise=separate)
+        problem = _update_problem(model, track, previous)
+        result = update_fit(problem, previous, groups)
         check_solution(problem, result, shrinkage, track.grid.times)
         models.append(
             CurveFit(
@@ -145,7 +144,7 @@ def _fit(
         profiled = fit_profile_by_evidence(at_rates, track.n_rates, data.groups, fixed_strengths)
         problem = at_rates(profiled.log_rates)
     else:
-        result = _fit_linear(first, track.shape(()).separate, fixed_strengths, data.groups)
+        result = _fit_linear(first, fixed_strengths, data.groups)
         profiled, problem = ProfileFit((), result), first
     check_solution(problem, profiled.result, shrinkage, track.grid.times)
     return CurveFit(
@@ -195,21 +194,20 @@ def _refit(model: LinearModel, track: Track, previous: CurveFit) -> CurveFit:
             previous.canonicalize,
         )
     problem = at_rates(())
-    # No warm start: a step without rows must not keep its earlier value.
-    solution = fit_blockwise(problem, strengths) if shape.separate else None
-    result = RegularizedFit(solution or fit(problem, strengths, start), strengths)
+    # No warm start of separate steps: one without rows must not keep its earlier value.
+    result = RegularizedFit(fit(problem, strengths, None if shape.separate else start), strengths)
     return replace(previous, model=model, track=track, problem=problem, result=result)
 
 
-def _update_problem(model: LinearModel, track: Track, previous: Posterior) -> tuple[Problem, bool]:
-    """Return the problem of later rows, and whether its steps are independent."""
+def _update_problem(model: LinearModel, track: Track, previous: Posterior) -> Problem:
+    """Return the problem of later rows."""
     shape = track.shape(np.exp(previous.log_rates).tolist())
     problem = _with_shape(model.problem(track.grid.keys, track.grid.n_keys), model, track, shape)
     problem = replace(problem, earlier_loss=previous.quadratic_loss)
     if not shape.separate:
         # The keys are those of the new rows, not the grid of the first fit.
         problem = replace(problem, basis=shape.basis(track.grid.times))
-    return problem, shape.separate
+    return problem
 
 
 def _fit_constant(
@@ -223,13 +221,12 @@ def _fit_constant(
 
 
 def _fit_linear(
-    problem: Problem, separate: bool, fixed_strengths: FixedStrengths, groups: Groups | None
+    problem: Problem, fixed_strengths: FixedStrengths, groups: Groups | None
 ) -> RegularizedFit:
-    method = fit_blockwise if separate else fit
     given = tuple(one for one in fixed_strengths if one is not None)
     if len(given) == len(fixed_strengths):
-        return RegularizedFit(method(problem, given, None), given)
-    return fit_by_evidence(problem, groups, fixed_strengths, fit=method)
+        return RegularizedFit(fit(problem, given), given)
+    return fit_by_evidence(problem, groups, fixed_strengths)
 
 
 def _initial_problem(model: LinearModel, track: Track) -> Problem:
