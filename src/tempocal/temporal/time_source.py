@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from tempocal.errors import InputError
-from tempocal.inputs import Times, as_array, check_time
+from tempocal.inputs import Times, as_array, check_time, require_moderate
 from tempocal.kernels.min_max import min_max
 from tempocal.predictor.document import TimeColumn
-from tempocal.predictor.predict import moderate
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def extract_time(
     n_rows = count_rows(logits, "logits")
     times = check_time(time, n_rows, clocks=n_clocks, keep_int64=True)
     _refuse_time_among_logits(logits, times)
-    return TimedPredictions(logits, moderate(times))
+    return TimedPredictions(logits, require_moderate(times))
 
 
 def _split_columns(X: Any, time_column: TimeColumn, n_clocks: int) -> TimedPredictions:
@@ -72,7 +71,7 @@ def _split_columns(X: Any, time_column: TimeColumn, n_clocks: int) -> TimedPredi
     parts = tuple(_select_column(X, index) for index in indices)
     column = parts if n_clocks == 2 else parts[0]
     times = check_time(column, X.shape[0], clocks=n_clocks, keep_int64=True)
-    return TimedPredictions(_select_columns(X, other_columns), moderate(times))
+    return TimedPredictions(_select_columns(X, other_columns), require_moderate(times))
 
 
 def _column_index(X: Any, column: Any) -> int:
