@@ -83,7 +83,7 @@ def encode_labels(
         if len(found) != n_classes:
             raise _wrong_count(found, n_columns, n_classes, name)
         # A column of a table may be neither contiguous nor aligned.
-        return EncodedLabels(np.require(codes, requirements="CA"), found, counts)
+        return EncodedLabels(np.require(codes, requirements=["C", "A"]), found, counts)
     return _codes_in(labels, check_classes(classes, n_classes), name)
 
 

@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.check_rows import CheckedRows, check_rows, ensure_array_like
+from tempocal.calibrators.fit_data import CheckedRows, check_rows, ensure_array_like
 from tempocal.errors import InputError
 from tempocal.inputs import (
     Inputs,

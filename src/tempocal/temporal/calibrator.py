@@ -7,8 +7,8 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.check_rows import CheckedRows, ensure_array_like
 from tempocal.calibrators.document import write_model
+from tempocal.calibrators.fit_data import CheckedRows, ensure_array_like
 from tempocal.calibrators.from_table import prepare_table_fit, with_table_details
 from tempocal.calibrators.online_state import (
     PartialFit,
@@ -19,8 +19,7 @@ from tempocal.calibrators.online_state import (
     mark_for_saving,
     require_online_state,
 )
-from tempocal.calibrators.parametric import ParametricCalibrator
-from tempocal.calibrators.shrinkage import Shrinkage
+from tempocal.calibrators.parametric import ParametricCalibrator, Shrinkage
 from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.calibrators.temperature import TemperatureScaling
 from tempocal.curves.constant import Constant

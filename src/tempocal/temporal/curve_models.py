@@ -6,8 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tempocal.calibrators.fit_data import FitData
-from tempocal.calibrators.parametric import Family, LinearModel, fit_alone
-from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, check_solution
+from tempocal.calibrators.linear_model import LinearModel
+from tempocal.calibrators.parametric import (
+    Family,
+    Shrinkage,
+    check_shrinkage,
+    check_solution,
+    fit_model,
+)
 from tempocal.curves.curve import Rates, Shape, Track
 from tempocal.errors import NoFiniteOptimumError, TooManyCoefficientsError
 from tempocal.inputs import Codes, Groups
@@ -216,9 +222,15 @@ def _fit_constant(
     model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, data: FitData
 ) -> CurveFit:
     """Fit as the calibrator would without time."""
-    problem, result, fixed_strengths = fit_alone(model, family, shrinkage, data)
+    alone = fit_model(model, family, shrinkage, data)
     return CurveFit(
-        model, track, problem, result, (1.0,) * track.n_rates, fixed_strengths, family.canonicalize
+        model,
+        track,
+        alone.problem,
+        alone.result,
+        (1.0,) * track.n_rates,
+        alone.fixed_strengths,
+        family.canonicalize,
     )
 
 

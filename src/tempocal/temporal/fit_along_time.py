@@ -11,15 +11,18 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.check_rows import warn_of_stray_times
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.identity import Identity
 from tempocal.calibrators.online_state import OnlineState
-from tempocal.calibrators.parametric import ParametricCalibrator
-from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, solver_details
+from tempocal.calibrators.parametric import (
+    ParametricCalibrator,
+    Shrinkage,
+    check_shrinkage,
+    solver_details,
+)
 from tempocal.calibrators.summary import Summary
 from tempocal.curves.curve import Curve, Track
-from tempocal.curves.grid import Grid
+from tempocal.curves.grid import Grid, warn_of_stray_times
 from tempocal.errors import AtBoundWarning, warn_user
 from tempocal.inputs import Codes
 from tempocal.maps import Band, ConstantBasis, Curves, StepBand, TemporalMap

@@ -8,7 +8,6 @@ from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.online_state import OnlineState
 from tempocal.calibrators.parametric import ParametricCalibrator
-from tempocal.calibrators.standardization import StandardizationCache
 from tempocal.calibrators.summary import Summary
 from tempocal.curves.constant import Constant
 from tempocal.curves.curve import Curve, Shape, Track
@@ -38,11 +37,7 @@ def update_along_time(
     assert isinstance(fitted, Curves)
     comparison = compare_losses(data, _with_nearest_steps(fitted))
     state, track = _place_rows(curve, state, fitted, data)
-    data = replace(
-        data,
-        earlier_class_weights=state.class_weights,
-        standardizations=StandardizationCache(state.standardization_by_model),
-    )
+    data = replace(data, earlier=state)
     family = calibrator._family(data)
     if family.form.name != fitted.form:
         raise InputError("the calibrator is not the one of the first call: fit again to change it")
