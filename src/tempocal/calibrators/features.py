@@ -20,7 +20,7 @@ from tempocal.formula.nodes import Column, Expression, Number, as_expression
 from tempocal.formula.numpy_engine import evaluate_all
 from tempocal.inputs import Inputs
 from tempocal.maps import FeatureForm, OneVsRest
-from tempocal.maps.one_class import CHECKED_ODDS, ODDS, require_features
+from tempocal.maps.features import CHECKED_ODDS, ODDS, require_features
 from tempocal.maps.part import require
 from tempocal.rows import OddsFunctions, Sigmoid
 
