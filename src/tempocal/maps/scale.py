@@ -41,7 +41,7 @@ class ScaleForm(Form):
         """Make the map."""
         number = coefficients[0][..., 0]
         # An array, where every row has its own.
-        return Scale(number.item() if number.ndim == 0 else number)
+        return Scale(number.item() if number.ndim == 0 else number)  # type: ignore[arg-type]
 
     def logits(self, models: Sequence[Numbers], z: Expressions) -> Expressions:
         """Return the calibrated logits of a map whose numbers are expressions."""
