@@ -206,17 +206,11 @@ def _gradient_variance(posterior: Posterior, n_effective: Array) -> Array:
     """Variance J of the gradient, in blocks."""
     if posterior.scatter is None:
         return posterior.curvature if posterior.noise is None else posterior.noise
-    inflation = _jackknife_factor(n_effective, posterior.scatter.counts)[:, None, None]
+    # Corrected by ``1 / (1 - h)^2`` for overfitting at the optimum, which is the jackknife over
+    # groups if all have the same leverage h.
+    leverage = np.minimum(n_effective / np.maximum(posterior.scatter.counts, 1), MAX_LEVERAGE)
+    inflation = (1.0 / (1.0 - leverage) ** 2)[:, None, None]
     return np.asarray(inflation * posterior.scatter.variance, dtype=np.float64)
-
-
-def _jackknife_factor(n_effective: Array, counts: Array) -> Array:
-    """Correction ``1 / (1 - h)^2`` of the gradient variance for overfitting at the optimum.
-
-    This is the jackknife over groups if all groups have the same leverage h.
-    """
-    leverage = np.minimum(n_effective / np.maximum(counts, 1), MAX_LEVERAGE)
-    return np.asarray(1.0 / (1.0 - leverage) ** 2, dtype=np.float64)
 
 
 def _variance_without_information(curvature: Array, free: NDArray[np.bool_]) -> Array:
