@@ -51,13 +51,16 @@ def check_labels(y: Any, n_rows: int, name: str = "y") -> NDArray[Any]:
     """Return labels as a one-dimensional array without missing values."""
     if y is None:
         raise InputError(f"{name} is None: requires y to be passed, but the target y is None")
-    labels = _unboxed(as_array(y, name))
+    labels = as_array(y, name)
+    if labels.dtype.kind == "O":
+        labels = _unboxed(labels)
     if labels.ndim == 2 and labels.shape[1] == 1:
         raise InputError(
             f"{name} must be one label a row, but its shape is {labels.shape}: pass {name}.ravel()"
         )
     require_same_length(labels, name, n_rows, "the predictions")
-    _require_labels(labels, name)
+    if labels.dtype.kind not in "biu":
+        _require_labels(labels, name)
     return labels
 
 
