@@ -7,6 +7,7 @@ functions that typical calls enter.
 import ast
 import sys
 import tempfile
+from argparse import ArgumentParser
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -42,8 +43,11 @@ def file_stems_twice() -> dict[str, list[str]]:
     return {stem: files for stem, files in sorted(found.items()) if len(files) > 1}
 
 
-def entered_by(call: Callable[[], Any]) -> tuple[list[str], int]:
-    """Files and the number of functions of the package that a call enters."""
+def entered_by(call: Callable[[], Any]) -> dict[str, list[str]]:
+    """Functions of the package that a call enters, by file and in the order of its lines.
+
+    Comprehensions and lambdas are part of the function that has them, but their file counts.
+    """
     codes = set()
 
     def note(frame: FrameType, event: str, _argument: Any) -> None:
@@ -55,9 +59,12 @@ def entered_by(call: Callable[[], Any]) -> tuple[list[str], int]:
         call()
     finally:
         sys.setprofile(None)
-    files = sorted({str(Path(code.co_filename).relative_to(ROOT)) for code in codes})
-    functions = {code for code in codes if not code.co_name.startswith("<")}
-    return files, len(functions)
+    found: dict[str, list[str]] = {}
+    for code in sorted(codes, key=lambda code: (code.co_filename, code.co_firstlineno)):
+        functions = found.setdefault(str(Path(code.co_filename).relative_to(ROOT)), [])
+        if not code.co_name.startswith("<"):
+            functions.append(code.co_qualname)
+    return found
 
 
 def typical_calls() -> dict[str, Callable[[], Any]]:
@@ -78,8 +85,8 @@ def typical_calls() -> dict[str, Callable[[], Any]]:
     }
 
 
-def main(*, verbose: bool = False) -> None:
-    """Print all counts, with ``verbose`` the files themselves."""
+def print_sizes() -> None:
+    """Print how large the source is, and the names that are used twice."""
     python = sum(path.read_text(encoding="utf-8").count("\n") for path in sources())
     c = sum(path.read_text().count("\n") for path in sorted(ROOT.rglob("*.[ch]")))
     print(f"files: {len(sources())}, lines of Python: {python}, lines of C: {c}")
@@ -90,13 +97,26 @@ def main(*, verbose: bool = False) -> None:
         print(f"{what} used twice: {len(twice)}")
         for name, files in twice.items():
             print(f"  {name}: {', '.join(files)}")
+
+
+def print_calls(*, files: bool, functions: bool) -> None:
+    """Print how many files and functions typical calls enter, and which."""
     for name, call in typical_calls().items():
         call()
-        files, functions = entered_by(call)
-        print(f"{name}: {len(files)} files, {functions} functions")
-        if verbose:
-            print("  " + "\n  ".join(files))
+        entered = entered_by(call)
+        n_functions = sum(map(len, entered.values()))
+        print(f"{name}: {len(entered)} files, {n_functions} functions")
+        for path, its_functions in entered.items():
+            if functions:
+                print(f"  {path}: {', '.join(its_functions)}")
+            elif files:
+                print(f"  {path}")
 
 
 if __name__ == "__main__":
-    main(verbose="--files" in sys.argv)
+    parser = ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--files", action="store_true", help="list the files that calls enter")
+    parser.add_argument("--functions", action="store_true", help="list their functions as well")
+    asked = parser.parse_args()
+    print_sizes()
+    print_calls(files=asked.files, functions=asked.functions)

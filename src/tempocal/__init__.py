@@ -17,7 +17,10 @@ def __getattr__(name: str) -> Any:
     if name not in PUBLIC_MODULES:
         raise AttributeError(f"module 'tempocal' has no attribute {name!r}")
     module = import_module(PUBLIC_MODULES[name])
-    return module if module.__name__ == f"tempocal.{name}" else getattr(module, name)
+    found = module if module.__name__ == f"tempocal.{name}" else getattr(module, name)
+    # Kept, so that a name is looked up here once.
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

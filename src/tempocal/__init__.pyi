@@ -37,8 +37,8 @@ from tempocal.curves.random_walk import RandomWalk as RandomWalk
 from tempocal.curves.spline import Spline as Spline
 from tempocal.curves.surface import Surface as Surface
 from tempocal.temporal.auto import AutoTemporalCalibrator as AutoTemporalCalibrator
-from tempocal.temporal.base import Interval as Interval
 from tempocal.temporal.calibrator import TemporalCalibrator as TemporalCalibrator
+from tempocal.temporal.interval import Interval as Interval
 from tempocal.temporal.loading import load as load
 from tempocal.temporal.sequence_classifier import (
     CalibratedSequenceClassifier as CalibratedSequenceClassifier,

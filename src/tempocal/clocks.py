@@ -11,8 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
-from tempocal.inputs import Groups, Times, check_groups, check_time
-from tempocal.inputs.arrays import require_finite, require_same_length
+from tempocal.inputs import (
+    Groups,
+    Times,
+    check_groups,
+    check_time,
+    require_finite,
+    require_same_length,
+)
 from tempocal.links import Array
 
 __all__ = ["elapsed", "fraction", "remaining", "score_difference", "step"]

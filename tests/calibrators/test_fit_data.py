@@ -7,6 +7,7 @@ import pytest
 
 from tempocal.calibrators import fit_data
 from tempocal.calibrators.fit_data import FitData
+from tempocal.calibrators.online_state import OnlineState
 from tempocal.inputs import Groups
 from tempocal.kernels import key_counts
 
@@ -71,7 +72,7 @@ def test_class_weights_are_those_of_the_rows_that_are_left(n_classes, weighted):
     rows = FitData(np.zeros(500), labels, weights, None, n_classes, class_counts=counts)
     np.testing.assert_array_equal(rows.class_weights, np.bincount(labels, weights))
     kept = rng.random(500) < 0.3
-    some = replace(rows.take(kept), earlier_class_weights=earlier)
+    some = replace(rows.take(kept), earlier=OnlineState((), earlier))
     wanted = np.bincount(labels[kept], None if weights is None else weights[kept]) + earlier
     np.testing.assert_array_equal(some.class_weights, wanted)
     assert some.class_weights.dtype == np.float64

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import tempocal as tc
 from support.calibrators import simulate
-from tempocal.calibrators.parametric import LinearModel
+from tempocal.calibrators.linear_model import LinearModel
 
 
 def minimum(objective, start, bounds=None):
@@ -256,7 +256,7 @@ class TestMatrix:
         newton = tc.MatrixScaling(shrinkage=shrinkage).fit(z, y)
         make = LinearModel.problem
         monkeypatch.setattr(
-            "tempocal.calibrators.parametric.LinearModel.problem",
+            "tempocal.calibrators.linear_model.LinearModel.problem",
             lambda *args: replace(make(*args), max_newton=3),
         )
         lbfgs = tc.MatrixScaling(shrinkage=shrinkage).fit(z, y)

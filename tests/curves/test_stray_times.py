@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import tempocal as tc
-from tempocal.curves.bulk import find_bulk
+from tempocal.curves.grid import find_bulk, fine
 from tempocal.errors import StrayTimesWarning
 
 CURVES = [
@@ -77,7 +77,7 @@ def test_no_time_of_a_skewed_clock_is_stray(clock, weighted):
 @pytest.mark.parametrize("curve", CURVES, ids=repr)
 def test_a_skewed_clock_is_laid_as_if_there_were_no_rule(curve):
     time = np.random.default_rng(0).lognormal(0.0, 3.0, 3000)
-    track, laid = curve.track(time, None), curve._lay(time, None, None)
+    track, laid = curve.track(time, None), curve._lay(fine(time, None, curve.most_cells))
     assert track.kept is None
     assert track.bulk is None
     np.testing.assert_array_equal(track.grid.times, laid.grid.times)

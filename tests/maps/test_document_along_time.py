@@ -21,6 +21,7 @@ from tempocal.maps import (
     ExponentialBasis,
     ExpressionBasis,
     FeatureCurves,
+    FeatureForm,
     FittedMap,
     Knots,
     Line,
@@ -35,7 +36,6 @@ from tempocal.maps import (
     from_dict,
     to_dict,
 )
-from tempocal.maps.forms import FeatureForm
 from tempocal.maps.part import LARGEST_TIME, PARTS
 
 time = st.floats(-LARGEST_TIME, LARGEST_TIME)

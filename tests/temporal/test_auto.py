@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import tempocal as tc
-from tempocal.calibrators.check_rows import check_rows
+from tempocal.calibrators.fit_data import check_rows
 from tempocal.curves.constant import Constant
 from tempocal.curves.exponential import ExponentialDecay
 from tempocal.curves.random_walk import RandomWalk

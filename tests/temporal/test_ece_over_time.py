@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import tempocal as tc
-from tempocal.calibrators.check_rows import check_rows
+from tempocal.calibrators.fit_data import check_rows
 from tempocal.temporal.ece_over_time import ece_over_time
 
 

@@ -9,7 +9,7 @@ import tempocal as tc
 from support.calibrators import ALL, PARAMETRIC
 from support.matches import fitted, rows, table
 from tempocal.calibrators.document import CALIBRATORS
-from tempocal.calibrators.shrinkage import check_shrinkage
+from tempocal.calibrators.parametric import check_shrinkage
 from tempocal.curves.curve import CURVES as CURVES_BY_KIND
 from tempocal.curves.curve import Curve
 from tempocal.errors import DamagedModelFileError, InputError, MissingExtensionError

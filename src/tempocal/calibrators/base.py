@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tempocal.calibrators.check_rows import CheckedRows, check_rows, ensure_array_like
 from tempocal.calibrators.document import CALIBRATORS, restore, to_document, write_model
-from tempocal.calibrators.fit_data import FitData, FitResult
+from tempocal.calibrators.fit_data import FitData, FitResult, check_rows, ensure_array_like
 from tempocal.calibrators.online_state import OnlineState, PartialFit
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_needs import TableNeeds
@@ -181,7 +180,14 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         return "it has no coefficients that new rows could update"
 
     def _fit_rows(self, logits: Any, y: Any, sample_weight: Any, groups: Any, classes: Any) -> Self:
-        checked = self._check_rows(logits, y, sample_weight, groups, classes)
+        checked = check_rows(
+            logits,
+            y,
+            sample_weight=sample_weight,
+            groups=groups,
+            inputs=self.inputs,
+            classes=classes,
+        )
         result = self._fit_map(checked.data)
         # Attributes are set only after the fit succeeded.
         self._set_feature_names(checked.logits)
@@ -190,18 +196,6 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         self.summary_ = self._summarize(checked.data, result)
         self._online_state = result.online_state
         return self
-
-    def _check_rows(
-        self, logits: Any, y: Any, sample_weight: Any, groups: Any, classes: Any
-    ) -> CheckedRows:
-        return check_rows(
-            logits,
-            y,
-            sample_weight=sample_weight,
-            groups=groups,
-            inputs=self.inputs,
-            classes=classes,
-        )
 
     def _predictor(self) -> Predictor:
         """Return the part that predicts, without scikit-learn."""

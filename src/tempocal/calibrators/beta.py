@@ -6,14 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.fit_data import FitData
+from tempocal.calibrators.linear_model import LinearModel, linear_model
 from tempocal.calibrators.parametric import (
     Family,
-    LinearModel,
     ParametricCalibrator,
-    linear_model,
+    Shrinkage,
+    check_shrinkage,
 )
-from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage
-from tempocal.calibrators.standardized_features import standardized_sigmoid
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs
 from tempocal.links import Array
@@ -103,15 +102,13 @@ class BetaCalibration(ParametricCalibrator):
 def _model(data: FitData, of_class: int, form: Array, *, auto: bool) -> LinearModel:
     slopes = np.asarray(form[:2].any(axis=0))
     features = ((0.0,) * form.shape[1], *map(tuple, form.tolist()))
-    predictor, standardization = Sigmoid(features, of_class), None
-    if auto:
-        model_index = data.one_vs_rest_classes.index(of_class)
-        predictor, standardization = standardized_sigmoid(data, predictor, ~slopes, model_index)
-    model = linear_model(
-        data.rows_factory(predictor),
+    return linear_model(
+        data,
+        Sigmoid(features, of_class),
         identity=slopes,
         biases=~slopes,
         lower=np.where(slopes, 0.0, -np.inf),
+        auto=auto,
+        index=data.one_vs_rest_classes.index(of_class),
         readout=form,
     )
-    return model.standardized(standardization)

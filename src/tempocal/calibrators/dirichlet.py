@@ -5,8 +5,7 @@ from dataclasses import replace
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.fit_data import FitData
-from tempocal.calibrators.parametric import Family, ParametricCalibrator
-from tempocal.calibrators.shrinkage import Shrinkage
+from tempocal.calibrators.parametric import Family, ParametricCalibrator, Shrinkage
 from tempocal.calibrators.softmax_family import Regularization, folds_for, full_family
 from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.inputs import Inputs

@@ -8,15 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.fit_data import FitData
-from tempocal.calibrators.parametric import Family, LinearModel, ParametricCalibrator, linear_model
-from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage
-from tempocal.calibrators.standardized_features import standardized_sigmoid
+from tempocal.calibrators.linear_model import LinearModel, linear_model
+from tempocal.calibrators.parametric import (
+    Family,
+    ParametricCalibrator,
+    Shrinkage,
+    check_shrinkage,
+)
 from tempocal.errors import InputError
 from tempocal.formula.nodes import Column, Expression, Number, as_expression
 from tempocal.formula.numpy_engine import evaluate_all
 from tempocal.inputs import Inputs
 from tempocal.maps import FeatureForm, OneVsRest
-from tempocal.maps.one_class import CHECKED_ODDS, ODDS, require_features
+from tempocal.maps.features import CHECKED_ODDS, ODDS, require_features
 from tempocal.maps.part import require
 from tempocal.rows import OddsFunctions, Sigmoid
 
@@ -98,22 +102,19 @@ class FeatureCalibrator(ParametricCalibrator, registered=False):
         return Family(models, form=FeatureForm(values, names))
 
     def _model(self, data: FitData, of_class: int, features: tuple[Feature, ...]) -> LinearModel:
-        biases = np.arange(len(features)) == len(features) - 1
-        functions = OddsFunctions.of(*(feature.value for feature in features))
         each = tuple(map(tuple, np.eye(len(features)).tolist()))
-        predictor, standardization = Sigmoid(each, of_class, functions=functions), None
-        if check_shrinkage(self.shrinkage) is None:
-            number = data.one_vs_rest_classes.index(of_class)
-            predictor, standardization = standardized_sigmoid(data, predictor, biases, number)
+        functions = OddsFunctions.of(*(feature.value for feature in features))
         model = linear_model(
-            data.rows_factory(predictor),
+            data,
+            Sigmoid(each, of_class, functions=functions),
             identity=[feature.identity for feature in features],
-            biases=biases,
+            biases=np.arange(len(features)) == len(features) - 1,
             lower=[feature.lower for feature in features],
+            auto=check_shrinkage(self.shrinkage) is None,
+            index=data.one_vs_rest_classes.index(of_class),
         )
         units = np.array([feature.unit for feature in features])
-        model = replace(model, slopes=model.slopes * units**2)
-        return model.standardized(standardization)
+        return replace(model, slopes=model.slopes * units**2)
 
 
 def _checked(given: Any) -> tuple[Feature, ...]:

@@ -1,17 +1,31 @@
-"""Input of a fit (`FitData`) and its output (`FitResult`)."""
+"""Input of a fit, checked (`FitData`), and its output (`FitResult`)."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
 
 from tempocal.calibrators.online_state import OnlineState
-from tempocal.calibrators.standardization import StandardizationCache
 from tempocal.calibrators.summary import Summary
 from tempocal.curves.curve import Curve, Track
-from tempocal.inputs import Codes, Groups
+from tempocal.inputs import (
+    Codes,
+    Groups,
+    Inputs,
+    as_array,
+    as_logits_and_range,
+    check_groups,
+    check_labels,
+    check_weights,
+    encode_labels,
+    require_column_order,
+    require_scale,
+    warn_of_light_weights,
+    warn_of_probabilities,
+)
 from tempocal.kernels import native
 from tempocal.kernels.binary_losses import compare, dot
 from tempocal.kernels.key_counts import groups_by_key
@@ -23,6 +37,9 @@ from tempocal.maps import BinaryMap, FittedMap
 from tempocal.nonparametric import OrderedRows, losses_before_and_after
 from tempocal.rows import LabeledLogits, LinearPredictor, Rows, with_surrogate
 from tempocal.solve import fold_codes
+
+if TYPE_CHECKING:
+    from tempocal.calibrators.linear_model import Standardization
 
 # Rows per block in passes over all rows.
 BLOCK = 2**15
@@ -39,22 +56,16 @@ class FitData:
     groups: Groups | None
     n_classes: int
     times: Array | None = None  # (n,) or (n, 2)
-    earlier_class_weights: Array | None = None  # weight of each class in earlier batches
+    earlier: OnlineState | None = None  # what earlier batches left
     max_abs_logit: float | None = None  # if already known
     class_counts: Codes | None = None  # rows of each class, if already known
-    # Shared with all subsets of the rows, so that their coefficients are comparable.
-    standardizations: StandardizationCache = field(
-        default_factory=StandardizationCache, compare=False
-    )
+    # By features and model, once computed. Shared with all subsets of the rows, so that their
+    # coefficients are comparable.
+    standardizations: "dict[tuple[str, int], Standardization | None]" = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(self.labels)
-
-    @property
-    def n_rows_in_memory(self) -> int:
-        """Number of rows in memory: all of them, or the surrogate rows of a table."""
         return len(self.labels)
 
     @cached
@@ -91,7 +102,7 @@ class FitData:
         if counts is None:
             counts = np.bincount(self.labels, self.weights, minlength=self.n_classes)
         total = counts.astype(np.float64, copy=False)
-        return total if self.earlier_class_weights is None else total + self.earlier_class_weights
+        return total if self.earlier is None else total + self.earlier.class_weights
 
     @cached
     def labeled_logits(self) -> LabeledLogits:
@@ -102,12 +113,6 @@ class FitData:
     def total_weight(self) -> float:
         """Sum of the weights."""
         return float(len(self.labels) if self.weights is None else self.weights.sum())
-
-    def without_zero_weights(self) -> Self:
-        """Drop the rows of weight zero."""
-        if self.weights is None or self.weights.all():
-            return self
-        return self.take(self.weights > 0)
 
     def for_refit(self, rows: Codes) -> Self:
         """Select rows for a refit, as in cross-validation."""
@@ -136,16 +141,12 @@ class FitData:
         for k in self.one_vs_rest_classes:
             yield self.labeled_logits.odds[k], self.labels == k, self.weights
 
-    def rows_factory(self, predictor: LinearPredictor) -> Callable[[Codes | None, int], Rows]:
-        """Return a function that builds the rows of a model from their keys and the key count."""
-
-        def rows(keys: Codes | None, n_keys: int) -> Rows:
-            stored = predictor.stored(
-                self.labeled_logits, weights=self.weights, keys=keys, n_keys=n_keys
-            )
-            return with_surrogate(stored)
-
-        return rows
+    def rows(self, predictor: LinearPredictor, keys: Codes | None, n_keys: int) -> Rows:
+        """Return the rows of a model, given the key of each and the number of keys."""
+        stored = predictor.stored(
+            self.labeled_logits, weights=self.weights, keys=keys, n_keys=n_keys
+        )
+        return with_surrogate(stored)
 
     def track(self, curve: Curve) -> Track:
         """Return the grid and the basis of a curve on these times."""
@@ -242,3 +243,58 @@ class FitResult:
     nll_after: float | None = None
     # For partial_fit.
     online_state: OnlineState | None = None
+
+
+@dataclass(frozen=True)
+class CheckedRows:
+    """Checked rows, the class of each column, and the predictions as passed."""
+
+    data: FitData
+    classes: NDArray[Any]
+    logits: Any
+
+
+def check_rows(
+    logits: Any,
+    y: Any,
+    *,
+    sample_weight: Any,
+    groups: Any,
+    inputs: Inputs,
+    classes: Any,
+    times: Array | None = None,
+) -> CheckedRows:
+    """Check all arguments of a fit together; drop rows of weight zero."""
+    logits = ensure_array_like(logits, inputs)
+    checked, low, high = as_logits_and_range(logits, inputs, name=inputs)
+    require_scale(low, high, inputs)
+    if inputs == "logits":
+        warn_of_probabilities(checked, low, high)
+    weights = None
+    if sample_weight is not None:
+        weights = check_weights(sample_weight, len(checked))
+        warn_of_light_weights(weights)
+    if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
+        # With the warning that scikit-learn gives.
+        y = column_or_1d(as_array(y, "y"), warn=True)
+    n_columns = 1 if checked.ndim == 1 else checked.shape[1]
+    codes, found_classes, counts = encode_labels(check_labels(y, len(checked)), classes, n_columns)
+    require_column_order(logits, found_classes, inputs)
+    data = FitData(
+        checked,
+        codes,
+        weights,
+        None if groups is None else check_groups(groups, len(checked), narrow=True),
+        len(found_classes),
+        times,
+        max_abs_logit=float(max(high, -low)),
+        class_counts=counts,
+    )
+    if weights is not None and not weights.all():
+        data = data.take(weights > 0)
+    return CheckedRows(data, found_classes, logits)
+
+
+def ensure_array_like(logits: Any, name: str) -> Any:
+    """Convert to an array unless it has a shape: data frames keep their column names."""
+    return logits if hasattr(logits, "shape") else as_array(logits, name)

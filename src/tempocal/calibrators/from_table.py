@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from tempocal.calibrators.check_rows import warn_of_stray_times
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_cache import TableCache
 from tempocal.calibrators.table_fit_data import TableFitData
 from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.curves.curve import Curve
+from tempocal.curves.grid import warn_of_stray_times
 from tempocal.errors import (
     InputError,
     LightWeightsWarning,

@@ -1,19 +1,21 @@
 """State of a calibrator between calls of ``partial_fit``, and the checks of these calls."""
 
 from dataclasses import dataclass, field, replace
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from numbers import Real
 from types import MethodType
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.calibrators.standardization import Standardization
 from tempocal.errors import InputError, NoPartialFitError
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.solve import Posterior
+
+if TYPE_CHECKING:
+    from tempocal.calibrators.linear_model import Standardization
 
 
 @dataclass(frozen=True)
@@ -36,13 +38,13 @@ class OnlineState:
 
     posteriors: tuple[Posterior, ...]
     class_weights: Array
-    times: Array = field(default_factory=lambda: np.zeros(0))
-    time_weights: Array = field(default_factory=lambda: np.zeros(0))
-    standardizations: tuple[Standardization | None, ...] = ()
+    times: Array = field(default_factory=partial(np.zeros, 0))
+    time_weights: Array = field(default_factory=partial(np.zeros, 0))
+    standardizations: "tuple[Standardization | None, ...]" = ()
     in_model_file: bool = False
 
     @property
-    def standardization_by_model(self) -> tuple[Standardization | None, ...]:
+    def standardization_by_model(self) -> "tuple[Standardization | None, ...]":
         """Standardization of each model, None where there is none."""
         return self.standardizations or (None,) * len(self.posteriors)
 

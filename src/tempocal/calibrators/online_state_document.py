@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from tempocal.calibrators.linear_model import Standardization
 from tempocal.calibrators.online_state import OnlineState
-from tempocal.calibrators.standardization import Standardization
 from tempocal.errors import DamagedModelFileError
 from tempocal.links import Array
 from tempocal.predictor.document import list_from, require_keys

@@ -1,14 +1,15 @@
-"""Calibrators that are generalized linear models: their coefficients, and how they are fitted."""
+"""Calibrators that are generalized linear models: how they are fitted and updated."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.fit_data import FitData, FitResult
+from tempocal.calibrators.fit_data import FitData, FitResult, check_rows
+from tempocal.calibrators.linear_model import LinearModel
 from tempocal.calibrators.online_state import (
     OnlineState,
     check_first_classes,
@@ -18,113 +19,32 @@ from tempocal.calibrators.online_state import (
     mark_for_saving,
     require_online_state,
 )
-from tempocal.calibrators.shrinkage import (
-    Shrinkage,
-    check_shrinkage,
-    check_solution,
-    fit_with_shrinkage,
-    solver_details,
+from tempocal.errors import (
+    AtBoundWarning,
+    InputError,
+    NoFiniteOptimumError,
+    NotConvergedWarning,
+    warn_user,
 )
-from tempocal.calibrators.standardization import Standardization, StandardizationCache
-from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.maps import Form
-from tempocal.rows import Rows
 from tempocal.solve import (
-    MAX_NEWTON_COEFFICIENTS,
     N_FOLDS,
     FixedStrengths,
-    Penalty,
+    Posterior,
     Problem,
     RegularizedFit,
+    Strengths,
+    fit,
+    fit_by_evidence,
+    fit_by_folds,
     posterior_of,
     update_fit,
 )
 
-# Of a model that L-BFGS is not for.
-NO_MOMENT = np.ones((1, 1))
+Shrinkage = Literal["auto"] | float | tuple[float, float]
 # Names and numbers of a map that are shown in a summary.
 MOST_SHOWN = 100
-
-
-@dataclass(frozen=True)
-class LinearModel:
-    """Features of the logits, and what their coefficients may be.
-
-    Attributes
-    ----------
-    rows : callable
-        Makes the rows, from the key of each and the number of keys.
-    identity : ndarray of shape (coefficients,)
-        The coefficients that change nothing.
-    slopes, biases : ndarray of shape (coefficients,)
-        Which coefficients are slopes and which biases, as ones and zeros; the others are
-        not penalized.
-    lower : ndarray of shape (coefficients,)
-        Lower bounds.
-    baseline_penalty : ndarray of shape (coefficients,)
-        Diagonal of a penalty that does not depend on the strengths.
-    readout : ndarray of shape (numbers of the map, coefficients)
-        From coefficients to the numbers of the map.
-    moment, max_newton
-        As for `Problem`.
-    standardization : Standardization or None
-        Centers and scale of the features, if the logits are not of ordinary size.
-    """
-
-    rows: Callable[[Codes | None, int], Rows]
-    identity: Array
-    slopes: Array
-    biases: Array
-    lower: Array
-    baseline_penalty: Array
-    readout: Array | None = None
-    moment: Array = field(default_factory=lambda: NO_MOMENT)
-    max_newton: int = MAX_NEWTON_COEFFICIENTS
-    standardization: Standardization | None = None
-
-    @property
-    def units(self) -> tuple[float, float]:
-        """Strengths of slopes and biases in the units of the map, at strength 1."""
-        if self.standardization is None:
-            return 1.0, 1.0
-        return self.standardization.scale**-2, self.standardization.bias_unit**-2
-
-    def standardized(self, standardization: Standardization | None) -> "LinearModel":
-        """Take coefficients in other coordinates, in which ``rows`` are already."""
-        if standardization is None:
-            return self
-        raw = standardization.to_raw(self.biases != 0.0)
-        one = raw[: len(self.moment), : len(self.moment)]
-        return replace(
-            self,
-            identity=np.asarray(np.linalg.solve(raw, self.identity), dtype=np.float64),
-            biases=self.biases / standardization.bias_unit**2,
-            lower=np.where(self.biases == 0.0, self.lower / standardization.scale, self.lower),
-            readout=np.asarray(raw if self.readout is None else self.readout @ raw),
-            moment=one.T @ self.moment @ one,
-            standardization=standardization,
-        )
-
-    def problem(self, keys: Codes | None = None, n_keys: int = 1) -> Problem:
-        """Make the problem whose coefficients are the same for all rows, whatever their key."""
-        return Problem(
-            rows=self.rows(keys, n_keys),
-            basis=np.zeros(n_keys, dtype=np.intp),
-            identity=self.identity,
-            penalties=(
-                Penalty("slopes", self.slopes, unit=self.units[0]),
-                Penalty("biases", self.biases, unit=self.units[1]),
-            ),
-            lower=self.lower,
-            baseline_penalty=self.baseline_penalty,
-            moment=self.moment,
-            max_newton=self.max_newton,
-        )
-
-    def numbers(self, theta: Array) -> Array:
-        """From coefficients, along the last axis, to the numbers of the map."""
-        return theta if self.readout is None else np.asarray(theta @ self.readout.T)
 
 
 @dataclass(frozen=True)
@@ -215,135 +135,175 @@ class ParametricCalibrator(Calibrator, registered=False):
             return self
         known = require_online_state(self._online_state).discounted(share)
         check_later_classes(classes, self.classes_)
-        checked = self._check_rows(logits, y, sample_weight, groups, self.classes_)
-        self._check_feature_names(checked.logits)
-        data = replace(
-            checked.data,
-            earlier_class_weights=known.class_weights,
-            standardizations=StandardizationCache(known.standardization_by_model),
+        checked = check_rows(
+            logits,
+            y,
+            sample_weight=sample_weight,
+            groups=groups,
+            inputs=self.inputs,
+            classes=self.classes_,
         )
+        self._check_feature_names(checked.logits)
+        data = replace(checked.data, earlier=known)
         check_later_groups(data.groups, self.summary_.n_groups)
         losses = data.nll_before_and_after(self.map_)
-        fitted = update_family(self._family(data), self.shrinkage, known, data)
+        fitted = _update_family(self._family(data), self.shrinkage, known, data)
         self.map_, self._online_state = fitted.map, mark_for_saving(fitted.online_state)
         self.summary_ = data.add_to_summary(self.summary_, losses, fitted.details)
         return self
 
     def _fit_map(self, data: FitData) -> FitResult:
-        return fit_family(self._family(data), self.shrinkage, data)
+        family = self._family(data)
+        fits = [fit_model(model, family, self.shrinkage, data) for model in family.models]
+        result = _result(family, fits, data)
+        problem, after = fits[0].problem, fits[0].result.solution.loss
+        before, total = problem.loss_at_identity, problem.rows.total_weight
+        if before is None or not family.loss_is_nll:
+            return result
+        return replace(result, nll_before=before / total, nll_after=after / total)
 
 
-def linear_model(
-    rows: Callable[[Codes | None, int], Rows],
-    identity: Any,
-    biases: Any,
-    *,
-    free: Any = False,
-    lower: Any = -np.inf,
-    baseline_penalty: Any = 0.0,
-    **rest: Any,
-) -> LinearModel:
-    """Make a model whose settings are numbers for all its coefficients or one for each.
+@dataclass(frozen=True)
+class ModelFit:
+    """One fitted model of a family; ``fixed_strengths`` are those not chosen by evidence."""
 
-    What is neither a bias nor ``free`` is a slope.
-    """
-    start = np.asarray(identity, dtype=np.float64)
-    return LinearModel(
-        rows=rows,
-        identity=start,
-        slopes=np.full(start.shape, np.logical_not(np.logical_or(biases, free)), dtype=np.float64),
-        biases=np.full(start.shape, biases, dtype=np.float64),
-        lower=np.full(start.shape, lower, dtype=np.float64),
-        baseline_penalty=np.full(start.shape, baseline_penalty, dtype=np.float64),
-        **rest,
-    )
+    model: LinearModel
+    problem: Problem
+    result: RegularizedFit
+    fixed_strengths: FixedStrengths
+    earlier: Posterior | None = None
 
 
-def fit_alone(
-    model: LinearModel, family: Family, shrinkage: Any, data: FitData
-) -> tuple[Problem, RegularizedFit, FixedStrengths]:
-    """Fit coefficients that are the same for all rows; tell also which strengths are given."""
+def fit_model(model: LinearModel, family: Family, shrinkage: Any, data: FitData) -> ModelFit:
+    """Fit coefficients that are the same for all rows."""
     strengths = check_shrinkage(shrinkage)
-    by_folds = family.choose == "folds" and strengths is None
-    keys = data.folds(N_FOLDS) if by_folds else None
-    problem = model.problem(keys, N_FOLDS if by_folds else 1)
-    result = fit_with_shrinkage(problem, strengths, data.groups, family.choose)
+    if strengths is not None:
+        problem = model.problem()
+        result = RegularizedFit(fit(problem, strengths), strengths)
+    elif family.choose == "folds":
+        problem = model.problem(data.folds(N_FOLDS), N_FOLDS)
+        result = fit_by_folds(problem)
+        # Strengths that were chosen by folds are as good as given.
+        strengths = result.strengths
+    else:
+        problem = model.problem()
+        result = fit_by_evidence(problem, data.groups)
     check_solution(problem, result, shrinkage)
-    # Strengths that were chosen by folds are as good as given.
-    return problem, result, result.strengths if by_folds else strengths or (None, None)
+    return ModelFit(model, problem, result, strengths or (None, None))
 
 
-def fit_family(family: Family, shrinkage: Any, data: FitData) -> FitResult:
-    """Fit the models of a family, and make their map."""
-    problems, fits, fixed_strengths = zip(
-        *(fit_alone(model, family, shrinkage, data) for model in family.models), strict=True
-    )
-    losses: tuple[float | None, float | None] = (None, None)
-    before = problems[0].loss_at_identity if family.loss_is_nll else None
-    if before is not None:
-        total = problems[0].rows.total_weight
-        losses = (before / total, fits[0].solution.loss / total)
-    return _made(family, problems, fits, data, fixed_strengths=fixed_strengths[0], losses=losses)
-
-
-def update_family(family: Family, shrinkage: Any, known: OnlineState, data: FitData) -> FitResult:
+def _update_family(family: Family, shrinkage: Any, known: OnlineState, data: FitData) -> FitResult:
     """Fit the same coefficients to rows that came later, beside what is known of earlier ones."""
-    problems = [
-        replace(model.problem(), earlier_loss=before.quadratic_loss)
-        for model, before in zip(family.models, known.posteriors, strict=True)
-    ]
-    fits = [
-        update_fit(problem, before, data.groups)
-        for problem, before in zip(problems, known.posteriors, strict=True)
-    ]
-    for problem, result in zip(problems, fits, strict=True):
+    fits = []
+    for model, earlier in zip(family.models, known.posteriors, strict=True):
+        problem = replace(model.problem(), earlier_loss=earlier.quadratic_loss)
+        result = update_fit(problem, earlier, data.groups)
         check_solution(problem, result, shrinkage)
-    return _made(
-        family,
-        problems,
-        fits,
-        data,
-        fixed_strengths=known.posteriors[0].fixed_strengths,
-        before=known,
-    )
+        fits.append(ModelFit(model, problem, result, earlier.fixed_strengths, earlier))
+    return _result(family, fits, data)
 
 
-def _made(
-    family: Family,
-    problems: Sequence[Problem],
-    fits: Sequence[RegularizedFit],
-    data: FitData,
-    *,
-    fixed_strengths: FixedStrengths,
-    before: OnlineState | None = None,
-    losses: tuple[float | None, float | None] = (None, None),
-) -> FitResult:
-    """Make the map of fitted coefficients, and what is to be told and to be remembered of them."""
-    thetas = [family.canonicalize(one.solution.theta, one.strengths[0] == 0.0) for one in fits]
-    numbers = [model.numbers(theta) for model, theta in zip(family.models, thetas, strict=True)]
-    fitted = family.form.to_map(numbers)
-    effects = [one.design_effect for one in fits if one.design_effect is not None]
-    parameters = {
+def _result(family: Family, fits: Sequence[ModelFit], data: FitData) -> FitResult:
+    """Return the map of the fitted coefficients, the details and the state for later rows."""
+    results = [one.result for one in fits]
+    thetas = [family.canonicalize(one.solution.theta, one.strengths[0] == 0.0) for one in results]
+    numbers = [one.model.numbers(theta) for one, theta in zip(fits, thetas, strict=True)]
+    shown = {
         name: value.tolist()
         for name, value in family.form.parameters(numbers).items()
         if value.size <= MOST_SHOWN
     }
     online_state = None
-    if all(one.solution.hessian is not None for one in fits):
-        known = [None] * len(fits) if before is None else before.posteriors
-        models = [
-            posterior_of(problem, fit, fixed_strengths, fit.design_effect or 1.0, one)
-            for problem, fit, one in zip(problems, fits, known, strict=True)
-        ]
-        standardizations = tuple(model.standardization for model in family.models)
+    if all(one.solution.hessian is not None for one in results):
+        posteriors = tuple(
+            posterior_of(
+                one.problem,
+                one.result,
+                one.fixed_strengths,
+                one.result.design_effect or 1.0,
+                one.earlier,
+            )
+            for one in fits
+        )
+        standardizations = tuple(one.model.standardization for one in fits)
         online_state = OnlineState(
-            tuple(models), data.class_weights, standardizations=standardizations
+            posteriors, data.class_weights, standardizations=standardizations
         )
     return FitResult(
-        fitted,
-        {**parameters, **solver_details(problems, fits)},
-        max(effects) if effects else None,
-        nll_before=losses[0],
-        nll_after=losses[1],
+        family.form.to_map(numbers),
+        {**shown, **solver_details([one.problem for one in fits], results)},
+        max((one.design_effect for one in results if one.design_effect is not None), default=None),
         online_state=online_state,
     )
+
+
+def check_shrinkage(shrinkage: Any, *, pairs: bool = True) -> Strengths | None:
+    """Return the requested strengths on slopes and biases, None for "auto".
+
+    ``pairs`` allows a pair of strengths.
+    """
+    if isinstance(shrinkage, str) and shrinkage == "auto":
+        return None
+    is_pair = isinstance(shrinkage, tuple | list) and pairs
+    pair = shrinkage if is_pair else (shrinkage, shrinkage)
+    try:
+        slopes, biases = map(float, pair)
+    except (TypeError, ValueError):
+        slopes = biases = np.nan
+    if isinstance(shrinkage, str | bool) or not (0 <= slopes < np.inf and 0 <= biases < np.inf):
+        or_pair = ", or a pair of them for slopes and biases" if pairs else ""
+        raise InputError(
+            f'shrinkage must be "auto" or a number of at least 0{or_pair}, but it is {shrinkage!r}'
+        )
+    return slopes, biases
+
+
+def check_solution(
+    problem: Problem, result: RegularizedFit, shrinkage: Any, times: Array | None = None
+) -> None:
+    """Refuse a solution that diverged; warn if it did not converge or is at its bounds."""
+    if result.solution.unbounded:
+        raise NoFiniteOptimumError(
+            f"at shrinkage={shrinkage!r} the best coefficients are infinite"
+            f"{_times_of_divergence(result, times)}: the logits separate the classes, or a class "
+            'never occurs. shrinkage="auto" keeps them finite'
+        )
+    if not result.solution.converged:
+        warn_user(
+            f"the fit stopped after {result.solution.passes} passes short of its optimum: "
+            "look at the scale of the logits",
+            NotConvergedWarning,
+        )
+    at_bound = result.solution.theta <= problem.lower
+    if np.count_nonzero(at_bound) and at_bound[np.isfinite(problem.lower)].all():
+        warn_user(
+            "all slopes stand at their lower bound, so that the logits hardly count: they tell "
+            "nothing about the labels, or are reversed",
+            AtBoundWarning,
+        )
+
+
+def _times_of_divergence(result: RegularizedFit, times: Array | None) -> str:
+    """Name the first times at which coefficients diverged."""
+    where = result.solution.where_unbounded
+    if where is None or times is None:
+        return ""
+    found = times[where]
+    shown = ", ".join(f"{time:.6g}" for time in found[:3])
+    return f" at time {shown}" + (f" and {len(found) - 3} more" if len(found) > 3 else "")
+
+
+def solver_details(
+    problems: Sequence[Problem], results: Sequence[RegularizedFit]
+) -> dict[str, Any]:
+    """Return strengths, passes and convergence, of one fit or one per class."""
+    details: dict[str, Any] = {}
+    for k, penalty in enumerate(problems[0].penalties):
+        if penalty.is_used:
+            name = penalty.name if penalty.is_smoothing else f"shrinkage_of_{penalty.name}"
+            pairs = zip(problems, results, strict=True)
+            values = [float(one.strengths[k]) * of.penalties[k].unit for of, one in pairs]
+            details[name] = values[0] if len(values) == 1 else values
+    details["passes"] = sum(one.solution.passes for one in results)
+    details["converged"] = all(one.solution.converged for one in results)
+    return details

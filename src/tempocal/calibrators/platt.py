@@ -1,14 +1,20 @@
 """Platt scaling (Platt 1999), on logits."""
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.fit_data import FitData
-from tempocal.calibrators.parametric import Family, ParametricCalibrator
-from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage
-from tempocal.calibrators.slope_bias import biases_of, slope_bias_model, slopes_of
+from tempocal.calibrators.linear_model import LinearModel, linear_model
+from tempocal.calibrators.parametric import (
+    Family,
+    ParametricCalibrator,
+    Shrinkage,
+    check_shrinkage,
+)
 from tempocal.inputs import Inputs
 from tempocal.links import Array
-from tempocal.maps import LINES, OneVsRest
+from tempocal.maps import LINES, Line, OneVsRest
+from tempocal.rows import LINE, Sigmoid
 
 
 class PlattScaling(ParametricCalibrator):
@@ -79,3 +85,32 @@ class PlattScaling(ParametricCalibrator):
             for k in data.one_vs_rest_classes
         )
         return Family(models, form=LINES)
+
+
+def slope_bias_model(
+    data: FitData, of_class: int, *, auto: bool, smooth: bool = False
+) -> LinearModel:
+    """Return the model ``slope * odds + bias``, optionally with Platt's smoothed targets."""
+    low, high = 0.0, 1.0
+    if smooth:
+        positive = float(data.class_weights[of_class])
+        negative = float(data.class_weights.sum()) - positive
+        low, high = 1.0 / (negative + 2.0), (positive + 1.0) / (positive + 2.0)
+    return linear_model(
+        data,
+        Sigmoid(LINE, of_class, low, high),
+        identity=[1.0, 0.0],
+        biases=[False, True],
+        auto=auto,
+        index=data.one_vs_rest_classes.index(of_class),
+    )
+
+
+def slopes_of(fitted: OneVsRest) -> Array:
+    """Slope of each class."""
+    return np.array([line.slope for line in fitted.maps if isinstance(line, Line)])
+
+
+def biases_of(fitted: OneVsRest) -> Array:
+    """Bias of each class."""
+    return np.array([line.bias for line in fitted.maps if isinstance(line, Line)])

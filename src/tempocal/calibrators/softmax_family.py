@@ -5,11 +5,9 @@ from typing import Any, Literal
 import numpy as np
 
 from tempocal.calibrators.fit_data import FitData
-from tempocal.calibrators.parametric import Family, linear_model
-from tempocal.calibrators.shrinkage import check_shrinkage
-from tempocal.calibrators.slope_bias import biases_of, slope_bias_model, slopes_of
-from tempocal.calibrators.standardization import Standardization
-from tempocal.calibrators.standardized_features import standardized_softmax
+from tempocal.calibrators.linear_model import linear_model
+from tempocal.calibrators.parametric import Family, check_shrinkage
+from tempocal.calibrators.platt import biases_of, slope_bias_model, slopes_of
 from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.inputs import check_choice
 from tempocal.links import Array
@@ -39,17 +37,17 @@ def one_column_family(data: FitData, shrinkage: Any) -> Family:
 
 def diagonal_family(data: FitData, shrinkage: Any) -> Family:
     """Return one weight and one bias per class: vector scaling."""
-    predictor, standardization = _predictor(data, shrinkage, diagonal=True)
-    rows = data.rows_factory(predictor)
     biases = np.tile([False, True], data.n_classes)
-    # Two coefficients per class are few enough for Newton's method.
-    model = linear_model(rows, identity=~biases, biases=biases, max_newton=MAX_NEWTON_DIAGONAL)
-    return Family(
-        (model.standardized(standardization),),
-        form=DIAGONAL,
-        loss_is_nll=True,
-        canonicalize=_center_biases,
+    model = linear_model(
+        data,
+        Softmax(data.n_classes, diagonal=True),
+        identity=~biases,
+        biases=biases,
+        auto=check_shrinkage(shrinkage) is None,
+        # Two coefficients per class are few enough for Newton's method.
+        max_newton=MAX_NEWTON_DIAGONAL,
     )
+    return Family((model,), form=DIAGONAL, loss_is_nll=True, canonicalize=_center_biases)
 
 
 def _center_biases(theta: Array, unpenalized: bool) -> Array:
@@ -70,40 +68,29 @@ def full_family(
     """Return a weight matrix and one bias per class: matrix scaling, Dirichlet calibration."""
     check_choice(regularization, "regularization", ("odir", "l2"))
     n_classes = data.n_classes
-    predictor, standardization = _predictor(
-        data, shrinkage, diagonal=False, of_log_proba=of_log_proba
-    )
-    rows = data.rows_factory(predictor)
     diagonal = np.eye(n_classes, n_classes + 1, dtype=bool).ravel()
     free = diagonal & (regularization == "odir")
+    auto = check_shrinkage(shrinkage) is None
     model = linear_model(
-        rows,
+        data,
+        Softmax(n_classes, diagonal=False, of_log_proba=of_log_proba),
         identity=diagonal,
         biases=np.tile(np.arange(n_classes + 1) == n_classes, n_classes),
         free=free,
         # Keeps an unpenalized diagonal finite on separable data.
-        baseline_penalty=free & isinstance(shrinkage, str),
+        baseline_penalty=free & auto,
+        auto=auto,
         moment=data.moment(of_log_proba=of_log_proba),
     )
     form = FULL_OF_LOG_PROBA if of_log_proba else FULL
     return Family(
-        (model.standardized(standardization),),
+        (model,),
         form=form,
         choose="folds",
         # Log-probabilities are clipped from below, so the two losses differ.
         loss_is_nll=not of_log_proba,
         canonicalize=_center_columns,
     )
-
-
-def _predictor(
-    data: FitData, shrinkage: Any, *, diagonal: bool, of_log_proba: bool = False
-) -> tuple[Softmax, Standardization | None]:
-    """Return the predictor; standardized if the strengths are chosen from the data."""
-    predictor = Softmax(data.n_classes, diagonal=diagonal, of_log_proba=of_log_proba)
-    if check_shrinkage(shrinkage) is None:
-        return standardized_softmax(data, predictor)
-    return predictor, None
 
 
 def _center_columns(theta: Array, unpenalized: bool) -> Array:

@@ -101,14 +101,10 @@ class TableFitData(FitData):
         """Keep some of the surrogate rows, for a fit without exact passes."""
         return replace(self.take(rows), exact=False)
 
-    def rows_factory(self, predictor: LinearPredictor) -> Callable[[Codes | None, int], Rows]:
-        """Return a function from keys and their number to the rows of a model."""
-
-        def rows(keys: Codes | None, n_keys: int) -> Rows:
-            finest = self.cache.surrogate_rows(predictor, self.surrogate)
-            return CoarseRows(finest, self._coarse_keys(keys), n_keys, refines=self.exact)
-
-        return rows
+    def rows(self, predictor: LinearPredictor, keys: Codes | None, n_keys: int) -> Rows:
+        """Return the rows of a model, given the key of each surrogate row."""
+        finest = self.cache.surrogate_rows(predictor, self.surrogate)
+        return CoarseRows(finest, self._coarse_keys(keys), n_keys, refines=self.exact)
 
     def binary_problems(self) -> Iterator[tuple[Array, NDArray[Any], Array | None]]:
         """Log-odds, 0/1 targets and weights of each one-vs-rest problem, from fine bins."""

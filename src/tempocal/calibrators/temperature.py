@@ -2,26 +2,17 @@
 
 from typing import Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.fit_data import FitData
-from tempocal.calibrators.parametric import Family, LinearModel, ParametricCalibrator
-from tempocal.calibrators.shrinkage import check_shrinkage
-from tempocal.calibrators.standardized_features import (
-    standardized_scaled_softmax,
-    standardized_sigmoid,
-)
+from tempocal.calibrators.linear_model import linear_model
+from tempocal.calibrators.parametric import Family, ParametricCalibrator, check_shrinkage
 from tempocal.inputs import Inputs
 from tempocal.maps import SCALE, Scale
-from tempocal.rows import ODDS, LinearPredictor, ScaledSoftmax, Sigmoid
+from tempocal.rows import ODDS, ScaledSoftmax, Sigmoid
 
 # Calibrated logits below this are practically zero, but still keep the ranking.
 SMALLEST_LOGIT = 1e-6
-# The one coefficient is a slope; these arrays are shared by all fits.
-ONE, ZERO = np.ones(1), np.zeros(1)
-IS_BIAS = np.zeros(1, dtype=bool)
-ONE.flags.writeable = ZERO.flags.writeable = False
 
 
 class TemperatureScaling(ParametricCalibrator):
@@ -83,20 +74,12 @@ class TemperatureScaling(ParametricCalibrator):
         return 1.0 / self.map_.inverse_temperature
 
     def _family(self, data: FitData) -> Family:
-        strengths, standardization = check_shrinkage(self.shrinkage, pairs=False), None
-        min_slope = SMALLEST_LOGIT / max(1.0, data.largest_logit)
-        predictor: LinearPredictor = ScaledSoftmax() if data.n_classes > 2 else Sigmoid(ODDS)
-        if strengths is None and isinstance(predictor, Sigmoid):
-            predictor, standardization = standardized_sigmoid(data, predictor, IS_BIAS, 0)
-        elif strengths is None:
-            predictor, standardization = standardized_scaled_softmax(data)
-        rows = data.rows_factory(predictor)
-        model = LinearModel(
-            rows,
-            identity=ONE,
-            slopes=ONE,
-            biases=ZERO,
-            lower=np.array([min_slope]),
-            baseline_penalty=ZERO,
+        model = linear_model(
+            data,
+            ScaledSoftmax() if data.n_classes > 2 else Sigmoid(ODDS),
+            identity=[1.0],
+            biases=False,
+            lower=SMALLEST_LOGIT / max(1.0, data.largest_logit),
+            auto=check_shrinkage(self.shrinkage, pairs=False) is None,
         )
-        return Family((model.standardized(standardization),), form=SCALE, loss_is_nll=True)
+        return Family((model,), form=SCALE, loss_is_nll=True)

@@ -3,8 +3,7 @@
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.fit_data import FitData
-from tempocal.calibrators.parametric import Family, ParametricCalibrator
-from tempocal.calibrators.shrinkage import Shrinkage
+from tempocal.calibrators.parametric import Family, ParametricCalibrator, Shrinkage
 from tempocal.calibrators.softmax_family import (
     bias_of,
     diagonal_family,

@@ -2,12 +2,9 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from tempocal.curves.curve import Curve, Shape, Track
+from tempocal.curves.curve import Curve, Track, constant_track
 from tempocal.curves.grid import TimeSpan, single
 from tempocal.links import Array
-from tempocal.maps import ConstantBasis
 
 
 @dataclass(frozen=True)
@@ -34,5 +31,4 @@ class Constant(Curve):
 
     def track(self, times: Array, weights: Array | None, span: TimeSpan | None = None) -> Track:
         """Put all times under one key."""
-        shape = Shape(ConstantBasis(), level=np.ones(1))
-        return Track(single(times, weights), lambda rates: shape)
+        return constant_track(single(times, weights))

@@ -2,16 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.curves.grid import CELLS, Grid, TimeSpan
+from tempocal.curves.grid import CELLS, Bulk, Grid, TimeSpan, find_bulk, fine
 from tempocal.errors import InputError
 from tempocal.links import Array
-from tempocal.maps import Basis
+from tempocal.maps import Basis, ConstantBasis
 from tempocal.registry import Registry
 
 # One for each rate of a curve; where one is an array, the curve is looked at for all of these.
@@ -43,34 +43,6 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Bulk:
-    """The range of nearly all times, and what lies beyond it.
-
-    Attributes
-    ----------
-    first, last : float
-        First and last time of the others.
-    n_stray : float
-        Weight of the stray rows.
-    farthest : float
-        The stray time that is farthest away.
-    clock : int
-        The column of ``time``, where it has two.
-    """
-
-    first: float
-    last: float
-    n_stray: float
-    farthest: float
-    clock: int = 0
-
-    def holds(self, times: Array) -> NDArray[np.bool_]:
-        """Whether times lie in the range."""
-        times = times[:, self.clock] if times.ndim == 2 else times
-        return np.asarray((times >= self.first) & (times <= self.last))
-
-
-@dataclass(frozen=True)
 class Track:
     """A curve laid along the times of some rows.
 
@@ -96,6 +68,12 @@ class Track:
     n_rates: int = 0
     smoothness: tuple[float | None, ...] = ()
     bulk: Bulk | None = None
+
+
+def constant_track(grid: Grid) -> Track:
+    """Lay a curve that is the same at all times."""
+    shape = Shape(ConstantBasis(), level=np.ones(1))
+    return Track(grid, lambda rates: shape)
 
 
 CURVES = Registry("curve", package="curves")
@@ -163,6 +141,35 @@ class Curve(ABC):
 
         Where these are the means of cells, ``span`` is the range of the times themselves.
         """
+
+
+class RangeCurve(Curve):
+    """Base of the curves along the range of time, which a wrong time would stretch.
+
+    They are laid along all times but a few that lie absurdly far away: see `tempocal.curves.grid`.
+    """
+
+    # More distinct times than this are put into as many cells.
+    most_cells: ClassVar[int] = CELLS
+
+    @property
+    def spans_range(self) -> bool:
+        """Whether one time far away changes the curve at all others."""
+        return True
+
+    def track(self, times: Array, weights: Array | None, span: TimeSpan | None = None) -> Track:
+        """Lay the curve along the times, but for a few that lie absurdly far away."""
+        # Cells were made without stray times.
+        bulk = None if span is not None else find_bulk(times, weights)
+        if bulk is None:
+            return self._lay(fine(times, weights, self.most_cells, span))
+        kept = bulk.holds(times)
+        weights = None if weights is None else weights[kept]
+        return replace(self._lay(fine(times[kept], weights, self.most_cells)), kept=kept, bulk=bulk)
+
+    @abstractmethod
+    def _lay(self, grid: Grid) -> Track:
+        """Lay the curve along a grid."""
 
 
 def check_strength(value: object, name: str) -> float | None:

@@ -4,15 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tempocal.curves.bulk import within_bulk
-from tempocal.curves.curve import Curve, Rates, Shape, Track
-from tempocal.curves.grid import TimeSpan, fine
+from tempocal.curves.curve import RangeCurve, Rates, Shape, Track, constant_track
+from tempocal.curves.grid import Grid
 from tempocal.links import Array
-from tempocal.maps import Basis, ConstantBasis, ExponentialBases, ExponentialBasis
+from tempocal.maps import Basis, ExponentialBases, ExponentialBasis
 
 
 @dataclass(frozen=True)
-class ExponentialDecay(Curve):
+class ExponentialDecay(RangeCurve):
     """``gamma - alpha * exp(-beta * (time - origin))``: from a first value towards a limit.
 
     The rate beta is the best there is from 0.01 to 1,000 over the range of time. It is searched for
@@ -31,23 +30,11 @@ class ExponentialDecay(Curve):
     [0.7, 0.2, 1.0]
     """
 
-    @property
-    def spans_range(self) -> bool:
-        """Whether one time far away changes the curve at all others."""
-        return True
-
-    def track(self, times: Array, weights: Array | None, span: TimeSpan | None = None) -> Track:
-        """Lay the curve along the times, but for a few that lie absurdly far away."""
-        return within_bulk(self._lay, times, weights, span)
-
-    def _lay(self, times: Array, weights: Array | None, span: TimeSpan | None) -> Track:
-        """Put times on a fine grid."""
-        grid = fine(times, weights, span=span)
+    def _lay(self, grid: Grid) -> Track:
+        """Measure the rate by the range of time."""
         first, last = float(grid.times[0]), float(grid.times[-1])
         if first == last:
-            only = Shape(ConstantBasis(), level=np.ones(1))
-            return Track(grid, lambda rates: only)
-
+            return constant_track(grid)
         both = np.array([first, last])
 
         def shape(rates: Rates) -> Shape:

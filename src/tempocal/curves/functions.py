@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tempocal.curves.bulk import within_bulk
-from tempocal.curves.curve import Curve, Shape, Track
-from tempocal.curves.grid import Grid, TimeSpan, fine
+from tempocal.curves.curve import RangeCurve, Shape, Track, constant_track
+from tempocal.curves.grid import Grid
 from tempocal.errors import InputError
 from tempocal.formula.nodes import Column, Expression, as_expression
-from tempocal.links import Array
-from tempocal.maps import ConstantBasis, ExpressionBasis
+from tempocal.maps import ExpressionBasis
 
 # Times over which the penalty towards the identity is averaged.
 PENALIZED_TIMES = 256
@@ -31,7 +29,7 @@ class TimeRange:
     last: float
 
 
-class FunctionCurve(Curve):
+class FunctionCurve(RangeCurve):
     """Base of the curves that are linear combinations of given functions of time.
 
     Functions must be nonnegative and sum to 1 at all times of the fit, so that a curve lies between
@@ -50,21 +48,10 @@ class FunctionCurve(Curve):
             The times of the fit.
         """
 
-    @property
-    def spans_range(self) -> bool:
-        """Whether one time far away changes the curve at all others."""
-        return True
-
-    def track(self, times: Array, weights: Array | None, span: TimeSpan | None = None) -> Track:
-        """Lay the curve along the times, but for a few that lie absurdly far away."""
-        return within_bulk(self._lay, times, weights, span)
-
-    def _lay(self, times: Array, weights: Array | None, span: TimeSpan | None) -> Track:
-        grid = fine(times, weights, span=span)
+    def _lay(self, grid: Grid) -> Track:
         first, last = float(grid.times[0]), float(grid.times[-1])
         if first == last:
-            only = Shape(ConstantBasis(), level=np.ones(1))
-            return Track(grid, lambda rates: only)
+            return constant_track(grid)
         basis = self._basis(TimeRange(first, _median(grid), last))
         values = basis(np.linspace(first, last, PENALIZED_TIMES))
         # Mean square of what the curve is off the identity, over the range of time.

@@ -4,6 +4,12 @@ Continuous time has as many distinct values as rows. It is cut into `CELLS` cell
 the start and widen as time goes on, to a sixth of a percent of the range; a cell has the mean
 time of its rows. Grids depend on the least and the greatest time and on counts, not on the order of
 the rows; and on square roots, which round alike wherever they are taken.
+
+One wrong time, such as a missing value that was written as 1e9, would stretch the grid, the knots
+and the search for a rate over a range in which all other times are one and the same. Times are
+stray if the gap between them and the others is more than `STRAY_GAP` times the range of all others,
+and no more than `STRAY_SHARE` of the rows lie beyond it, on each side. Clocks with a long tail have
+no such gap: with Pareto's distribution of a finite mean, it occurs in less than one in 10,000.
 """
 
 from dataclasses import dataclass, replace
@@ -12,9 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.errors import StrayTimesWarning, warn_user
 from tempocal.inputs import Codes
 from tempocal.kernels.codes import codes_in_blocks, integer_codes, renumbered
 from tempocal.kernels.key_counts import as_keys, count_keys, sum_by_key
+from tempocal.kernels.min_max import min_max
 from tempocal.links import Array
 
 # First and last time.
@@ -26,6 +34,14 @@ NARROW = 1e-3
 # Integers within this span are counted instead of sorted.
 COUNTED_SPAN = 2**20
 SAMPLE = 10 * CELLS
+# A gap of this many times the range of all other times sets stray times apart.
+STRAY_GAP = 1e4
+# At most this share of the rows is stray on each side; or one row, of at least so many.
+STRAY_SHARE = 0.01
+LEAST_ROWS = 20
+ROUNDING = 1e-9
+# Rows on which most clocks show that none of their times is stray.
+STRAY_SAMPLE = 2**14
 
 
 @dataclass(frozen=True)
@@ -159,3 +175,104 @@ def _weighed(keys: Codes, times: Array, weights: Array | None) -> Grid:
 
 def _sum(keys: Codes, n_keys: int, weights: Array) -> Array:
     return sum_by_key(keys, n_keys, lambda rows: weights[rows])
+
+
+@dataclass(frozen=True)
+class Bulk:
+    """The range of nearly all times, and what lies beyond it.
+
+    Attributes
+    ----------
+    first, last : float
+        First and last time of the others.
+    n_stray : float
+        Weight of the stray rows.
+    farthest : float
+        The stray time that is farthest away.
+    clock : int
+        The column of ``time``, where it has two.
+    """
+
+    first: float
+    last: float
+    n_stray: float
+    farthest: float
+    clock: int = 0
+
+    def holds(self, times: Array) -> NDArray[np.bool_]:
+        """Whether times lie in the range."""
+        times = times[:, self.clock] if times.ndim == 2 else times
+        return np.asarray((times >= self.first) & (times <= self.last))
+
+
+def find_bulk(times: Array, weights: Array | None) -> Bulk | None:
+    """Return the range without stray times; None where there are none."""
+    # The few times of a table have the weight of all its rows: a sample of them shows nothing.
+    is_cheap = weights is not None and len(times) <= CELLS
+    if not is_cheap and not _may_stray(times):
+        return None
+    found, codes = np.unique(np.asarray(times, dtype=np.float64), return_inverse=True)
+    totals = np.bincount(codes.ravel(), weights, minlength=len(found)).astype(np.float64)
+    most = most_stray(float(totals.sum()), max(float(len(times)), float(totals.sum())))
+    low, high = _closed(found, *_core(totals, most))
+    stray = float(totals[:low].sum() + totals[high + 1 :].sum())
+    if stray == 0.0:
+        return None
+    beyond = found[[0, -1]][[low > 0, high + 1 < len(found)]]
+    farthest = beyond[np.argmax(np.abs(beyond - found[low]))]
+    return Bulk(float(found[low]), float(found[high]), stray, float(farthest))
+
+
+def most_stray(total_weight: float, n_rows: float) -> float:
+    """Weight of the rows that can be stray on each side."""
+    if n_rows < LEAST_ROWS:
+        return 0.0
+    return total_weight * max(STRAY_SHARE, 1.0 / n_rows) * (1.0 + ROUNDING)
+
+
+def _may_stray(times: Array) -> bool:
+    """Whether the range of all times is many times that of nearly all of a sample."""
+    first, last = (float(end) for end in min_max(times))
+    low, high = inner_range(times[:: max(1, len(times) // STRAY_SAMPLE)])
+    with np.errstate(over="ignore"):
+        return bool(last - first > STRAY_GAP * (high - low))
+
+
+def inner_range(some: Array) -> TimeSpan:
+    """First and last of nearly all times of a sample, of which the share of stray ones varies."""
+    ordered = np.sort(some)
+    cut = max(1, int(2.0 * STRAY_SHARE * len(some)))
+    inner = ordered[cut:-cut] if len(some) > 2 * cut else ordered
+    return float(inner[0]), float(inner[-1])
+
+
+def _core(totals: Array, most: float) -> tuple[int, int]:
+    """Positions of the first and the last time that have too much weight beyond them to stray."""
+    low = int(np.searchsorted(np.cumsum(totals), most, side="right"))
+    high = len(totals) - 1 - int(np.searchsorted(np.cumsum(totals[::-1]), most, side="right"))
+    return min(low, high), max(low, high)
+
+
+def _closed(found: Array, low: int, high: int) -> tuple[int, int]:
+    """Take in the nearest time beyond, until it is too far away."""
+    with np.errstate(over="ignore"):
+        while low > 0 or high + 1 < len(found):
+            below = found[low] - found[low - 1] if low > 0 else np.inf
+            above = found[high + 1] - found[high] if high + 1 < len(found) else np.inf
+            size = found[high] - found[low]
+            # Where all are the same, there is nothing to compare with.
+            if size > 0.0 and min(below, above) > STRAY_GAP * size:
+                break
+            low, high = (low - 1, high) if below <= above else (low, high + 1)
+    return max(low, 0), min(high, len(found) - 1)
+
+
+def warn_of_stray_times(bulk: Bulk, total_weight: float) -> None:
+    """Warn of rows that the fit of a curve leaves out because their times are outliers."""
+    warn_user(
+        f"time goes to {bulk.farthest:.6g}, but all rows except {bulk.n_stray:.6g} of "
+        f"{total_weight:.6g} lie from {bulk.first:.6g} to {bulk.last:.6g}. The curve is "
+        "fitted without those, which would flatten it for all others. Look at them: mend their "
+        "time, or leave them out",
+        StrayTimesWarning,
+    )

@@ -1,14 +1,12 @@
 """One value for each step, tied to its neighbors."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from tempocal.curves.bulk import within_bulk
-from tempocal.curves.curve import Curve, Shape, Track, check_strength
-from tempocal.curves.grid import TimeSpan, fine
-from tempocal.links import Array
+from tempocal.curves.curve import RangeCurve, Shape, Track, check_strength
+from tempocal.curves.grid import Grid
 from tempocal.maps import StepBasis
 
 # With more distinct times than this they are put into as many cells.
@@ -16,7 +14,7 @@ MOST_STEPS = 128
 
 
 @dataclass(frozen=True)
-class RandomWalk(Curve):
+class RandomWalk(RangeCurve):
     """A value for each step; penalties tie neighbors together, and all to doing nothing.
 
     Parameters
@@ -43,19 +41,11 @@ class RandomWalk(Curve):
 
     smoothness: Literal["auto"] | float = "auto"
 
-    @property
-    def spans_range(self) -> bool:
-        """Whether one time far away changes the curve at all others."""
-        return True
+    most_cells: ClassVar[int] = MOST_STEPS
 
-    def track(self, times: Array, weights: Array | None, span: TimeSpan | None = None) -> Track:
-        """Lay the curve along the times, but for a few that lie absurdly far away."""
-        return within_bulk(self._lay, times, weights, span)
-
-    def _lay(self, times: Array, weights: Array | None, span: TimeSpan | None) -> Track:
-        """Give each step, or each cell, a key."""
+    def _lay(self, grid: Grid) -> Track:
+        """Tie each step, or cell, to the next."""
         wanted = check_strength(self.smoothness, "smoothness")
-        grid = fine(times, weights, MOST_STEPS, span)
         basis, level = StepBasis(grid.times, "interpolate"), np.ones(grid.n_keys)
         if grid.n_keys == 1:
             return Track(grid, lambda rates: Shape(basis, level))

@@ -5,19 +5,18 @@ from typing import Literal
 
 import numpy as np
 
-from tempocal.curves.bulk import within_bulk
-from tempocal.curves.curve import Curve, Shape, Track, check_strength
-from tempocal.curves.grid import Grid, TimeSpan, fine
+from tempocal.curves.curve import RangeCurve, Shape, Track, check_strength, constant_track
+from tempocal.curves.grid import Grid
 from tempocal.inputs import check_choice, check_positive_int
 from tempocal.links import Array
-from tempocal.maps import ConstantBasis, SplineBasis
+from tempocal.maps import SplineBasis
 
 # The unit of the logarithmic clock: the median time since the first, divided by this.
 UNITS_TO_MEDIAN = 8.0
 
 
 @dataclass(frozen=True)
-class Spline(Curve):
+class Spline(RangeCurve):
     """A penalized cubic spline, as smooth as the data want it.
 
     Parameters
@@ -46,25 +45,14 @@ class Spline(Curve):
     clock: Literal["log", "time"] = "log"
     smoothness: Literal["auto"] | float = "auto"
 
-    @property
-    def spans_range(self) -> bool:
-        """Whether one time far away changes the curve at all others."""
-        return True
-
-    def track(self, times: Array, weights: Array | None, span: TimeSpan | None = None) -> Track:
-        """Lay the curve along the times, but for a few that lie absurdly far away."""
-        return within_bulk(self._lay, times, weights, span)
-
-    def _lay(self, times: Array, weights: Array | None, span: TimeSpan | None) -> Track:
-        """Put times on a fine grid and knots on the clock."""
+    def _lay(self, grid: Grid) -> Track:
+        """Put knots on the clock."""
         intervals = check_positive_int(self.intervals, "intervals")
         check_choice(self.clock, "clock", ("log", "time"))
         wanted = check_strength(self.smoothness, "smoothness")
-        grid = fine(times, weights, span=span)
         first, last = float(grid.times[0]), float(grid.times[-1])
         if first == last:
-            only = Shape(ConstantBasis(), level=np.ones(1))
-            return Track(grid, lambda rates: only)
+            return constant_track(grid)
         unit = _unit(grid) if self.clock == "log" else 0.0
         basis = SplineBasis(first, last, unit, float(intervals))
         shape = Shape(basis, np.ones(basis.n_functions), (_roughness(basis.n_functions),))

@@ -4,9 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tempocal.curves.bulk import find_bulk, without_stray
-from tempocal.curves.curve import Bulk, Curve, Rates, Shape, Track
-from tempocal.curves.grid import TimeSpan, fine, pairs
+from tempocal.curves.curve import Curve, Rates, Shape, Track
+from tempocal.curves.grid import Bulk, TimeSpan, find_bulk, fine, pairs
 from tempocal.errors import InputError
 from tempocal.links import Array
 from tempocal.maps import ProductBasis
@@ -54,7 +53,12 @@ class Surface(Curve):
                 raise InputError(f"{name} must be a curve along one clock, but it is {curve!r}")
         bulk = self._stray(times, weights)
         if bulk is not None:
-            return without_stray(self.track, bulk, times, weights)
+            kept = bulk.holds(times)
+            track = self.track(times[kept], None if weights is None else weights[kept])
+            if track.kept is not None:
+                # On the other clock there were stray times as well.
+                kept[kept] = track.kept
+            return replace(track, kept=kept, bulk=bulk)
         one = self.curve_a.track(_thinned(times[:, 0], weights), weights)
         other = self.curve_b.track(_thinned(times[:, 1], weights), weights)
         if one.kept is not None or other.kept is not None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tempocal.files.column_problems import ColumnError
 from tempocal.files.convert import LARGEST_EXACT, as_numbers, is_text, not_a_number, present, wrong
 from tempocal.files.csv_types import can_cast
-from tempocal.inputs.arrays import text_array
+from tempocal.inputs import text_array
 from tempocal.inputs.text_patterns import SIGNED_INTEGER
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError, LooksLikeProbabilitiesWarning, warn_user
-from tempocal.inputs.arrays import as_array, as_float64, require_finite
+from tempocal.inputs.arguments import as_array, as_float64, require_finite
 from tempocal.kernels import native
 from tempocal.kernels.min_max import min_max
 from tempocal.links import SMALLEST_PROBABILITY, Array, Floats, logsumexp
@@ -50,12 +50,20 @@ def as_logits_and_range(
 
     float32 is not converted if the compiled loops can read it.
     """
-    if inputs == "logits":
-        return _check_logits(predictions, name)
     if inputs == "proba":
         logits = _logits_from_proba(_check_columns(as_float64(predictions, name), name), name)
         return logits, *min_max(logits)
-    raise InputError(f'inputs must be "logits" or "proba", but it is {inputs!r}')
+    if inputs != "logits":
+        raise InputError(f'inputs must be "logits" or "proba", but it is {inputs!r}')
+    given = read_logits(predictions, name)
+    if native is None:
+        given = given.astype(np.float64, copy=False)
+    # No temporary in the usual case: min_max returns NaN if there is one, which compares as false.
+    low, high = (float(value) for value in min_max(given))
+    if low >= -LARGEST_LOGIT and high <= LARGEST_LOGIT:
+        return given, low, high
+    logits = _make_finite(given.astype(np.float64, copy=False), name)
+    return logits, *min_max(logits)
 
 
 def read_logits(logits: Any, name: str = "logits") -> Floats:
@@ -124,25 +132,16 @@ def check_proba(
     return array
 
 
-def _check_logits(predictions: Any, name: str) -> tuple[Floats, float, float]:
-    given = read_logits(predictions, name)
-    if native is None:
-        given = given.astype(np.float64, copy=False)
-    # No temporary in the usual case: min_max returns NaN if there is one, which compares as false.
-    low, high = (float(value) for value in min_max(given))
-    if low >= -LARGEST_LOGIT and high <= LARGEST_LOGIT:
-        return given, low, high
-    logits = given.astype(np.float64, copy=False)
+def _make_finite(logits: Array, name: str) -> Array:
+    """Replace infinite logits; refuse NaN and what is finite but too large."""
     if np.isnan(logits).any():
         row = int(np.argwhere(np.isnan(logits))[0, 0])
         raise InputError(f"{name} contains NaN (first at row {row}); it must be numbers")
     infinite = np.isinf(logits)
     _require_moderate(np.where(infinite, 0.0, logits), name)
     if logits.ndim == 1:
-        logits = np.where(infinite, np.copysign(CERTAIN_LOGIT, logits), logits)
-    else:
-        logits = _finite_rows(logits, name)
-    return logits, *min_max(logits)
+        return np.where(infinite, np.copysign(CERTAIN_LOGIT, logits), logits)
+    return _finite_rows(logits, name)
 
 
 def _require_moderate(logits: Array, name: str) -> None:

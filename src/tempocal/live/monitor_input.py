@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
-from tempocal.inputs import Codes, TimeKind, as_array, check_proba, check_time
-from tempocal.inputs.arrays import require_same_length
+from tempocal.inputs import Codes, TimeKind, as_array, check_proba, check_time, require_same_length
 from tempocal.links import Array
 from tempocal.live.bet_queue import SequenceId
 from tempocal.live.evalues import clip_proba

@@ -1,6 +1,14 @@
 """Fitted calibrators as plain functions: what is left of a fit, what is saved, what predicts."""
 
-from tempocal.maps.along_time import Curves, FeatureCurves, MapPerStep, TemporalMap, curves_of
+from tempocal.maps.affine import DIAGONAL, FULL, FULL_OF_LOG_PROBA, Affine
+from tempocal.maps.along_time import (
+    FORMS,
+    Curves,
+    FeatureCurves,
+    MapPerStep,
+    TemporalMap,
+    curves_of,
+)
 from tempocal.maps.band import AnyBand, Band, StepBand
 from tempocal.maps.bases import (
     Basis,
@@ -14,20 +22,12 @@ from tempocal.maps.bases import (
     StepBasis,
 )
 from tempocal.maps.document import from_dict, schema_of, to_dict
-from tempocal.maps.forms import (
-    BETAS,
-    DIAGONAL,
-    FORMS,
-    FULL,
-    FULL_OF_LOG_PROBA,
-    LINES,
-    SCALE,
-    FeatureForm,
-    Form,
-)
-from tempocal.maps.multiclass import Affine, FittedMap, OneVsRest, Scale, from_logits
-from tempocal.maps.one_class import Beta, BinaryMap, FeatureMap, Knots, Line, Steps
+from tempocal.maps.features import FeatureForm, FeatureMap
+from tempocal.maps.fitted_map import FittedMap, Form, from_logits
+from tempocal.maps.one_vs_rest import BETAS, LINES, Beta, BinaryMap, Line, OneVsRest
 from tempocal.maps.proba import proba_at_once, proba_of_map
+from tempocal.maps.probability_curves import Knots, Steps
+from tempocal.maps.scale import SCALE, Scale
 
 __all__ = [
     "BETAS",

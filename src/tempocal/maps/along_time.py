@@ -12,13 +12,18 @@ from tempocal.formula.links import Expressions
 from tempocal.formula.nodes import Condition, Expression, numbers
 from tempocal.inputs import Codes
 from tempocal.links import Array
+from tempocal.maps.affine import DIAGONAL, FULL, FULL_OF_LOG_PROBA
 from tempocal.maps.bases import Basis, BinBasis, StepBasis
 from tempocal.maps.document import require_alike
-from tempocal.maps.forms import FORMS, FeatureForm, Form
-from tempocal.maps.multiclass import FittedMap, from_logits
-from tempocal.maps.one_class import require_features
+from tempocal.maps.features import FeatureForm, require_features
+from tempocal.maps.fitted_map import FittedMap, Form, from_logits
+from tempocal.maps.one_vs_rest import BETAS, LINES
 from tempocal.maps.part import Part, require, require_coefficients
+from tempocal.maps.scale import SCALE
 
+FORMS: dict[str, Form] = {
+    form.name: form for form in (SCALE, LINES, BETAS, DIAGONAL, FULL, FULL_OF_LOG_PROBA)
+}
 # Numbers in the coefficients of the rows that are mapped at once.
 BLOCK_NUMBERS = 2**18
 

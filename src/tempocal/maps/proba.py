@@ -10,8 +10,9 @@ from tempocal.kernels.proba import sigmoid_affine, sigmoid_one_pass, softmax_one
 from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.links import Array, proba_from_logits
 from tempocal.maps.along_time import Curves, TemporalMap
-from tempocal.maps.multiclass import FittedMap, OneVsRest, Scale
-from tempocal.maps.one_class import Line
+from tempocal.maps.fitted_map import FittedMap
+from tempocal.maps.one_vs_rest import Line, OneVsRest
+from tempocal.maps.scale import Scale
 
 # Rows that are mapped at once.
 BLOCK = 2**15

@@ -7,7 +7,7 @@ from scipy.special import betaln
 
 from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.links import Array
-from tempocal.maps.one_class import Steps
+from tempocal.maps import Steps
 from tempocal.nonparametric.bins import edges_at, equal_mass_cuts, mass_ranks, midpoints_between
 from tempocal.nonparametric.distinct import Distinct, Positions
 from tempocal.nonparametric.ordered import OrderedRows

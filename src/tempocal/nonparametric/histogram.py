@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from tempocal.links import Array
-from tempocal.maps.one_class import Steps
+from tempocal.maps import Steps
 from tempocal.nonparametric.bins import edges_at, equal_mass_cuts, mass_ranks, midpoints
 from tempocal.nonparametric.distinct import Distinct
 from tempocal.nonparametric.ordered import OrderedRows

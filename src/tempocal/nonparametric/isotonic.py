@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from tempocal.maps.one_class import Knots
+from tempocal.maps import Knots
 from tempocal.nonparametric.distinct import shrink_means
 from tempocal.nonparametric.knots import thin_knots
 from tempocal.nonparametric.ordered import OrderedRows

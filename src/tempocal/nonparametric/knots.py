@@ -3,7 +3,7 @@
 import numpy as np
 
 from tempocal.links import Array
-from tempocal.maps.one_class import Knots
+from tempocal.maps import Knots
 
 
 def thin_knots(odds: Array, probabilities: Array) -> Knots:

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from tempocal.links import Array
-from tempocal.maps.one_class import Knots
+from tempocal.maps import Knots
 from tempocal.nonparametric.distinct import mean_targets, shrink_blocks
 from tempocal.nonparametric.knots import thin_knots
 from tempocal.nonparametric.ordered import OrderedRows

@@ -13,7 +13,7 @@ from tempocal.kernels.order import BUCKET_ROWS, Classes, merge, sorted_classes
 from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.lazy import cached
 from tempocal.links import Array, nll_from_logits
-from tempocal.maps.one_class import BinaryMap, Knots
+from tempocal.maps import BinaryMap, Knots
 from tempocal.nonparametric.blocks import Blocks, pool, pool_parts
 from tempocal.nonparametric.distinct import Distinct, collapse, count_classes
 

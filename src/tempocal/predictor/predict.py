@@ -8,15 +8,14 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError, ModelFileError
 from tempocal.inputs import (
-    LARGEST_TIME,
     Inputs,
     TimeKind,
     Times,
     as_logits,
     check_time,
+    require_moderate,
     require_same_kind,
 )
-from tempocal.kernels.min_max import min_max
 from tempocal.links import Array
 from tempocal.maps import FittedMap, TemporalMap, proba_at_once, proba_of_map
 from tempocal.modelfile import read_document
@@ -90,7 +89,7 @@ class Predictor:
             raise InputError("time is missing: the model changes along time")
         times = check_time(time, n_rows, clocks=len(self.time_kinds))
         require_same_kind(times, self.time_kinds)
-        return moderate(times)
+        return require_moderate(times)
 
     def _require_columns(self, columns: int) -> None:
         if columns != self.columns:
@@ -129,14 +128,3 @@ def read_model(path: str | PathLike[str]) -> Predictor:
         return Predictor.from_document(model)
     except ModelFileError as error:
         raise type(error)(f"{path}: {error}") from error
-
-
-def moderate(times: Times) -> Times:
-    """Refuse times so far apart, or so large, that their distances overflow."""
-    if times.values.size == 0:
-        return times
-    low, high = times.time_range or min_max(times.values)
-    largest = float(max(high, -low))
-    if largest > LARGEST_TIME:
-        raise InputError(f"time must lie within {LARGEST_TIME:g} of zero, but it has {largest:g}")
-    return times

@@ -196,7 +196,9 @@ class LabeledLogits:
     def odds(self) -> list[Array]:
         """Log-odds of each class against the rest; of two classes, those of the second twice."""
         if self._odds is None:
-            if self._n_classes == 2:
+            if self.given.ndim == 1:
+                self._odds = [self.logits] * 2
+            elif self._n_classes == 2:
                 self._odds = [one_column(self.logits)] * 2
             else:
                 self._odds = list(np.ascontiguousarray(log_odds(self.logits).T))

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
-from tempocal.inputs import as_array
-from tempocal.inputs.arrays import first_missing
+from tempocal.inputs import as_array, first_missing
 
 
 def lengths_of(sequences: Any) -> NDArray[np.int64]:

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
-from tempocal.inputs import Codes, Groups, as_array, check_groups
-from tempocal.inputs.arrays import require_same_length
+from tempocal.inputs import Codes, Groups, as_array, check_groups, require_same_length
 from tempocal.sequences.split_parts import (
     apportion,
     check_shares,

@@ -11,14 +11,10 @@ import numpy as np
 from tempocal.errors import InputError
 from tempocal.formula import interpret
 from tempocal.formula.input_columns import read_scores
-from tempocal.inputs import LARGEST_TIME
-from tempocal.inputs.arrays import first_missing
+from tempocal.inputs import LARGEST_TIME, first_missing
+from tempocal.inputs.labels_and_groups import FLOAT_ID_HINT
 from tempocal.inputs.logits import LARGEST_LOGIT
-from tempocal.inputs.weights import (
-    FLOAT_ID_HINT,
-    LARGEST_WEIGHT,
-    LEAST_WEIGHT,
-)
+from tempocal.inputs.weights import LARGEST_WEIGHT, LEAST_WEIGHT
 from tempocal.tables.column_roles import ColumnRoles
 from tempocal.tables.narwhals_engine import NarwhalsEngine
 from tempocal.tables.open_table import Frame

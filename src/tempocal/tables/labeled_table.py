@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from tempocal.errors import InputError
 from tempocal.formula import interpret
 from tempocal.formula.input_columns import read_scores
-from tempocal.inputs import Inputs, TimeKind, check_labels, encode_labels
-from tempocal.inputs.weights import LARGEST_FLOAT_ID
+from tempocal.inputs import LARGEST_FLOAT_ID, Inputs, TimeKind, check_labels, encode_labels
 from tempocal.links import Array
 from tempocal.tables.column_names import FileColumns
 from tempocal.tables.column_roles import ColumnRoles

@@ -1,9 +1,8 @@
-"""Stray times of a table, absurdly far from all others: the rule of `tempocal.curves.bulk`."""
+"""Stray times of a table, absurdly far from all others: the rule of `tempocal.curves.grid`."""
 
 import narwhals as nw
 
-from tempocal.curves.bulk import STRAY_GAP, inner_range, most_stray
-from tempocal.curves.curve import Bulk
+from tempocal.curves.grid import STRAY_GAP, Bulk, inner_range, most_stray
 from tempocal.links import Array
 from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.transfer import Columns

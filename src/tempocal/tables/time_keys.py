@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import narwhals as nw
 import numpy as np
 
-from tempocal.curves.curve import Bulk
-from tempocal.curves.grid import CELLS, NARROW
+from tempocal.curves.grid import CELLS, NARROW, Bulk
 from tempocal.errors import InputError
 from tempocal.links import Array
 from tempocal.tables.labeled_table import LabeledTable

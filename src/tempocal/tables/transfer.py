@@ -7,7 +7,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.inputs.arrays import text_array
+from tempocal.inputs import text_array
 from tempocal.tables.open_table import Frame
 
 Columns = dict[str, NDArray[Any]]

@@ -18,7 +18,7 @@ squared distance to the coefficients under these is added to the variance.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,9 @@ from tempocal.solve.evidence import AlternativeFit
 from tempocal.solve.linear_systems import invert_blocks
 from tempocal.solve.penalties import as_matrix
 from tempocal.solve.profile import FASTEST, SLOWEST
-from tempocal.temporal.curve_models import CurveFit
+
+if TYPE_CHECKING:
+    from tempocal.temporal.fit_along_time import CurveFit
 
 # Step of the log rate in finite differences.
 RATE_STEP = 1e-4
@@ -76,7 +78,9 @@ class Inference:
     posterior: Posterior
 
 
-def infer(fitted: CurveFit, groups: Groups | None, previous: Posterior | None = None) -> Inference:
+def infer(
+    fitted: "CurveFit", groups: Groups | None, previous: Posterior | None = None
+) -> Inference:
     """Return the uncertainty of a fit; ``previous`` is the posterior without its rows."""
     linearized = _Linearization(fitted)
     posterior, alternative = _posterior_and_alternative(linearized, groups, previous)
@@ -127,7 +131,9 @@ def _posterior_and_alternative(
     return known, alternative
 
 
-def _infer_steps(fitted: CurveFit, posterior: Posterior, alternative: AlternativeFit) -> Inference:
+def _infer_steps(
+    fitted: "CurveFit", posterior: Posterior, alternative: AlternativeFit
+) -> Inference:
     hessian, effect, strengths = posterior.curvature, posterior.effect, fitted.result.strengths
     free = (posterior.theta > fitted.problem.lower).reshape(hessian.shape[:2])
     penalty_blocks = _diagonal_blocks(fitted, strengths)
@@ -155,7 +161,7 @@ def _infer_steps(fitted: CurveFit, posterior: Posterior, alternative: Alternativ
     )
 
 
-def _diagonal_blocks(fitted: CurveFit, strengths: Strengths) -> Array:
+def _diagonal_blocks(fitted: "CurveFit", strengths: Strengths) -> Array:
     width = fitted.problem.rows.n_coefficients
     penalty_matrix = fitted.problem.penalty_matrix(strengths).reshape(-1, width)
     return np.asarray(penalty_matrix[:, :, None] * np.eye(width), dtype=np.float64)
@@ -199,17 +205,11 @@ def _gradient_variance(posterior: Posterior, n_effective: Array) -> Array:
     """Variance J of the gradient, in blocks."""
     if posterior.scatter is None:
         return posterior.curvature if posterior.noise is None else posterior.noise
-    inflation = _jackknife_factor(n_effective, posterior.scatter.counts)[:, None, None]
+    # Corrected by ``1 / (1 - h)^2`` for overfitting at the optimum, which is the jackknife over
+    # groups if all have the same leverage h.
+    leverage = np.minimum(n_effective / np.maximum(posterior.scatter.counts, 1), MAX_LEVERAGE)
+    inflation = (1.0 / (1.0 - leverage) ** 2)[:, None, None]
     return np.asarray(inflation * posterior.scatter.variance, dtype=np.float64)
-
-
-def _jackknife_factor(n_effective: Array, counts: Array) -> Array:
-    """Correction ``1 / (1 - h)^2`` of the gradient variance for overfitting at the optimum.
-
-    This is the jackknife over groups if all groups have the same leverage h.
-    """
-    leverage = np.minimum(n_effective / np.maximum(counts, 1), MAX_LEVERAGE)
-    return np.asarray(1.0 / (1.0 - leverage) ** 2, dtype=np.float64)
 
 
 def _variance_without_information(curvature: Array, free: NDArray[np.bool_]) -> Array:
@@ -217,7 +217,7 @@ def _variance_without_information(curvature: Array, free: NDArray[np.bool_]) -> 
     return np.where(free & (curvature <= 0.0), UNINFORMATIVE, 0.0)
 
 
-def _variance_at_bounds(fitted: CurveFit, free: NDArray[np.bool_], effect: float) -> Array:
+def _variance_at_bounds(fitted: "CurveFit", free: NDArray[np.bool_], effect: float) -> Array:
     """Variance of coefficients at a bound: exponential posterior with the gradient as its rate."""
     gradient = fitted.result.solution.gradient
     assert gradient is not None
@@ -228,7 +228,7 @@ def _variance_at_bounds(fitted: CurveFit, free: NDArray[np.bool_], effect: float
     return variances.reshape(free.shape)
 
 
-def _covariance_by_parameter(covariance: Array, fitted: CurveFit) -> Array:
+def _covariance_by_parameter(covariance: Array, fitted: "CurveFit") -> Array:
     """Covariance of the coefficients of each parameter of the map, and of the rates."""
     readout, count = _readout(fitted), len(fitted.table)
     n_parameters, width = readout.shape
@@ -245,7 +245,7 @@ def _covariance_by_parameter(covariance: Array, fitted: CurveFit) -> Array:
     return np.asarray(selection @ covariance @ selection.swapaxes(1, 2))
 
 
-def _readout(fitted: CurveFit) -> Array:
+def _readout(fitted: "CurveFit") -> Array:
     readout = fitted.model.readout
     return np.eye(len(fitted.model.identity)) if readout is None else readout
 
@@ -253,7 +253,7 @@ def _readout(fitted: CurveFit) -> Array:
 class _Linearization:
     """A fitted curve, linearized in its coefficients and log rates."""
 
-    def __init__(self, fitted: CurveFit) -> None:
+    def __init__(self, fitted: "CurveFit") -> None:
         self.fitted, self.problem = fitted, fitted.problem
         theta = fitted.result.solution.theta
         rates = fitted.log_rates if fitted.problem.basis.ndim == 2 else ()
@@ -327,7 +327,7 @@ class _Linearization:
         return np.asarray(basis[:, None] == np.arange(len(self.table)), dtype=np.float64)
 
 
-def _basis_at_rate(fitted: CurveFit, k: int, step: float) -> Basis:
+def _basis_at_rate(fitted: "CurveFit", k: int, step: float) -> Basis:
     """Return the basis with one log rate changed."""
     rates = fitted.log_rates
     return fitted.shape_at((*rates[:k], rates[k] + step, *rates[k + 1 :])).basis

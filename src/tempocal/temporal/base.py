@@ -1,78 +1,41 @@
-"""Base class of the calibrators along time: predictions, parameters, bands."""
+"""Base of the calibrators along time: where times come from, predictions, parameters, bands.
+
+Times come from a keyword or from columns of X, exactly one of the two.
+"""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t as student
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.check_rows import CheckedRows, check_rows, ensure_array_like
+from tempocal.calibrators.fit_data import CheckedRows, check_rows, ensure_array_like
 from tempocal.errors import InputError
 from tempocal.inputs import (
     Inputs,
     TimeKind,
     Times,
+    as_array,
     as_logits,
     check_time,
+    require_moderate,
     require_same_kind,
 )
+from tempocal.kernels.min_max import min_max
 from tempocal.links import Array, log_proba_from_logits
-from tempocal.maps import (
-    AnyBand,
-    Curves,
-    ExponentialBasis,
-    TemporalMap,
-    proba_of_map,
-)
+from tempocal.maps import AnyBand, Curves, TemporalMap, proba_of_map
 from tempocal.predictor.document import TimeColumn
 from tempocal.tables.column_roles import ColumnRoles
 from tempocal.tables.labeled_table import LabeledTable, read_labeled_table
+from tempocal.temporal.decay import DecayParameters
 from tempocal.temporal.fit_along_time import TemporalFitResult
-from tempocal.temporal.time_source import count_rows, extract_time
-
-# Parameters that cannot be negative.
-NONNEGATIVE = ("inverse_temperature", "a", "b")
-# Beyond this, exp would overflow or alpha would lose all precision.
-MAX_EXPONENT = 300.0
+from tempocal.temporal.interval import Interval
 
 
-@dataclass(frozen=True)
-class Interval:
-    """Lower and upper bounds of a band, one pair for each time.
-
-    Attributes
-    ----------
-    lower, upper : ndarray
-        The bounds, of the shape of the parameter.
-    level : float
-        Nominal coverage, on average over time.
-    n_groups : int or None
-        Number of groups behind the band; None if rows were taken as independent.
-    """
-
-    lower: Array
-    upper: Array
-    level: float
-    n_groups: int | None
-
-    def __str__(self) -> str:
-        source = (
-            "rows taken as independent: no groups were given"
-            if self.n_groups is None
-            else f"over {self.n_groups} groups"
-        )
-        bounds = ", ".join(
-            f"[{low:.4g}, {high:.4g}]"
-            for low, high in zip(np.ravel(self.lower), np.ravel(self.upper), strict=True)
-        )
-        return f"{self.level:.0%} interval ({source}): {bounds}"
-
-
-class TemporalBase(Calibrator, registered=False):
+class TemporalBase(DecayParameters, Calibrator, registered=False):
     """Base of the calibrators along time: everything except the fit."""
 
     time_column: TimeColumn | None
@@ -141,9 +104,8 @@ class TemporalBase(Calibrator, registered=False):
         assert isinstance(self.map_, Curves)
         deviation = self.map_.map_form.parameters(deviations)
         n_groups = self._n_effective_groups()
-        quantile = _t_quantile(level, n_groups)
         return {
-            name: _interval(center[name], quantile * deviation[name], name, level, n_groups)
+            name: Interval.around(center[name], deviation[name], name, level, n_groups)
             for name in center
         }
 
@@ -154,26 +116,6 @@ class TemporalBase(Calibrator, registered=False):
             return n_groups
         share = float(self._online_state.class_weights.sum()) / self.summary_.total_weight
         return max(1, round(n_groups * min(share, 1.0)))
-
-    @property
-    def alpha_(self) -> Any:
-        """Distance of the curve below its limit at the time origin."""
-        return self._decay().alpha
-
-    @property
-    def beta_(self) -> Any:
-        """Rate of the decay."""
-        return self._decay().beta
-
-    @property
-    def gamma_(self) -> Any:
-        """Limit of the curve."""
-        return self._decay().gamma
-
-    @property
-    def time_origin_(self) -> float:
-        """Time origin of the decay."""
-        return self._decay().origin
 
     def _check_fit_input(
         self, logits: Any, y: Any, *, n_clocks: int, inputs: Inputs, classes: Any, **given: Any
@@ -241,61 +183,134 @@ class TemporalBase(Calibrator, registered=False):
         require_same_kind(times, self.time_kinds_)
         return times.values
 
-    def _decay(self) -> "_Decay":
-        check_is_fitted(self, "map_")
-        bases = self.map_.bases if isinstance(self.map_, Curves) else ()
-        decays = [basis for basis in bases if isinstance(basis, ExponentialBasis)]
-        if not decays:
-            if "ExponentialDecay" in self.summary_.calibrator:
-                raise AttributeError("all rows of the fit had the same time: there is no decay")
-            raise AttributeError(
-                f"alpha_, beta_, gamma_ and time_origin_ are those of an ExponentialDecay(), but "
-                f"this is {self.summary_.calibrator}"
-            )
-        assert isinstance(self.map_, Curves)
-        return _decay_parameters(decays, self.map_.tables, self.time_kinds_)
-
 
 @dataclass(frozen=True)
-class _Decay:
-    """The parameters of an exponential in the user's units."""
+class TimedPredictions:
+    """Predictions without the time columns, and the times."""
 
-    alpha: Any
-    beta: Any
-    gamma: Any
-    origin: float
+    logits: Any
+    times: Times
 
 
-def _decay_parameters(
-    bases: list[ExponentialBasis], tables: tuple[Array, ...], kinds: tuple[TimeKind, ...]
-) -> _Decay:
-    first = bases[0].first
-    rates = np.array([basis.rate for basis in bases])
-    # From time 0 as in the paper, unless alpha would lose its precision.
-    from_zero = kinds == ("number",) and np.abs(rates * first).max() < MAX_EXPONENT
-    origin = 0.0 if from_zero else first
-    limits = np.stack([table[0] for table in tables])
-    starts = np.stack([table[1] for table in tables])
-    alphas = (limits - starts) * np.exp(rates * (first - origin))[:, None]
-    return _Decay(_squeeze(alphas), _squeeze(rates), _squeeze(limits), origin)
+def extract_time(
+    logits: Any, time: Any, time_column: TimeColumn | None, n_clocks: int
+) -> TimedPredictions:
+    """Separate the predictions from their times."""
+    if time is not None and time_column is not None:
+        raise InputError(
+            f"time was passed, but time_column={time_column!r} says that it is in X: give one of "
+            "the two"
+        )
+    if time_column is not None:
+        return _split_columns(logits, time_column, n_clocks)
+    if time is None:
+        raise InputError(
+            "time is missing: pass time=, the time of each row; or set time_column to the column "
+            "of X that holds it, for instance within scikit-learn's cross-validation, which passes "
+            "no keywords to predict_proba"
+        )
+    n_rows = count_rows(logits, "logits")
+    times = check_time(time, n_rows, clocks=n_clocks, keep_int64=True)
+    _refuse_time_among_logits(logits, times)
+    return TimedPredictions(logits, require_moderate(times))
 
 
-def _squeeze(values: Array) -> Any:
-    """Unwrap arrays of length 1."""
-    squeezed = values[0] if len(values) == 1 else values
-    return float(squeezed.item()) if squeezed.size == 1 else squeezed
+def _split_columns(X: Any, time_column: TimeColumn, n_clocks: int) -> TimedPredictions:
+    columns: list[Any] = (
+        list(time_column) if isinstance(time_column, tuple | list) else [time_column]
+    )
+    if len(columns) != n_clocks:
+        raise InputError(
+            f"time_column must name {n_clocks} column{'s' if n_clocks > 1 else ''}, but it is "
+            f"{time_column!r}"
+        )
+    X = X if hasattr(X, "shape") else as_array(X, "X")
+    if len(X.shape) != 2:
+        raise InputError(
+            f"X must have two dimensions to hold the time in column {time_column!r}, but its shape "
+            f"is {X.shape}. Reshape your data"
+        )
+    if X.shape[1] == 0:
+        raise InputError(
+            f"X has 0 feature(s) (shape={tuple(X.shape)}) while a minimum of 1 is required."
+        )
+    indices = [_column_index(X, column) for column in columns]
+    other_columns = [k for k in range(X.shape[1]) if k not in indices]
+    if not other_columns:
+        raise InputError(
+            f"X has {X.shape[1]} feature(s) (shape={tuple(X.shape)}), all of them time, while a "
+            "minimum of 1 is required for the predictions"
+        )
+    parts = tuple(_select_column(X, index) for index in indices)
+    column = parts if n_clocks == 2 else parts[0]
+    times = check_time(column, X.shape[0], clocks=n_clocks, keep_int64=True)
+    return TimedPredictions(_select_columns(X, other_columns), require_moderate(times))
 
 
-def _t_quantile(level: float, n_groups: int | None) -> float:
-    """Half width of the band in standard deviations: a Student t quantile."""
-    degrees = np.inf if n_groups is None else max(n_groups - 1, 1)
-    return float(student.ppf(0.5 + level / 2, degrees))
+def _column_index(X: Any, column: Any) -> int:
+    """Index of a column that is given by index or by name."""
+    width = int(X.shape[1])
+    if isinstance(column, str):
+        names = [str(name) for name in getattr(X, "columns", [])]
+        if not names:
+            raise InputError(
+                f"time_column is {column!r}, but X has no column names: give a position"
+            )
+        if column not in names:
+            raise InputError(f"time_column is {column!r}, but the columns of X are {names}")
+        return names.index(column)
+    if isinstance(column, bool) or not isinstance(column, int | np.integer):
+        raise InputError(f"time_column must be a position or a name, but it is {column!r}")
+    if not -width <= column < width:
+        raise InputError(
+            f"time_column is {column}, but X has {width} feature(s): it must be from {-width} to "
+            f"{width - 1}"
+        )
+    return int(column) % width
 
 
-def _interval(
-    center: Array, half_width: Array, name: str, level: float, n_groups: int | None
-) -> Interval:
-    lower = center - half_width
-    if name in NONNEGATIVE:
-        lower = np.maximum(lower, 0.0)
-    return Interval(lower, center + half_width, level, n_groups)
+def _select_column(X: Any, index: int) -> Any:
+    """Select one column of an array or a data frame."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, index]
+    if hasattr(X, "columns"):
+        return X[X.columns[index]]
+    return as_array(X, "X")[:, index]
+
+
+def _select_columns(X: Any, indices: list[int]) -> Any:
+    """Select columns of an array or a data frame, keeping their names."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, indices]
+    if hasattr(X, "columns"):
+        return X[[X.columns[index] for index in indices]]
+    return as_array(X, "X")[:, indices]
+
+
+def count_rows(values: Any, name: str) -> int:
+    """Return the number of rows."""
+    shape = getattr(values, "shape", None)
+    if shape:
+        return int(shape[0])
+    if shape == () or not hasattr(values, "__len__"):
+        raise InputError(
+            f"{name} must be an array with an entry for each row, but a single one came: "
+            f"{values!r:.80}. Reshape your data: one row is [...]"
+        )
+    return len(values)
+
+
+def _refuse_time_among_logits(logits: Any, times: Times) -> None:
+    """Refuse predictions if one of their columns equals the time."""
+    if len(getattr(logits, "shape", ())) != 2 or logits.shape[1] < 2 or times.values.ndim != 1:
+        return
+    low, high = times.time_range or min_max(times.values)
+    if low == high:
+        return
+    for index in range(logits.shape[1]):
+        column = as_array(_select_column(logits, index), "logits")
+        if column.dtype.kind in "fiu" and np.array_equal(column, times.values):
+            raise InputError(
+                f"column {index} of the predictions is the time itself: leave it out, or say "
+                f"time_column={index} instead of time="
+            )

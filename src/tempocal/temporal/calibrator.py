@@ -7,8 +7,8 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.check_rows import CheckedRows, ensure_array_like
 from tempocal.calibrators.document import write_model
+from tempocal.calibrators.fit_data import ensure_array_like
 from tempocal.calibrators.from_table import prepare_table_fit, with_table_details
 from tempocal.calibrators.online_state import (
     PartialFit,
@@ -19,15 +19,14 @@ from tempocal.calibrators.online_state import (
     mark_for_saving,
     require_online_state,
 )
-from tempocal.calibrators.parametric import ParametricCalibrator
-from tempocal.calibrators.shrinkage import Shrinkage
+from tempocal.calibrators.parametric import ParametricCalibrator, Shrinkage
 from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.calibrators.temperature import TemperatureScaling
 from tempocal.curves.constant import Constant
 from tempocal.curves.curve import Curve
 from tempocal.curves.exponential import ExponentialDecay
 from tempocal.errors import InputError
-from tempocal.inputs import Times, require_same_kind
+from tempocal.inputs import require_same_kind
 from tempocal.predictor.document import TimeColumn
 from tempocal.tables.column_names import Names
 from tempocal.temporal.base import TemporalBase
@@ -168,7 +167,7 @@ class TemporalCalibrator(TemporalBase, registered=False):
         600
         """
         given = {"time": time, "groups": groups, "sample_weight": sample_weight}
-        factor, own = check_keep(keep), self._calibrator_and_curve()[0]
+        factor, (own, curve) = check_keep(keep), self._calibrator_and_curve()
         if not hasattr(self, "map_"):
             self._fit_rows_and_times(logits, y, check_first_classes(classes, own.classes), given)
             self._online_state = mark_for_saving(self._online_state)
@@ -177,15 +176,21 @@ class TemporalCalibrator(TemporalBase, registered=False):
             self._check_feature_names(ensure_array_like(logits, "X"))
         state = require_online_state(self._online_state).discounted(factor)
         check_later_classes(classes, self.classes_)
-        checked, times = self._check_rows_and_times(logits, y, self.classes_, given)
+        checked, times = self._check_fit_input(
+            logits,
+            y,
+            n_clocks=curve.n_clocks,
+            inputs=own.inputs,
+            classes=self.classes_,
+            **given,
+        )
         require_same_kind(times, self.time_kinds_)
         if self.time_column is None:
             self._check_feature_names(checked.logits)
         check_later_groups(checked.data.groups, self.summary_.n_groups)
-        calibrator, curve = with_shrinkage(own, self.shrinkage), self._calibrator_and_curve()[1]
         with one_blas_thread():
             updated = update_along_time(
-                calibrator,
+                with_shrinkage(own, self.shrinkage),
                 curve,
                 state=state,
                 fitted=self.map_,
@@ -198,19 +203,13 @@ class TemporalCalibrator(TemporalBase, registered=False):
 
     def _fit_rows_and_times(self, logits: Any, y: Any, classes: Any, given: dict[str, Any]) -> Self:
         calibrator, curve = self._calibrator_and_curve()
-        checked, times = self._check_rows_and_times(logits, y, classes, given)
+        checked, times = self._check_fit_input(
+            logits, y, n_clocks=curve.n_clocks, inputs=calibrator.inputs, classes=classes, **given
+        )
         with one_blas_thread():
             fitted = fit_along_time(calibrator, curve, self.shrinkage, checked.data)
         self._store_fit(fitted, checked, times.kinds, logits)
         return self
-
-    def _check_rows_and_times(
-        self, logits: Any, y: Any, classes: Any, given: dict[str, Any]
-    ) -> tuple[CheckedRows, Times]:
-        calibrator, curve = self._calibrator_and_curve()
-        return self._check_fit_input(
-            logits, y, n_clocks=curve.n_clocks, inputs=calibrator.inputs, classes=classes, **given
-        )
 
     def fit_table(  # type: ignore[override]
         self,

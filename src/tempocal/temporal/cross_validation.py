@@ -15,9 +15,10 @@ from tempocal.errors import NoFiniteOptimumError, TempocalWarning, TooManyCoeffi
 from tempocal.inputs import Codes
 from tempocal.maps import TemporalMap
 from tempocal.temporal.comparison import HeldOutResult
-from tempocal.temporal.fit_along_time import TemporalFitResult, fit_along_time, refit_along_time
+from tempocal.temporal.fit_along_time import TemporalFitResult, fit_along_time
 from tempocal.temporal.held_out import evaluate_held_out
 from tempocal.temporal.progress import Progress
+from tempocal.temporal.refit import refit_along_time
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from tempocal.calibrators.document import (
 from tempocal.calibrators.document import to_document as common_document
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.identity import Identity
-from tempocal.calibrators.parametric import ParametricCalibrator
-from tempocal.calibrators.shrinkage import check_shrinkage
+from tempocal.calibrators.parametric import ParametricCalibrator, check_shrinkage
 from tempocal.curves.constant import Constant
 from tempocal.curves.document import curve_from_dict, curve_to_dict
 from tempocal.errors import DamagedModelFileError, InputError

@@ -1,38 +1,97 @@
-"""Fit a calibrator along a curve, with bands and a summary."""
+"""Fit a calibrator along a curve: every coefficient is ``sum_k basis_k(t) table[k]``."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from tempocal.calibrators.base import Calibrator
-from tempocal.calibrators.check_rows import warn_of_stray_times
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.identity import Identity
+from tempocal.calibrators.linear_model import LinearModel
 from tempocal.calibrators.online_state import OnlineState
-from tempocal.calibrators.parametric import ParametricCalibrator
-from tempocal.calibrators.shrinkage import Shrinkage, check_shrinkage, solver_details
+from tempocal.calibrators.parametric import (
+    Family,
+    ParametricCalibrator,
+    Shrinkage,
+    check_shrinkage,
+    check_solution,
+    fit_model,
+    solver_details,
+)
 from tempocal.calibrators.summary import Summary
-from tempocal.curves.curve import Curve, Track
-from tempocal.curves.grid import Grid
-from tempocal.errors import AtBoundWarning, warn_user
-from tempocal.inputs import Codes
-from tempocal.maps import Band, ConstantBasis, Curves, StepBand, TemporalMap
+from tempocal.curves.curve import Curve, Rates, Shape, Track
+from tempocal.curves.grid import Grid, warn_of_stray_times
+from tempocal.errors import AtBoundWarning, TooManyCoefficientsError, warn_user
+from tempocal.lazy import cached
+from tempocal.links import Array
+from tempocal.maps import (
+    Band,
+    Basis,
+    BinBasis,
+    ConstantBasis,
+    Curves,
+    StepBand,
+    StepBasis,
+    TemporalMap,
+    curves_of,
+)
+from tempocal.solve import (
+    FixedStrengths,
+    Penalty,
+    Problem,
+    RegularizedFit,
+    fit,
+    fit_by_evidence,
+    fit_profile_by_evidence,
+)
 from tempocal.solve.profile import FASTEST, SLOWEST
 from tempocal.temporal.bands import Inference, infer
-from tempocal.temporal.curve_models import CurveFit, fit_models, refit_models, to_curves
 from tempocal.temporal.gain_interval import compare_losses
 from tempocal.temporal.per_step_maps import fit_each_step
 
+# A curve has several times as many coefficients, but most of them affect few keys.
+MAX_COEFFICIENTS = 2000
+# With independent steps the Hessian is block diagonal, which allows more coefficients.
+MAX_BLOCKWISE = 10_000
 # Steps with fewer groups than this (rows, without groups) are reported as thin.
 THIN = 20
 # With more steps time counts as continuous, and no step is reported as thin.
 MAX_STEPS = 256
+
+
+@dataclass(frozen=True)
+class CurveFit:
+    """One model of a family, fitted along time."""
+
+    model: LinearModel
+    family: Family
+    track: Track
+    problem: Problem
+    result: RegularizedFit
+    fixed_strengths: FixedStrengths
+    log_rates: tuple[float, ...]
+
+    @cached
+    def basis(self) -> Basis:
+        """Basis functions at the fitted rates."""
+        return self.shape_at(self.log_rates).basis
+
+    @cached
+    def table(self) -> Array:
+        """Coefficients of the map's parameters: (basis functions, parameters)."""
+        theta = self.result.solution.theta.reshape(-1, len(self.model.identity))
+        unpenalized = self.result.strengths[0] == 0.0
+        return self.model.numbers(self.family.canonicalize(theta, unpenalized))
+
+    def shape_at(self, log_rates: Sequence[float]) -> Shape:
+        """Return the basis and its penalties at these rates."""
+        return self.track.shape(np.exp(log_rates).tolist())
 
 
 @dataclass(frozen=True)
@@ -52,33 +111,36 @@ def fit_along_time(
     calibrator: Calibrator, curve: Curve, shrinkage: Shrinkage | None, data: FitData
 ) -> TemporalFitResult:
     """Fit a calibrator along a curve to checked rows."""
-    assert data.times is not None
     calibrator = with_shrinkage(calibrator, shrinkage)
     track = data.track(curve)
     if track.bulk is not None:
         warn_of_stray_times(track.bulk, data.total_weight)
-    kept = data if track.kept is None else data.take(track.kept)
     if isinstance(calibrator, Identity):
-        return _identity_result(calibrator, curve, track, data)
+        basis = ConstantBasis()
+        fitted = Curves("scale", (basis,), (np.ones((1, 1)),))
+        summary = _summarize(calibrator, curve, data, fitted, details={})
+        band = StepBand(basis, np.zeros((1, 1)))
+        return TemporalFitResult(fitted, (band,), summary, 0.0, track, ())
+    data = data if track.kept is None else data.take(track.kept)
     if not isinstance(calibrator, ParametricCalibrator):
-        fitted = fit_each_step(calibrator, curve, track, kept)
-        summary = _summarize(calibrator, curve, kept, fitted, details=_step_details(track, kept))
-        return TemporalFitResult(fitted, (), summary, None, track, ())
-    family = calibrator._family(kept)
-    models = fit_models(family, track, calibrator.shrinkage, kept)
-    inferences = [infer(model, kept.groups) for model in models]
-    curves = to_curves(family, models)
+        maps = fit_each_step(calibrator, curve, track, data)
+        summary = _summarize(calibrator, curve, data, maps, details=_step_details(track, data))
+        return TemporalFitResult(maps, (), summary, None, track, ())
+    family = calibrator._family(data)
+    models = [_fit_curve(one, family, track, calibrator.shrinkage, data) for one in family.models]
+    inferences = [infer(model, data.groups) for model in models]
+    fitted = to_curves(family, models)
     summary = _summarize(
         calibrator,
         curve,
-        kept,
-        curves,
-        details={**_step_details(track, kept), **details_along_time(models, inferences)},
+        data,
+        fitted,
+        details={**_step_details(track, data), **details_along_time(models, inferences)},
         inferences=inferences,
         grid=track.grid,
     )
     return TemporalFitResult(
-        curves,
+        fitted,
         tuple(one.band for one in inferences),
         summary,
         sum(one.n_effective for one in inferences),
@@ -86,7 +148,7 @@ def fit_along_time(
         tuple(models),
         OnlineState(
             tuple(one.posterior for one in inferences),
-            kept.class_weights,
+            data.class_weights,
             track.grid.times,
             track.grid.weights,
             standardizations=tuple(model.standardization for model in family.models),
@@ -94,75 +156,126 @@ def fit_along_time(
     )
 
 
-def refit_along_time(
-    calibrator: Calibrator, curve: Curve, fitted: TemporalFitResult, data: FitData, rows: Codes
-) -> TemporalMap:
-    """Refit to some of the rows, at the strengths that the fit to all rows chose.
+def _fit_curve(
+    model: LinearModel, family: Family, track: Track, shrinkage: Shrinkage, data: FitData
+) -> CurveFit:
+    """Fit one model of a family along a curve."""
+    # Where there are rates, at an arbitrary one.
+    shape, log_rates = track.shape((1.0,) * track.n_rates), (1.0,) * track.n_rates
+    if isinstance(shape.basis, ConstantBasis):
+        # As the calibrator would without time.
+        alone = fit_model(model, family, shrinkage, data)
+        fixed_strengths = alone.fixed_strengths
+        return CurveFit(
+            model, family, track, alone.problem, alone.result, fixed_strengths, log_rates
+        )
+    # Slopes and biases have separate smoothness penalties.
+    fixed_strengths = (check_shrinkage(shrinkage) or (None, None)) + tuple(
+        None if one is None else one / unit for one in track.smoothness for unit in model.units
+    )
+    most = max(model.max_newton, MAX_BLOCKWISE if shape.separate else MAX_COEFFICIENTS)
+    problem = replace(model.problem(track.grid.keys, track.grid.n_keys), max_newton=most)
+    problem = expand(problem, model, track, shape)
+    if problem.n_coefficients > most:
+        raise TooManyCoefficientsError(
+            f"the curve has {track.grid.n_keys} times and the calibrator {len(model.identity)} "
+            f"coefficients, {problem.n_coefficients} together, but at most {most} can "
+            "be fitted along time: take Spline(), PerStep(bins=20), or a simpler calibrator"
+        )
+    given = tuple(one for one in fixed_strengths if one is not None)
+    if track.n_rates:
+        at_rates = partial(expand_at_rates, problem, model, track)
+        profiled = fit_profile_by_evidence(at_rates, track.n_rates, data.groups, fixed_strengths)
+        result, log_rates = profiled.result, profiled.log_rates
+        problem = at_rates(log_rates)
+    elif len(given) == len(fixed_strengths):
+        result = RegularizedFit(fit(problem, given), given)
+    else:
+        result = fit_by_evidence(problem, data.groups, fixed_strengths)
+    check_solution(problem, result, shrinkage, track.grid.times)
+    return CurveFit(model, family, track, problem, result, fixed_strengths, log_rates)
 
-    Grid and basis are those of the fit to all rows, even for times that these rows lack.
-    """
-    track = fitted.track
-    if isinstance(calibrator, Identity):
-        return fitted.map
-    # Which steps have too few rows depends on the rows: fit from scratch.
-    changes_steps = track.kept is not None and track.bulk is None
-    if not isinstance(calibrator, ParametricCalibrator) or changes_steps:
-        return fit_along_time(calibrator, curve, None, data.for_refit(rows)).map
-    keys = track.grid.keys[rows] if track.kept is None else _keys_of_rows(track, rows)
-    rows = rows if track.kept is None else rows[track.kept[rows]]
-    family = calibrator._family(data.for_refit(rows))
-    grid = replace(track.grid, keys=keys)
-    return to_curves(family, refit_models(family, replace(track, grid=grid), fitted.models))
+
+def expand_at_rates(
+    problem: Problem, model: LinearModel, track: Track, log_rates: Rates
+) -> Problem:
+    """Expand every coefficient of the model in the basis of the curve at these rates."""
+    return expand(problem, model, track, track.shape([np.exp(rate) for rate in log_rates]))
 
 
-def _keys_of_rows(track: Track, rows: Codes) -> Codes:
-    """Keys of the given rows, without those that the fit left out."""
-    assert track.kept is not None
-    fitted_index = np.cumsum(track.kept) - 1
-    return np.asarray(track.grid.keys[fitted_index[rows[track.kept[rows]]]])
+def expand(problem: Problem, model: LinearModel, track: Track, shape: Shape) -> Problem:
+    """Expand every coefficient of the model in the basis of this shape."""
+    # Of steps each key is its own.
+    is_step = isinstance(shape.basis, StepBasis | BinBasis)
+    keys = np.arange(track.grid.n_keys, dtype=np.intp)
+    basis = keys if is_step else shape.basis(track.grid.times)
+    problem = replace(problem, basis=basis, penalties=_penalties(model, shape))
+    count = shape.basis.n_functions
+    if problem.n_coefficients == count * len(model.identity):
+        return problem
+    return replace(
+        problem,
+        identity=np.tile(model.identity, count),
+        lower=np.tile(model.lower, count),
+        baseline_penalty=np.tile(model.baseline_penalty, count),
+    )
 
 
-def with_shrinkage(calibrator: Calibrator, shrinkage: Shrinkage | None) -> Calibrator:
-    """Return the calibrator with its shrinkage replaced, if one is given."""
-    if shrinkage is None or isinstance(calibrator, Identity):
-        return calibrator
-    check_shrinkage(shrinkage)
-    # A shallow copy suffices: a fit reads only the settings, no fitted attributes.
-    changed: Calibrator = copy(calibrator).set_params(shrinkage=shrinkage)
-    return changed
+def _penalties(model: LinearModel, shape: Shape) -> tuple[Penalty, ...]:
+    biases, width, (of_slopes, of_biases) = model.biases, len(model.identity), model.units
+    penalties = [
+        Penalty("slopes", _expand_penalty(shape.level, model.slopes), unit=of_slopes),
+        Penalty("biases", _expand_penalty(shape.level, biases), unit=of_biases),
+    ]
+    others = (biases == 0.0).astype(np.float64)
+    for index, smooth in enumerate(shape.smooth):
+        which = "" if len(shape.smooth) == 1 else f"_along_clock_{index + 1}"
+        penalties += [
+            Penalty(
+                f"smoothness_of_slopes{which}", _expand_penalty(smooth, others), width, of_slopes
+            ),
+            Penalty(
+                f"smoothness_of_biases{which}", _expand_penalty(smooth, biases), width, of_biases
+            ),
+        ]
+    return tuple(penalties)
 
 
-def _identity_result(
-    calibrator: Calibrator, curve: Curve, track: Track, data: FitData
-) -> TemporalFitResult:
-    basis, one = ConstantBasis(), np.ones((1, 1))
-    fitted = Curves("scale", (basis,), (one,))
-    summary = _summarize(calibrator, curve, data, fitted, details={})
-    band = StepBand(basis, np.zeros((1, 1)))
-    return TemporalFitResult(fitted, (band,), summary, 0.0, track, ())
+def _expand_penalty(penalty_matrix: Array, which: Array) -> Array:
+    """Apply a penalty on the basis functions to the coefficients in ``which`` (0 or 1 each)."""
+    if penalty_matrix.ndim == 1:
+        return np.outer(penalty_matrix, which).ravel()
+    if len(which) == 1:
+        return np.asarray(penalty_matrix * which[0], dtype=np.float64)
+    n = penalty_matrix.shape[-1] * len(which)
+    # Kronecker product over the last two axes.
+    products = penalty_matrix[..., :, None, :, None] * np.diag(which)[:, None, :]
+    return products.reshape(*penalty_matrix.shape[:-2], n, n)
+
+
+def to_curves(family: Family, fitted: Sequence[CurveFit]) -> Curves:
+    """Combine the fitted models into one map."""
+    return curves_of(
+        family.form, tuple(one.basis for one in fitted), tuple(one.table for one in fitted)
+    )
 
 
 def details_along_time(
     models: Sequence[CurveFit], inferences: Sequence[Inference]
 ) -> dict[str, Any]:
     """Return the summary details of the models; warn of rates at their bounds."""
-    _warn_of_rates_at_bounds(models)
+    for rate in (rate for one in models if one.track.n_rates for rate in one.log_rates):
+        if rate <= SLOWEST or rate >= FASTEST:
+            shape = "a straight line" if rate <= SLOWEST else "a step after the first time"
+            warn_user(
+                f"the rate of the exponential stands at the end of its range: the curve is "
+                f"{shape}, or there is none. Compare with Constant() and Spline()",
+                AtBoundWarning,
+            )
     return {
         **solver_details([one.problem for one in models], [one.result for one in models]),
         "effective_coefficients": sum(one.n_effective for one in inferences),
     }
-
-
-def _warn_of_rates_at_bounds(models: Sequence[CurveFit]) -> None:
-    for one in models:
-        for rate in one.log_rates if one.track.n_rates else ():
-            if rate <= SLOWEST or rate >= FASTEST:
-                shape = "a straight line" if rate <= SLOWEST else "a step after the first time"
-                warn_user(
-                    f"the rate of the exponential stands at the end of its range: the curve is "
-                    f"{shape}, or there is none. Compare with Constant() and Spline()",
-                    AtBoundWarning,
-                )
 
 
 def _step_details(track: Track, data: FitData) -> dict[str, Any]:
@@ -210,6 +323,16 @@ def _summarize(
         nll_after=comparison.after,
         details=facts,
     )
+
+
+def with_shrinkage(calibrator: Calibrator, shrinkage: Shrinkage | None) -> Calibrator:
+    """Return the calibrator with its shrinkage replaced, if one is given."""
+    if shrinkage is None or isinstance(calibrator, Identity):
+        return calibrator
+    check_shrinkage(shrinkage)
+    # A shallow copy suffices: a fit reads only the settings, no fitted attributes.
+    changed: Calibrator = copy(calibrator).set_params(shrinkage=shrinkage)
+    return changed
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:

@@ -70,23 +70,32 @@ _BlockSums = Callable[[slice, Array | None], Array]
 
 
 def _block_sums(data: FitData, fitted: TemporalMap, grid: Grid | None) -> _BlockSums:
-    weights, labels = data.weights, data.labels
-    scales = _scales_by_key(data, fitted, grid)
-    if scales is not None:
-        assert grid is not None
-        keys, logits = grid.keys, data.raw_logits
-        return lambda rows, gains_out: compare(
-            logits[rows],
-            scales,
-            labels[rows],
-            None if weights is None else weights[rows],
-            keys=keys[rows],
-            gains=gains_out,
-        )
-    mapped = _calibrate_rows(data, fitted, grid)
+    weights, labels, times = data.weights, data.labels, data.times
+    assert times is not None
+    at_keys = None
+    if grid is not None and grid.is_exact and isinstance(fitted, Curves):
+        scales = None
+        if native is not None and data.has_one_column:
+            # The factor of the logit under each key, if the map is a mere scaling.
+            scales = fitted.scales_at(grid.times)
+        if scales is not None:
+            keys, logits = grid.keys, data.raw_logits
+            return lambda rows, gains_out: compare(
+                logits[rows],
+                scales,
+                labels[rows],
+                None if weights is None else weights[rows],
+                keys=keys[rows],
+                gains=gains_out,
+            )
+        at_keys = fitted.at_keys(grid.times)
 
     def block_sums(rows: slice, gains_out: Array | None) -> Array:
-        logits, calibrated = data.logits_of(rows), mapped(rows)
+        logits = data.logits_of(rows)
+        if grid is None or at_keys is None:
+            calibrated = fitted(logits, times[rows])
+        else:
+            calibrated = at_keys(logits, grid.keys[rows])
         block_weights = None if weights is None else weights[rows]
         is_binary = logits.ndim == calibrated.ndim == 1
         if native is not None and is_binary:
@@ -146,30 +155,10 @@ def _compare_table(data: TableFitData, fitted: TemporalMap, level: float) -> Los
 
 
 def _gain(mean: float, error: float, data: FitData, level: float) -> Gain:
-    half = np.inf if _n_units(data) <= 1 else error * _t_quantile(data, level)
+    """Return the gain with its interval, by Student's t over rows or groups."""
+    count = _n_units(data)
+    half = np.inf if count <= 1 else error * float(stdtrit(count - 1, 0.5 + level / 2))
     return Gain(mean, mean - half, mean + half)
-
-
-def _scales_by_key(data: FitData, fitted: TemporalMap, grid: Grid | None) -> Array | None:
-    """Return the factor of the logit under each key, if the map is a mere scaling."""
-    is_known = grid is not None and grid.is_exact and isinstance(fitted, Curves)
-    if native is None or not is_known or not data.has_one_column:
-        return None
-    assert grid is not None
-    assert isinstance(fitted, Curves)
-    return fitted.scales_at(grid.times)
-
-
-def _calibrate_rows(
-    data: FitData, fitted: TemporalMap, grid: Grid | None
-) -> Callable[[slice], Array]:
-    """Return a function that calibrates a block of rows; on an exact grid by its keys."""
-    logits_of, times = data.logits_of, data.times
-    assert times is not None
-    if grid is not None and grid.is_exact and isinstance(fitted, Curves):
-        at_keys, keys = fitted.at_keys(grid.times), grid.keys
-        return lambda rows: at_keys(logits_of(rows), keys[rows])
-    return lambda rows: fitted(logits_of(rows), times[rows])
 
 
 def _compare_binary(
@@ -258,10 +247,6 @@ def _row_error(variance: float, data: FitData) -> float:
     """Return the standard error of a mean over independent rows."""
     count = data.total_weight
     return np.inf if count <= 1 else float(np.sqrt(max(variance, 0.0) / (count - 1)))
-
-
-def _t_quantile(data: FitData, level: float) -> float:
-    return float(stdtrit(_n_units(data) - 1, 0.5 + level / 2))
 
 
 def _n_units(data: FitData) -> float:

@@ -7,8 +7,12 @@ import numpy as np
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.online_state import OnlineState
-from tempocal.calibrators.parametric import ParametricCalibrator
-from tempocal.calibrators.standardization import StandardizationCache
+from tempocal.calibrators.parametric import (
+    Family,
+    ParametricCalibrator,
+    Shrinkage,
+    check_solution,
+)
 from tempocal.calibrators.summary import Summary
 from tempocal.curves.constant import Constant
 from tempocal.curves.curve import Curve, Shape, Track
@@ -18,9 +22,15 @@ from tempocal.errors import InputError
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.maps import BinBasis, ConstantBasis, Curves, StepBasis, TemporalMap
+from tempocal.solve import update_fit
 from tempocal.temporal.bands import infer
-from tempocal.temporal.curve_models import to_curves, update_models
-from tempocal.temporal.fit_along_time import TemporalFitResult, details_along_time
+from tempocal.temporal.fit_along_time import (
+    CurveFit,
+    TemporalFitResult,
+    details_along_time,
+    expand,
+    to_curves,
+)
 from tempocal.temporal.gain_interval import compare_losses
 
 
@@ -38,15 +48,11 @@ def update_along_time(
     assert isinstance(fitted, Curves)
     comparison = compare_losses(data, _with_nearest_steps(fitted))
     state, track = _place_rows(curve, state, fitted, data)
-    data = replace(
-        data,
-        earlier_class_weights=state.class_weights,
-        standardizations=StandardizationCache(state.standardization_by_model),
-    )
+    data = replace(data, earlier=state)
     family = calibrator._family(data)
     if family.form.name != fitted.form:
         raise InputError("the calibrator is not the one of the first call: fit again to change it")
-    models = update_models(family, track, state.posteriors, calibrator.shrinkage, data.groups)
+    models = _update_models(family, track, calibrator.shrinkage, state, data)
     inferences = [
         infer(model, data.groups, before)
         for model, before in zip(models, state.posteriors, strict=True)
@@ -67,6 +73,25 @@ def update_along_time(
         tuple(models),
         online_state,
     )
+
+
+def _update_models(
+    family: Family, track: Track, shrinkage: Shrinkage, state: OnlineState, data: FitData
+) -> list[CurveFit]:
+    """Update the posteriors of the models with later rows; rates are kept."""
+    models = []
+    for model, previous in zip(family.models, state.posteriors, strict=True):
+        shape = track.shape(np.exp(previous.log_rates).tolist())
+        problem = expand(model.problem(track.grid.keys, track.grid.n_keys), model, track, shape)
+        problem = replace(problem, earlier_loss=previous.quadratic_loss)
+        if not shape.separate:
+            # The keys are those of the new rows, not the grid of the first fit.
+            problem = replace(problem, basis=shape.basis(track.grid.times))
+        result = update_fit(problem, previous, data.groups)
+        check_solution(problem, result, shrinkage, track.grid.times)
+        fixed_strengths, log_rates = previous.fixed_strengths, previous.log_rates
+        models.append(CurveFit(model, family, track, problem, result, fixed_strengths, log_rates))
+    return models
 
 
 def _with_nearest_steps(fitted: Curves) -> Curves:

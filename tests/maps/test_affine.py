@@ -1,17 +1,15 @@
-"""Maps of the logits of all classes."""
+"""Maps that scale and shift the logits of all classes."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import expit, softmax
 
 from tempocal.links import one_column
-from tempocal.maps import Affine, Beta, Line, OneVsRest, Scale, Steps
+from tempocal.maps import Affine, Scale
 
 three_logits = arrays(np.float64, (4, 3), elements=st.floats(-300, 300))
-EDGELESS = np.array([])
 
 
 @given(three_logits, st.floats(0.01, 10))
@@ -55,43 +53,6 @@ def test_log_probabilities_of_one_column_are_of_two_classes():
     z = np.array([-2.0, 0.0, 3.0])
     calibrated = Affine(np.eye(2), np.zeros(2), of_log_proba=True)(z)
     np.testing.assert_allclose(one_column(calibrated), z, rtol=1e-15, atol=1e-15)
-
-
-@pytest.mark.parametrize("identity", [Line(1.0, 0.0), Beta(1.0, 1.0, 0.0)], ids=["line", "beta"])
-@given(z=three_logits)
-def test_one_against_the_rest_with_slope_1_is_the_identity(identity, z):
-    calibrated = OneVsRest((identity,) * 3)(z)
-    np.testing.assert_allclose(softmax(calibrated, axis=1), softmax(z, axis=1), rtol=1e-11)
-
-
-def test_one_against_the_rest_normalizes_the_probabilities():
-    parts = [Steps(EDGELESS, np.array([p])) for p in (0.2, 0.3, 0.3)]
-    calibrated = OneVsRest(tuple(parts))(np.zeros((1, 3)))
-    np.testing.assert_allclose(softmax(calibrated, axis=1), [[0.25, 0.375, 0.375]], rtol=1e-14)
-
-
-@pytest.mark.parametrize(
-    ("probabilities", "expected"),
-    [
-        ((0.0, 0.5, 0.5), [0.0, 0.5, 0.5]),
-        ((0.0, 0.0, 0.1), [0.0, 0.0, 1.0]),
-        ((1.0, 1.0, 0.0), [0.5, 0.5, 0.0]),
-        # Nothing to normalize: what came in is kept.
-        ((0.0, 0.0, 0.0), softmax([0.0, 1.0, 2.0])),
-    ],
-)
-def test_classes_given_probability_0_are_ruled_out_unless_all_are(probabilities, expected):
-    parts = [Steps(EDGELESS, np.array([p])) for p in probabilities]
-    calibrated = OneVsRest(tuple(parts))(np.array([[0.0, 1.0, 2.0]]))
-    np.testing.assert_allclose(softmax(calibrated, axis=1), [expected], rtol=1e-14)
-
-
-@given(arrays(np.float64, (4, 2), elements=st.floats(-300, 300)))
-def test_two_classes_need_one_map(z):
-    fitted = OneVsRest((Line(2.0, 1.0),))
-    expected = 2.0 * (z[:, 1] - z[:, 0]) + 1.0
-    np.testing.assert_array_equal(fitted(z), expected)
-    np.testing.assert_array_equal(fitted(z[:, 1] - z[:, 0]), expected)
 
 
 @given(arrays(np.float64, (4, 2), elements=st.floats(-300, 300)))

@@ -1,21 +1,30 @@
-"""Labels of any kind, encoded as 0, 1, ..., K - 1."""
+"""Labels and group ids of any kind, encoded as 0, 1, ..., K - 1 in their order."""
 
 from collections.abc import Hashable
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
-from tempocal.inputs.arrays import aligned, as_array, first_missing, require_same_length
-from tempocal.kernels.min_max import min_max_sum
+from tempocal.inputs.arguments import as_array, first_missing, require_same_length
+from tempocal.kernels.codes import as_narrow_ints, codes_in_blocks, renumbered
+from tempocal.kernels.min_max import min_max, min_max_sum
 
 Codes = NDArray[np.intp]
 
 # Integers within this span are counted instead of sorted: one pass rather than n log n.
 COUNTED_SPAN = 4096
 # Integers beyond this are not all distinct in float64.
-LARGEST_FLOAT_LABEL = 2.0**53
+LARGEST_FLOAT_ID = 2.0**53
+FLOAT_ID_HINT = "ids that are floats must be so small that none is rounded: pass others as text"
+# Integer ids are counted instead of sorted if their span is at most this many times the rows.
+MAX_SPAN_PER_ROW = 1
+# If ids change in at most this share of the rows, only the first row of each run is sorted.
+MAX_RUN_SHARE = 0.25
+# Ids that are processed at a time.
+BLOCK = 2**17
 
 
 class EncodedLabels(NamedTuple):
@@ -26,17 +35,32 @@ class EncodedLabels(NamedTuple):
     counts: Codes  # rows of each class
 
 
+@dataclass(frozen=True)
+class Groups:
+    """Group of each row: codes 0, 1, ..., count - 1 in the order of the ids."""
+
+    codes: Codes
+    count: int
+
+    def take(self, kept: NDArray[Any]) -> "Groups":
+        """Select rows, and renumber their groups."""
+        return _without_gaps(self.codes[kept], self.count)
+
+
 def check_labels(y: Any, n_rows: int, name: str = "y") -> NDArray[Any]:
     """Return labels as a one-dimensional array without missing values."""
     if y is None:
         raise InputError(f"{name} is None: requires y to be passed, but the target y is None")
-    labels = _unboxed(as_array(y, name))
+    labels = as_array(y, name)
+    if labels.dtype.kind == "O":
+        labels = _unboxed(labels)
     if labels.ndim == 2 and labels.shape[1] == 1:
         raise InputError(
             f"{name} must be one label a row, but its shape is {labels.shape}: pass {name}.ravel()"
         )
     require_same_length(labels, name, n_rows, "the predictions")
-    _require_labels(labels, name)
+    if labels.dtype.kind not in "biu":
+        _require_labels(labels, name)
     return labels
 
 
@@ -59,9 +83,10 @@ def encode_labels(
     n_classes = max(n_columns, 2)
     if classes is None:
         codes, found, counts = _unique(labels, name)
-        _require_count(found, n_columns, n_classes, name)
-        # A column of a table may not be contiguous.
-        return EncodedLabels(aligned(np.ascontiguousarray(codes)), found, counts)
+        if len(found) != n_classes:
+            raise _wrong_count(found, n_columns, n_classes, name)
+        # A column of a table may be neither contiguous nor aligned.
+        return EncodedLabels(np.require(codes, requirements=["C", "A"]), found, counts)
     return _codes_in(labels, check_classes(classes, n_classes), name)
 
 
@@ -112,7 +137,7 @@ def _require_labels(labels: NDArray[Any], name: str) -> None:
 def _require_integers(labels: NDArray[Any], name: str) -> None:
     """Refuse infinity, fractions, and floats so large that integers are not distinct."""
     values = labels.astype(np.float64, copy=False)
-    large = np.abs(values) > LARGEST_FLOAT_LABEL
+    large = np.abs(values) > LARGEST_FLOAT_ID
     if large.any():
         raise InputError(
             f"Input {name} contains infinity or a float too large to be told from the next one, "
@@ -192,17 +217,15 @@ def _codes_in(labels: NDArray[Any], classes: NDArray[Any], name: str) -> Encoded
     return EncodedLabels(code_of[found.codes], classes, counts)
 
 
-def _require_count(found: NDArray[Any], n_columns: int, n_classes: int, name: str) -> None:
-    if len(found) == n_classes:
-        return
+def _wrong_count(found: NDArray[Any], n_columns: int, n_classes: int, name: str) -> InputError:
     shown = found[:5].tolist()
     seen = f"{name} holds {len(found)} class{'es' if len(found) != 1 else ''} {shown}"
     if len(found) < n_classes:
-        raise InputError(
+        return InputError(
             f"{seen}, but the predictions are of {n_classes} classes: say which class each column "
             "stands for with classes=, unless these are features rather than a model's predictions"
         )
-    raise InputError(
+    return InputError(
         f"{seen}{'...' if len(found) > 5 else ''}, but the predictions have {n_columns} "
         f"column{'s' if n_columns != 1 else ''}, that is {n_classes} classes: "
         "they must be one logit or probability for each class"
@@ -219,3 +242,117 @@ def require_column_order(predictions: Any, classes: NDArray[Any], name: str) -> 
             f"the columns of {name} are named {columns}, but the classes come in the order "
             f"{wanted}: say classes={columns}, or put the columns in that order"
         )
+
+
+def require_nested_sequences(
+    sequences: Groups, groups: Groups, ids: Any, name: str = "groups"
+) -> None:
+    """Refuse groups that split a sequence; ``ids`` are those of the sequences."""
+    group_of_sequence = np.empty(sequences.count, dtype=np.intp)
+    group_of_sequence[sequences.codes] = groups.codes
+    differs = group_of_sequence[sequences.codes] != groups.codes
+    if differs.any():
+        which = as_array(ids, "sequence")[int(np.argmax(differs))]
+        raise InputError(
+            f"{name} must be the same in all rows of a sequence, but it differs within the "
+            f"sequence {which}: a group holds whole sequences"
+        )
+
+
+def check_groups(
+    groups: Any, n_rows: int, name: str = "groups", *, narrow: bool = False
+) -> Groups | None:
+    """Return group codes, or None if rows are independent.
+
+    With ``narrow`` the codes may be of any integer type, and may be the ids themselves (do not
+    write to them); else they are an int64 copy.
+    """
+    if groups is None:
+        return None
+    ids: NDArray[Any] = as_array(groups, name)
+    require_same_length(ids, name, n_rows, "the predictions")
+    row = first_missing(ids)
+    if row is not None:
+        raise InputError(f"{name} contains a missing id (first at row {row}): every row needs one")
+    _require_distinct_ids(ids, name)
+    found = _encode(ids, name)
+    if narrow:
+        return found
+    copied = np.may_share_memory(found.codes, ids)
+    return replace(found, codes=found.codes.astype(np.intp, copy=copied))
+
+
+def _require_distinct_ids(ids: NDArray[Any], name: str) -> None:
+    """Refuse floats so large that several ids may be one, and values that cannot be ids."""
+    if ids.dtype.kind == "f" and len(ids):
+        low, high = (float(value) for value in min_max(ids))
+        bound: float = min(2.0 ** int(np.finfo(ids.dtype).nmant + 1), LARGEST_FLOAT_ID)
+        row = int(np.argmax(np.abs(ids) > bound)) if max(high, -low) > bound else None
+    elif ids.dtype.kind == "O":
+        invalid = (k for k, id_ in enumerate(ids) if type(id_) is not str and _is_invalid(id_))
+        row = next(invalid, None)
+    else:
+        return
+    if row is None:
+        return
+    if not isinstance(ids[row], Hashable):
+        raise InputError(f"{name} must be ids: numbers, text or dates, but it has {ids[row]!r}")
+    raise InputError(f"{name} has {ids[row]:g} in row {row}: {FLOAT_ID_HINT}")
+
+
+def _is_invalid(value: Any) -> bool:
+    if isinstance(value, float | np.floating):
+        return abs(float(value)) > LARGEST_FLOAT_ID
+    return not isinstance(value, Hashable)
+
+
+def _encode(ids: NDArray[Any], name: str) -> Groups:
+    if ids.dtype.kind in "iu" and len(ids):
+        low, high = (int(value) for value in min_max(ids))
+        if high - low < MAX_SPAN_PER_ROW * len(ids):
+            return _encode_by_counting(ids, low, high)
+    if ids.dtype.kind == "O":
+        try:
+            found, codes = np.unique(ids, return_inverse=True)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{name} mixes ids that cannot be ordered: {error}") from error
+        return Groups(codes, len(found))
+    return _encode_by_sorting(ids)
+
+
+def _encode_by_sorting(ids: NDArray[Any]) -> Groups:
+    """Sort the ids, or only the first of each run if those are few."""
+    is_first = np.ones(len(ids), dtype=bool)
+    is_first[1:] = ids[1:] != ids[:-1]
+    runs = (
+        np.flatnonzero(is_first) if np.count_nonzero(is_first) <= MAX_RUN_SHARE * len(ids) else None
+    )
+    del is_first
+    if runs is not None:
+        found, codes = np.unique(ids[runs], return_inverse=True)
+        lengths = np.diff(runs, append=len(ids))
+        return Groups(np.repeat(as_narrow_ints(codes, len(found)), lengths), len(found))
+    found = np.unique(ids)
+    codes = codes_in_blocks(lambda block: np.searchsorted(found, block), ids, len(found))
+    return Groups(codes, len(found))
+
+
+def _encode_by_counting(ids: NDArray[Any], low: int, high: int) -> Groups:
+    """Encode integers of a small span without sorting them."""
+    span = high - low + 1
+    if low == 0 and ids.dtype == np.intp:
+        return _without_gaps(np.require(ids, requirements=["C", "A"]), span)
+    # In a narrow type a difference can overflow.
+    wide = ids.dtype if ids.dtype.itemsize == 8 else np.int64
+    codes = codes_in_blocks(lambda block: block.astype(wide) - low, ids, span)
+    return _without_gaps(codes, span, in_place=True)
+
+
+def _without_gaps(codes: Codes, span: int, *, in_place: bool = False) -> Groups:
+    """Renumber codes below ``span`` so that each of them occurs."""
+    occurs = np.zeros(span, dtype=bool)
+    for start in range(0, len(codes), BLOCK):
+        occurs[codes[start : start + BLOCK]] = True
+    if not occurs.all():
+        codes = renumbered(codes, occurs, in_place=in_place)
+    return Groups(codes, int(occurs.sum()))

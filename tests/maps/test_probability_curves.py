@@ -1,4 +1,4 @@
-"""Maps of the log-odds of one class."""
+"""Maps of one class that are curves of its probability."""
 
 import numpy as np
 import pytest
@@ -7,28 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import expit, logit
 
-from tempocal.maps import Beta, Knots, Line, Steps
+from tempocal.maps import Knots, Steps
 
 some_odds = arrays(np.float64, st.integers(1, 20), elements=st.floats(-700, 700))
 LARGEST = 2.0**53
-
-
-@given(some_odds, st.floats(-5, 5), st.floats(-5, 5))
-def test_a_line_is_a_line(odds, slope, bias):
-    np.testing.assert_array_equal(Line(slope, bias)(odds), slope * odds + bias)
-
-
-@given(arrays(np.float64, 9, elements=st.floats(-30, 30)))
-def test_beta_is_its_formula(odds):
-    p = expit(odds)
-    q = expit(-odds)
-    expected = 1.5 * np.log(p) - 0.5 * np.log(q) + 0.25
-    np.testing.assert_allclose(Beta(1.5, 0.5, 0.25)(odds), expected, rtol=1e-12, atol=1e-14)
-
-
-@given(some_odds)
-def test_beta_with_equal_slopes_is_a_line(odds):
-    np.testing.assert_allclose(Beta(2.0, 2.0, 1.0)(odds), Line(2.0, 1.0)(odds), rtol=1e-14)
 
 
 def test_a_value_on_an_edge_belongs_to_the_bin_on_its_left():

@@ -1,5 +1,6 @@
-"""Any container of numbers, as a float64 NumPy array or a worded error."""
+"""What any argument is checked for, whatever it means: arrays from any container, and settings."""
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from tempocal.kernels.min_max import min_max
 
 # float() would accept each of these, but a column of them is not one of numbers.
 _NOT_NUMBERS = (str, bytes, bool, np.bool_, np.timedelta64)
+# More bins of confidence take megabytes, and no probability is known to a millionth.
+MAX_BINS = 1_000_000
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:
@@ -45,21 +48,13 @@ def as_float64(values: Any, name: str) -> NDArray[np.float64]:
     """Turn numbers of any kind and width into float64; what is not a number is refused."""
     array = as_array(values, name)
     if array.dtype.kind in "fiu":
-        return aligned(array if array.dtype == np.float64 else _to_float64(array))
+        # Numbers in extended precision may overflow to infinity. What is not aligned, as a memory
+        # map behind a header, is copied: the loops cannot read it.
+        with np.errstate(over="ignore"):
+            return np.require(array, np.float64, "A")
     if array.dtype.kind == "O":
         return _from_objects(array, name)
     raise InputError(f"{name} must be numbers, but its type is {array.dtype}")
-
-
-def aligned(array: NDArray[Any]) -> NDArray[Any]:
-    """Copy an unaligned array, as of a memory map behind a header: the loops cannot read it."""
-    return array if array.flags.aligned else array.copy()
-
-
-def _to_float64(array: NDArray[Any]) -> NDArray[np.float64]:
-    # Numbers in extended precision may overflow to infinity.
-    with np.errstate(over="ignore"):
-        return array.astype(np.float64)
 
 
 def require_finite(array: NDArray[np.float64], name: str) -> None:
@@ -152,3 +147,38 @@ def _from_objects(array: NDArray[Any], name: str) -> NDArray[np.float64]:
         raise InputError(
             f"{name} must be numbers without missing values that a double can hold ({error})"
         ) from error
+
+
+def check_positive_int(value: Any, name: str, *, least: int = 1) -> int:
+    """Return an integer of at least 1, or ``least``."""
+    try:
+        number = index(value)
+    except TypeError:
+        number = least - 1
+    # bool is a subclass of int, but a mistake here.
+    if number < least or isinstance(value, bool):
+        raise InputError(f"{name} must be a whole number of at least {least}, but it is {value!r}")
+    return number
+
+
+def check_bins(value: Any, name: str = "bins") -> int:
+    """Return a number of bins of confidence, from 1 to a million."""
+    number = check_positive_int(value, name)
+    if number > MAX_BINS:
+        raise InputError(
+            f"{name} must be at most {MAX_BINS:,}, but it is more: 15 are usual, and bins beyond "
+            "the number of rows stay empty"
+        )
+    return number
+
+
+def check_seed(value: Any, name: str = "seed") -> int:
+    """Return an integer of at least 0."""
+    return check_positive_int(value, name, least=0)
+
+
+def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> None:
+    """Refuse a value that is not one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        allowed = " or ".join(f'"{choice}"' for choice in choices)
+        raise InputError(f"{name} must be {allowed}, but it is {value!r}")

@@ -6,7 +6,7 @@ import pytest
 
 import tempocal as tc
 from tempocal.calibrators.fit_data import FitData
-from tempocal.calibrators.standardized_features import standardized_sigmoid
+from tempocal.calibrators.linear_model import linear_model
 from tempocal.rows import LINE, Sigmoid
 
 SIGMOID = [tc.PlattScaling(), tc.BetaCalibration(), tc.VectorScaling(), tc.MatrixScaling()]
@@ -87,9 +87,9 @@ def test_ordinary_logits_keep_their_coordinates(n, mean, deviation):
     y = (rng.random(len(logits)) < 1.0 / (1.0 + np.exp(-logits))).astype(int)
     data = FitData(logits, y, None, None, 2)
     predictor = Sigmoid(LINE)
-    found, standardization = standardized_sigmoid(data, predictor, np.array([False, True]), 0)
-    assert standardization is None
-    assert found is predictor
+    model = linear_model(data, predictor, identity=[1, 0], biases=[False, True], auto=True)
+    assert model.standardization is None
+    assert model.rows.args == (predictor,)
 
 
 @pytest.mark.parametrize("shift", [0.0, 1.0])
