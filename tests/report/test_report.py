@@ -16,8 +16,6 @@ from tempocal.temporal import auto
 MATCHES = tc.datasets.simulate_match(150)
 COMMAND = 'tempocal report "a & b.csv" --label y'
 NASTY = ["<script>alert(1)</script>", "$x_{", 'ü & "q"\'']
-# Also tests without a browser: what they share is assessed once.
-pytestmark = pytest.mark.xdist_group("browser")
 
 
 @pytest.fixture
