@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import tempocal as tc
+from support.lanes import usually
 from tables.engines import NAMES
 from tempocal.errors import InputError
 from tempocal.tables import group_ids
@@ -61,11 +62,7 @@ def assert_same(one, other, name=""):
 ALWAYS = ("pandas", "polars", "duckdb")
 
 
-@pytest.mark.parametrize(
-    "table_of",
-    [pytest.param(name, marks=() if name in ALWAYS else pytest.mark.slow) for name in NAMES],
-    indirect=True,
-)
+@pytest.mark.parametrize("table_of", usually(NAMES, lambda name: name in ALWAYS), indirect=True)
 def test_every_engine_says_what_arrays_say(table_of, monkeypatch):
     """Three ways to calibrate are compared, and judged on groups left out."""
     few = [

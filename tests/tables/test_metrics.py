@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import tempocal as tc
-from tables.engines import NAMES
+from tables.engines import NAMES, SPARK_IS_SLOW
 from tempocal.errors import InputError, LightWeightsWarning
 from tempocal.metrics import (
     brier,
@@ -59,6 +59,7 @@ DEAR = {"spark", "ibis"}
 without_spark = pytest.mark.parametrize(
     "table_of", [name for name in NAMES if name != "spark"], indirect=True
 )
+spark_is_slow = pytest.mark.parametrize("table_of", SPARK_IS_SLOW, indirect=True)
 MEASURES = ("value", "lower", "upper", "floor")
 
 
@@ -109,6 +110,7 @@ def test_weights_of_any_size(table_of):
         assert_same(found, from_arrays(metric, sample_weight=COLUMNS["w"]))
 
 
+@spark_is_slow
 def test_several_classes_with_names(table_of):
     random = np.random.default_rng(3)
     proba = random.dirichlet(np.ones(3), 600)
@@ -165,6 +167,7 @@ def test_truth_and_falsehood_as_labels(table_of):
     assert_same(found, from_arrays(nll))
 
 
+@spark_is_slow
 def test_many_groups_get_numbers_of_their_own(table_of, monkeypatch):
     """By modular arithmetic: another draw, and on every engine the same."""
     monkeypatch.setattr(group_ids, "MAX_FEW", 10)
