@@ -13,7 +13,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+import tempocal as tc
 from tempocal.kernels import native, thread_pool
+from tempocal.temporal import auto
 
 # Examples may take as long as they take: the machine may be busy.
 _PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
@@ -54,6 +56,13 @@ def pytest_xdist_make_scheduler(config, log):
 def _is_on_spark(nodeid):
     """Tell it by the name or the parameters, for xdist knows no more of a test."""
     return "spark" in nodeid
+
+
+@pytest.fixture
+def few_candidates(monkeypatch):
+    """Let an assessment compare two ways to calibrate, where it does not matter which."""
+    few = [(tc.TemperatureScaling(), tc.Constant()), (tc.TemperatureScaling(), tc.Spline())]
+    monkeypatch.setattr(auto, "default_candidates", lambda n_classes: few)
 
 
 @pytest.fixture(params=["none"] if native is None else native.available())
