@@ -20,7 +20,7 @@ from tempocal.temporal import auto
 # Examples may take as long as they take: the machine may be busy.
 _PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
 # The same examples each time, for `make test` is to mean the same on every machine.
-settings.register_profile("same", max_examples=100, derandomize=True, database=None, **_PATIENT)
+settings.register_profile("same", max_examples=50, derandomize=True, database=None, **_PATIENT)
 # `make test-slow` looks for new examples at random, and for more of them. One that fails is printed
 # with a line @reproduce_failure(...) to put above the test, and is tried first the next time.
 settings.register_profile("explore", max_examples=500, **_PATIENT)

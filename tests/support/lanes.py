@@ -15,19 +15,16 @@ def usually(cases: Iterable[Any], chosen: Callable[[Any], bool]) -> list[Any]:
     ]
 
 
-def diagonal(*axes: Iterable[Any]) -> list[Any]:
-    """Return parameters of all combinations, of which all but a diagonal are slow.
+def by_turns(*axes: Iterable[Any], every: int) -> list[Any]:
+    """Return parameters of all combinations; all but each second, third and so on are slow.
 
-    On it is each value of each axis, with one value of the shortest axis for each choice from the
-    others.
+    They are taken along diagonals, so that each value of each axis has its turn.
     """
-    lists = [list(axis) for axis in axes]
-    shortest = min(map(len, lists))
-    numbered = product(*map(enumerate, lists))
+    numbered = product(*map(enumerate, axes))
     return [
         pytest.param(
             *(value for _, value in case),
-            marks=pytest.mark.slow if sum(k for k, _ in case) % shortest else (),
+            marks=pytest.mark.slow if sum(k for k, _ in case) % every else (),
         )
         for case in numbered
     ]

@@ -59,7 +59,7 @@ def assert_same(one, other, name=""):
 
 # A hundred passes, of kinds that other tests try on every engine one by one. Spark takes seconds
 # for each, Ibis a good part of one.
-ALWAYS = ("pandas", "polars", "duckdb")
+ALWAYS = ("pandas", "duckdb")
 
 
 @pytest.mark.parametrize("table_of", usually(NAMES, lambda name: name in ALWAYS), indirect=True)
@@ -95,7 +95,10 @@ def test_groups_weights_probabilities_dates_and_words():
     assert_same(expected, found)
 
 
-def test_three_classes():
+@pytest.mark.parametrize("candidates", usually(["few", "all"], lambda which: which == "few"))
+def test_three_classes(candidates, request):
+    if candidates == "few":
+        request.getfixturevalue("few_candidates")
     random = np.random.default_rng(0)
     sequence, time = np.repeat(np.arange(60), 6), np.tile(np.arange(6), 60)
     label = np.repeat(random.integers(0, 3, 60), 6)
