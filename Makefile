@@ -19,9 +19,10 @@ $(VENV)/.runtime: $(PARTS) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[cli,report]"
 	@touch $@
 
+# All at once, for each call compiles the loops. Of the packages Python compiles what it imports.
 $(VENV)/.development: $(PARTS) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[test,lint,bench]"
-	@touch $@ $(VENV)/.runtime
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[test,lint,bench,docs]"
+	@touch $@ $(VENV)/.runtime $(VENV)/.documentation
 
 $(VENV)/.experiments: $(PARTS) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[experiments]"
