@@ -41,8 +41,8 @@ test: $(VENV)/.development  ## run the tests and the examples in the docstrings
 test-numpy: $(VENV)/.development  ## run all tests without the compiled loops; skips those of the loops themselves
 	TEMPOCAL_KERNELS=numpy $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
-test-slow: $(VENV)/.development  ## run the tests that take minutes each, and all laws on examples drawn at random
-	$(BIN)/python -m pytest -m slow tests
+test-slow: $(VENV)/.development  ## run the cases that make test leaves out, and all laws on examples drawn at random
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m slow tests
 	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "hypothesis and not slow" tests
 
 lint: $(VENV)/.development  ## style, types and the import contract

@@ -217,7 +217,7 @@ def test_a_file_that_is_replaced_all_the_time_is_taken_up(reloader, path, monkey
             os.replace(save((NEW, OLD)[k % 2], path.with_name("spare")), path)
             await asyncio.sleep(0.003)
             seen.add(reloader.model.id)
-            # Five looks may all find the same of two, each other time.
+            # Five looks may all find the same one of the two.
             if counted(reloader)[0] >= 5 and seen - {first}:
                 break
         last = reloading.read_served_model(str(path)).id
