@@ -19,9 +19,10 @@ $(VENV)/.runtime: $(PARTS) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[cli,report]"
 	@touch $@
 
+# All at once, for each call compiles the loops. Of the packages Python compiles what it imports.
 $(VENV)/.development: $(PARTS) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[test,lint,bench]"
-	@touch $@ $(VENV)/.runtime
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[test,lint,bench,docs]"
+	@touch $@ $(VENV)/.runtime $(VENV)/.documentation
 
 $(VENV)/.experiments: $(PARTS) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[experiments]"
@@ -35,14 +36,14 @@ demo: $(VENV)/.runtime  ## calibrate simulated matches, globally and along time
 	$(BIN)/python -m tempocal.demo --output demo-output
 
 test: $(VENV)/.development  ## run the tests and the examples in the docstrings
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 test-numpy: $(VENV)/.development  ## run all tests without the compiled loops; skips those of the loops themselves
-	TEMPOCAL_KERNELS=numpy $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+	TEMPOCAL_KERNELS=numpy $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
-test-slow: $(VENV)/.development  ## run the tests that take minutes each, and all laws on examples drawn at random
-	$(BIN)/python -m pytest -m slow tests
-	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m "hypothesis and not slow" tests
+test-slow: $(VENV)/.development  ## run the cases that make test leaves out, and all laws on examples drawn at random
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m slow tests
+	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "hypothesis and not slow" tests
 
 lint: $(VENV)/.development  ## style, types and the import contract
 	$(BIN)/ruff check

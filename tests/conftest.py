@@ -13,12 +13,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+import tempocal as tc
 from tempocal.kernels import native, thread_pool
+from tempocal.temporal import auto
 
 # Examples may take as long as they take: the machine may be busy.
 _PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
 # The same examples each time, for `make test` is to mean the same on every machine.
-settings.register_profile("same", max_examples=100, derandomize=True, database=None, **_PATIENT)
+settings.register_profile("same", max_examples=50, derandomize=True, database=None, **_PATIENT)
 # `make test-slow` looks for new examples at random, and for more of them. One that fails is printed
 # with a line @reproduce_failure(...) to put above the test, and is tried first the next time.
 settings.register_profile("explore", max_examples=500, **_PATIENT)
@@ -29,35 +31,38 @@ if settings().derandomize and hasattr(providers, "_get_local_constants"):
     providers._get_local_constants = providers.Constants
 
 
-# What takes seconds and much memory to start, and is started once: by one of the workers.
-_STARTED_ONCE = ("spark", "postgres", "browser")
-
-
 def pytest_collection_modifyitems(items):
-    """Keep tests of one engine together, for ``--dist loadgroup``."""
-    for item in items:
-        used = {*getattr(item, "fixturenames", ()), *_texts(getattr(item, "callspec", None))}
-        for engine in _STARTED_ONCE:
-            if engine in used:
-                item.add_marker(pytest.mark.xdist_group(engine))
-                break
+    """Let Spark come first: what is long must not begin when the other worker has nothing left."""
+    items.sort(key=lambda item: not _is_on_spark(item.nodeid))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Give a file to one worker, so that its fixtures and cached fits are made once."""
-    from xdist.scheduler import LoadGroupScheduling  # noqa: PLC0415 - loaded where it is used
+    """Give a file to one worker, whose fixtures and cached fits are made once, and so all of Spark.
 
-    class ByFile(LoadGroupScheduling):
+    Spark takes seconds and much memory to start. Groups of xdist would do, but xdist 3.8 does not
+    see them with pytest 9.2.
+    """
+    from xdist.scheduler import LoadFileScheduling  # noqa: PLC0415 - loaded where it is used
+
+    class ByFile(LoadFileScheduling):
         def _split_scope(self, nodeid):
-            group = super()._split_scope(nodeid)
-            return group.partition("::")[0] if group == nodeid else group
+            return "spark" if _is_on_spark(nodeid) else super()._split_scope(nodeid)
 
-    return ByFile(config, log) if config.getoption("dist") == "loadgroup" else None
+    config.option.loadscopereorder = False  # files with many tests are not those that take long
+    return ByFile(config, log) if config.getoption("dist") == "loadfile" else None
 
 
-def _texts(callspec):
-    return () if callspec is None else (one for one in callspec.params.values() if type(one) is str)
+def _is_on_spark(nodeid):
+    """Tell it by the name or the parameters, for xdist knows no more of a test."""
+    return "spark" in nodeid
+
+
+@pytest.fixture
+def few_candidates(monkeypatch):
+    """Let an assessment compare two ways to calibrate, where it does not matter which."""
+    few = [(tc.TemperatureScaling(), tc.Constant()), (tc.TemperatureScaling(), tc.Spline())]
+    monkeypatch.setattr(auto, "default_candidates", lambda n_classes: few)
 
 
 @pytest.fixture(params=["none"] if native is None else native.available())

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tempocal as tc
+from support.lanes import by_turns
 from tempocal.kernels import key_counts, native
 from tempocal.rows import unsorted
 
@@ -75,23 +76,29 @@ def share_of(calibrator, logits, labels, **named):
 
 
 every_type = pytest.mark.parametrize("dtype", [np.float64, np.float32])
-every_kind = pytest.mark.parametrize("kind", [("logit", "second"), ("logits", "third")], ids=str)
+KINDS = [("logit", "second"), ("logits", "third")]
 
 
-@every_kind
 @every_type
-@pytest.mark.parametrize("more", [(), ("groups",), ("sample_weight",)], ids=str)
+@pytest.mark.parametrize(
+    ("kind", "more"), by_turns(KINDS, [(), ("groups",), ("sample_weight",)], every=2), ids=str
+)
 def test_one_temperature(columns, kind, more, dtype):
     logits, labels = columns[kind[0]].astype(dtype, copy=False), columns[kind[1]]
     named = {name: columns[name] for name in more}
     assert share_of(tc.TemperatureScaling(shrinkage=0), logits, labels, **named) < 0.06
 
 
-@every_kind
 @pytest.mark.parametrize(
-    "more", [(), ("groups",), ("sample_weight",), ("groups", "sample_weight")], ids=str
+    ("kind", "more", "curve"),
+    by_turns(
+        KINDS,
+        [(), ("groups",), ("sample_weight",), ("groups", "sample_weight")],
+        [tc.PerStep(), tc.ExponentialDecay(), tc.Constant()],
+        every=3,
+    ),
+    ids=str,
 )
-@pytest.mark.parametrize("curve", [tc.PerStep(), tc.ExponentialDecay(), tc.Constant()], ids=repr)
 def test_along_time(columns, curve, kind, more):
     named = {name: columns[name] for name in more}
     cal = tc.TemporalCalibrator(curve=curve, shrinkage=0)
@@ -99,8 +106,9 @@ def test_along_time(columns, curve, kind, more):
     assert found < SHARE
 
 
-@every_kind
-@pytest.mark.parametrize("time", ["step", "sorted", "fine"])
+@pytest.mark.parametrize(
+    ("kind", "time"), by_turns(KINDS, ["step", "sorted", "fine"], every=2), ids=str
+)
 def test_floats_along_time(columns, kind, time):
     logits, labels = columns[kind[0]].astype(np.float32), columns[kind[1]]
     cal = tc.TemporalCalibrator(shrinkage=0)

@@ -174,7 +174,7 @@ class TestVector:
         assert objective(found) <= minimum(objective, [1, 1, 1, 0, 0, 0]) + 1e-9
 
     def test_many_classes_are_fitted_too(self):
-        z, y = simulate(160, 3000)
+        z, y = simulate(160, 1000)
         cal = tc.VectorScaling(classes=np.arange(160)).fit(z, y)
         assert cal.summary().nll_after < cal.summary().nll_before
 

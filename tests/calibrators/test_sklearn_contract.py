@@ -43,8 +43,26 @@ def expected_failures(estimator):
     return {**NOT_LOGITS, **(IN_PARTS if hasattr(estimator, "partial_fit") else {})}
 
 
-@parametrize_with_checks([kind() for kind in ALL], expected_failed_checks=expected_failures)
+# One of each way to fit: none, coefficients alike for all classes and of each, bins, steps.
+OFTEN = [
+    tc.Identity,
+    tc.TemperatureScaling,
+    tc.BetaCalibration,
+    tc.MatrixScaling,
+    tc.HistogramBinning,
+    tc.IsotonicCalibration,
+]
+OTHERS = [kind for kind in ALL if kind not in OFTEN]
+
+
+@parametrize_with_checks([kind() for kind in OFTEN], expected_failed_checks=expected_failures)
 def test_checks_on_logits(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([kind() for kind in OTHERS], expected_failed_checks=expected_failures)
+def test_checks_of_the_others_on_logits(estimator, check):
     check(estimator)
 
 
@@ -60,8 +78,14 @@ def behind_a_model(kind):
     return Centroids(kind(shrinkage=1.0, regularization="l2") if by_folds else kind())
 
 
-@parametrize_with_checks([behind_a_model(kind) for kind in ALL])
+@parametrize_with_checks([behind_a_model(kind) for kind in OFTEN])
 def test_checks_behind_a_model(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([behind_a_model(kind) for kind in OTHERS])
+def test_checks_of_the_others_behind_a_model(estimator, check):
     check(estimator)
 
 

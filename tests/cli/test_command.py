@@ -28,19 +28,21 @@ def verbs():
     return {name: tempocal.get_command(context, name) for name in COMMANDS}
 
 
-@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS)], ids=str)
+@pytest.mark.parametrize("words", [[], ["fit"]], ids=str)
 def test_help_of_the_script(words):
     assert shell(SCRIPT, *words, "--help").returncode == 0
 
 
-@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS)], ids=str)
-def test_help_needs_only_click(words):
+def test_help_needs_only_click():
     code = (
-        "import sys; from tempocal.cli.group import tempocal;"
-        f"tempocal({[*words, '--help']!r}, standalone_mode=False);"
-        "assert not {'numpy', 'rich', 'pyarrow', 'sklearn'} & set(sys.modules)"
+        "import sys; from tempocal.cli.group import tempocal\n"
+        f"for words in {[[], *([name] for name in COMMANDS)]}:\n"
+        "    tempocal([*words, '--help'], standalone_mode=False)\n"
+        "    assert not {'numpy', 'rich', 'pyarrow', 'sklearn'} & set(sys.modules), words"
     )
-    assert shell(sys.executable, "-c", code).returncode == 0
+    done = shell(sys.executable, "-c", code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("Usage: ") == 1 + len(COMMANDS)
 
 
 def test_the_list_of_verbs_says_what_they_say():

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import tempocal as tc
+from tempocal.temporal import auto
 
 COLUMNS = ("--logits", "z", "--label", "won", "--time", "t", "--sequence", "match")
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
@@ -29,7 +30,19 @@ def assert_same(one, other, name=""):
         assert one == other, name
 
 
-def test_the_page_is_the_same(folder, as_large, run):
+FEW = [
+    (tc.Identity(), tc.Constant()),
+    (tc.TemperatureScaling(), tc.Constant()),
+    (tc.PlattScaling(), tc.Spline()),
+]
+
+
+@pytest.mark.parametrize(
+    "candidates", [FEW, pytest.param(None, marks=pytest.mark.slow)], ids=["few", "all"]
+)
+def test_the_page_is_the_same(folder, as_large, run, monkeypatch, candidates):
+    if candidates:
+        monkeypatch.setattr(auto, "default_candidates", lambda n_classes: candidates)
     # With the ten groups of half of the series, strengths and rates run away together, and arrays
     # and tables stop at different ones of beta calibration along exponentials.
     m = tc.datasets.simulate_match(120, wins=6)

@@ -10,7 +10,7 @@ COLUMNS = ("--logits", "z", "--label", "won", "--time", "t", "--sequence", "matc
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 
 
-def test_the_verdict_is_that_of_the_api(folder, run, frame):
+def test_the_verdict_is_that_of_the_api(folder, run, frame, few_candidates):
     words = ["report", "predictions.csv", *COLUMNS, "--group", "series", "-o", "r.html"]
     said = run(*words, "--title", "May <1>").out
     z, y, t = (frame[name].to_numpy() for name in ("z", "won", "t"))

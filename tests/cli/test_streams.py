@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tempocal as tc
+from support.lanes import by_turns
 
 if os.name != "posix":
     pytest.skip("redirections of a shell", allow_module_level=True)
@@ -39,17 +40,20 @@ def run(folder, words, streams):
     )
 
 
-@pytest.mark.parametrize("streams", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize(
-    "words",
-    [
-        "--version",
-        "fit --help",
-        f"fit {ROWS} --calibrator temperature --curve constant -o out.json",
-        f"evaluate {ROWS}",
-        "apply m.json d.csv --logits z -o out.csv",
-        "export m.json --to sql",
-    ],
+    ("streams", "words"),
+    by_turns(
+        ["<&- >&- 2>&-", "<&-", ">&-", "2>&-"],
+        [
+            f"fit {ROWS} --calibrator temperature --curve constant -o out.json",
+            "--version",
+            f"evaluate {ROWS}",
+            "fit --help",
+            "apply m.json d.csv --logits z -o out.csv",
+            "export m.json --to sql",
+        ],
+        every=3,
+    ),
 )
 def test_a_closed_stream_that_is_not_needed_does_no_harm(folder, words, streams):
     done = run(folder, words, streams)

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import tempocal as tc
+from support.lanes import by_turns
 from tempocal.curves.grid import find_bulk, fine
 from tempocal.errors import StrayTimesWarning
 
@@ -33,10 +34,13 @@ def proba_of(cal):
 
 
 @pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
-@pytest.mark.parametrize("curve", CURVES, ids=repr)
 @pytest.mark.parametrize(
-    "stray",
-    [[1e6], [1e9], [1e15], [1e300], [-1e6], [-1e9, 1e9], [1e6, 2e7, 3e12], [1e6] * 12],
+    ("curve", "stray"),
+    by_turns(
+        CURVES,
+        [[1e6], [1e9], [1e15], [1e300], [-1e6], [-1e9, 1e9], [1e6, 2e7, 3e12], [1e6] * 12],
+        every=3,
+    ),
     ids=str,
 )
 def test_the_other_rows_are_fitted_as_without_stray_ones(curve, stray):
@@ -138,8 +142,9 @@ def test_later_rows_are_learned_on_the_curve_of_the_first(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
-@pytest.mark.parametrize("continuous", [False, True])
-@pytest.mark.parametrize("curve", CURVES, ids=repr)
+@pytest.mark.parametrize(
+    ("curve", "continuous"), by_turns(CURVES, [False, True], every=2), ids=repr
+)
 def test_tables_go_without_stray_times_too(curve, continuous):
     logits, y, time = some_rows(6000)
     time = time + continuous * np.random.default_rng(5).random(len(time))

@@ -12,6 +12,7 @@ from export.runs import EXPORTS, assert_equal, run
 from formula.random_models import random_model, random_rows
 from support.calibrators import ALL, PARAMETRIC, at_fixed_shrinkage, simulate
 from support.examples import examples
+from support.lanes import by_turns
 from support.matches import rows
 from support.public_curves import with_every_curve
 from tempocal.errors import InputError
@@ -34,7 +35,6 @@ CURVES = with_every_curve(
 )
 BINNED = [kind for kind in ALL if kind not in (*PARAMETRIC, tc.Identity)]
 SEEDS = st.integers(0, 2**32 - 1)
-SINGLE = ("onnx32", "torch32")
 
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.TempocalWarning")
 
@@ -81,34 +81,29 @@ def slack(kind):
     return {"relative": 1e-11} if "sotonic" in kind.__name__ else {}
 
 
-@pytest.mark.parametrize("inputs", ["logits", "proba"])
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("kind", ALL)
-@pytest.mark.parametrize("export", EXPORTS)
+@pytest.mark.parametrize(
+    ("export", "kind", "n_classes", "inputs"),
+    by_turns(EXPORTS, ALL, [2, 3], ["logits", "proba"], every=3),
+)
 def test_every_calibrator(export, kind, n_classes, inputs):
     model, z = fitted(kind, n_classes, inputs)
     z = with_extremes(z) if inputs == "logits" else z
     assert_equal(export, model, z, **slack(kind))
 
 
-# Single precision goes in and comes out of the same graph: with one calibrator.
-@pytest.mark.parametrize("curve", CURVES, ids=str)
 @pytest.mark.parametrize(
-    ("export", "kind"),
-    [
-        (export, kind)
-        for export in EXPORTS
-        for kind in (PARAMETRIC if export not in SINGLE else [tc.PlattScaling])
-    ],
+    ("curve", "export", "kind"), by_turns(CURVES, EXPORTS, PARAMETRIC, every=5), ids=str
 )
 def test_every_curve(export, kind, curve):
     model, z, time = fitted_along(kind, curve, 2)
     assert_equal(export, model, with_extremes(z), 1.7 * time - 3.1)
 
 
-@pytest.mark.parametrize("curve", [tc.PerStep(), tc.Spline()], ids=str)
-@pytest.mark.parametrize("kind", PARAMETRIC)
-@pytest.mark.parametrize("export", EXPORTS)
+@pytest.mark.parametrize(
+    ("export", "kind", "curve"),
+    by_turns(EXPORTS, PARAMETRIC, [tc.PerStep(), tc.Spline()], every=3),
+    ids=str,
+)
 def test_every_calibrator_of_three_classes_along_time(export, kind, curve):
     model, z, time = fitted_along(kind, curve, 3)
     assert_equal(export, model, with_extremes(z), 1.7 * time - 3.1)

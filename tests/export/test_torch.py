@@ -10,6 +10,7 @@ import torch
 import tempocal as tc
 from formula.random_models import random_model, random_rows
 from support.calibrators import ALL, PARAMETRIC, simulate
+from support.lanes import by_turns
 from support.matches import fitted
 from tempocal.errors import InputError
 from tempocal.export import CalibratedModel, TorchCalibrator
@@ -120,8 +121,7 @@ def program(model, args):
 
 @pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")  # torch.jit is in use nevertheless
 @pytest.mark.filterwarnings("ignore:.*:torch.jit.TracerWarning")
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("how", [script, trace, program])
+@pytest.mark.parametrize(("how", "seed"), by_turns([script, trace, program], SEEDS, every=3))
 def test_what_torch_makes_of_it_gives_the_same(how, seed):
     model = random_model(seed)
     args = tensors(*rows_of(model, seed + 1))

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from support.lanes import by_turns
 from tempocal.metrics import (
     brier,
     classwise_ece,
@@ -65,8 +66,7 @@ def assert_holds(estimate):
     assert estimate.lower <= estimate <= estimate.upper
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("name", BY_SUMS | BY_JACKKNIFE)
+@pytest.mark.parametrize(("name", "n_classes"), by_turns(BY_SUMS | BY_JACKKNIFE, [2, 3], every=2))
 def test_by_arrays(name, n_classes):
     metric = (BY_SUMS | BY_JACKKNIFE)[name]
     # A jackknife calls the metric hundreds of times.
@@ -77,8 +77,7 @@ def test_by_arrays(name, n_classes):
         assert_holds(with_interval(metric, y, proba, **given))
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("name", BY_SUMS)
+@pytest.mark.parametrize(("name", "n_classes"), by_turns(BY_SUMS, [2, 3], every=2))
 def test_by_tables(name, n_classes):
     columns = [f"p{k}" for k in range(n_classes)]
     for y, proba, time, groups, weight in cases(n_classes, 1, (6, 100)):

@@ -11,19 +11,10 @@ import pytest
 import tempocal as tc
 from tempocal.assessment.wording import span_text
 from tempocal.report import write
-from tempocal.temporal import auto
 
 MATCHES = tc.datasets.simulate_match(150)
 COMMAND = 'tempocal report "a & b.csv" --label y'
 NASTY = ["<script>alert(1)</script>", "$x_{", 'ü & "q"\'']
-# Also tests without a browser: what they share is assessed once.
-pytestmark = pytest.mark.xdist_group("browser")
-
-
-@pytest.fixture
-def few_candidates(monkeypatch):
-    few = [(tc.TemperatureScaling(), tc.Constant()), (tc.TemperatureScaling(), tc.Spline())]
-    monkeypatch.setattr(auto, "default_candidates", lambda n_classes: few)
 
 
 def several_classes(n_classes, names=None):

@@ -4,7 +4,7 @@ from hypothesis import HealthCheck, settings
 
 
 def examples(count: int, *, without: tuple[HealthCheck, ...] = ()) -> settings:
-    """Ask for so many examples where the profile asks for a hundred, without some health checks.
+    """Ask for so many of a hundred examples, of which a profile has its share; skip some checks.
 
     The profiles are in `tests/conftest.py`.
     """

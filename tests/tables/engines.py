@@ -9,8 +9,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
+from support.lanes import usually
+
 NAMES = ["pandas", "polars", "lazy polars", "pyarrow", "duckdb", "ibis", "spark"]
 LAZY = {"lazy polars", "duckdb", "ibis", "spark"}
+# For `table_of` in tests whose queries take Spark seconds, where shorter ones show the same of it.
+SPARK_IS_SLOW = usually(NAMES, lambda name: name != "spark")
 
 _SPARK_TYPES = {
     "f": "double",

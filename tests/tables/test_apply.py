@@ -15,8 +15,9 @@ from formula.random_models import (
     rounding_of_odds,
 )
 from support.calibrators import simulate
+from support.lanes import usually
 from support.matches import rows
-from tables.engines import LAZY, NAMES, as_floats, read
+from tables.engines import LAZY, NAMES, SPARK_IS_SLOW, as_floats, read
 from tempocal.errors import InputError
 from tempocal.maps import Curves, Scale, StepBasis
 from tempocal.predictor import Predictor
@@ -27,6 +28,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:.*:ResourceWarning"),
 ]
+
+
+spark_is_slow = pytest.mark.parametrize("table_of", SPARK_IS_SLOW, indirect=True)
 
 
 def applied(model, table, **options):
@@ -48,9 +52,15 @@ SEEDS = [290, 115, 202, 131, 64, 387, 221]
 SPARK_SEEDS = [131, 64, 387, 221]
 
 
+PAIRS = [
+    (engine, seed) for engine in NAMES for seed in (SPARK_SEEDS if engine == "spark" else SEEDS)
+]
+
+
 @pytest.mark.parametrize(
     ("table_of", "seed"),
-    [(engine, seed) for engine in NAMES for seed in (SPARK_SEEDS if engine == "spark" else SEEDS)],
+    # Steps and a spline on Spark, always; the others with `make test-slow`.
+    usually(PAIRS, lambda pair: pair[0] != "spark" or pair[1] in (64, 387)),
     indirect=["table_of"],
 )
 def test_every_engine_gives_what_arrays_give(table_of, seed):
@@ -95,6 +105,7 @@ def test_unseen_steps_that_are_an_error_give_null(table_of):
     np.testing.assert_array_equal(found, [np.nan, 0.5])
 
 
+@spark_is_slow
 def test_thousands_of_steps(table_of):
     rng = np.random.default_rng(0)
     # Spark and Ibis take 2,048 as well, and half a minute to be told of them.
@@ -122,6 +133,7 @@ def test_datetimes_are_counted_in_seconds(table_of):
     np.testing.assert_allclose(found, cal.predict_proba(z, moments)[:, 1], rtol=1e-12)
 
 
+@spark_is_slow
 def test_any_name_of_a_column_will_do(table_of):
     names = ['a"b', "x'); drop table t; --", "größe 🎾", "select", " "]
     z = np.random.default_rng(0).normal(size=(4, 5))

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import tempocal as tc
+from support.lanes import usually
 from tables.engines import NAMES
 from tempocal.errors import InputError
 from tempocal.tables import group_ids
@@ -58,14 +59,10 @@ def assert_same(one, other, name=""):
 
 # A hundred passes, of kinds that other tests try on every engine one by one. Spark takes seconds
 # for each, Ibis a good part of one.
-ALWAYS = ("pandas", "polars", "duckdb")
+ALWAYS = ("pandas", "duckdb")
 
 
-@pytest.mark.parametrize(
-    "table_of",
-    [pytest.param(name, marks=() if name in ALWAYS else pytest.mark.slow) for name in NAMES],
-    indirect=True,
-)
+@pytest.mark.parametrize("table_of", usually(NAMES, lambda name: name in ALWAYS), indirect=True)
 def test_every_engine_says_what_arrays_say(table_of, monkeypatch):
     """Three ways to calibrate are compared, and judged on groups left out."""
     few = [
@@ -98,7 +95,10 @@ def test_groups_weights_probabilities_dates_and_words():
     assert_same(expected, found)
 
 
-def test_three_classes():
+@pytest.mark.parametrize("candidates", usually(["few", "all"], lambda which: which == "few"))
+def test_three_classes(candidates, request):
+    if candidates == "few":
+        request.getfixturevalue("few_candidates")
     random = np.random.default_rng(0)
     sequence, time = np.repeat(np.arange(60), 6), np.tile(np.arange(6), 60)
     label = np.repeat(random.integers(0, 3, 60), 6)

@@ -8,7 +8,7 @@ import pytest
 
 import tempocal as tc
 from support.public_curves import with_every_curve
-from tables.engines import NAMES
+from tables.engines import NAMES, SPARK_IS_SLOW
 from tables.fits import (
     CLOSE,
     ROWS,
@@ -31,6 +31,7 @@ CURVES = with_every_curve(
     [tc.Constant(), tc.PerStep(), tc.ExponentialDecay(), tc.Spline(), tc.RandomWalk()]
 )
 BINARY = [tc.TemperatureScaling(), tc.PlattScaling(), tc.BetaCalibration(), tc.VectorScaling()]
+spark_is_slow = pytest.mark.parametrize("table_of", SPARK_IS_SLOW, indirect=True)
 
 
 class TestEngines:
@@ -45,10 +46,12 @@ class TestEngines:
         assert_same_bands(one, other, [0.0, 5.0, 20.0])
         assert other.summary_.details["passes"] <= 12
 
+    @spark_is_slow
     def test_of_several_classes_and_ids_that_are_text(self, table_of):
         rows = {**ROWS, "id": np.array([f"match {k}" for k in ROWS["id"]])}
         assert_same(tc.VectorScaling(), rows, table_of(rows), names=("a", "b", "c"), label="kind")
 
+    @spark_is_slow
     def test_folds_are_the_same_everywhere(self, table_of):
         candidates = [(tc.TemperatureScaling(), tc.Constant()), (tc.PlattScaling(), tc.Constant())]
         # Spark takes seconds for each fold and candidate.

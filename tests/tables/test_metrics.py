@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import tempocal as tc
+from support.lanes import usually
 from tables.engines import NAMES
 from tempocal.errors import InputError, LightWeightsWarning
 from tempocal.metrics import (
@@ -56,8 +57,17 @@ METRICS = {
 # Each query takes Spark seconds and Ibis, which is DuckDB here, a good part of one: they are given
 # one metric a test, by sums of squares or by bins, and the others give all of them.
 DEAR = {"spark", "ibis"}
+# Lazy Polars, Arrow and Ibis go the ways of Polars and DuckDB: with `make test-slow`.
 without_spark = pytest.mark.parametrize(
-    "table_of", [name for name in NAMES if name != "spark"], indirect=True
+    "table_of",
+    usually(
+        [name for name in NAMES if name != "spark"],
+        lambda name: name in ("pandas", "polars", "duckdb"),
+    ),
+    indirect=True,
+)
+others_are_slow = pytest.mark.parametrize(
+    "table_of", usually(NAMES, lambda name: name in ("pandas", "polars", "duckdb")), indirect=True
 )
 MEASURES = ("value", "lower", "upper", "floor")
 
@@ -109,6 +119,7 @@ def test_weights_of_any_size(table_of):
         assert_same(found, from_arrays(metric, sample_weight=COLUMNS["w"]))
 
 
+@others_are_slow
 def test_several_classes_with_names(table_of):
     random = np.random.default_rng(3)
     proba = random.dirichlet(np.ones(3), 600)
@@ -165,6 +176,7 @@ def test_truth_and_falsehood_as_labels(table_of):
     assert_same(found, from_arrays(nll))
 
 
+@others_are_slow
 def test_many_groups_get_numbers_of_their_own(table_of, monkeypatch):
     """By modular arithmetic: another draw, and on every engine the same."""
     monkeypatch.setattr(group_ids, "MAX_FEW", 10)
@@ -229,7 +241,8 @@ def test_a_certain_error_is_infinite():
         assert found.mean == np.inf
 
 
-def test_confidences_on_the_edges_of_bins():
+@pytest.mark.parametrize("bins", usually([1, 7, 10, 49, 100], lambda bins: bins in (1, 10)))
+def test_confidences_on_the_edges_of_bins(bins):
     random = np.random.default_rng(0)
     columns = {
         "y": random.integers(0, 2, 3000),
@@ -239,11 +252,10 @@ def test_confidences_on_the_edges_of_bins():
     }
     table, names = pl.DataFrame(columns), ("value", "upper", "floor")
     assert_same(from_table(overconfidence, table), from_arrays(overconfidence, columns))
-    for bins in (1, 7, 10, 49, 100):
-        for metric in (partial(ece, bins=bins), partial(classwise_ece, bins=bins)):
-            assert_same(from_table(metric, table), from_arrays(metric, columns), names)
-        mass = partial(ece, bins=bins, binning="equal_mass", of="positive_class")
-        assert_same(from_table(mass, table), from_arrays(mass, columns), names)
+    for metric in (partial(ece, bins=bins), partial(classwise_ece, bins=bins)):
+        assert_same(from_table(metric, table), from_arrays(metric, columns), names)
+    mass = partial(ece, bins=bins, binning="equal_mass", of="positive_class")
+    assert_same(from_table(mass, table), from_arrays(mass, columns), names)
 
 
 def test_floors_of_many_groups_are_those_of_arrays(monkeypatch):
@@ -257,17 +269,20 @@ def test_floors_of_many_groups_are_those_of_arrays(monkeypatch):
     np.testing.assert_allclose(wide, few.upper - few.lower, rtol=0.15)
 
 
-def test_floors_of_rows_are_those_of_arrays():
+FLOORS = [ece, classwise_ece, partial(ece, bins=2), partial(ece, bins=60)]
+
+
+@pytest.mark.parametrize("metric", usually(FLOORS, lambda metric: metric in FLOORS[1:3]))
+def test_floors_of_rows_are_those_of_arrays(metric):
     weight = np.random.default_rng(5).exponential(size=len(PROBA))
     table = pl.DataFrame({**COLUMNS, "w": weight})
-    for metric in (ece, classwise_ece, partial(ece, bins=2), partial(ece, bins=60)):
-        for name, given in ((None, None), ("w", weight)):
-            options = [{"groups": None, "sample_weight": one} for one in (name, given)]
-            found = [from_table(metric, table, **options[0], seed=k) for k in range(5)]
-            wanted = [from_arrays(metric, **options[1], seed=k) for k in range(5)]
-            for read in (lambda one: one.floor, lambda one: one.mean.upper):
-                here, there = (np.mean([*map(read, each)], axis=0) for each in (found, wanted))
-                np.testing.assert_allclose(here, there, rtol=0.1)
+    for name, given in ((None, None), ("w", weight)):
+        options = [{"groups": None, "sample_weight": one} for one in (name, given)]
+        found = [from_table(metric, table, **options[0], seed=k) for k in range(5)]
+        wanted = [from_arrays(metric, **options[1], seed=k) for k in range(5)]
+        for read in (lambda one: one.floor, lambda one: one.mean.upper):
+            here, there = (np.mean([*map(read, each)], axis=0) for each in (found, wanted))
+            np.testing.assert_allclose(here, there, rtol=0.1)
 
 
 def test_equal_mass_is_close_where_confidences_are_not_round():

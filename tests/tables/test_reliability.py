@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import tempocal as tc
+from tables.engines import SPARK_IS_SLOW
 from tempocal.metrics.in_tables import confidence_bins
 from tempocal.metrics.in_tables.reliability import reliability_tables
 from tempocal.metrics.in_tables.scored_frame import read_scored_frame
@@ -39,6 +40,7 @@ def assert_same(one, other, rtol=1e-9):
         np.testing.assert_allclose(vars(other)[name], column, rtol=rtol, atol=1e-12, err_msg=name)
 
 
+@pytest.mark.parametrize("table_of", SPARK_IS_SLOW, indirect=True)
 def test_every_engine(table_of):
     rows = scored(table_of(COLUMNS))
     expected = tc.metrics.reliability_curve(MATCHES.label, PROBA, groups=MATCHES.sequence)

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 import tempocal as tc
 from support.calibrators import ALL, PARAMETRIC, simulate
+from support.lanes import by_turns
 from support.public_curves import with_every_curve
 from tempocal.errors import InputError, NoFiniteOptimumError
 
@@ -26,7 +27,9 @@ CURVES = with_every_curve(
     ]
 )
 every_curve = pytest.mark.parametrize("curve", CURVES, ids=repr)
-every_parametric_kind = pytest.mark.parametrize("kind", PARAMETRIC)
+every_pair = pytest.mark.parametrize(
+    ("kind", "curve"), by_turns(PARAMETRIC, CURVES, every=3), ids=repr
+)
 pytestmark = pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 
 MATCHES = tc.datasets.simulate_match(60, wins=5, seed=2)
@@ -49,22 +52,19 @@ def assert_usable(cal, z, t):
 
 
 class TestFewRows:
-    @every_curve
-    @every_parametric_kind
+    @every_pair
     def test_one_row(self, kind, curve):
         cal = temporal(kind, curve, classes=[0, 1]).fit([0.3], [1], time=[4])
         p = assert_usable(cal, [0.3], [9])
         assert 0.3 < p[0, 1] < 0.99
 
-    @every_curve
-    @every_parametric_kind
+    @every_pair
     def test_two_rows(self, kind, curve):
         cal = temporal(kind, curve).fit([-0.4, 0.7], [0, 1], time=[0, 5], groups=[3, 4])
         p = assert_usable(cal, [-0.4, 0.7], [0, 5])
         assert p.max() < 0.999
 
-    @every_curve
-    @every_parametric_kind
+    @every_pair
     def test_forty_rows_of_three_classes(self, kind, curve):
         z, y = simulate(3, 40)
         cal = temporal(kind, curve).fit(z, y, time=np.arange(40) % 7, groups=np.arange(40) // 4)
@@ -104,8 +104,7 @@ class TestHardSteps:
     def separable(self):
         return np.where(T == 2, Z > 0, Y).astype(int)
 
-    @every_curve
-    @every_parametric_kind
+    @every_pair
     def test_of_one_class_or_separable_are_shrunk(self, kind, curve):
         for y in (self.one_class(), self.separable()):
             cal = temporal(kind, curve).fit(Z, y, time=T, groups=G)

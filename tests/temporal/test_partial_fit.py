@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import tempocal as tc
+from support.lanes import usually
 from support.public_curves import with_every_curve
 from tempocal.errors import InputError, ModelFileError
 from tempocal.modelfile import read_document, write_document
@@ -48,7 +49,12 @@ def nll(cal):
     return tc.metrics.nll(MATCHES.label, cal.predict_proba(MATCHES.logits, time=MATCHES.time))
 
 
-@pytest.mark.parametrize(("calibrator", "curve"), PAIRS, ids=repr)
+@pytest.mark.parametrize(
+    ("calibrator", "curve"),
+    # Each mechanism: numbers at all times, a rate, steps, and a penalty whose strength is chosen.
+    usually(PAIRS, lambda pair: pair in [PAIRS[0], PAIRS[2], PAIRS[5], PAIRS[-2]]),
+    ids=repr,
+)
 def test_forty_batches_are_as_good_as_a_refit(calibrator, curve):
     """At the strengths and the rate of the first call, which stay."""
     cal = tc.TemporalCalibrator(calibrator, curve)
@@ -138,9 +144,10 @@ class TestSteps:
         """Rows of a call are not there any more in the next, so that none can wait for others."""
         cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.PerStep(min_rows=30), shrinkage=1.0)
         cal.partial_fit(**part(MATCHES.time < 10))
-        for row in np.flatnonzero(MATCHES.time == 12):
+        rows = np.flatnonzero(MATCHES.time == 12)[:150]
+        for row in rows:
             cal.partial_fit(**part([row]))
-        fitted = clone(cal).fit(**part(MATCHES.time == 12))
+        fitted = clone(cal).fit(**part(rows))
         np.testing.assert_allclose(
             cal.parameters_at([12])["inverse_temperature"],
             fitted.parameters_at([12])["inverse_temperature"],
@@ -203,7 +210,7 @@ class TestStrengths:
         )
 
     @pytest.mark.parametrize("curve", [tc.PerStep(), tc.Spline()], ids=repr)
-    @pytest.mark.parametrize("seed", range(3))
+    @pytest.mark.parametrize("seed", usually(range(3), lambda seed: seed == 0))
     def test_of_few_sequences(self, curve, seed):
         """A refit chooses its own strengths."""
         m = tc.datasets.simulate_match(1015, seed=seed)

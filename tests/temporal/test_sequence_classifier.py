@@ -19,7 +19,8 @@ from tempocal.links import proba_from_logits
 from tempocal.sequences import prefixes, truncate
 
 METHODS = ("predict_proba", "predict_log_proba", "decision_function", "predict")
-ALONG_TIME = tc.TemporalCalibrator(curve=tc.Spline())
+# With strengths that are given a fit is short, and as good for what is shown here.
+ALONG_TIME = tc.TemporalCalibrator(curve=tc.Spline(smoothness=1.0), shrinkage=1.0)
 RNG = np.random.default_rng(3)
 SKILL = RNG.random(150)
 ROUNDS = ["".join(np.where(RNG.random(RNG.integers(1, 15)) < one, "w", "l")) for one in SKILL]
@@ -88,7 +89,7 @@ def test_groups_are_clusters_of_sequences():
 
 
 @pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
-def test_unless_told_it_calibrates_along_time():
+def test_unless_told_it_calibrates_along_time(few_candidates):
     classifier = tc.CalibratedSequenceClassifier(lead).fit(ROUNDS, WON)
     assert classifier.calibrator is None
     by_hand = fit_by_hand(truncate(ROUNDS, labels=WON), clone(classifier.calibrator_))
@@ -97,7 +98,9 @@ def test_unless_told_it_calibrates_along_time():
 
 def test_auto_finds_a_calibrator():
     auto = tc.AutoTemporalCalibrator(
-        [(tc.TemperatureScaling(), tc.Constant()), (tc.PlattScaling(), tc.Spline())], progress=False
+        [(tc.TemperatureScaling(), tc.Constant()), (tc.PlattScaling(), tc.PerStep())],
+        folds=2,
+        progress=False,
     )
     classifier = tc.CalibratedSequenceClassifier(lead, auto).fit(ROUNDS, WON)
     assert_same(classifier, fit_by_hand(truncate(ROUNDS, labels=WON), clone(auto)))
