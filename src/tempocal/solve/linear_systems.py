@@ -4,6 +4,7 @@ Matrices are scaled to unit diagonal first, so that the units of the coefficient
 which directions count as flat. Flat directions get zero in the solution, as with a pseudoinverse.
 """
 
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
