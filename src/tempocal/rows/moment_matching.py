@@ -1,9 +1,9 @@
-"""A few weighted points with the moments of many rows, on which a solver finds its start.
+"""A few weighted points with the moments of many rows: a surrogate for rows of one feature.
 
 The even part of the loss of a row with one feature x depends on ``|x|`` alone. So the rows of a key
 are counted in cells of ``|x|``, and each cell is replaced by two points with its weight, mean and
 variance. Sums over the points differ from those over the rows by a term in the fourth power of the
-cell width, and the optimum on them is a start from which a single pass over all rows is enough.
+cell width, and one exact pass at their optimum is enough to correct it (`tempocal.rows.surrogate`).
 Rows beyond the last cell are kept as they are.
 """
 

@@ -46,42 +46,6 @@ class Sums:
             self.hessian[keys] += part.hessian
 
 
-@dataclass(frozen=True)
-class Correction:
-    """Second-order correction of a sample's sums towards those of all rows.
-
-    Both were summed at ``center``. The difference of the two losses is added to the sample as its
-    Taylor polynomial of degree two, so that near ``center`` the error is of third order.
-    """
-
-    center: Array  # (keys, coefficients)
-    sums: Sums
-
-    @classmethod
-    def between(cls, sample: Sums, exact: Sums, center: Array) -> Self:
-        """Subtract the sums of a sample from those of all rows, both at ``center``."""
-        assert sample.hessian is not None
-        assert exact.hessian is not None
-        difference = Sums(
-            exact.loss - sample.loss,
-            exact.gradient - sample.gradient,
-            exact.hessian - sample.hessian,
-        )
-        return cls(center, difference)
-
-    def applied_to(self, sample: Sums, theta: Array) -> Sums:
-        """Return the corrected sums at ``theta``, where ``sample`` was summed."""
-        difference, step = self.sums, theta - self.center
-        assert difference.hessian is not None
-        hessian_step = np.einsum("apq,aq->ap", difference.hessian, step)
-        slope = difference.gradient + 0.5 * hessian_step
-        return Sums(
-            sample.loss + difference.loss + np.einsum("ap,ap->a", slope, step),
-            sample.gradient + difference.gradient + hessian_step,
-            None if sample.hessian is None else sample.hessian + difference.hessian,
-        )
-
-
 class Rows(Protocol):
     """Labeled predictions whose loss can be summed by key."""
 

@@ -28,7 +28,8 @@ sums are made over all rows from then on, if these are in memory.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,7 @@ from scipy.sparse import csr_array
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.rows.in_memory import StoredRows
-from tempocal.rows.sums import Correction, Rows, Sums
+from tempocal.rows.sums import Rows, Sums
 
 # Root mean square error of the linear predictors below which the sums are exact enough.
 TOLERANCE = 1e-11
@@ -71,6 +72,38 @@ def with_surrogate(rows: StoredRows) -> Rows:
     """Put a surrogate before many rows in memory; return few rows as they are."""
     few = rows.few()
     return rows if few is None else SurrogateRows(few, rows)
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What is added to the sums of few rows: their difference from all rows, to second order."""
+
+    center: Array  # (keys, coefficients)
+    sums: Sums
+
+    @classmethod
+    def between(cls, few: Sums, exact: Sums, center: Array) -> Self:
+        """Subtract the sums of few rows from those of all rows, both at ``center``."""
+        assert few.hessian is not None
+        assert exact.hessian is not None
+        difference = Sums(
+            exact.loss - few.loss,
+            exact.gradient - few.gradient,
+            exact.hessian - few.hessian,
+        )
+        return cls(center, difference)
+
+    def applied_to(self, few: Sums, theta: Array) -> Sums:
+        """Return the corrected sums at ``theta``, where the few rows were summed."""
+        difference, step = self.sums, theta - self.center
+        assert difference.hessian is not None
+        hessian_step = np.einsum("apq,aq->ap", difference.hessian, step)
+        slope = difference.gradient + 0.5 * hessian_step
+        return Sums(
+            few.loss + difference.loss + np.einsum("ap,ap->a", slope, step),
+            few.gradient + difference.gradient + hessian_step,
+            None if few.hessian is None else few.hessian + difference.hessian,
+        )
 
 
 class SurrogateRows:
@@ -188,7 +221,7 @@ class SurrogateRows:
             return np.full(self.n_keys, np.inf)
         step = theta - self._correction.center
         squares = np.einsum("ap,apq,aq->a", step, self._curvature, step)
-        return np.sqrt(np.maximum(squares, 0.0) / np.maximum(self.key_weights, TINY))
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0) / np.maximum(self.key_weights, TINY)))
 
     def _expected_error(self, distance: float) -> float:
         """Estimate the error of the linear predictors at the minimum of the corrected sums."""

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.rows import Sums, SurrogateRows
+from tempocal.tables.exact_sums import TableRows
 
 
 class CoarseRows:
@@ -84,8 +85,10 @@ class CoarseRows:
 
     def groups_by_key(self, codes: Codes, count: int) -> Array:
         """Count the groups that have rows under each key."""
-        tables = self._finest.all_rows.any_group_gradients
-        return np.asarray(np.diff(self._by_key(tables[0]).tocsc().indptr), dtype=np.float64)
+        all_rows = self._finest.all_rows
+        assert isinstance(all_rows, TableRows)
+        pairs = self._by_key(all_rows.any_group_gradients[0]).tocsc()
+        return np.asarray(np.diff(pairs.indptr), dtype=np.float64)
 
     def _by_key(self, by_finest_key: Any) -> csr_array:
         """Add up the columns of the finest keys of each key."""

@@ -1,27 +1,10 @@
-"""Surrogate rows: a few weighted rows in memory in place of all rows of a table.
+"""Surrogate rows of a table: few weighted rows in memory in place of all rows.
 
-A fit needs the loss, its gradient and its Hessian at many iterates; a pass over a large table for
-each would be too slow. Instead:
-
-1. One pass counts the rows in cells of (time, label, bin of the log-odds). Each cell becomes two
-   weighted surrogate rows with its weight, mean, variance and skewness
-   (`tempocal.tables.cell_counts`). With several columns of logits there are too many cells: the
-   surrogate is then a sample of about 32,000 rows, reweighted to the weight of each key.
-2. The entire fit, including the penalty strengths, runs on the surrogate rows.
-3. At its optimum theta_0 an exact pass over the table (`tempocal.tables.exact_sums`) gives the
-   loss, gradient and Hessian of every finest key, a (time, fold). The surrogate loss l is corrected
-   by the differences up to second order:
-
-       l(theta) + c + g' d + d' H d / 2,    d = theta - theta_0,
-
-   where c, g and H are the differences of loss, gradient and Hessian between table and surrogate at
-   theta_0. The corrected surrogate has the exact sums at theta_0, and near it an error of third
-   order. The fit continues from there (`tempocal.rows.surrogate`).
-4. Exact passes repeat until the optimum no longer moves: one or two passes from cells, three to
-   five from a sample. The result is the optimum over all rows.
-
-This module builds the surrogate rows of step 1, and counts finer cells for the calibrators that
-have no coefficients.
+One pass counts the rows in cells of (time, label, bin of the log-odds), and each cell becomes two
+weighted rows (`tempocal.tables.cell_counts`). With several columns of logits there are too many
+cells: the surrogate is then a sample of about 32,000 rows, reweighted to the weight of each key.
+`tempocal.rows.surrogate` explains how exact passes correct them. Finer cells are counted for the
+calibrators that have no coefficients.
 """
 
 from dataclasses import dataclass, replace
