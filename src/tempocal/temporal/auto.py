@@ -232,7 +232,7 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
             curve,
             time_column=self.time_column,
         )
-        return fitted
+        return fitted.with_bands()
 
     def _with_choice(self, summary: Summary) -> Summary:
         """Add the choice to the summary, and a note on selection bias."""

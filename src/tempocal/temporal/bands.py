@@ -89,16 +89,41 @@ def infer(
     return _infer_curve(linearized, posterior, alternative)
 
 
+def effective_coefficients(fitted: "CurveFit", groups: Groups | None) -> float:
+    """Effective number of coefficients of a fit, without its band: trace of ``A^-1 H``."""
+    linearized, result = _Linearization(fitted), fitted.result
+    hessian = _require_hessian(fitted)
+    penalty_matrix = fitted.problem.penalty_blocks(result.strengths)
+    free = (result.solution.theta > fitted.problem.lower).reshape(hessian.shape[:2])
+    if linearized.n_rates:
+        effect = result.design_effect
+        if effect is None:
+            effect = design_effect(fitted.problem, result.solution, groups, result.strengths)
+        with_rates, _ = linearized.hessian_and_scatter(None)
+        assert with_rates is not None
+        hessian = with_rates
+        penalty_matrix = linearized.penalty_matrix(result.strengths, effect)[None]
+        free = linearized.free[None]
+    bandwidth = None if linearized.n_rates else fitted.problem.bandwidth
+    inverse = invert_blocks(hessian + penalty_matrix, free, bandwidth=bandwidth)
+    return float(np.einsum("tpq,tqp->", inverse, hessian))
+
+
+def _require_hessian(fitted: "CurveFit") -> Array:
+    solution = fitted.result.solution
+    if solution.hessian is None:
+        raise TooManyCoefficientsError(
+            f"with {len(solution.theta)} coefficients a band is too much to ask: "
+            "take Spline() or fewer classes"
+        )
+    return solution.hessian
+
+
 def _posterior_and_alternative(
     linearized: "_Linearization", groups: Groups | None, previous: Posterior | None
 ) -> tuple[Posterior, AlternativeFit]:
     """Return the posterior, and the fit at weaker strengths that the data also allow."""
-    fitted, hessian = linearized.fitted, linearized.fitted.result.solution.hessian
-    if hessian is None:
-        raise TooManyCoefficientsError(
-            f"with {len(fitted.result.solution.theta)} coefficients a band is too much to ask: "
-            "take Spline() or fewer classes"
-        )
+    fitted, hessian = linearized.fitted, _require_hessian(linearized.fitted)
     problem, result = fitted.problem, fitted.result
     (curvature, scatter), effect = linearized.hessian_and_scatter(groups), result.design_effect
     if effect is None:

@@ -15,7 +15,7 @@ from tempocal.errors import NoFiniteOptimumError, TempocalWarning, TooManyCoeffi
 from tempocal.inputs import Codes
 from tempocal.maps import TemporalMap
 from tempocal.temporal.comparison import HeldOutResult
-from tempocal.temporal.fit_along_time import TemporalFitResult, fit_along_time
+from tempocal.temporal.fit_along_time import FittedCurves, fit_curves
 from tempocal.temporal.held_out import evaluate_held_out
 from tempocal.temporal.progress import Progress
 from tempocal.temporal.refit import refit_along_time
@@ -25,7 +25,7 @@ from tempocal.temporal.refit import refit_along_time
 class Trial:
     """A candidate's fit to all rows, its held-out result, and the warnings of the fit."""
 
-    fitted: TemporalFitResult | None
+    fitted: FittedCurves | None
     held_out: HeldOutResult
     warnings_raised: tuple[Any, ...] = ()
 
@@ -57,17 +57,17 @@ def _evaluate(calibrator: Calibrator, curve: Curve, data: FitData, folds: Codes)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", TempocalWarning)
-            fitted = fit_along_time(calibrator, curve, None, data)
+            fitted = fit_curves(calibrator, curve, None, data)
         # Warnings of the fits to folds are not relevant to the user.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TempocalWarning)
             maps = _fit_without_each_fold(calibrator, curve, fitted, data, folds)
             losses, error = evaluate_held_out(data, folds, maps)
+            parameters = np.inf if fitted.n_effective is None else fitted.n_effective
     except (NoFiniteOptimumError, TooManyCoefficientsError) as failure:
         seconds = time.perf_counter() - start
         return Trial(None, HeldOutResult(name, None, np.nan, np.nan, seconds, str(failure)))
     seconds = time.perf_counter() - start
-    parameters = np.inf if fitted.n_effective is None else fitted.n_effective
     held_out = HeldOutResult(name, losses, error, parameters, seconds)
     return Trial(fitted, held_out, tuple(one.message for one in caught))
 
@@ -75,7 +75,7 @@ def _evaluate(calibrator: Calibrator, curve: Curve, data: FitData, folds: Codes)
 def _fit_without_each_fold(
     calibrator: Calibrator,
     curve: Curve,
-    fitted: TemporalFitResult,
+    fitted: FittedCurves,
     data: FitData,
     folds: Codes,
 ) -> list[TemporalMap]:

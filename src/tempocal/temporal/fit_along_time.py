@@ -51,7 +51,7 @@ from tempocal.solve import (
     fit_profile_by_evidence,
 )
 from tempocal.solve.profile import FASTEST, SLOWEST
-from tempocal.temporal.bands import Inference, infer
+from tempocal.temporal.bands import Inference, effective_coefficients, infer
 from tempocal.temporal.gain_interval import compare_losses
 from tempocal.temporal.per_step_maps import fit_each_step
 
@@ -107,53 +107,97 @@ class TemporalFitResult:
     online_state: OnlineState | None = None
 
 
+@dataclass(frozen=True)
+class FittedCurves:
+    """A calibrator fitted along a curve, without its bands: all that a comparison needs.
+
+    ``models`` are those of a parametric calibrator; ``data`` has the rows that were fitted.
+    """
+
+    calibrator: Calibrator
+    curve: Curve
+    data: FitData
+    track: Track
+    map: TemporalMap
+    models: tuple[CurveFit, ...] = ()
+
+    @cached
+    def n_effective(self) -> float | None:
+        """Effective number of coefficients; None if the calibrator has none."""
+        if isinstance(self.calibrator, Identity):
+            return 0.0
+        if not self.models:
+            return None
+        return sum(effective_coefficients(one, self.data.groups) for one in self.models)
+
+    def with_bands(self) -> TemporalFitResult:
+        """Add bands, the summary, and the state that later rows update."""
+        details = _step_details(self.track, self.data)
+        if isinstance(self.calibrator, Identity):
+            band = StepBand(ConstantBasis(), np.zeros((1, 1)))
+            return TemporalFitResult(self.map, (band,), self._summarize({}), 0.0, self.track, ())
+        if not self.models:
+            return TemporalFitResult(self.map, (), self._summarize(details), None, self.track, ())
+        inferences = [infer(model, self.data.groups) for model in self.models]
+        details |= details_along_time(self.models, inferences)
+        return TemporalFitResult(
+            self.map,
+            tuple(one.band for one in inferences),
+            self._summarize(details, inferences, self.track.grid),
+            sum(one.n_effective for one in inferences),
+            self.track,
+            self.models,
+            OnlineState(
+                tuple(one.posterior for one in inferences),
+                self.data.class_weights,
+                self.track.grid.times,
+                self.track.grid.weights,
+                standardizations=tuple(one.model.standardization for one in self.models),
+            ),
+        )
+
+    def _summarize(
+        self,
+        details: dict[str, Any],
+        inferences: Sequence[Inference] = (),
+        grid: Grid | None = None,
+    ) -> Summary:
+        return _summarize(
+            self.calibrator,
+            self.curve,
+            self.data,
+            self.map,
+            details=details,
+            inferences=inferences,
+            grid=grid,
+        )
+
+
 def fit_along_time(
     calibrator: Calibrator, curve: Curve, shrinkage: Shrinkage | None, data: FitData
 ) -> TemporalFitResult:
     """Fit a calibrator along a curve to checked rows."""
+    return fit_curves(calibrator, curve, shrinkage, data).with_bands()
+
+
+def fit_curves(
+    calibrator: Calibrator, curve: Curve, shrinkage: Shrinkage | None, data: FitData
+) -> FittedCurves:
+    """Fit a calibrator along a curve to checked rows, without bands."""
     calibrator = with_shrinkage(calibrator, shrinkage)
     track = data.track(curve)
     if track.bulk is not None:
         warn_of_stray_times(track.bulk, data.total_weight)
     if isinstance(calibrator, Identity):
-        basis = ConstantBasis()
-        fitted = Curves("scale", (basis,), (np.ones((1, 1)),))
-        summary = _summarize(calibrator, curve, data, fitted, details={})
-        band = StepBand(basis, np.zeros((1, 1)))
-        return TemporalFitResult(fitted, (band,), summary, 0.0, track, ())
+        unchanged = Curves("scale", (ConstantBasis(),), (np.ones((1, 1)),))
+        return FittedCurves(calibrator, curve, data, track, unchanged)
     data = data if track.kept is None else data.take(track.kept)
     if not isinstance(calibrator, ParametricCalibrator):
         maps = fit_each_step(calibrator, curve, track, data)
-        summary = _summarize(calibrator, curve, data, maps, details=_step_details(track, data))
-        return TemporalFitResult(maps, (), summary, None, track, ())
+        return FittedCurves(calibrator, curve, data, track, maps)
     family = calibrator._family(data)
     models = [_fit_curve(one, family, track, calibrator.shrinkage, data) for one in family.models]
-    inferences = [infer(model, data.groups) for model in models]
-    fitted = to_curves(family, models)
-    summary = _summarize(
-        calibrator,
-        curve,
-        data,
-        fitted,
-        details={**_step_details(track, data), **details_along_time(models, inferences)},
-        inferences=inferences,
-        grid=track.grid,
-    )
-    return TemporalFitResult(
-        fitted,
-        tuple(one.band for one in inferences),
-        summary,
-        sum(one.n_effective for one in inferences),
-        track,
-        tuple(models),
-        OnlineState(
-            tuple(one.posterior for one in inferences),
-            data.class_weights,
-            track.grid.times,
-            track.grid.weights,
-            standardizations=tuple(model.standardization for model in family.models),
-        ),
-    )
+    return FittedCurves(calibrator, curve, data, track, to_curves(family, models), tuple(models))
 
 
 def _fit_curve(

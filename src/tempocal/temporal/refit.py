@@ -17,16 +17,16 @@ from tempocal.maps import ConstantBasis, TemporalMap
 from tempocal.solve import RateIterate, RegularizedFit, fit, fit_profile
 from tempocal.temporal.fit_along_time import (
     CurveFit,
-    TemporalFitResult,
+    FittedCurves,
     expand,
     expand_at_rates,
-    fit_along_time,
+    fit_curves,
     to_curves,
 )
 
 
 def refit_along_time(
-    calibrator: Calibrator, curve: Curve, fitted: TemporalFitResult, data: FitData, rows: Codes
+    calibrator: Calibrator, curve: Curve, fitted: FittedCurves, data: FitData, rows: Codes
 ) -> TemporalMap:
     """Refit to some of the rows, at the strengths that the fit to all rows chose.
 
@@ -38,7 +38,7 @@ def refit_along_time(
     # Which steps have too few rows depends on the rows: fit from scratch.
     changes_steps = track.kept is not None and track.bulk is None
     if not isinstance(calibrator, ParametricCalibrator) or changes_steps:
-        return fit_along_time(calibrator, curve, None, data.for_refit(rows)).map
+        return fit_curves(calibrator, curve, None, data.for_refit(rows)).map
     if track.kept is None:
         keys = track.grid.keys[rows]
     else:
