@@ -95,10 +95,14 @@ def sum_by_key(keys: Codes, n_keys: int, values: Callable[[slice], NDArray[Any]]
 
 
 def scatter(values: NDArray[Any], keys: Codes, counts: Codes, out: NDArray[Any]) -> None:
-    """Sort numbers or booleans by key (a counting sort, given the ``counts`` of `count_keys`)."""
+    """Sort the last axis of numbers or booleans by key.
+
+    This is a counting sort, given the ``counts`` of `count_keys`.
+    """
+    table, sorted_table = np.atleast_2d(values), np.atleast_2d(out)
 
     def work(rows: slice, positions: Codes) -> None:
-        native.scatter(values[rows], keys[rows], positions, out)
+        native.scatter(table[:, rows], keys[rows], positions, sorted_table)
 
     _map_parts(work, counts)
 

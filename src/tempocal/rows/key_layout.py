@@ -116,8 +116,7 @@ class KeyLayout:
             return values
         result = np.empty(values.shape, dtype=values.dtype)
         if native is not None and values.dtype in SORTED_TYPES:
-            for row, out in zip(np.atleast_2d(values), np.atleast_2d(result), strict=True):
-                scatter(np.ascontiguousarray(row), keys, self.counts, out)
+            scatter(values, keys, self.counts, result)
             return result
         order = self._order
         for start in range(0, len(order), BLOCK):
