@@ -8,7 +8,7 @@ import pytest
 
 import tempocal as tc
 from tempocal.kernels import key_counts, native
-from tempocal.rows import unsorted
+from tempocal.rows import compiled
 
 pytestmark = [
     pytest.mark.skipif(
@@ -54,7 +54,7 @@ def steady(set_cores, monkeypatch):
     """Let blocks of rows take the same memory, however many rows and cores there are."""
     set_cores(1)
     monkeypatch.setattr(key_counts, "LARGE_PART", 2**17)
-    monkeypatch.setattr(unsorted, "MAX_TABLES", 4)
+    monkeypatch.setattr(compiled, "MAX_TABLES", 4)
 
 
 def peak_of(calibrator, logits, labels, **named):

@@ -165,7 +165,9 @@ def _sums(
 
     The pieces do not depend on the number of cores.
     """
-    theta, (width, n_rows) = np.ascontiguousarray(theta), columns[0].shape
+    theta, x = np.ascontiguousarray(theta), columns[0]
+    assert x is not None
+    width, n_rows = x.shape
     if n_rows <= piece_size:
         sums = Sums.zeros(*theta.shape, hessian=hessian)
         if n_rows:
