@@ -16,7 +16,7 @@ Codes = NDArray[np.intp]
 KEY_TYPES = (np.uint16, np.int32, np.int64)
 # Rows of a part: with few keys they fit the cache of a core; with many keys a part has this many
 # rows per key, but no more than a large part.
-PART, LARGE_PART, PART_ROWS_PER_KEY = 2**16, 2**20, 2**8
+PART, LARGE_PART, PART_ROWS_PER_KEY = 2**16, 2**19, 2**8
 # Parts that keep several cores busy.
 MIN_PARTS = 4
 # With fewer rows per key a part is not worth counters of its own.

@@ -121,7 +121,10 @@ def sum_cells(
         native.sum_cells(*given, np.array([scale]), sums)
         return sums
 
-    return np.asarray(np.sum(map_on_cores(sum_part, range(0, len(x), size)), axis=0))
+    first, *others = map_on_cores(sum_part, range(0, len(x), size))
+    for other in others:
+        first += other  # in place: a stack of all tables would take as much memory again
+    return first
 
 
 def gradients_by_group(
