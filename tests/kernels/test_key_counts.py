@@ -105,7 +105,7 @@ def test_keys_of_two_bytes_that_there_are_not_are_refused_as_well():
     with pytest.raises(ValueError, match="do not go together"):
         native.count_keys(keys, *counters())
     with pytest.raises(ValueError, match="do not go together"):
-        native.scatter(np.ones(2), keys, *counters(), np.empty(2))
+        native.scatter(np.ones((1, 2)), keys, *counters(), np.empty((1, 2)))
     with pytest.raises(ValueError, match="do not go together"):
         native.linear_terms(np.ones(2), np.ones(2), None, keys, np.zeros(3))
 

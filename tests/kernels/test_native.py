@@ -314,7 +314,7 @@ def test_rows_are_scattered_in_their_order(dtype):
     keys, values = rng.integers(0, 5, 1000), np.arange(1000).astype(dtype)
     following = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=5))[:-1]])
     found = np.empty_like(values)
-    native.scatter(values, keys, following, found)
+    native.scatter(values[None], keys, following, found[None])
     np.testing.assert_array_equal(found, values[np.argsort(keys, kind="stable")])
 
 
@@ -322,7 +322,7 @@ def test_rows_are_scattered_in_their_order(dtype):
 def test_keys_that_are_none_are_refused(keys):
     keys = np.array(keys)
     with pytest.raises(ValueError, match="do not go together"):
-        native.scatter(np.ones(3), keys, np.array([0, 2]), np.empty(3))
+        native.scatter(np.ones((1, 3)), keys, np.array([0, 2]), np.empty((1, 3)))
     with pytest.raises(ValueError, match="do not go together"):
         native.linear_terms(np.ones(3), np.ones(3), None, keys, np.zeros(2))
 
@@ -331,7 +331,7 @@ def test_places_beyond_the_end_are_refused():
     keys = np.zeros(3, dtype=np.int64)
     for place in (1, -1, -5):
         with pytest.raises(ValueError, match="do not go together"):
-            native.scatter(np.ones(3), keys, np.array([place]), np.empty(3))
+            native.scatter(np.ones((1, 3)), keys, np.array([place]), np.empty((1, 3)))
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 7, 8, 1003])

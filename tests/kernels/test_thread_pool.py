@@ -1,4 +1,4 @@
-"""The thread pool of work in NumPy."""
+"""The thread pool."""
 
 import os
 import sys

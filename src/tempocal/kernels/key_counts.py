@@ -16,7 +16,7 @@ Codes = NDArray[np.intp]
 KEY_TYPES = (np.uint16, np.int32, np.int64)
 # Rows of a part: with few keys they fit the cache of a core; with many keys a part has this many
 # rows per key, but no more than a large part.
-PART, LARGE_PART, PART_ROWS_PER_KEY = 2**16, 2**20, 2**8
+PART, LARGE_PART, PART_ROWS_PER_KEY = 2**16, 2**19, 2**8
 # Parts that keep several cores busy.
 MIN_PARTS = 4
 # With fewer rows per key a part is not worth counters of its own.
@@ -95,10 +95,14 @@ def sum_by_key(keys: Codes, n_keys: int, values: Callable[[slice], NDArray[Any]]
 
 
 def scatter(values: NDArray[Any], keys: Codes, counts: Codes, out: NDArray[Any]) -> None:
-    """Sort numbers or booleans by key (a counting sort, given the ``counts`` of `count_keys`)."""
+    """Sort the last axis of numbers or booleans by key.
+
+    This is a counting sort, given the ``counts`` of `count_keys`.
+    """
+    table, sorted_table = np.atleast_2d(values), np.atleast_2d(out)
 
     def work(rows: slice, positions: Codes) -> None:
-        native.scatter(values[rows], keys[rows], positions, out)
+        native.scatter(table[:, rows], keys[rows], positions, sorted_table)
 
     _map_parts(work, counts)
 

@@ -18,35 +18,50 @@ static PyObject *count_keys(PyObject *self, PyObject *const *given, Py_ssize_t c
     return nothing ? PyBool_FromLong(found.ascend) : NULL;
 }
 
-INLINE int scatter_rows(const char *values, Py_ssize_t width, const char *keys, Py_ssize_t size, int64_t n,
-                        int64_t *next, uint64_t n_keys, char *sorted, uint64_t most) {
+typedef struct {
+    const char *values; /* (columns, rows): columns are `stride` bytes apart, and rows `step` */
+    Py_ssize_t columns, stride, step, width;
+    const char *keys;
+    int64_t rows, n_keys;
+    int64_t *next; /* position of the next row of each key */
+    char *sorted; /* (columns, room) */
+    int64_t room;
+} ScatterArgs;
+
+INLINE int scatter_rows(const ScatterArgs *of, Py_ssize_t columns, Py_ssize_t size) {
     int good = 1;
-    for (int64_t i = 0; i < n; i++) {
-        const uint64_t key = key_at(keys, size, i);
-        const uint64_t index = key < n_keys ? (uint64_t)next[key]++ : UINT64_MAX;
-        if (index >= most) good = 0;
-        else if (width == 8) ((int64_t *)sorted)[index] = ((const int64_t *)values)[i];
-        else if (width == 4) ((int32_t *)sorted)[index] = ((const int32_t *)values)[i];
-        else sorted[index] = values[i];
+    for (int64_t i = 0; i < of->rows; i++) {
+        const uint64_t key = key_at(of->keys, size, i);
+        uint64_t index = key < (uint64_t)of->n_keys ? (uint64_t)of->next[key]++ : UINT64_MAX;
+        if (index >= (uint64_t)of->room) {
+            good = 0;
+            continue;
+        }
+        const char *value = of->values + i * of->step;
+        for (Py_ssize_t k = 0; k < columns; k++, value += of->stride, index += (uint64_t)of->room) {
+            if (of->width == 8) ((int64_t *)of->sorted)[index] = *(const int64_t *)value;
+            else if (of->width == 4) ((int32_t *)of->sorted)[index] = *(const int32_t *)value;
+            else of->sorted[index] = *value;
+        }
     }
     return good;
 }
 
-/* Sort rows by key, where `next` is the position of the next row of each key. */
+/* Sort the columns of a table by key, where `next` is the position of the next row of each key. */
 static PyObject *scatter(PyObject *self, PyObject *const *given, Py_ssize_t count) {
     enum { VALUES, KEYS, NEXT, SORTED };
     static const ArraySpec specs[] = {
-        {"dfilq?", 1, READ, 0}, {KEY_KINDS, 1, READ, 0}, {"lq", 1, WRITE, 0}, {"dfilq?", 1, WRITE, 0}};
+        {"dflq?", 2, PyBUF_STRIDES, 0}, {KEY_KINDS, 1, READ, 0}, {"lq", 1, WRITE, 0}, {"dflq?", 2, WRITE, 0}};
     Arrays arrays;
     if (acquire(&arrays, given, count, specs, 4) < 0) return NULL;
-    const Py_ssize_t n = SHAPE(VALUES, 0), width = arrays.views[VALUES].itemsize;
-    int good = (width == 8 || width == 4 || width == 1) && arrays.views[SORTED].itemsize == width
-               && arrays.views[NEXT].itemsize == 8 && HAS_LENGTH(KEYS, n);
+    const Py_buffer *values = arrays.views + VALUES;
+    const ScatterArgs of = {values->buf, SHAPE(VALUES, 0), values->strides[0], values->strides[1], values->itemsize,
+                            BUFFER(KEYS), SHAPE(VALUES, 1), SHAPE(NEXT, 0), BUFFER(NEXT), BUFFER(SORTED), SHAPE(SORTED, 1)};
+    int good = (of.width == 8 || of.width == 4 || of.width == 1) && arrays.views[SORTED].itemsize == of.width
+               && SHAPE(SORTED, 0) == of.columns && arrays.views[NEXT].itemsize == 8 && HAS_LENGTH(KEYS, of.rows);
     if (good) {
         Py_BEGIN_ALLOW_THREADS;
-#define SCATTER(size) \
-    scatter_rows(BUFFER(VALUES), width, BUFFER(KEYS), size, n, BUFFER(NEXT), (uint64_t)SHAPE(NEXT, 0), BUFFER(SORTED), \
-                 (uint64_t)SHAPE(SORTED, 0))
+#define SCATTER(size) (of.columns == 1 ? scatter_rows(&of, 1, size) : scatter_rows(&of, of.columns, size))
         good = BY_SIZE(SIZE_OF(KEYS), SCATTER);
 #undef SCATTER
         Py_END_ALLOW_THREADS;

@@ -121,7 +121,10 @@ def sum_cells(
         native.sum_cells(*given, np.array([scale]), sums)
         return sums
 
-    return np.asarray(np.sum(map_on_cores(sum_part, range(0, len(x), size)), axis=0))
+    first, *others = map_on_cores(sum_part, range(0, len(x), size))
+    for other in others:
+        first += other  # in place: a stack of all tables would take as much memory again
+    return first
 
 
 def gradients_by_group(
@@ -165,7 +168,9 @@ def _sums(
 
     The pieces do not depend on the number of cores.
     """
-    theta, (width, n_rows) = np.ascontiguousarray(theta), columns[0].shape
+    theta, x = np.ascontiguousarray(theta), columns[0]
+    assert x is not None
+    width, n_rows = x.shape
     if n_rows <= piece_size:
         sums = Sums.zeros(*theta.shape, hessian=hessian)
         if n_rows:

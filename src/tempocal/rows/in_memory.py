@@ -83,7 +83,7 @@ class StoredRows(ABC):
     @cached
     def _input_keys(self) -> Codes:
         """Key of each row, in input order."""
-        keys = self._layout.unsorted_keys
+        keys = self._layout.input_keys
         return self._layout.keys() if keys is None else keys
 
     @cached

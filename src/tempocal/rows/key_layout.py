@@ -77,6 +77,7 @@ class KeyLayout:
     counts: Codes  # (parts, keys), rows of each key in each part of the input
     present: Codes  # keys that have rows
     offsets: Codes  # (present keys + 1,)
+    input_keys: Codes | None = None  # of each row in input order; None is a single key
 
     @classmethod
     def of(cls, keys: Codes | None, n_keys: int, n_rows: int, width: int = 1) -> Self:
@@ -93,7 +94,7 @@ class KeyLayout:
         present = np.flatnonzero(totals)
         offsets = np.zeros(len(present) + 1, dtype=np.intp)
         np.cumsum(totals[present], out=offsets[1:])
-        return cls(None if is_sorted else keys, counts, present, offsets)
+        return cls(None if is_sorted else keys, counts, present, offsets, keys)
 
     def of_present(self, values: Array) -> Array:
         """Select the keys that have rows from ``values`` of all keys (keys, ...)."""
@@ -116,8 +117,7 @@ class KeyLayout:
             return values
         result = np.empty(values.shape, dtype=values.dtype)
         if native is not None and values.dtype in SORTED_TYPES:
-            for row, out in zip(np.atleast_2d(values), np.atleast_2d(result), strict=True):
-                scatter(np.ascontiguousarray(row), keys, self.counts, out)
+            scatter(values, keys, self.counts, result)
             return result
         order = self._order
         for start in range(0, len(order), BLOCK):

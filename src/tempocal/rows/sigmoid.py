@@ -91,7 +91,7 @@ class BinaryRows(StoredRows):
 
         It is summed in input order, so that targets need no sorting.
         """
-        keys = self._input_keys if self.n_keys > 1 else None
+        keys = self._layout.input_keys
         sum_all = _sum_linear if native is None else linear_terms
         given = self._input_features, self._input_targets, self._input_weights
         return np.asarray(sum_all(*given, keys, self.n_keys)[self._layout.present])
@@ -236,7 +236,7 @@ class BinaryRows(StoredRows):
         if weights is not None and not self.key_weights[present].all():
             return None
         labels = targets if weights is None and targets.dtype == np.int64 else None
-        keys = self._input_keys if self.n_keys > 1 else None
+        keys = self._layout.input_keys
         rows = SingleFeatureRows(self._input_features[0], labels, weights, keys, self.n_keys)
         points = match_moments(rows, len(present))
         if points is not None and points.linear is not None:

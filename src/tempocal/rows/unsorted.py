@@ -39,20 +39,17 @@ def unsorted_sums(
     def sum_part(part: int) -> None:
         rows, bounds = parts[part], layout.bounds[part]
 
-        def sort(column: NDArray[Any]) -> NDArray[Any]:
-            out = np.empty_like(column)
-            native.scatter(column, keys[rows], bounds[:-1].copy(), out)
+        def sort(values: NDArray[Any]) -> NDArray[Any]:
+            own = np.atleast_2d(values)[:, rows]
+            out = np.empty(own.shape, dtype=own.dtype)
+            native.scatter(own, keys[rows], bounds[:-1].copy(), out)
             return out
 
-        columns = [None if one is None else sort(one[rows]) for one in (weights, labels)]
-        if labels is None:
-            x, columns = sort(features[0, rows])[None], columns[:1]
-        else:
-            # The indices are sorted once, whatever the number of classes.
-            x = features[:, rows][:, sort(np.arange(rows.stop - rows.start, dtype=np.int32))]
+        others = (weights,) if labels is None else (weights, labels)
+        columns = (None if one is None else sort(one)[0] for one in others)
         loss, gradient, hessian = sums[:, part]
         found = loss, gradient[:, None], hessian[:, None, None]
-        loop(x, *columns, theta, bounds, *found[: order + 1], *[None] * (2 - order))
+        loop(sort(features), *columns, theta, bounds, *found[: order + 1], *[None] * (2 - order))
 
     run_on_cores(sum_part, range(len(parts)))
     loss, gradient, hessian = sums.sum(axis=1)
