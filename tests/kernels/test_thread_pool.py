@@ -7,6 +7,7 @@ import warnings
 import weakref
 from contextlib import suppress
 
+import numpy as np
 import pytest
 
 from tempocal.kernels import thread_pool
@@ -48,6 +49,15 @@ def test_what_goes_wrong_on_another_core_is_told_here(monkeypatch):
     assert sorted(done) == [0, 1]
     # And the next piece of work is as good as any.
     assert map_on_cores(lambda x: x, range(7)) == [*range(7)]
+
+
+def test_overflow_is_ignored_on_other_cores_where_it_is_here(monkeypatch):
+    monkeypatch.setattr(thread_pool, "_available_cores", lambda: 3)
+    huge = np.full(3, 1e300)
+    with np.errstate(over="ignore"):
+        assert np.isinf(map_on_cores(lambda k: huge * huge[k], range(3))).all()
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        map_on_cores(lambda k: huge * huge[k], range(3))
 
 
 def test_more_items_than_cores_are_all_done(monkeypatch):

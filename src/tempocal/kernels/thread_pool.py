@@ -14,6 +14,8 @@ from queue import SimpleQueue
 from threading import Thread, current_thread
 from typing import Any, TypeVar
 
+import numpy as np
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -66,6 +68,8 @@ class _Task:
         self.done, self._started = allocate_lock(), allocate_lock()
         self.done.acquire()
         self._work, self._items = work, items
+        # NumPy keeps for each thread what it does about overflow.
+        self._on_error = np.geterr()
 
     def run(self) -> None:
         """Do the work, unless another thread has started it."""
@@ -75,8 +79,9 @@ class _Task:
         work, items = self._work, self._items
         del self._work, self._items
         try:
-            for item in items:
-                work(item)
+            with np.errstate(**self._on_error):
+                for item in items:
+                    work(item)
         except BaseException as error:
             self.error = error
         finally:
