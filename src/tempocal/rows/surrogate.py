@@ -37,7 +37,6 @@ from scipy.sparse import csr_array
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.rows.in_memory import StoredRows
 from tempocal.rows.sums import Rows, Sums
 
 # Root mean square error of the linear predictors below which the sums are exact enough.
@@ -65,12 +64,6 @@ class AllRows(Rows, Protocol):
     """All rows, whose sums cost a pass; if remote, too much for a fit by passes alone."""
 
     is_remote: bool
-
-
-def with_surrogate(rows: StoredRows) -> Rows:
-    """Put a surrogate before many rows in memory; return few rows as they are."""
-    few = rows.few()
-    return rows if few is None else SurrogateRows(few, rows)
 
 
 @dataclass(frozen=True)
