@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tempocal.rows import LINE, LabeledLogits, PerClassRows, Sigmoid, SurrogateRows, with_surrogate
+from support.problems import with_surrogate
+from tempocal.rows import LINE, LabeledLogits, PerClassRows, Sigmoid, SurrogateRows
 
 RNG = np.random.default_rng(0)
 N, N_KEYS = 4000, 6

@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import brentq, minimize
 from scipy.special import expit
 
-from support.problems import line, problem_of, softmax
-from tempocal.rows import BinaryRows, PerClassRows, SharedRows, in_memory, with_surrogate
+from support.problems import line, problem_of, softmax, with_surrogate
+from tempocal.rows import BinaryRows, PerClassRows, SharedRows, in_memory
 from tempocal.solve import Problem, fit
 from tempocal.solve.lbfgs import minimize_lbfgs
 

@@ -2,14 +2,20 @@
 
 import numpy as np
 
-from tempocal.rows import BinaryRows, PerClassRows, with_surrogate
+from tempocal.rows import BinaryRows, PerClassRows, SurrogateRows
 from tempocal.solve import Penalty, Problem
+
+
+def with_surrogate(rows):
+    """As in a calibrator: few rows before many of them."""
+    few = rows.few()
+    return rows if few is None else SurrogateRows(few, rows)
 
 
 def problem_of(rows, identity, lower=-np.inf) -> Problem:
     """The same coefficients at all keys; those that are 0 in the identity are biases.
 
-    As in a calibrator, many rows have a surrogate.
+    Many rows have a surrogate.
     """
     identity = np.asarray(identity, dtype=float)
     slopes = np.asarray(identity != 0, dtype=float)

@@ -35,7 +35,7 @@ from tempocal.lazy import cached
 from tempocal.links import Array, Floats, log_features, nll_from_logits, one_column
 from tempocal.maps import BinaryMap, FittedMap
 from tempocal.nonparametric import OrderedRows, losses_before_and_after
-from tempocal.rows import LabeledLogits, LinearPredictor, Rows, with_surrogate
+from tempocal.rows import LabeledLogits, LinearPredictor, Rows, SurrogateRows
 from tempocal.solve import fold_codes
 
 if TYPE_CHECKING:
@@ -146,7 +146,8 @@ class FitData:
         stored = predictor.stored(
             self.labeled_logits, weights=self.weights, keys=keys, n_keys=n_keys
         )
-        return with_surrogate(stored)
+        few = stored.few()
+        return stored if few is None else SurrogateRows(few, stored)
 
     def track(self, curve: Curve) -> Track:
         """Return the grid and the basis of a curve on these times."""

@@ -14,7 +14,7 @@ from tempocal.rows.sigmoid import BinaryRows
 from tempocal.rows.softmax_per_class import PerClassRows
 from tempocal.rows.softmax_shared import SharedRows
 from tempocal.rows.sums import Rows, Sums
-from tempocal.rows.surrogate import SurrogateRows, with_surrogate
+from tempocal.rows.surrogate import SurrogateRows
 
 __all__ = [
     "LINE",
@@ -31,5 +31,4 @@ __all__ = [
     "Softmax",
     "Sums",
     "SurrogateRows",
-    "with_surrogate",
 ]

@@ -37,7 +37,6 @@ from scipy.sparse import csr_array
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.rows.in_memory import StoredRows
 from tempocal.rows.sums import Rows, Sums
 
 # Root mean square error of the linear predictors below which the sums are exact enough.
@@ -47,7 +46,7 @@ SAFETY_FACTOR = 10.0
 LEAST_ERROR_RATE = 1e-12
 # Weight of an error of the Hessian relative to one of the gradient.
 HESSIAN_ERROR_WEIGHT = 1e-5
-# Never reached in practice; without it, sums that are not reproducible would be refined forever.
+# Seldom reached; without it, sums that are not reproducible would be refined forever.
 MAX_EXACT_PASSES = 100
 # An error at this distance from the last exact pass is rounding: more passes do not reduce it.
 NEAR = 1e-8
@@ -62,16 +61,9 @@ RIDGE, TINY = 1e-9, 1e-300
 
 
 class AllRows(Rows, Protocol):
-    """All rows, whose sums cost a pass."""
+    """All rows, whose sums cost a pass; if remote, too much for a fit by passes alone."""
 
-    # Whether a fit by passes alone would take too long.
     is_remote: bool
-
-
-def with_surrogate(rows: StoredRows) -> Rows:
-    """Put a surrogate before many rows in memory; return few rows as they are."""
-    few = rows.few()
-    return rows if few is None else SurrogateRows(few, rows)
 
 
 @dataclass(frozen=True)
@@ -168,8 +160,10 @@ class SurrogateRows:
 
         The coefficients of keys that are not ``counted`` do not matter.
         """
-        if self.is_exact or not self._refines or self._n_passes >= MAX_EXACT_PASSES:
+        if self.is_exact or not self._refines:
             return False
+        if self._n_passes >= MAX_EXACT_PASSES:
+            return self._give_up()
         counted = np.ones(self.n_keys, dtype=bool) if counted is None else counted
         if diverged:
             return self._recover(theta, counted)
@@ -183,8 +177,9 @@ class SurrogateRows:
         error = _largest(errors, counted)
         if distance < np.inf:
             self._error_ratio = self._mean(errors) / max(self._mean(steps), TINY)
-        if hessian and NEAR < distance < np.inf and self._error_ratio > MISLED:
-            self.is_exact = not self.all_rows.is_remote
+        is_step = hessian and NEAR < distance < np.inf
+        if (is_step and self._error_ratio > MISLED) or not np.isfinite(error):
+            self._give_up()
         self._error_rate = self._measured_rate(error, distance) if hessian else np.inf
         # An error at the point of the last pass is rounding: more passes do not reduce it.
         return self.is_exact or not hessian or (error > TOLERANCE and distance > NEAR)
@@ -192,11 +187,15 @@ class SurrogateRows:
     def _recover(self, start: Array, counted: NDArray[np.bool_]) -> bool:
         """Correct few rows without a finite optimum at the start of the fit, or give them up."""
         if self._correction is not None:
-            self.is_exact = not self.all_rows.is_remote
-            return self.is_exact
+            return self._give_up()
         error = _largest(self._exact_pass(start, counted, hessian=True), counted)
         self._error_rate = max(error, LEAST_ERROR_RATE)
         return True
+
+    def _give_up(self) -> bool:
+        """Sum over all rows from now on, if they are in memory; return whether they are."""
+        self.is_exact = not self.all_rows.is_remote
+        return self.is_exact
 
     def _exact_pass(self, theta: Array, counted: NDArray[np.bool_], *, hessian: bool) -> Array:
         """Correct the few rows at ``theta``; return the error that they had at each key."""
