@@ -50,8 +50,9 @@ HESSIAN_ERROR_WEIGHT = 1e-5
 MAX_EXACT_PASSES = 100
 # An error at this distance from the last exact pass is rounding: more passes do not reduce it.
 NEAR = 1e-8
-# Error left by a step, relative to its length, above which the few rows have misled.
-MISLED = 0.5
+# The few rows have misled if a better optimum is farther than this from theirs (root mean square of
+# the linear predictors), or if a step leaves an error of more than this share of its length.
+FAR, MISLED = 1.0, 0.5
 # From this many coefficients of a key on, a Hessian takes far longer than a gradient: it is summed
 # where the error is about this small, or where gradients alone leave more than this share of it.
 COSTLY_HESSIAN, CLOSE, MAX_RATIO = 40, 1e-5, 0.25
@@ -178,7 +179,9 @@ class SurrogateRows:
         if distance < np.inf:
             self._error_ratio = self._mean(errors) / max(self._mean(steps), TINY)
         is_step = hessian and NEAR < distance < np.inf
-        if (is_step and self._error_ratio > MISLED) or not np.isfinite(error):
+        # Not a number is far too.
+        is_far = not error <= (FAR if hessian else np.inf)
+        if is_far or (is_step and self._error_ratio > MISLED):
             self._give_up()
         self._error_rate = self._measured_rate(error, distance) if hessian else np.inf
         # An error at the point of the last pass is rounding: more passes do not reduce it.
