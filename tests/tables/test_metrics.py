@@ -22,7 +22,8 @@ from tempocal.metrics import (
     with_interval,
     with_interval_table,
 )
-from tempocal.metrics.in_tables import scored_frame, time_bins
+from tempocal.metrics import scored_frame, table_time_bins
+from tempocal.metrics.over_time import estimate_over_time
 from tempocal.tables import group_ids
 from tempocal.tables.passes import TableWithProgress
 
@@ -277,7 +278,7 @@ def test_equal_mass_is_close_where_confidences_are_not_round():
 
 
 def test_more_times_than_can_be_told_apart(monkeypatch):
-    monkeypatch.setattr(time_bins, "MAX_TIMES", 1000)
+    monkeypatch.setattr(table_time_bins, "MAX_TIMES", 1000)
     columns = {**COLUMNS, "t": COLUMNS["t"] + np.random.default_rng(0).random(len(PROBA))}
     found = from_table(nll, pl.DataFrame(columns), bins=4)
     wanted = from_arrays(nll, columns, bins=4)
@@ -308,7 +309,6 @@ def test_too_many_ids_that_are_no_numbers(monkeypatch):
 
 def test_many_cells_are_summed_in_fewer_buckets(monkeypatch):
     monkeypatch.setattr(scored_frame, "MAX_SUMS", 3000)
-    monkeypatch.setattr("tempocal.metrics.in_tables.gaps_by_group.MAX_SUMS", 3000)
     found, wanted = from_table(ece, pl.DataFrame(COLUMNS)), from_arrays(ece)
     assert_same(found, wanted, ("value", "floor", "sequences"))
     np.testing.assert_allclose(found.upper, wanted.upper, rtol=0.2)
@@ -344,7 +344,7 @@ def test_few_passes():
     table = scored_frame.read_scored_frame(
         TableWithProgress(pl.DataFrame(COLUMNS), told.append), asked, None
     )
-    tc.metrics.in_tables.estimate.estimate_over_time(table, ece, bins=3, level=0.95, seed=0)
+    estimate_over_time(table.cut(3), ece, level=0.95, seed=0)
     # Few rows have labels drawn a hundred times, in two passes.
     adding = ["adding up", "adding up"]
     looking = ["looking at all rows", "counting the groups", "looking for times"]

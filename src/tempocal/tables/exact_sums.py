@@ -5,9 +5,8 @@ exact pass at its optimum. The engine evaluates the loss of each row and its der
 formulas (`tempocal.tables.row_loss`), and sums them by finest key.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-import narwhals as nw
 import numpy as np
 
 from tempocal.errors import InputError
@@ -15,11 +14,10 @@ from tempocal.formula.nodes import Column, Expression, Number
 from tempocal.links import Array
 from tempocal.rows import LinearPredictor, Sums
 from tempocal.rows.surrogate import GroupGradients
-from tempocal.tables.computed_columns import with_formulas
+from tempocal.tables.computed_columns import sum_by
 from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.group_ids import GroupIds, codes_of
 from tempocal.tables.labeled_table import LabeledTable
-from tempocal.tables.open_table import Frame
 from tempocal.tables.row_loss import Terms, pairs, terms_of
 from tempocal.tables.unchanged import require_same
 
@@ -72,7 +70,7 @@ class TableExactSums:
             **_numbered("h", terms.hessian),
         }
         frame = self._finest_keys.join_columns(_theta_columns(theta))
-        summed = sums_by(frame, self._finest_keys.on, named, weighted=self._labeled.has_weights)
+        summed = sum_by(frame, self._finest_keys.on, named, weighted=self._labeled.has_weights)
         found = self._labeled.passes.collect(summed, "summing over all rows")
         sums = Sums.zeros(self._finest_keys.count, width, hessian=True)
         assert sums.hessian is not None
@@ -98,7 +96,7 @@ class TableExactSums:
             frame = self._clusters.replace_by_bucket(frame, buckets)
         named = _numbered("g", self._terms().gradient)
         by = ("group", *self._finest_keys.on)
-        summed = sums_by(frame, by, named, weighted=self._labeled.has_weights)
+        summed = sum_by(frame, by, named, weighted=self._labeled.has_weights)
         found = self._labeled.passes.collect(summed, "summing over the rows of each group")
         codes, count = codes_of(found["group"])
         gradients = np.stack([found[name].astype(np.float64) for name in named])
@@ -108,16 +106,6 @@ class TableExactSums:
         z = tuple(Column(f"z{k}") for k in range(self._labeled.n_columns))
         width = self._predictor.n_coefficients
         return terms_of(self._predictor, z, [Column(f"theta{p}") for p in range(width)])
-
-
-def sums_by(
-    frame: Frame, by: Sequence[str], terms: dict[str, Expression], *, weighted: bool
-) -> Frame:
-    """Sum each term over the rows of each key; without keys, over all rows."""
-    values = {name: each * Column("weight") for name, each in terms.items()} if weighted else terms
-    frame = with_formulas(frame, values)
-    sums = [nw.col(name).sum() for name in terms]
-    return frame.group_by(*by).agg(*sums) if by else frame.select(*sums)
 
 
 def _numbered(prefix: str, terms: Iterable[Expression]) -> dict[str, Expression]:
