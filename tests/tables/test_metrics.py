@@ -19,10 +19,11 @@ from tempocal.metrics import (
     over_time,
     over_time_table,
     overconfidence,
+    scored_frame,
+    table_time_bins,
     with_interval,
     with_interval_table,
 )
-from tempocal.metrics import scored_frame, table_time_bins
 from tempocal.metrics.over_time import estimate_over_time
 from tempocal.tables import group_ids
 from tempocal.tables.passes import TableWithProgress

@@ -32,12 +32,32 @@ from tempocal.files import (
     open_input,
     read_columns,
 )
-from tempocal.inputs import Inputs
-from tempocal.links import Array
+from tempocal.inputs import Inputs, as_logits
+from tempocal.links import Array, proba_from_logits
 
 if TYPE_CHECKING:
     from tempocal.assessment import Assessment
     from tempocal.cli.large import LargePredictions
+    from tempocal.metrics.scored_arrays import ScoredArrays
+    from tempocal.metrics.time_bins import TimeBins
+    from tempocal.predictor import Predictor
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """Counts and flags of a file of predictions, for the output."""
+
+    name: str
+    rows: int
+    sequences: int | None
+    groups: int | None
+    has_time: bool
+    one_column: bool
+
+    @property
+    def has_clusters(self) -> bool:
+        """Whether there are sequences or groups."""
+        return self.sequences is not None or self.groups is not None
 
 
 @dataclass(frozen=True)
@@ -61,6 +81,15 @@ class FilePredictions:
         return None if cluster is None else cluster.codes
 
     @property
+    def facts(self) -> FileFacts:
+        """Counts of the file."""
+        sequences, groups = (
+            None if one is None else len(one.values) for one in (self.sequence, self.group)
+        )
+        one_column = self.n_columns == 1
+        return FileFacts(self.name, self.n_rows, sequences, groups, self.has_time, one_column)
+
+    @property
     def has_time(self) -> bool:
         """Whether rows have a time."""
         return self.time is not None
@@ -76,9 +105,44 @@ class FilePredictions:
         return self.groups is not None
 
     @property
+    def n_columns(self) -> int:
+        """Number of columns of predictions."""
+        return 1 if self.predictions.ndim == 1 else int(self.predictions.shape[1])
+
+    @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return 2 if self.predictions.ndim == 1 else max(self.predictions.shape[1], 2)
+        return max(self.n_columns, 2)
+
+    @property
+    def label_classes(self) -> Any:
+        """The classes, as given or found."""
+        return np.unique(self.labels) if self.classes is None else self.classes
+
+    @contextmanager
+    def working(self, doing: str) -> Iterator[None]:
+        """Show progress, and name flags in errors."""
+        with show_progress(doing), translate_errors():
+            yield
+
+    def scored(self, model: "Predictor | None", classes: Any) -> "ScoredArrays":
+        """Return the rows with the probabilities of a model, by default their own."""
+        from tempocal.metrics.predictions import check_groups_of, check_predictions
+        from tempocal.metrics.scored_arrays import ScoredArrays
+
+        if model is None:
+            proba = proba_from_logits(as_logits(self.predictions, self.inputs, name=self.inputs))
+        else:
+            proba = model.predict_proba(self.predictions, self.time if model.time_kinds else None)
+        rows = check_predictions(self.labels, proba, self.weight, classes)
+        return ScoredArrays.of(rows, check_groups_of(rows, self.groups))
+
+    def cut(self, scored: "ScoredArrays", bins: int) -> "TimeBins":
+        """Cut the time of these rows into bins."""
+        from tempocal.metrics.predictions import check_time_of
+        from tempocal.metrics.time_bins import cut_times
+
+        return cut_times(check_time_of(scored.rows, self.time), scored.rows.weight, bins)
 
     def fit(self, calibrator: Any) -> Any:
         """Fit a calibrator, with times if there are any."""
@@ -94,7 +158,7 @@ class FilePredictions:
         """Fit to one half and evaluate on the other."""
         from tempocal.assessment import assess
 
-        with show_progress("Fitting to one half, judging on the other"), translate_errors():
+        with self.working("Fitting to one half, judging on the other"):
             return assess(
                 self.predictions,
                 self.labels,

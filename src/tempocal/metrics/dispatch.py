@@ -26,12 +26,14 @@ from tempocal.metrics.scored_rows import ScoredRows
 from tempocal.metrics.squared_error import brier
 
 
-def metric_by_time_bin(rows: ScoredRows, metric: Metric, level: float, seed: int) -> MetricByTimeBin:
+def metric_by_time_bin(
+    rows: ScoredRows, metric: Metric, level: float, seed: int
+) -> MetricByTimeBin:
     """Compute a metric in each time bin of some rows."""
     loss, found = row_loss(metric), gap_metric(metric)
     if found is not None:
         gaps, name = found
-        rows.check_metric(gaps)
+        rows.require_few_cells(gaps)
         n_events = gaps.n_events(rows.n_classes)
         by_unit = gap_sums_by_row if rows.n_units is None else gap_sums_by_unit
         return calibration_error_from_sums(by_unit(rows, gaps, n_events, seed), name, level)

@@ -69,7 +69,7 @@ class _Cells:
 
     @classmethod
     def of(cls, events: list[_EventSums], time_bin: int, n_buckets: int) -> "_Cells":
-        """Number the bins that occur."""
+        """Give each bin that occurs a number."""
         sums, columns, n_cells = [], [], 0
         for event, each in enumerate(events):
             inside = each.by_bucket["time_bin"] == time_bin
@@ -93,7 +93,9 @@ def _sum_event(
 ) -> _EventSums:
     """Sum one event, in as many passes as its draws need."""
     bin_name, n_draws = f"bin{event}", _number_of_draws(rows, n_events)
-    rows = rows.with_event(metric, event).with_bins(metric, event).with_columns(_limits(rows, event))
+    rows = (
+        rows.with_event(metric, event).with_bins(metric, event).with_columns(_limits(rows, event))
+    )
     max_buckets = rows.max_buckets(metric.bins * rows.time_bins.count)
     rng, step, errors = floor_rng(seed), rows.draws_per_pass(), []
     by_bucket: Sums = {}

@@ -15,6 +15,7 @@ from tempocal.metrics.row_losses import LossFormula, RowLoss
 from tempocal.metrics.scored_rows import ScoredRows, SumBy, add_up, independent_units
 
 _LOSS, _INFINITE = Column("loss"), Column("is_infinite")
+_INFINITIES = {"is_infinite": _INFINITE, "n_infinite": _INFINITE * _INFINITE}
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ def mean_loss(rows: ScoredRows, formula: LossFormula) -> float:
     terms = {"weight": rows.weight, "loss": loss.loss * rows.weight, "inf": loss.is_infinite}
     (found,) = rows.sum_by("adding up", SumBy((), terms))
     mean = found["loss"].sum() / found["weight"].sum()
-    return float(_with_infinite(mean, found["inf"].sum()))
+    return float(np.inf if found["inf"].sum() > 0.0 else mean)
 
 
 def mean_loss_by_time_bin(
@@ -80,26 +81,31 @@ def _sums(rows: ScoredRows, loss: RowLoss) -> MeanSums:
 def _by_unit(rows: ScoredRows) -> MeanSums:
     """Sum over buckets of groups, which are independent."""
     n_bins, weight, unit_weight = rows.time_bins.count, rows.weight, rows.unit_weight
-    drawn, n_buckets = rows.with_draws(max(rows.max_buckets(n_bins), 1), np.random.default_rng(0), 0)
+    drawn, n_buckets = rows.with_draws(
+        max(rows.max_buckets(n_bins), 1), np.random.default_rng(0), 0
+    )
     by_bucket = {"weight": weight, "loss": _LOSS * weight}
     if unit_weight is not None:
         by_bucket |= {"unit_weight": unit_weight, "unit_loss": _LOSS * unit_weight}
-    by_time = {"expected": Column("expected") * weight, "is_infinite": _INFINITE * weight}
+    columns = {"expected": Column("expected"), **_INFINITIES}
+    by_time = {name: each * weight for name, each in columns.items()}
     keys = {"bucket": n_buckets, "time_bin": n_bins}
     first, second = drawn.sum_by(
         "adding up", SumBy(tuple(keys), by_bucket), SumBy(("time_bin",), by_time)
     )
     sums = {name: add_up(first, name, keys) for name in by_bucket}
-    expected, infinite = (add_up(second, name, {"time_bin": n_bins}) for name in by_time)
+    expected, infinite, n_infinite = (
+        add_up(second, name, {"time_bin": n_bins}) for name in by_time
+    )
     totals = sums["weight"].sum(axis=0)
     means = sums["loss"].sum(axis=0) / totals
     prefix = "unit_" * ("unit_loss" in sums)
     deviations = (sums[f"{prefix}loss"] - means * sums[f"{prefix}weight"]) / totals
     units, total_units = independent_units(rows, sums["weight"])
     return MeanSums(
-        _with_infinite(means, infinite),
+        _with_infinite(means, infinite, n_infinite),
         expected / totals,
-        np.where(infinite == 0.0, deviations, 0.0),
+        np.where(n_infinite == 0.0, deviations, 0.0),
         units,
         total_units,
     )
@@ -109,23 +115,29 @@ def _by_row(rows: ScoredRows) -> MeanSums:
     """Sum over rows; time bins are independent, so that the covariance is diagonal."""
     weight, key = rows.weight, {"time_bin": rows.time_bins.count}
     columns = {"loss": _LOSS, "square": _LOSS * _LOSS}
-    columns |= {"expected": Column("expected"), "is_infinite": _INFINITE}
+    columns |= {"expected": Column("expected"), **_INFINITIES}
     terms = {"weight": weight, **{name: each * weight for name, each in columns.items()}}
     (found,) = rows.sum_by("adding up", SumBy(tuple(key), terms))
-    totals, loss, square, expected, infinite = (add_up(found, name, key) for name in terms)
+    totals, loss, square, expected, infinite, n_infinite = (
+        add_up(found, name, key) for name in terms
+    )
     means = loss / totals
     spread = np.sqrt(np.maximum(square - means * loss, 0.0)) / totals
     return MeanSums(
-        _with_infinite(means, infinite),
+        _with_infinite(means, infinite, n_infinite),
         expected / totals,
-        np.diag(np.where(infinite == 0.0, spread, 0.0)),
+        np.diag(np.where(n_infinite == 0.0, spread, 0.0)),
         totals,
         float(totals.sum()),
     )
 
 
-def _with_infinite(means: Array, infinite_loss: Array) -> Array:
-    return np.where(infinite_loss > 0.0, np.inf, np.where(infinite_loss < 0.0, -np.inf, means))
+def _with_infinite(means: Array, infinite: Array, n_infinite: Array) -> Array:
+    """Losses of plus and minus infinity have no mean."""
+    if not np.any(n_infinite):
+        return means
+    known = np.where(np.abs(infinite) == n_infinite, np.copysign(np.inf, infinite), np.nan)
+    return np.where(n_infinite > 0.0, known, means)
 
 
 def _interval(value: float, deviation: Array, floor: float, width: float) -> MetricInterval:

@@ -91,9 +91,11 @@ def over_time_table(
     top-label ECE, 15 equal-width bins, 95% intervals over 1000 groups
     ...
     """
+    check_level(level)
     seed = check_seed(seed)
+    require_summable(metric)
     named = {"label": label, "proba": proba, "time": time, "groups": groups}
-    rows = _read(metric, table, named, level, sample_weight, classes)
+    rows = _read(table, named, sample_weight, classes)
     return estimate_over_time(rows.cut(bins), metric, level, seed)
 
 
@@ -133,24 +135,19 @@ def with_interval_table(
     >>> print(f"{score:.2f} [{score.lower:.2f}, {score.upper:.2f}], expected {score.floor:.2f}")
     0.45 [0.42, 0.47], expected 0.45
     """
+    check_level(level)
     seed = check_seed(seed)
+    require_summable(metric)
     named = {"label": label, "proba": proba, "time": None, "groups": groups}
-    rows = _read(metric, table, named, level, sample_weight, classes)
+    rows = _read(table, named, sample_weight, classes)
     return estimate_overall(rows, metric, level, seed)
 
 
 def _read(
-    metric: Metric,
-    table: Any,
-    named: dict[str, Any],
-    level: float,
-    sample_weight: str | None,
-    classes: Any,
+    table: Any, named: dict[str, Any], sample_weight: str | None, classes: Any
 ) -> "ScoredFrame":
     from tempocal.metrics.scored_frame import read_scored_frame  # noqa: PLC0415
     from tempocal.tables.column_roles import ColumnRoles  # noqa: PLC0415
 
-    check_level(level)
-    require_summable(metric)
     roles = ColumnRoles.of("proba", logits=None, sample_weight=sample_weight, **named)
     return read_scored_frame(table, roles, classes)

@@ -87,18 +87,19 @@ def reliability_tables(
     metric.n_events(rows.n_classes)
     rows = rows.with_event(metric, 0)
     edges = [known.edges] if known else rows.edges_of(metric, 0)
-    rows, keys, n_buckets = rows.with_edges(edges, 0), ("time_bin", "bin0"), 0
+    rows, n_buckets = rows.with_edges(edges, 0), 0
     if rows.n_groups is not None:
         max_buckets = rows.n_groups if rows.draws_are_own else BUCKETS
         rows, n_buckets = rows.with_draws(max_buckets, np.random.default_rng(0), 0)
-        keys = ("bucket", *keys)
     terms = {
         "count": Number(1.0),
         "weight": rows.weight,
         "confidence": Column("confidence0") * rows.weight,
         "outcome": Column("outcome0") * rows.weight,
     }
-    (found,) = rows.sum_by("summing for diagrams", SumBy(keys, terms))
+    (found,) = rows.sum_by(
+        "summing for diagrams", SumBy(("bucket",) * (n_buckets > 0) + ("time_bin", "bin0"), terms)
+    )
     n_buckets = 0 if n_buckets == rows.n_groups else n_buckets
     tables = []
     for k in range(rows.time_bins.count):
@@ -130,4 +131,6 @@ def _table(
         share = 1.0 - 1.0 / n_buckets
         weights = np.maximum(weights - weight**2 / n_buckets, 0.0) / share
         deviations = deviations / share
-    return reliability_table(sums, edges, interval_from_group_sums(sums, weights, deviations, level))
+    return reliability_table(
+        sums, edges, interval_from_group_sums(sums, weights, deviations, level)
+    )

@@ -12,6 +12,8 @@ from tempocal.formula.nodes import Below, Expression, Number, Same, Where, total
 from tempocal.inputs import check_choice
 from tempocal.metrics.scored_rows import LABEL, ScoredRows, indicator
 
+NEVER = Number(0.0)
+
 
 @dataclass(frozen=True)
 class RowLoss:
@@ -22,7 +24,7 @@ class RowLoss:
 
     loss: Expression
     expected: Expression
-    is_infinite: Expression = Number(0.0)
+    is_infinite: Expression = NEVER
 
 
 # Row loss under the probabilities whose columns have some prefix.

@@ -15,6 +15,7 @@ from tempocal.inputs import Codes, Groups
 from tempocal.links import Array
 from tempocal.metrics.edges import Edges, equal_mass
 from tempocal.metrics.events import Events
+from tempocal.metrics.gap_metric import GapMetric
 from tempocal.metrics.predictions import CheckedPredictions, row_blocks
 from tempocal.metrics.scored_rows import ScoredRows, SumBy, Sums, assign_buckets
 from tempocal.metrics.time_bins import TimeBins, single_time_bin
@@ -98,6 +99,10 @@ class ScoredArrays(ScoredRows):
         """Group of each row; the row itself if no groups were given."""
         return np.arange(self.n_rows) if self.groups is None else self.groups.codes
 
+    def in_time_bins(self, time_bins: TimeBins) -> Self:
+        """Return the rows in other time bins."""
+        return replace(self, time_bins=time_bins)
+
     def with_columns(self, columns: Mapping[str, Any]) -> Self:
         """Add columns, which are evaluated when they are summed."""
         return replace(self, columns={**self.columns, **columns})
@@ -119,12 +124,17 @@ class ScoredArrays(ScoredRows):
                 column[inside] = each.locate(values[inside])
         return replace(self.with_columns({name: column}), sizes=sizes)
 
-    def with_draws(self, max_buckets: int, rng: np.random.Generator, count: int) -> tuple[Self, int]:
+    def with_draws(
+        self, max_buckets: int, rng: np.random.Generator, count: int
+    ) -> tuple[Self, int]:
         """Add the bucket of each group and its uniform numbers."""
         bucket_of, n_buckets = assign_buckets(self.n_units, max_buckets)
         drawn = {f"u{d}": ByGroup(rng.random(self.n_units)) for d in range(count)}
         rows = self.with_columns({"bucket": ByGroup(bucket_of), **drawn})
         return replace(rows, sizes={**self.sizes, "bucket": n_buckets}), n_buckets
+
+    def require_few_cells(self, metric: GapMetric) -> None:
+        """Accept any number of bins: empty ones take no memory."""
 
     def draws_per_pass(self) -> int:
         """How many draws for each group to hold."""
@@ -176,7 +186,8 @@ class ScoredArrays(ScoredRows):
 
     def true_probability(self, prefix: str = "p") -> Expression:
         """Return the probability of the true class, looked up."""
-        return Column(f"{prefix}_true")
+        is_array = prefix == "p" or prefix in self.columns
+        return Column(f"{prefix}_true") if is_array else super().true_probability(prefix)
 
     def highest(self, prefix: str = "p") -> tuple[Expression, Expression]:
         """Return the largest probability and its class, by NumPy."""

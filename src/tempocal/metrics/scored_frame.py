@@ -22,8 +22,8 @@ from tempocal.metrics.scored_rows import (
     assign_buckets,
     indicator,
 )
-from tempocal.metrics.time_bins import Bins, TimeBins, single_time_bin
 from tempocal.metrics.table_time_bins import cut_table
+from tempocal.metrics.time_bins import Bins, TimeBins, single_time_bin
 from tempocal.tables.column_roles import ColumnRoles
 from tempocal.tables.computed_columns import sum_by, with_formulas
 from tempocal.tables.group_ids import PRIME, GroupIds, find_groups
@@ -155,7 +155,9 @@ class ScoredFrame(ScoredRows):
         frame = join(self.frame, columns, on=["time_bin"]) if names else self.frame
         return replace(self, frame=with_formulas(frame, {name: total(above)}))
 
-    def with_draws(self, max_buckets: int, rng: np.random.Generator, count: int) -> tuple[Self, int]:
+    def with_draws(
+        self, max_buckets: int, rng: np.random.Generator, count: int
+    ) -> tuple[Self, int]:
         """Add the bucket of each group and its uniform numbers.
 
         Few groups get the same draws as in arrays. Many groups are hashed by a cubic polynomial
@@ -176,7 +178,9 @@ class ScoredFrame(ScoredRows):
         factors = dict(zip(names, rng.integers(*FACTORS, size=count).tolist(), strict=True))
         hashed = hashed.with_columns(**{n: nw.col("u") * float(f) for n, f in factors.items()})
         # A uniform number times an integer, modulo 1, is uniform.
-        hashed = hashed.with_columns(**{name: nw.col(name) - nw.col(name).floor() for name in names})
+        hashed = hashed.with_columns(
+            **{name: nw.col(name) - nw.col(name).floor() for name in names}
+        )
         return replace(self, frame=hashed), n_buckets
 
     def equal_mass_edges(self, event: int, bins: int) -> list[Edges]:
@@ -220,7 +224,7 @@ class ScoredFrame(ScoredRows):
         """Limit the number of buckets by the size of the result."""
         return max(min(BUCKETS, MAX_SUMS // n_cells), 1)
 
-    def check_metric(self, metric: GapMetric) -> None:
+    def require_few_cells(self, metric: GapMetric) -> None:
         """Refuse too many bins."""
         if metric.bins > MAX_BINS:
             raise InputError(

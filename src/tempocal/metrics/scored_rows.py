@@ -92,6 +92,10 @@ class ScoredRows(ABC):
         return True
 
     @abstractmethod
+    def in_time_bins(self, time_bins: TimeBins) -> Self:
+        """Return the rows with their ``time_bin``."""
+
+    @abstractmethod
     def with_columns(self, columns: Mapping[str, Expression]) -> Self:
         """Add columns; the same expression in several of them is evaluated once."""
 
@@ -100,7 +104,9 @@ class ScoredRows(ABC):
         """Add the ``bin`` of an event; the edges are those of each time bin, or the same in all."""
 
     @abstractmethod
-    def with_draws(self, max_buckets: int, rng: np.random.Generator, count: int) -> tuple[Self, int]:
+    def with_draws(
+        self, max_buckets: int, rng: np.random.Generator, count: int
+    ) -> tuple[Self, int]:
         """Add the ``bucket`` of each group, and uniform numbers ``u0``, ``u1``, ... in [0, 1).
 
         Also returns the number of buckets. All rows of a group have the same bucket and numbers.
@@ -130,8 +136,9 @@ class ScoredRows(ABC):
         """How many draws for each group to add at a time."""
         return 50
 
-    def check_metric(self, metric: GapMetric) -> None:
-        """Refuse settings for which there is no sum by key."""
+    @abstractmethod
+    def require_few_cells(self, metric: GapMetric) -> None:
+        """Refuse more bins than can be summed by."""
 
     def proba(self, prefix: str = "p") -> list[Expression]:
         """Return the probability of each class."""

@@ -23,7 +23,9 @@ def cut_table(labeled: LabeledTable, bins: Bins) -> TimeBins:
     return cut_weighted_times(labeled, weights_by_time(labeled), bins)
 
 
-def cut_weighted_times(labeled: LabeledTable, by_time: tuple[Columns, bool], bins: Bins) -> TimeBins:
+def cut_weighted_times(
+    labeled: LabeledTable, by_time: tuple[Columns, bool], bins: Bins
+) -> TimeBins:
     """Cut the times that `weights_by_time` found."""
     assert labeled.time_kind is not None
     found, is_exact = by_time

@@ -50,9 +50,9 @@ def cut_times(times: Times, weight: Array | None, bins: Bins) -> TimeBins:
     first, last = np.full(grid.n_keys, np.inf), np.full(grid.n_keys, -np.inf)
     np.minimum.at(first, grid.keys, times.values)
     np.maximum.at(last, grid.keys, times.values)
-    times_of_bins = [from_seconds(values, times.kinds[0]) for values in (first, last, grid.times)]
+    first, last, middle = (from_seconds(v, times.kinds[0]) for v in (first, last, grid.times))
     n_rows = np.bincount(grid.keys, minlength=grid.n_keys)
-    return TimeBins(grid.keys.astype(np.intp, copy=False), *times_of_bins, n_rows)
+    return TimeBins(grid.keys.astype(np.intp, copy=False), first, last, middle, n_rows)
 
 
 def is_steps(bins: Any) -> bool:
