@@ -53,7 +53,8 @@ def jackknife_by_time_bin(
 
 def _without(rows: ScoredArrays, part: Codes, fold_of: Codes, metric: Metric) -> Array:
     """Jackknife replicates: the value without each fold; NaN if it has no rows, or all of them."""
-    values, fold = np.full(FOLDS, np.nan), fold_of[rows.group_codes[part]]
+    values = np.full(FOLDS, np.nan)
+    fold = fold_of[part if rows.groups is None else rows.groups.codes[part]]
     for k in range(FOLDS):
         kept = part[fold != k]
         if 0 < len(kept) < len(part):

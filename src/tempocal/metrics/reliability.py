@@ -97,9 +97,8 @@ def reliability_tables(
         "confidence": Column("confidence0") * rows.weight,
         "outcome": Column("outcome0") * rows.weight,
     }
-    (found,) = rows.sum_by(
-        "summing for diagrams", SumBy(("bucket",) * (n_buckets > 0) + ("time_bin", "bin0"), terms)
-    )
+    keys = ("bucket",) * (n_buckets > 0) + ("time_bin", "bin0")
+    (found,) = rows.sum_by("summing for diagrams", SumBy(keys, terms))
     n_buckets = 0 if n_buckets == rows.n_groups else n_buckets
     tables = []
     for k in range(rows.time_bins.count):

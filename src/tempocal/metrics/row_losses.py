@@ -46,7 +46,8 @@ def row_brier(of: str = "all_classes") -> LossFormula:
 
 def row_overconfidence(rows: ScoredRows, prefix: str = "p") -> RowLoss:
     """Confidence in the most probable class, minus 1 where it is the true one."""
-    confidence, top = rows.highest(prefix)
+    confidence = rows.highest(prefix)
+    top = rows.top_class(confidence, prefix)
     expected = confidence * (total(rows.proba(prefix)) - 1.0)
     return RowLoss(confidence - indicator(Same(top, LABEL)), expected)
 

@@ -1,12 +1,11 @@
 """Rows in memory whose formulas are evaluated with NumPy, in blocks that stay in the cache."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tempocal.formula import interpret
 from tempocal.formula.nodes import Column, Expression, Number, is_number
@@ -14,7 +13,6 @@ from tempocal.formula.numpy_engine import NumpyEngine
 from tempocal.inputs import Codes, Groups
 from tempocal.links import Array
 from tempocal.metrics.edges import Edges, equal_mass
-from tempocal.metrics.events import Events
 from tempocal.metrics.gap_metric import GapMetric
 from tempocal.metrics.predictions import CheckedPredictions, row_blocks
 from tempocal.metrics.scored_rows import ScoredRows, SumBy, Sums, assign_buckets
@@ -22,25 +20,12 @@ from tempocal.metrics.time_bins import TimeBins, single_time_bin
 
 # Sums by more keys than this are taken over all rows at once, not block by block.
 FEW_KEYS = 2**12
-# With more keys than this, those that have rows are numbered by sorting.
+# With more keys than this, those that have rows are found by sorting.
 MANY_KEYS = 2**22
+# Rows of a block are those of so many columns, or of fewer: a short block costs more than the cache.
+MAX_COLUMNS = 4
 # Drawn numbers to hold at a time.
 MAX_DRAWN = 2**22
-
-
-@dataclass(frozen=True, eq=False)
-class ByGroup:
-    """A column that has one value for each group."""
-
-    values: NDArray[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class ByEdges:
-    """The bin of each confidence."""
-
-    confidence: str
-    edges: Edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +35,8 @@ class ScoredArrays(ScoredRows):
     rows: CheckedPredictions
     groups: Groups | None
     time_bins: TimeBins
-    columns: dict[str, Any] = field(default_factory=dict)
+    columns: dict[str, "Expression | Callable[[_Block], Any]"] = field(default_factory=dict)
+    drawn: list[Array] = field(default_factory=list)  # of each group
     sizes: dict[str, int] = field(default_factory=dict)  # of key columns
 
     @classmethod
@@ -61,7 +47,17 @@ class ScoredArrays(ScoredRows):
         time_bins: TimeBins | None = None,
     ) -> Self:
         """Rows in some time bins, by default in one."""
-        return cls(rows, groups, time_bins or single_time_bin(len(rows.codes)))
+        time_bins = time_bins or single_time_bin(len(rows.codes))
+        scored, weight = cls(rows, groups, time_bins), rows.weight
+        columns: dict[str, Any] = {
+            "label": lambda block: rows.codes[block.part],
+            "group": lambda block: block.part if groups is None else groups.codes[block.part],
+            "weight": lambda block: None if weight is None else weight[block.part],
+            "root_weight": lambda block: np.sqrt(block["weight"]),
+        }
+        return (
+            scored.with_columns(columns).with_proba("p", rows.proba).in_time_bins(scored.time_bins)
+        )
 
     @property
     def n_classes(self) -> int:
@@ -94,60 +90,65 @@ class ScoredArrays(ScoredRows):
         has_weights = self.rows.weight is not None and self.groups is None
         return Column("root_weight") if has_weights else None
 
-    @property
-    def group_codes(self) -> Codes:
-        """Group of each row; the row itself if no groups were given."""
-        return np.arange(self.n_rows) if self.groups is None else self.groups.codes
-
     def in_time_bins(self, time_bins: TimeBins) -> Self:
         """Return the rows in other time bins."""
-        return replace(self, time_bins=time_bins)
+        rows = self.with_key("time_bin", time_bins.count, lambda block: time_bins.codes[block.part])
+        return replace(rows, time_bins=time_bins)
 
     def with_columns(self, columns: Mapping[str, Any]) -> Self:
         """Add columns, which are evaluated when they are summed."""
         return replace(self, columns={**self.columns, **columns})
 
+    def with_key(self, name: str, size: int, column: "Callable[[_Block], Any]") -> Self:
+        """Add a column of integers below ``size``."""
+        return replace(self.with_columns({name: column}), sizes={**self.sizes, name: size})
+
     def with_proba(self, prefix: str, proba: Array) -> Self:
-        """Add other probabilities of the classes."""
-        names = [f"{prefix}{k}" for k in range(self.n_classes)]
-        return self.with_columns({prefix: proba, **dict(zip(names, proba.T, strict=True))})
+        """Add probabilities of the classes, and what NumPy finds faster than a formula."""
+
+        def true(block: "_Block") -> Array:
+            return proba[block.part][np.arange(block.n_rows), block["label"]]
+
+        def top(block: "_Block") -> Codes:
+            part = proba[block.part]
+            if part.shape[1] == 2:
+                return (part[:, 1] > part[:, 0]).astype(np.intp)
+            return part.argmax(axis=1)
+
+        own = {f"{prefix}{k}": _sliced(each) for k, each in enumerate(proba.T)}
+        return self.with_columns({f"{prefix}_true": true, f"{prefix}_top": top, **own})
 
     def with_edges(self, edges: list[Edges], event: int) -> Self:
         """Add the bin of an event."""
-        confidence, name = f"confidence{event}", f"bin{event}"
-        sizes = {**self.sizes, name: max(each.n_bins for each in edges)}
+        confidence, size = f"confidence{event}", max(each.n_bins for each in edges)
         if len(edges) == 1:
-            column: Any = ByEdges(confidence, edges[0])
-        else:
-            values, column = self._values(confidence), np.empty(self.n_rows, dtype=np.intp)
-            for inside, each in zip(self.rows_by_time_bin(), edges, strict=True):
-                column[inside] = each.locate(values[inside])
-        return replace(self.with_columns({name: column}), sizes=sizes)
+            one = edges[0]
+            return self.with_key(f"bin{event}", size, lambda block: one.locate(block[confidence]))
+        values, bins = self._values(confidence), np.empty(self.n_rows, dtype=np.intp)
+        for inside, each in zip(self.rows_by_time_bin(), edges, strict=True):
+            bins[inside] = each.locate(values[inside])
+        return self.with_key(f"bin{event}", size, _sliced(bins))
 
     def with_draws(
         self, max_buckets: int, rng: np.random.Generator, count: int
     ) -> tuple[Self, int]:
         """Add the bucket of each group and its uniform numbers."""
         bucket_of, n_buckets = assign_buckets(self.n_units, max_buckets)
-        drawn = {f"u{d}": ByGroup(rng.random(self.n_units)) for d in range(count)}
-        rows = self.with_columns({"bucket": ByGroup(bucket_of), **drawn})
-        return replace(rows, sizes={**self.sizes, "bucket": n_buckets}), n_buckets
-
-    def require_few_cells(self, metric: GapMetric) -> None:
-        """Accept any number of bins: empty ones take no memory."""
+        rows = self.with_key("bucket", n_buckets, lambda block: bucket_of[block["group"]])
+        return replace(rows, drawn=[rng.random(self.n_units) for _ in range(count)]), n_buckets
 
     def draws_per_pass(self) -> int:
         """How many draws for each group to hold."""
         return int(np.clip(MAX_DRAWN // self.n_units, 1, super().draws_per_pass()))
 
+    def require_few_cells(self, metric: GapMetric) -> None:
+        """Accept any number of bins: empty ones take no memory."""
+
     def equal_mass_edges(self, event: int, bins: int) -> list[Edges]:
         """Edges from the confidences themselves."""
         values, weight = self._values(f"confidence{event}"), self.rows.weight
-        outcome = np.zeros(0, dtype=np.bool_)
         return [
-            equal_mass(
-                Events(values[k], outcome, None if weight is None else weight[k], "", 0), bins
-            )
+            equal_mass(values[k], None if weight is None else weight[k], bins)
             for k in self.rows_by_time_bin()
         ]
 
@@ -164,34 +165,31 @@ class ScoredArrays(ScoredRows):
         parts = (self.groups.codes[rows] for rows in self.rows_by_time_bin())
         return np.array([np.count_nonzero(np.bincount(codes)) for codes in parts], dtype=np.float64)
 
+    def true_probability(self, prefix: str = "p") -> Expression:
+        """Return the probability of the true class, looked up."""
+        name = f"{prefix}_true"
+        return Column(name) if name in self.columns else super().true_probability(prefix)
+
+    def top_class(self, highest: Expression, prefix: str = "p") -> Expression:
+        """Return the most probable class, found by NumPy."""
+        name = f"{prefix}_top"
+        return Column(name) if name in self.columns else super().top_class(highest, prefix)
+
     def sum_by(self, doing: str, *wanted: SumBy) -> list[Sums]:
         """Sum block by block."""
-        tables = [_SumTable(each, [self._size(key) for key in each.keys]) for each in wanted]
+        tables = [_SumTable(each, [self.sizes[key] for key in each.keys]) for each in wanted]
         with np.errstate(invalid="ignore"):
             for block in self._blocks():
                 for table in tables:
                     table.add(block)
         return [table.sums() for table in tables]
 
-    def _size(self, key: str) -> int:
-        known = {"time_bin": self.time_bins.count, "group": self.n_units}
-        return self.sizes[key] if key in self.sizes else known[key]
-
     def _values(self, name: str) -> Array:
         return np.concatenate([block[name] for block in self._blocks()])
 
     def _blocks(self) -> "Iterator[_Block]":
-        for part in row_blocks(self.n_rows, self.n_classes):
+        for part in row_blocks(self.n_rows, min(self.n_classes, MAX_COLUMNS)):
             yield _Block(self, part)
-
-    def true_probability(self, prefix: str = "p") -> Expression:
-        """Return the probability of the true class, looked up."""
-        is_array = prefix == "p" or prefix in self.columns
-        return Column(f"{prefix}_true") if is_array else super().true_probability(prefix)
-
-    def highest(self, prefix: str = "p") -> tuple[Expression, Expression]:
-        """Return the largest probability and its class, by NumPy."""
-        return Column(f"{prefix}_highest"), Column(f"{prefix}_top")
 
 
 class _Block(dict[str, Any]):
@@ -199,54 +197,21 @@ class _Block(dict[str, Any]):
 
     def __init__(self, rows: ScoredArrays, part: slice) -> None:
         super().__init__()
-        self.rows, self.part = rows, part
-        self.n_rows = len(rows.rows.codes[part])
-        self._known: dict[Any, Any] = {}
+        self._rows, self._known = rows, dict[Any, Any]()
+        self.part, self.n_rows = part, len(range(*part.indices(rows.n_rows)))
 
-    def value(self, expression: Expression, known: dict[Any, Any] | None = None) -> Any:
-        return interpret(expression, NumpyEngine(self), {} if known is None else known)
+    def value(self, term: Expression, known: dict[Any, Any] | None = None) -> Array:
+        """Evaluate a formula."""
+        value = interpret(term, NumpyEngine(self), {} if known is None else known)
+        return np.broadcast_to(value, self.n_rows)
 
     def __missing__(self, name: str) -> Any:
-        column = self.rows.columns.get(name)
-        if isinstance(column, ByGroup):
-            return column.values[self["group"]]
-        if isinstance(column, Expression):
-            found = self.value(column, self._known)
-        elif isinstance(column, ByEdges):
-            found = column.edges.locate(self[column.confidence])
-        elif column is not None:
-            found = column[self.part]
-        else:
-            found = self._given(name)
-        self[name] = found
-        return found
-
-    def _given(self, name: str) -> Any:
-        """Return what rows have from the start."""
-        rows, part = self.rows.rows, self.part
-        prefix, _, kind = name.partition("_")
-        if kind in ("true", "top", "highest"):
-            proba = rows.proba[part] if prefix == "p" else self.rows.columns[prefix][part]
-            return self._of_proba(proba, prefix, kind)
-        if name == "label":
-            return rows.codes[part]
-        if name == "time_bin":
-            return self.rows.time_bins.codes[part]
-        if name == "group":
-            return part if self.rows.groups is None else self.rows.groups.codes[part]
-        if "weight" in name:
-            assert rows.weight is not None
-            return rows.weight[part] if name == "weight" else np.sqrt(rows.weight[part])
-        return rows.proba[part, int(name[1:])]
-
-    def _of_proba(self, proba: Array, prefix: str, kind: str) -> Any:
-        every = np.arange(len(proba))
-        if kind == "true":
-            return proba[every, self["label"]]
-        if kind == "highest":
-            return proba[every, self[f"{prefix}_top"]]
-        is_second = proba.shape[1] == 2 and proba[:, 1] > proba[:, 0]
-        return proba.argmax(axis=1) if is_second is False else is_second.astype(np.intp)
+        column = self._rows.columns.get(name)
+        if column is None:  # drawn numbers are used once
+            return self._rows.drawn[int(name[1:])][self["group"]]
+        is_formula = isinstance(column, Expression)
+        self[name] = self.value(column, self._known) if is_formula else column(self)
+        return self[name]
 
 
 class _SumTable:
@@ -259,33 +224,31 @@ class _SumTable:
         self.parts: dict[str, list[Any]] = {name: [] for name in by.terms}
 
     def add(self, block: _Block) -> None:
+        """Add the rows of a block, or remember them."""
         codes = np.zeros(block.n_rows, dtype=np.intp)
         for key, size in zip(self.by.keys, self.shape, strict=True):
             codes = codes * size + block[key]
-        if not self.in_blocks:
-            self.codes.append(codes)
+        self.codes.append(codes)
         for name, term in self.by.terms.items():
             values = None if is_number(term, 1.0) else block.value(term)
-            if values is not None:
-                values = np.broadcast_to(values, block.n_rows)
             self.parts[name].append(self._sum(codes, values) if self.in_blocks else values)
 
     def sums(self) -> Sums:
+        """Return the sums of all keys, or of those that have rows."""
         if self.in_blocks:
-            codes, sums = np.arange(self.n_keys), self.parts
-            found = {name: np.sum(each, axis=0) for name, each in sums.items()}
-            return {**self._keys(codes), **found}
+            sums = {name: np.sum(each, axis=0) for name, each in self.parts.items()}
+            return {**self._keys(np.arange(self.n_keys)), **sums}
         codes = np.concatenate(self.codes)
         if self.n_keys > MANY_KEYS:
-            filled, codes = np.unique(codes, return_inverse=True)
+            found, codes = np.unique(codes, return_inverse=True)
+            filled = np.arange(len(found))
         else:
-            filled = np.flatnonzero(np.bincount(codes))
-        where = slice(None) if self.n_keys > MANY_KEYS else filled
-        columns = self._keys(filled)
+            found = filled = np.flatnonzero(np.bincount(codes))
+        sums = self._keys(found)
         for name, parts in self.parts.items():
             values = None if parts[0] is None else np.concatenate(parts)
-            columns[name] = np.bincount(codes, values).astype(np.float64, copy=False)[where]
-        return columns
+            sums[name] = np.bincount(codes, values).astype(np.float64, copy=False)[filled]
+        return sums
 
     def _sum(self, codes: Codes, values: Array | None) -> Array:
         if not self.shape:
@@ -295,3 +258,7 @@ class _SumTable:
     def _keys(self, codes: Codes) -> Sums:
         found = np.unravel_index(codes, self.shape) if self.shape else ()
         return dict(zip(self.by.keys, found, strict=True))
+
+
+def _sliced(values: Any) -> Callable[[_Block], Any]:
+    return lambda block: values[block.part]

@@ -12,7 +12,6 @@ from tempocal.formula.nodes import Below, Column, Expression, Number, numbers, p
 from tempocal.inputs import warn_of_light_weights
 from tempocal.links import Array
 from tempocal.metrics.edges import Edges, equal_mass
-from tempocal.metrics.events import Events
 from tempocal.metrics.gap_metric import GapMetric
 from tempocal.metrics.scored_rows import (
     BUCKETS,
@@ -193,12 +192,8 @@ class ScoredFrame(ScoredRows):
         sums = (nw.col("mass").sum(), nw.col("top").max())
         counted = frame.group_by("time_bin", "cell").agg(*sums)
         found = self.passes.collect(counted, "looking for bins of equal mass")
-        nothing = np.zeros(0, dtype=np.bool_)
         inside = [found["time_bin"] == k for k in range(n_time_bins)]
-        return [
-            equal_mass(Events(found["top"][one], nothing, found["mass"][one], "", 0), bins)
-            for one in inside
-        ]
+        return [equal_mass(found["top"][one], found["mass"][one], bins) for one in inside]
 
     def groups_by_time_bin(self) -> Array:
         """Count the groups with rows in each time bin."""

@@ -151,13 +151,17 @@ class ScoredRows(ABC):
             found = Where(Same(LABEL, Number(float(k))), each, found)
         return found
 
-    def highest(self, prefix: str = "p") -> tuple[Expression, Expression]:
-        """Return the probability of the most probable class, and that class; the first in a tie."""
-        proba = self.proba(prefix)
-        highest, chosen = Largest(tuple(proba)), Number(len(proba) - 1.0)
-        for k, each in reversed(list(enumerate(proba[:-1]))):
-            chosen = Where(Same(each, highest), Number(float(k)), chosen)  # type: ignore[assignment]
-        return highest, chosen
+    def highest(self, prefix: str = "p") -> Expression:
+        """Return the probability of the most probable class."""
+        return Largest(tuple(self.proba(prefix)))
+
+    def top_class(self, highest: Expression, prefix: str = "p") -> Expression:
+        """Return the class with the highest probability, the first of them in a tie."""
+        *others, last = enumerate(self.proba(prefix))
+        chosen: Expression = Number(float(last[0]))
+        for k, each in reversed(others):
+            chosen = Where(Same(each, highest), Number(float(k)), chosen)
+        return chosen
 
     def with_event(self, metric: GapMetric, event: int) -> Self:
         """Add the columns of an event, whose names end in its number.
@@ -167,7 +171,8 @@ class ScoredRows(ABC):
         """
         proba = self.proba()
         if metric.of == "top_label":
-            confidence, top = self.highest()
+            confidence = self.highest()
+            top = self.top_class(confidence)
             outcome = indicator(Same(top, LABEL))
             below = total(
                 each * indicator(Below(Number(float(k)), top)) for k, each in enumerate(proba[:-1])
