@@ -65,11 +65,9 @@ def make_edges(events: Events, bins: int, binning: Binning) -> Edges:
     """Check the settings of a user and return the edges."""
     check_choice(binning, "binning", BINNINGS)
     bins = check_bins(bins)
-    return (
-        equal_width(bins)
-        if binning == "equal_width"
-        else equal_mass(events.confidence, events.weight, bins)
-    )
+    if binning == "equal_width":
+        return equal_width(bins)
+    return equal_mass(events.confidence, events.weight, bins)
 
 
 def describe(bins: int, binning: Binning) -> str:

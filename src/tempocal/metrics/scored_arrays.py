@@ -22,7 +22,7 @@ from tempocal.metrics.time_bins import TimeBins, single_time_bin
 FEW_KEYS = 2**12
 # With more keys than this, those that have rows are found by sorting.
 MANY_KEYS = 2**22
-# Rows of a block are those of so many columns, or of fewer: a short block costs more than the cache.
+# Blocks are not made shorter for more columns than this: calls would cost more than the cache.
 MAX_COLUMNS = 4
 # Drawn numbers to hold at a time.
 MAX_DRAWN = 2**22
@@ -36,7 +36,6 @@ class ScoredArrays(ScoredRows):
     groups: Groups | None
     time_bins: TimeBins
     columns: dict[str, "Expression | Callable[[_Block], Any]"] = field(default_factory=dict)
-    drawn: list[Array] = field(default_factory=list)  # of each group
     sizes: dict[str, int] = field(default_factory=dict)  # of key columns
 
     @classmethod
@@ -113,7 +112,7 @@ class ScoredArrays(ScoredRows):
             part = proba[block.part]
             if part.shape[1] == 2:
                 return (part[:, 1] > part[:, 0]).astype(np.intp)
-            return part.argmax(axis=1)
+            return np.asarray(part.argmax(axis=1))
 
         own = {f"{prefix}{k}": _sliced(each) for k, each in enumerate(proba.T)}
         return self.with_columns({f"{prefix}_true": true, f"{prefix}_top": top, **own})
@@ -134,12 +133,19 @@ class ScoredArrays(ScoredRows):
     ) -> tuple[Self, int]:
         """Add the bucket of each group and its uniform numbers."""
         bucket_of, n_buckets = assign_buckets(self.n_units, max_buckets)
-        rows = self.with_key("bucket", n_buckets, lambda block: bucket_of[block["group"]])
-        return replace(rows, drawn=[rng.random(self.n_units) for _ in range(count)]), n_buckets
+        rows = self.with_key("bucket", n_buckets, _by_group(bucket_of))
+        drawn = [rng.random(self.n_units) for _ in range(count)]
+        return rows.with_columns({f"u{d}": _by_group(u) for d, u in enumerate(drawn)}), n_buckets
 
+    @property
     def draws_per_pass(self) -> int:
         """How many draws for each group to hold."""
-        return int(np.clip(MAX_DRAWN // self.n_units, 1, super().draws_per_pass()))
+        return int(np.clip(MAX_DRAWN // self.n_units, 1, 50))
+
+    @property
+    def events_per_pass(self) -> int:
+        """How many events to sum in one pass, which look up the draws once."""
+        return 8
 
     def require_few_cells(self, metric: GapMetric) -> None:
         """Accept any number of bins: empty ones take no memory."""
@@ -206,11 +212,11 @@ class _Block(dict[str, Any]):
         return np.broadcast_to(value, self.n_rows)
 
     def __missing__(self, name: str) -> Any:
-        column = self._rows.columns.get(name)
-        if column is None:  # drawn numbers are used once
-            return self._rows.drawn[int(name[1:])][self["group"]]
-        is_formula = isinstance(column, Expression)
-        self[name] = self.value(column, self._known) if is_formula else column(self)
+        column = self._rows.columns[name]
+        if isinstance(column, Expression):
+            self[name] = self.value(column, self._known)
+        else:
+            self[name] = column(self)
         return self[name]
 
 
@@ -258,6 +264,10 @@ class _SumTable:
     def _keys(self, codes: Codes) -> Sums:
         found = np.unravel_index(codes, self.shape) if self.shape else ()
         return dict(zip(self.by.keys, found, strict=True))
+
+
+def _by_group(values: Any) -> Callable[[_Block], Any]:
+    return lambda block: values[block["group"]]
 
 
 def _sliced(values: Any) -> Callable[[_Block], Any]:

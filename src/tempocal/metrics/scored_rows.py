@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.formula.links import top_class
 from tempocal.formula.nodes import (
     Below,
     Column,
@@ -132,9 +133,15 @@ class ScoredRows(ABC):
         """Limit the number of buckets, of so many cells each."""
         return BUCKETS
 
+    @property
     def draws_per_pass(self) -> int:
         """How many draws for each group to add at a time."""
         return 50
+
+    @property
+    def events_per_pass(self) -> int:
+        """How many events to sum in one pass."""
+        return 1
 
     @abstractmethod
     def require_few_cells(self, metric: GapMetric) -> None:
@@ -157,11 +164,7 @@ class ScoredRows(ABC):
 
     def top_class(self, highest: Expression, prefix: str = "p") -> Expression:
         """Return the class with the highest probability, the first of them in a tie."""
-        *others, last = enumerate(self.proba(prefix))
-        chosen: Expression = Number(float(last[0]))
-        for k, each in reversed(others):
-            chosen = Where(Same(each, highest), Number(float(k)), chosen)
-        return chosen
+        return top_class(self.proba(prefix), highest)
 
     def with_event(self, metric: GapMetric, event: int) -> Self:
         """Add the columns of an event, whose names end in its number.
