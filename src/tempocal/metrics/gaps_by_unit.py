@@ -47,7 +47,7 @@ def gap_sums_by_unit(rows: ScoredRows, metric: GapMetric, n_events: int, seed: i
 
 
 def _cells_of(by_bucket: list[Sums], time_bin: int) -> tuple[Sums, int]:
-    """Sums in one time bin, and the number of its cells: the bins that occur, of all events."""
+    """Return the sums of a time bin and the number of its cells: the bins that occur."""
     parts: list[Sums] = []
     n_cells = 0
     for event, each in enumerate(by_bucket):

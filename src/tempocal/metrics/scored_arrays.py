@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from tempocal.formula import interpret
-from tempocal.formula.nodes import Column, Expression, Number, is_number
+from tempocal.formula.nodes import Column, Expression, is_number
 from tempocal.formula.numpy_engine import NumpyEngine
 from tempocal.inputs import Codes, Groups
 from tempocal.links import Array
@@ -34,7 +34,6 @@ class ScoredArrays(ScoredRows):
 
     rows: CheckedPredictions
     groups: Groups | None
-    time_bins: TimeBins
     columns: dict[str, "Expression | Callable[[_Block], Any]"] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)  # of key columns
 
@@ -46,8 +45,11 @@ class ScoredArrays(ScoredRows):
         time_bins: TimeBins | None = None,
     ) -> Self:
         """Rows in some time bins, by default in one."""
-        time_bins = time_bins or single_time_bin(len(rows.codes))
-        scored, weight = cls(rows, groups, time_bins), rows.weight
+        n_rows, weight = len(rows.codes), rows.weight
+        time_bins = time_bins or single_time_bin(n_rows)
+        n_groups = None if groups is None else groups.count
+        has_weights = weight is not None
+        scored = cls(time_bins, rows.n_classes, n_rows, n_groups, has_weights, rows, groups)
         columns: dict[str, Any] = {
             "label": lambda block: rows.codes[block.part],
             "group": lambda block: block.part if groups is None else groups.codes[block.part],
@@ -59,35 +61,14 @@ class ScoredArrays(ScoredRows):
         )
 
     @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return self.rows.n_classes
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.rows.codes)
-
-    @property
-    def n_groups(self) -> int | None:
-        """Number of groups."""
-        return None if self.groups is None else self.groups.count
-
-    @property
     def n_units(self) -> int:
         """Number of groups, or of rows."""
         return self.n_rows if self.groups is None else self.groups.count
 
     @property
-    def weight(self) -> Expression:
-        """Weight of a row."""
-        return Number(1.0) if self.rows.weight is None else Column("weight")
-
-    @property
     def unit_weight(self) -> Expression | None:
         """Weight of a row in a sum whose square estimates a variance; None for its weight."""
-        has_weights = self.rows.weight is not None and self.groups is None
-        return Column("root_weight") if has_weights else None
+        return Column("root_weight") if self.has_weights and self.groups is None else None
 
     def in_time_bins(self, time_bins: TimeBins) -> Self:
         """Return the rows in other time bins."""
@@ -106,7 +87,7 @@ class ScoredArrays(ScoredRows):
         """Add probabilities of the classes, and what NumPy finds faster than a formula."""
 
         def true(block: "_Block") -> Array:
-            return proba[block.part][np.arange(block.n_rows), block["label"]]
+            return np.asarray(proba[block.part][np.arange(block.n_rows), block["label"]])
 
         def top(block: "_Block") -> Codes:
             part = proba[block.part]

@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from tempocal.errors import InputError
-from tempocal.formula.nodes import Below, Column, Expression, Number, numbers, piecewise, total
+from tempocal.formula.nodes import Below, Column, Expression, numbers, piecewise, total
 from tempocal.inputs import warn_of_light_weights
 from tempocal.links import Array
 from tempocal.metrics.edges import Edges, equal_mass
@@ -47,7 +47,7 @@ ABOVE_ALL = 2.0
 FACTORS = (2**10, 2**21)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ScoredFrame(ScoredRows):
     """Labeled probabilities in a table.
 
@@ -60,14 +60,11 @@ class ScoredFrame(ScoredRows):
         The labeled rows.
     groups : GroupIds or None
         Their groups; None if rows are taken as independent.
-    time_bins : TimeBins
-        Time bins.
     """
 
     frame: Frame
     labeled: LabeledTable
     groups: GroupIds | None
-    time_bins: TimeBins
 
     @classmethod
     def of(
@@ -83,33 +80,18 @@ class ScoredFrame(ScoredRows):
             warn_of_light_weights(np.broadcast_to(mean, labeled.n_rows))
         own = ("label", "time", "group", "weight")
         names = [n for n in frame.collect_schema() if n in own or n[:1] == "p" or n[:5] == "after"]
-        rows = cls(frame.select(*names), labeled, groups, single_time_bin(labeled.n_rows))
-        return rows.in_time_bins(time_bins or rows.time_bins)
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return len(self.labeled.classes)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.labeled.n_rows
-
-    @property
-    def n_groups(self) -> int | None:
-        """Number of groups."""
-        return None if self.groups is None else self.groups.count
-
-    @property
-    def n_units(self) -> int | None:
-        """Number of groups."""
-        return self.n_groups
-
-    @property
-    def weight(self) -> Expression:
-        """Weight of a row."""
-        return Column("weight") if self.labeled.has_weights else Number(1.0)
+        time_bins, n_classes = time_bins or single_time_bin(labeled.n_rows), len(labeled.classes)
+        rows = cls(
+            time_bins,
+            n_classes,
+            labeled.n_rows,
+            None if groups is None else groups.count,
+            labeled.has_weights,
+            frame.select(*names),
+            labeled,
+            groups,
+        )
+        return rows.in_time_bins(time_bins)
 
     @property
     def draws_are_own(self) -> bool:

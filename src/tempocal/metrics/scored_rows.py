@@ -48,35 +48,37 @@ class SumBy:
     terms: Mapping[str, Expression]
 
 
+@dataclass(frozen=True, eq=False)
 class ScoredRows(ABC):
-    """Rows to sum over."""
+    """Rows to sum over.
+
+    Attributes
+    ----------
+    time_bins : TimeBins
+        Time bins of the rows.
+    n_classes, n_rows : int
+        Number of classes and of rows.
+    n_groups : int or None
+        Number of groups; None if rows are independent.
+    has_weights : bool
+        Whether rows have weights.
+    """
 
     time_bins: TimeBins
+    n_classes: int
+    n_rows: int
+    n_groups: int | None
+    has_weights: bool
 
     @property
-    @abstractmethod
-    def n_classes(self) -> int:
-        """Number of classes."""
-
-    @property
-    @abstractmethod
-    def n_rows(self) -> int:
-        """Number of rows."""
-
-    @property
-    @abstractmethod
-    def n_groups(self) -> int | None:
-        """Number of groups; None if rows are independent."""
-
-    @property
-    @abstractmethod
     def n_units(self) -> int | None:
         """Number of groups or rows that can be dealt to buckets; None for rows without ids."""
+        return self.n_groups
 
     @property
-    @abstractmethod
     def weight(self) -> Expression:
         """Weight of a row."""
+        return Column("weight") if self.has_weights else Number(1.0)
 
     @property
     def unit_weight(self) -> Expression | None:
