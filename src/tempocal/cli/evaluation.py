@@ -6,7 +6,7 @@ from typing import Any
 from tempocal.cli.calibrate_blocks import require_matching_model
 from tempocal.cli.measures import Measures, measure
 from tempocal.cli.options import ColumnOptions
-from tempocal.cli.read_predictions import FileFacts, open_predictions
+from tempocal.cli.read_predictions import LabeledPredictions, open_predictions
 from tempocal.errors import InputError
 from tempocal.predictor import Predictor, read_model
 
@@ -15,7 +15,7 @@ from tempocal.predictor import Predictor, read_model
 class Evaluation:
     """The metrics of raw and, with a model, calibrated predictions."""
 
-    facts: FileFacts
+    rows: LabeledPredictions
     measured: list[Measures]
 
 
@@ -30,7 +30,7 @@ def evaluate_file(options: ColumnOptions, model: str | None, bins: int, seed: in
         scored: dict[str, Any] = {n: rows.scored(one, classes) for n, one in models.items()}
         time_bins = rows.cut(scored["raw"], bins) if rows.has_time else None
         measured = [measure(name, one, time_bins, classes, seed) for name, one in scored.items()]
-        return Evaluation(rows.facts, measured)
+        return Evaluation(rows, measured)
 
 
 def _model(path: str, options: ColumnOptions, rows: Any) -> Predictor:

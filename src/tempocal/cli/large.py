@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 from pyarrow import parquet
 
 from tempocal.cli.column_checks import check_classes, check_label, few_clusters_note, scale_message
@@ -20,12 +19,12 @@ from tempocal.cli.flag_wording import translate_errors
 from tempocal.cli.large_checks import check_sequences
 from tempocal.cli.large_files import LargeRows, open_rows
 from tempocal.cli.options import ColumnOptions
-from tempocal.cli.read_predictions import FileFacts, inputs_of
+from tempocal.cli.read_predictions import LabeledPredictions, inputs_of
 from tempocal.cli.terminal import echo_note, show_progress
 from tempocal.errors import InputError, TableError
 from tempocal.files import InputFile
 from tempocal.files.column_problems import reading
-from tempocal.inputs import Inputs, Times, require_same_kind
+from tempocal.inputs import Times, require_same_kind
 from tempocal.lazy import cached
 from tempocal.maps import Scale
 from tempocal.metrics.scored_frame import ScoredFrame
@@ -48,56 +47,13 @@ LARGE_BYTES = 2**28
 
 
 @dataclass(frozen=True)
-class LargePredictions:
+class LargePredictions(LabeledPredictions):
     """Labeled predictions of a large file, validated."""
 
     options: ColumnOptions
-    facts: FileFacts
-    labels: NDArray[Any]  # each once
-    classes: list[Any] | None  # as given
     table: TableWithProgress
     roles: ColumnRoles
     labeled: LabeledTable
-
-    @property
-    def name(self) -> str:
-        """Name of the file, for messages."""
-        return self.facts.name
-
-    @property
-    def inputs(self) -> Inputs:
-        """Whether the predictions are logits or probabilities."""
-        return self.roles.inputs
-
-    @property
-    def has_time(self) -> bool:
-        """Whether rows have a time."""
-        return self.facts.has_time
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns of predictions."""
-        return self.labeled.n_columns
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return len(self.labeled.classes)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.facts.rows
-
-    @property
-    def has_clusters(self) -> bool:
-        """Whether there are sequences or groups."""
-        return self.facts.has_clusters
-
-    @property
-    def label_classes(self) -> Any:
-        """The classes, as given or found."""
-        return np.unique(self.labels) if self.classes is None else self.classes
 
     def working(self, doing: str) -> AbstractContextManager[None]:
         """Progress is shown for each pass already."""
@@ -200,9 +156,21 @@ def _check_rows(
     n_groups = None if options.group is None else rows.distinct(options.group, progress)
     if n_sequences is not None:
         echo_note(few_clusters_note(n_sequences if n_groups is None else n_groups))
-    has_time, one_column = options.time is not None, len(rows.columns) == 1
-    facts = FileFacts(rows.name, n_rows, n_sequences, n_groups, has_time, one_column)
-    return LargePredictions(options, facts, labels, classes, table, roles, labeled)
+    return LargePredictions(
+        name=rows.name,
+        inputs=roles.inputs,
+        labels=labels,
+        classes=classes,
+        n_rows=n_rows,
+        n_columns=len(rows.columns),
+        n_sequences=n_sequences,
+        n_groups=n_groups,
+        has_time=options.time is not None,
+        options=options,
+        table=table,
+        roles=roles,
+        labeled=labeled,
+    )
 
 
 def _column_roles(options: ColumnOptions, columns: list[str]) -> ColumnRoles:

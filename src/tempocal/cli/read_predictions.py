@@ -44,70 +44,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FileFacts:
-    """Counts and flags of a file of predictions, for the output."""
-
-    name: str
-    rows: int
-    sequences: int | None
-    groups: int | None
-    has_time: bool
-    one_column: bool
-
-    @property
-    def has_clusters(self) -> bool:
-        """Whether there are sequences or groups."""
-        return self.sequences is not None or self.groups is not None
-
-
-@dataclass(frozen=True)
-class FilePredictions:
-    """Labeled predictions of a file, in memory."""
+class LabeledPredictions:
+    """Labeled predictions of a file, in memory or not."""
 
     name: str  # of the file
-    predictions: Array  # (n,) or (n, K)
     inputs: Inputs
-    labels: NDArray[Any]
+    labels: NDArray[Any]  # of the rows, or each once
     classes: list[Any] | None  # as given
-    time: NDArray[Any] | None
-    sequence: Ids | None
-    group: Ids | None
-    weight: Array | None
-
-    @property
-    def groups(self) -> NDArray[np.int64] | None:
-        """The cluster of each row: its group, else its sequence."""
-        cluster = self.group or self.sequence
-        return None if cluster is None else cluster.codes
-
-    @property
-    def facts(self) -> FileFacts:
-        """Counts of the file."""
-        sequences, groups = (
-            None if one is None else len(one.values) for one in (self.sequence, self.group)
-        )
-        one_column = self.n_columns == 1
-        return FileFacts(self.name, self.n_rows, sequences, groups, self.has_time, one_column)
-
-    @property
-    def has_time(self) -> bool:
-        """Whether rows have a time."""
-        return self.time is not None
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.labels)
+    n_rows: int
+    n_columns: int
+    n_sequences: int | None
+    n_groups: int | None
+    has_time: bool
 
     @property
     def has_clusters(self) -> bool:
         """Whether there are sequences or groups."""
-        return self.groups is not None
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns of predictions."""
-        return 1 if self.predictions.ndim == 1 else int(self.predictions.shape[1])
+        return self.n_sequences is not None or self.n_groups is not None
 
     @property
     def n_classes(self) -> int:
@@ -118,6 +71,23 @@ class FilePredictions:
     def label_classes(self) -> Any:
         """The classes, as given or found."""
         return np.unique(self.labels) if self.classes is None else self.classes
+
+
+@dataclass(frozen=True)
+class FilePredictions(LabeledPredictions):
+    """Labeled predictions of a file, in memory."""
+
+    predictions: Array  # (n,) or (n, K)
+    time: NDArray[Any] | None
+    sequence: Ids | None
+    group: Ids | None
+    weight: Array | None
+
+    @property
+    def groups(self) -> NDArray[np.int64] | None:
+        """The cluster of each row: its group, else its sequence."""
+        cluster = self.group or self.sequence
+        return None if cluster is None else cluster.codes
 
     @contextmanager
     def working(self, doing: str) -> Iterator[None]:
@@ -253,15 +223,24 @@ def _convert(
         return None if name is None else convert(table[name], name)
 
     labels = converted(options.label, as_labels)
+    predictions = stack_columns([as_numbers(table[name], name) for name in columns])
+    classes = check_classes(options.classes, labels, len(columns))
+    time = converted(options.time, as_times)
+    sequence, group = converted(options.sequence, as_ids), converted(options.group, as_ids)
     return FilePredictions(
         name=file,
-        predictions=stack_columns([as_numbers(table[name], name) for name in columns]),
         inputs=inputs_of(options),
         labels=labels,
-        classes=check_classes(options.classes, labels, len(columns)),
-        time=converted(options.time, as_times),
-        sequence=converted(options.sequence, as_ids),
-        group=converted(options.group, as_ids),
+        classes=classes,
+        n_rows=len(labels),
+        n_columns=len(columns),
+        n_sequences=None if sequence is None else len(sequence.values),
+        n_groups=None if group is None else len(group.values),
+        has_time=time is not None,
+        predictions=predictions,
+        time=time,
+        sequence=sequence,
+        group=group,
         weight=converted(options.weight, as_numbers),
     )
 
