@@ -180,6 +180,16 @@ def test_many_groups_get_numbers_of_their_own(table_of, monkeypatch):
 
 
 @without_spark
+@pytest.mark.parametrize("named", [False, True])
+def test_means_over_many_groups_need_no_numbers_of_their_own(table_of, named, monkeypatch):
+    monkeypatch.setattr(group_ids, "MAX_FEW", 10)
+    ids = np.array([f"match {k}" for k in COLUMNS["g"]]) if named else COLUMNS["g"]
+    found, wanted = from_table(nll, table_of({**COLUMNS, "g": ids})), from_arrays(nll)
+    assert_same(found, wanted, ("value", "floor", "rows", "sequences"))
+    np.testing.assert_allclose(found.upper - found.value, wanted.upper - wanted.value, rtol=0.5)
+
+
+@without_spark
 def test_mistakes_are_worded(table_of):
     table = table_of(COLUMNS)
     for options, words in [

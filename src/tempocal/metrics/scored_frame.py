@@ -156,12 +156,12 @@ class ScoredFrame(ScoredRows):
         hashed = _mix_hash(self.groups.add_hash(self.frame)).with_columns(
             bucket=nw.col("hash") % n_buckets, u=nw.col("hash").cast(nw.Float64) * 2.0**-31
         )
-        factors = dict(zip(names, rng.integers(*FACTORS, size=count).tolist(), strict=True))
-        hashed = hashed.with_columns(**{n: nw.col("u") * float(f) for n, f in factors.items()})
-        # A uniform number times an integer, modulo 1, is uniform.
-        hashed = hashed.with_columns(
-            **{name: nw.col(name) - nw.col(name).floor() for name in names}
-        )
+        if names:
+            factors = dict(zip(names, rng.integers(*FACTORS, size=count).tolist(), strict=True))
+            u = nw.col("u")
+            hashed = hashed.with_columns(**{name: u * float(k) for name, k in factors.items()})
+            # A uniform number times an integer, modulo 1, is uniform.
+            hashed = hashed.with_columns(**{n: nw.col(n) - nw.col(n).floor() for n in names})
         return replace(self, frame=hashed), n_buckets
 
     def equal_mass_edges(self, event: int, bins: int) -> list[Edges]:
