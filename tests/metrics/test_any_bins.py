@@ -108,13 +108,13 @@ def test_a_million_bins_over_time_have_the_values_of_each_time_bin(metric, binni
 def test_cells_without_rows_change_nothing(monkeypatch):
     some = partial(ece, bins=50)
     usual = over_time(some, LABEL, PROBA, TIME, bins=4)
-    monkeypatch.setattr("tempocal.metrics.cells.MAX_CELLS", 1)
+    monkeypatch.setattr("tempocal.metrics.scored_arrays.FEW_KEYS", 1)
     found = over_time(some, LABEL, PROBA, TIME, bins=4)
     for name in ("value", "lower", "upper", "floor"):
         np.testing.assert_allclose(getattr(found, name), getattr(usual, name), rtol=1e-5)
 
 
 def test_noise_that_does_not_go_into_memory_is_refused(monkeypatch):
-    monkeypatch.setattr("tempocal.metrics.gap_sums.MAX_NOISE_NUMBERS", 10_000)
+    monkeypatch.setattr("tempocal.metrics.gaps_by_unit.MAX_NOISE_NUMBERS", 10_000)
     with pytest.raises(InputError, match=r"metric has 60 bins, of which .* Take fewer bins"):
         over_time(partial(ece, bins=60), LABEL, PROBA, TIME)

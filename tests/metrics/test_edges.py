@@ -4,20 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tempocal.metrics.edges import describe, equal_mass, equal_width
-from tempocal.metrics.events import Events
 
 confidences = st.lists(
     st.one_of(st.integers(0, 20).map(lambda i: i / 20), st.floats(0, 1)), min_size=1, max_size=60
 ).map(np.array)
 
 
-def events(confidence, weight=None):
-    return Events(confidence, np.zeros(len(confidence), dtype=bool), weight, "test", 0)
-
-
 @given(confidence=confidences, bins=st.integers(1, 30), mass=st.booleans())
 def test_every_row_lies_within_its_bin(confidence, bins, mass):
-    edges = equal_mass(events(confidence), bins) if mass else equal_width(bins)
+    edges = equal_mass(confidence, None, bins) if mass else equal_width(bins)
     found = edges.locate(confidence)
     assert (confidence <= edges.values[found + 1]).all()
     assert ((confidence > edges.values[found]) | ((confidence == 0) & (found == 0))).all()
@@ -35,7 +30,7 @@ def test_equal_width_is_exact_beside_its_edges(bins):
 @given(bins=st.integers(1, 12), n_rows=st.integers(1, 60))
 def test_equal_mass_without_ties_is_even(bins, n_rows):
     confidence = np.random.default_rng(n_rows).permutation(np.linspace(0, 1, n_rows))
-    counts = np.bincount(equal_mass(events(confidence), bins).locate(confidence))
+    counts = np.bincount(equal_mass(confidence, None, bins).locate(confidence))
     assert len(counts) == min(bins, n_rows)
     assert counts.max() - counts.min() <= 1
 
@@ -46,20 +41,20 @@ def test_equal_mass_without_ties_is_even(bins, n_rows):
 def test_equal_mass_by_equal_weights_is_equal_mass(confidence, bins, factor):
     weight = np.full(len(confidence), factor)
     np.testing.assert_array_equal(
-        equal_mass(events(confidence, weight), bins).values,
-        equal_mass(events(confidence), bins).values,
+        equal_mass(confidence, weight, bins).values,
+        equal_mass(confidence, None, bins).values,
     )
 
 
 def test_equal_mass_follows_the_weight():
     confidence = np.array([0.1, 0.2, 0.3, 0.4])
-    heavy_first = equal_mass(events(confidence, np.array([3.0, 1.0, 1.0, 1.0])), 2)
+    heavy_first = equal_mass(confidence, np.array([3.0, 1.0, 1.0, 1.0]), 2)
     np.testing.assert_array_equal(heavy_first.values, [0.0, 0.1, 1.0])
 
 
 def test_equal_mass_has_no_empty_bin():
     confidence = np.array([0.0, 0.0, 0.0, 0.5, 1.0, 1.0, 1.0, 1.0])
-    edges = equal_mass(events(confidence), 8)
+    edges = equal_mass(confidence, None, 8)
     np.testing.assert_array_equal(edges.values, [0.0, 0.0, 0.5, 1.0])
     np.testing.assert_array_equal(np.bincount(edges.locate(confidence)), [3, 1, 4])
 

@@ -20,10 +20,12 @@ from tempocal.metrics import (
     over_time,
     over_time_table,
     overconfidence,
+    scored_frame,
+    table_time_bins,
     with_interval,
     with_interval_table,
 )
-from tempocal.metrics.in_tables import scored_frame, time_bins
+from tempocal.metrics.over_time import estimate_over_time
 from tempocal.tables import group_ids
 from tempocal.tables.passes import TableWithProgress
 
@@ -190,6 +192,16 @@ def test_many_groups_get_numbers_of_their_own(table_of, monkeypatch):
 
 
 @without_spark
+@pytest.mark.parametrize("named", [False, True])
+def test_means_over_many_groups_need_no_numbers_of_their_own(table_of, named, monkeypatch):
+    monkeypatch.setattr(group_ids, "MAX_FEW", 10)
+    ids = np.array([f"match {k}" for k in COLUMNS["g"]]) if named else COLUMNS["g"]
+    found, wanted = from_table(nll, table_of({**COLUMNS, "g": ids})), from_arrays(nll)
+    assert_same(found, wanted, ("value", "floor", "rows", "sequences"))
+    np.testing.assert_allclose(found.upper - found.value, wanted.upper - wanted.value, rtol=0.5)
+
+
+@without_spark
 def test_mistakes_are_worded(table_of):
     table = table_of(COLUMNS)
     for options, words in [
@@ -292,7 +304,7 @@ def test_equal_mass_is_close_where_confidences_are_not_round():
 
 
 def test_more_times_than_can_be_told_apart(monkeypatch):
-    monkeypatch.setattr(time_bins, "MAX_TIMES", 1000)
+    monkeypatch.setattr(table_time_bins, "MAX_TIMES", 1000)
     columns = {**COLUMNS, "t": COLUMNS["t"] + np.random.default_rng(0).random(len(PROBA))}
     found = from_table(nll, pl.DataFrame(columns), bins=4)
     wanted = from_arrays(nll, columns, bins=4)
@@ -323,7 +335,6 @@ def test_too_many_ids_that_are_no_numbers(monkeypatch):
 
 def test_many_cells_are_summed_in_fewer_buckets(monkeypatch):
     monkeypatch.setattr(scored_frame, "MAX_SUMS", 3000)
-    monkeypatch.setattr("tempocal.metrics.in_tables.gaps_by_group.MAX_SUMS", 3000)
     found, wanted = from_table(ece, pl.DataFrame(COLUMNS)), from_arrays(ece)
     assert_same(found, wanted, ("value", "floor", "sequences"))
     np.testing.assert_allclose(found.upper, wanted.upper, rtol=0.2)
@@ -359,7 +370,7 @@ def test_few_passes():
     table = scored_frame.read_scored_frame(
         TableWithProgress(pl.DataFrame(COLUMNS), told.append), asked, None
     )
-    tc.metrics.in_tables.estimate.estimate_over_time(table, ece, bins=3, level=0.95, seed=0)
+    estimate_over_time(table.cut(3), ece, level=0.95, seed=0)
     # Few rows have labels drawn a hundred times, in two passes.
     adding = ["adding up", "adding up"]
     looking = ["looking at all rows", "counting the groups", "looking for times"]

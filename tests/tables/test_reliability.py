@@ -6,10 +6,10 @@ import pytest
 
 import tempocal as tc
 from tables.engines import SPARK_IS_SLOW
-from tempocal.metrics.in_tables import confidence_bins
-from tempocal.metrics.in_tables.reliability import reliability_tables
-from tempocal.metrics.in_tables.scored_frame import read_scored_frame
-from tempocal.metrics.in_tables.time_bins import cut_table, one_time_bin
+from tempocal.metrics import scored_frame
+from tempocal.metrics.gap_metric import GapMetric
+from tempocal.metrics.reliability import reliability_tables
+from tempocal.metrics.scored_frame import read_scored_frame
 from tempocal.tables import group_ids
 from tempocal.tables.column_roles import ColumnRoles
 
@@ -44,19 +44,18 @@ def assert_same(one, other, rtol=1e-9):
 def test_every_engine(table_of):
     rows = scored(table_of(COLUMNS))
     expected = tc.metrics.reliability_curve(MATCHES.label, PROBA, groups=MATCHES.sequence)
-    assert_same(expected, reliability_tables(rows, one_time_bin(), bins=10, of="top_label")[0])
+    assert_same(expected, reliability_tables(rows, GapMetric("top_label", 10, "equal_mass"))[0])
 
 
 @pytest.mark.parametrize("groups", ["g", None])
 def test_weights_and_time_bins(groups):
     rows = scored(pl.DataFrame(COLUMNS), groups=groups, weight="w")
-    time_bins = cut_table(rows, 4)
-    found = reliability_tables(rows, time_bins, bins=5, of="positive_class")
+    rows = rows.cut(4)
+    found = reliability_tables(rows, GapMetric("positive_class", 5, "equal_mass"))
     assert len(found) == 4
     for k, one in enumerate(found):
-        inside = (time_bins.ranges.first[k] <= MATCHES.time) & (
-            MATCHES.time <= time_bins.ranges.last[k]
-        )
+        first, last = rows.time_bins.first[k], rows.time_bins.last[k]
+        inside = (first <= MATCHES.time) & (MATCHES.time <= last)
         expected = tc.metrics.reliability_curve(
             MATCHES.label[inside],
             PROBA[inside],
@@ -73,8 +72,8 @@ def test_buckets_of_many_groups_are_about_as_sure(monkeypatch):
     p = 1 / (1 + np.exp(-many.logits))
     rows = pl.DataFrame({"y": many.label, "p": p, "t": many.time, "g": many.sequence})
     monkeypatch.setattr(group_ids, "MAX_FEW", 1000)
-    monkeypatch.setattr(confidence_bins, "MAX_VALUES", 1000)
-    found = reliability_tables(scored(rows), one_time_bin(), bins=10, of="top_label")[0]
+    monkeypatch.setattr(scored_frame, "MAX_VALUES", 1000)
+    found = reliability_tables(scored(rows), GapMetric("top_label", 10, "equal_mass"))[0]
     expected = tc.metrics.reliability_curve(many.label, p, groups=many.sequence)
     np.testing.assert_allclose(found.frequency, expected.frequency, atol=1e-3)
     np.testing.assert_allclose(found.groups, expected.groups, rtol=0.15)

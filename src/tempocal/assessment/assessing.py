@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from tempocal.assessment.in_memory import InMemorySource, InMemoryTrainingRows
-from tempocal.assessment.in_tables import read_row_source
+from tempocal.assessment.in_table import TableSource
 from tempocal.assessment.pipeline import Assessment, run_assessment
 from tempocal.assessment.split_predictions import check_columns, find_classes, split
 from tempocal.errors import InputError
@@ -155,4 +155,4 @@ def assess_table(
         sequence=sequence,
     )
     seed = check_seed(seed)
-    return run_assessment(read_row_source(table, roles, classes, seed), seed, False)
+    return run_assessment(TableSource.of(table, roles, classes, seed), seed, False)

@@ -8,23 +8,19 @@ from numpy.typing import NDArray
 
 from tempocal.assessment.examples import Example, pick_examples
 from tempocal.assessment.facts import Facts, read_facts
-from tempocal.assessment.method_scores import RELIABILITY_BINS, diagram_event, n_time_bins
 from tempocal.assessment.methods import FittedMethods, is_along_time
-from tempocal.assessment.row_source import SWAPPED
+from tempocal.assessment.row_source import SWAPPED, HeldOutRows, n_time_bins
 from tempocal.assessment.split_predictions import PastPredictions
 from tempocal.inputs import Inputs, check_time
 from tempocal.lazy import cached
 from tempocal.links import Array
-from tempocal.metrics import (
-    IntervalEstimate,
-    OverTime,
-    ReliabilityTable,
-    gain,
-    over_time,
-    reliability_curve,
-    with_interval,
+from tempocal.metrics.predictions import (
+    CheckedPredictions,
+    check_groups_of,
+    check_predictions,
+    check_time_of,
 )
-from tempocal.metrics.jackknife import Metric
+from tempocal.metrics.scored_arrays import ScoredArrays
 from tempocal.metrics.time_bins import TimeBins, cut_times
 
 
@@ -50,11 +46,12 @@ class InMemoryTrainingRows:
 
     def mean_times(self, n_bins: int) -> NDArray[Any]:
         """Return the mean time of each time bin."""
-        return _cut(self.rows, n_bins).middle
+        times = check_time(self.rows.time, len(self.rows))
+        return cut_times(times, self.rows.weight, n_bins).middle
 
 
 @dataclass(frozen=True, eq=False)
-class InMemoryHeldOutRows:
+class InMemoryHeldOutRows(HeldOutRows):
     """Held-out rows with the probabilities of each method."""
 
     rows: PastPredictions
@@ -62,65 +59,31 @@ class InMemoryHeldOutRows:
     classes: NDArray[Any]
     seed: int
 
-    def overall(self, metric: Metric, name: str) -> IntervalEstimate:
-        """Metric of all rows."""
-        return with_interval(
-            metric, self.rows.label, self.proba[name], seed=self.seed, **self._common
-        )
+    def scored(self, name: str) -> ScoredArrays:
+        """Return the rows with the probabilities of a method."""
+        checked = self._checked(name)
+        return ScoredArrays.of(checked, check_groups_of(checked, self.rows.group))
 
-    def over_time(self, metric: Metric, name: str) -> OverTime:
-        """Metric in each time bin."""
-        rows, settings = self.rows, {"bins": self._n_time_bins, "seed": self.seed}
-        return over_time(
-            metric, rows.label, self.proba[name], rows.time, **settings, **self._common
-        )
+    def paired(self, before: str, after: str) -> ScoredArrays:
+        """Return the rows with the probabilities of two methods."""
+        proba = self._checked("raw" if after == SWAPPED else after).proba
+        return self.scored(before).with_proba("after", proba[:, :: -1 if after == SWAPPED else 1])
 
-    def gain(self, metric: Metric, before: str, after: str) -> IntervalEstimate:
-        """Loss of one method minus the loss of another."""
-        old, new = (
-            self.proba["raw"][:, ::-1] if name == SWAPPED else self.proba[name]
-            for name in (before, after)
-        )
-        return gain(metric, self.rows.label, old, new, **self._common)
-
-    def reliability(self, name: str) -> ReliabilityTable:
-        """Reliability curve of all rows."""
-        return self._reliability(self.rows, self.proba[name])
-
-    def reliability_over_time(self, name: str) -> tuple[ReliabilityTable, ...]:
-        """Reliability curve of each time bin."""
-        time_bins, proba = self._time_bins, self.proba[name]
-        parts = [np.flatnonzero(time_bins.codes == k) for k in range(time_bins.count)]
-        return tuple(self._reliability(self.rows.take(part), proba[part]) for part in parts)
+    @cached
+    def time_bins(self) -> TimeBins:
+        """Time bins."""
+        rows = self._checked("raw")
+        groups = check_groups_of(rows, self.rows.group)
+        bins = n_time_bins(len(self.rows) if groups is None else groups.count)
+        return cut_times(check_time_of(rows, self.rows.time), rows.weight, bins)
 
     def examples(self) -> tuple[Example, ...]:
         """Pick some sequences to show."""
         return pick_examples(self.rows, self.proba, self.classes, self.seed)
 
-    def _reliability(self, rows: PastPredictions, proba: Array) -> ReliabilityTable:
-        return reliability_curve(
-            rows.label,
-            proba,
-            bins=RELIABILITY_BINS,
-            of=diagram_event(len(self.classes)),
-            groups=rows.group,
-            sample_weight=rows.weight,
-            classes=self.classes,
-        )
-
-    @property
-    def _common(self) -> dict[str, Any]:
+    def _checked(self, name: str) -> CheckedPredictions:
         rows = self.rows
-        return {"groups": rows.group, "sample_weight": rows.weight, "classes": self.classes}
-
-    @cached
-    def _n_time_bins(self) -> int:
-        group = self.rows.group
-        return n_time_bins(len(self.rows) if group is None else len(np.unique(group)))
-
-    @cached
-    def _time_bins(self) -> TimeBins:
-        return _cut(self.rows, self._n_time_bins)
+        return check_predictions(rows.label, self.proba[name], rows.weight, self.classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +104,3 @@ class InMemorySource:
         """Count rows, groups and times."""
         training = self.training_rows
         return read_facts(self.all_rows, training.rows, self.held_out, training.classes)
-
-
-def _cut(rows: PastPredictions, n_bins: int) -> TimeBins:
-    return cut_times(check_time(rows.time, len(rows)), rows.weight, n_bins)

@@ -13,11 +13,6 @@ from tempocal.metrics import (
     nll,
     overconfidence,
 )
-from tempocal.metrics.events import EventKind
-
-# Number of time bins with at least MANY_GROUPS groups, and with fewer.
-MANY_TIME_BINS, FEW_TIME_BINS, MANY_GROUPS = 20, 10, 1000
-RELIABILITY_BINS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +46,3 @@ def score_method(rows: HeldOutRows, name: str) -> MethodScores:
 def is_reversed(rows: HeldOutRows) -> bool:
     """Whether swapping the two classes would lower the NLL significantly."""
     return rows.gain(partial(nll, clip=1e-12), "raw", SWAPPED).lower > 0.0
-
-
-def n_time_bins(units: int) -> int:
-    """Return the number of time bins for a number of independent groups or rows."""
-    return MANY_TIME_BINS if units >= MANY_GROUPS else FEW_TIME_BINS
-
-
-def diagram_event(n_classes: int) -> EventKind:
-    """Event that reliability diagrams show: the second of two classes, else the top label."""
-    return "positive_class" if n_classes == 2 else "top_label"

@@ -6,9 +6,9 @@ from typing import Any
 from tempocal.assessment.correction_table import CurveTable, read_curve
 from tempocal.assessment.examples import Example
 from tempocal.assessment.facts import Facts, thin_time_bins
-from tempocal.assessment.method_scores import MethodScores, is_reversed, n_time_bins, score_method
+from tempocal.assessment.method_scores import MethodScores, is_reversed, score_method
 from tempocal.assessment.methods import METHODS, fit_methods, fit_per_time_bin
-from tempocal.assessment.row_source import RowSource
+from tempocal.assessment.row_source import RowSource, n_time_bins
 from tempocal.assessment.verdict import Verdict, make_verdict
 from tempocal.metrics import IntervalEstimate, nll
 

@@ -69,9 +69,9 @@ def command(
 
     found = evaluate_file(options, model, bins, seed)
     if as_json:
-        _print_json(found.facts, found.measured)
+        _print_json(found.rows, found.measured)
     else:
-        _print(found.facts, found.measured)
+        _print(found.rows, found.measured)
     _require_at_most(max_ece, found.measured[-1])
 
 
@@ -79,10 +79,10 @@ def _print(facts: Any, measured: list[Any]) -> None:
     from tempocal.cli.terminal import show_table
 
     show_table(_title(facts), ["", *(one.name for one in measured)], _metric_rows(measured))
-    if facts.one_column:
+    if facts.n_columns == 1:
         _print_class(measured[0])
     if facts.has_time:
-        _print_profile(measured, "sequences" if facts.groups is None else "groups")
+        _print_profile(measured, "sequences" if facts.n_groups is None else "groups")
     else:
         echo("Note: for calibration errors, name the column of times with --time.", err=True)
     if not facts.has_clusters:
@@ -150,17 +150,17 @@ def _print_json(facts: Any, measured: list[Any]) -> None:
     show_json(
         {
             "file": facts.name,
-            "rows": facts.rows,
-            "sequences": facts.sequences,
-            "groups": facts.groups,
+            "rows": facts.n_rows,
+            "sequences": facts.n_sequences,
+            "groups": facts.n_groups,
             "predictions": [one.to_dict() for one in measured],
         }
     )
 
 
 def _title(facts: Any) -> str:
-    parts = [f"{facts.name}: {facts.rows:,} rows"]
-    for name, count in (("sequences", facts.sequences), ("groups", facts.groups)):
+    parts = [f"{facts.name}: {facts.n_rows:,} rows"]
+    for name, count in (("sequences", facts.n_sequences), ("groups", facts.n_groups)):
         if count is not None:
             parts.append(f"{count:,} {name}")
     return ", ".join(parts)

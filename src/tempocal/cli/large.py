@@ -5,28 +5,37 @@ The same checks as in `tempocal.cli.read_predictions`, by passes over the rows.
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from numpy.typing import NDArray
+import narwhals as nw
+import numpy as np
 from pyarrow import parquet
 
 from tempocal.cli.column_checks import check_classes, check_label, few_clusters_note, scale_message
-from tempocal.cli.evaluation import EvaluationFacts
 from tempocal.cli.flag_wording import translate_errors
 from tempocal.cli.large_checks import check_sequences
 from tempocal.cli.large_files import LargeRows, open_rows
 from tempocal.cli.options import ColumnOptions
-from tempocal.cli.read_predictions import inputs_of
+from tempocal.cli.read_predictions import LabeledPredictions, inputs_of
 from tempocal.cli.terminal import echo_note, show_progress
 from tempocal.errors import InputError, TableError
 from tempocal.files import InputFile
 from tempocal.files.column_problems import reading
-from tempocal.inputs import Inputs
+from tempocal.inputs import Times, require_same_kind
+from tempocal.lazy import cached
+from tempocal.maps import Scale
+from tempocal.metrics.scored_frame import ScoredFrame
+from tempocal.metrics.table_time_bins import cut_table
+from tempocal.metrics.time_bins import TimeBins
+from tempocal.predictor import Predictor
 from tempocal.tables.column_roles import ColumnRoles
+from tempocal.tables.computed_columns import add_probabilities
+from tempocal.tables.group_ids import GroupIds, find_groups
 from tempocal.tables.labeled_table import LabeledTable, read_labeled_table
+from tempocal.tables.open_table import Frame
 from tempocal.tables.passes import TableWithProgress
 
 if TYPE_CHECKING:
@@ -38,46 +47,49 @@ LARGE_BYTES = 2**28
 
 
 @dataclass(frozen=True)
-class LargePredictions:
+class LargePredictions(LabeledPredictions):
     """Labeled predictions of a large file, validated."""
 
     options: ColumnOptions
-    facts: EvaluationFacts
-    labels: NDArray[Any]  # each once
-    classes: list[Any] | None  # as given
     table: TableWithProgress
     roles: ColumnRoles
     labeled: LabeledTable
 
-    @property
-    def name(self) -> str:
-        """Name of the file, for messages."""
-        return self.facts.name
+    def working(self, doing: str) -> AbstractContextManager[None]:
+        """Progress is shown for each pass already."""
+        return nullcontext()
 
-    @property
-    def inputs(self) -> Inputs:
-        """Whether the predictions are logits or probabilities."""
-        return self.roles.inputs
+    def scored(self, model: Predictor | None, classes: Any) -> ScoredFrame:
+        """Return the rows with the probabilities of a model, by default their own."""
+        labeled, codes = self.labeled, np.arange(self.n_classes)
+        model = model or Predictor("Identity", codes, self.inputs, self.n_columns, Scale(1.0))
+        if model.time_kinds and labeled.time_kind is not None:
+            require_same_kind(Times(np.zeros(1), (labeled.time_kind,)), model.time_kinds)
+        times = ["time"] * len(model.time_kinds)
+        names = [f"x{k}" for k in range(self.n_columns)]
+        frame = add_probabilities(labeled.frame, model, names, times)
+        if times:
+            self._require_probabilities(frame)
+        return ScoredFrame.of(labeled, frame, self._groups)
 
-    @property
-    def has_time(self) -> bool:
-        """Whether rows have a time."""
-        return self.facts.has_time
+    def cut(self, scored: ScoredFrame, bins: int) -> TimeBins:
+        """Cut the time of these rows into bins."""
+        return cut_table(self.labeled, bins)
 
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return len(self.labeled.classes)
+    @cached
+    def _groups(self) -> GroupIds | None:
+        return find_groups(self.labeled) if self.labeled.has_groups else None
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.facts.rows
-
-    @property
-    def has_clusters(self) -> bool:
-        """Whether there are sequences or groups."""
-        return self.facts.has_clusters
+    def _require_probabilities(self, frame: Frame) -> None:
+        """Refuse rows for which the model returns NULL."""
+        empty = nw.when(nw.col("p0").is_null()).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+        counted = frame.select(empty=empty).select(nw.col("empty").sum())
+        count = int(self.labeled.passes.collect(counted, "calibrating")["empty"][0])
+        if count:
+            raise InputError(
+                f"the model has no answer for {count:,} rows: they are at steps that it was not "
+                'fitted to, and it has unseen="error"'
+            )
 
     def fit(self, calibrator: Any) -> Any:
         """Fit a calibrator, with times if there are any."""
@@ -144,9 +156,21 @@ def _check_rows(
     n_groups = None if options.group is None else rows.distinct(options.group, progress)
     if n_sequences is not None:
         echo_note(few_clusters_note(n_sequences if n_groups is None else n_groups))
-    has_time, one_column = options.time is not None, len(rows.columns) == 1
-    facts = EvaluationFacts(rows.name, n_rows, n_sequences, n_groups, has_time, one_column)
-    return LargePredictions(options, facts, labels, classes, table, roles, labeled)
+    return LargePredictions(
+        name=rows.name,
+        inputs=roles.inputs,
+        labels=labels,
+        classes=classes,
+        n_rows=n_rows,
+        n_columns=len(rows.columns),
+        n_sequences=n_sequences,
+        n_groups=n_groups,
+        has_time=options.time is not None,
+        options=options,
+        table=table,
+        roles=roles,
+        labeled=labeled,
+    )
 
 
 def _column_roles(options: ColumnOptions, columns: list[str]) -> ColumnRoles:

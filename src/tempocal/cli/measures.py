@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from tempocal.cli.read_predictions import FilePredictions
-from tempocal.links import Array
-from tempocal.metrics import OverTime, brier, ece, nll, over_time, with_interval
-from tempocal.metrics.in_tables.estimate import estimate_over_time, estimate_overall
-from tempocal.metrics.in_tables.scored_frame import ScoredFrame
+from tempocal.formula.nodes import Column
+from tempocal.metrics import OverTime, brier, ece, nll
+from tempocal.metrics.gain import estimate_gain
+from tempocal.metrics.over_time import estimate_over_time, estimate_overall
+from tempocal.metrics.scored_rows import ScoredRows
+from tempocal.metrics.time_bins import TimeBins
 
 LEVEL = 0.95
 TIME_COLUMNS = ("time_from", "time_to", "time_middle")
@@ -41,41 +40,21 @@ class Measures:
 
 
 def measure(
-    name: str, rows: FilePredictions, proba: Array, *, bins: int, classes: Any, seed: int
+    name: str, rows: ScoredRows, time_bins: TimeBins | None, classes: Any, seed: int
 ) -> Measures:
-    """Evaluate probabilities for rows in memory."""
-    given = {
-        "groups": rows.groups,
-        "sample_weight": rows.weight,
-        "classes": classes,
-        "seed": seed,
-    }
-    y, time = rows.labels, rows.time
-    found = np.unique(y) if classes is None else classes
-    rows_only: Any = {"sample_weight": rows.weight, "classes": found}
+    """Evaluate probabilities, also along time if there are time bins."""
+    swapped = [f"p{k}" for k in reversed(range(rows.n_classes))]
+    other = rows.with_columns({f"after{k}": Column(p) for k, p in enumerate(swapped)})
     return Measures(
         name,
-        with_interval(nll, y, proba, **given),
-        with_interval(brier, y, proba, **given),
-        None if time is None else with_interval(ece, y, proba, **given),
-        None if time is None else over_time(ece, y, proba, time, bins=bins, **given),
-        tuple(str(one) for one in found),
-        len(found) == 2 and nll(y, proba[:, ::-1], **rows_only) < nll(y, proba, **rows_only),
-    )
-
-
-def measure_table(name: str, rows: ScoredFrame, *, bins: int, classes: Any, seed: int) -> Measures:
-    """Evaluate probabilities in a table."""
-    given: Any = {"level": LEVEL, "seed": seed}
-    score = estimate_overall(rows, nll, **given)
-    return Measures(
-        name,
-        score,
-        estimate_overall(rows, brier, **given),
-        estimate_overall(rows, ece, **given) if rows.rows.time_kind else None,
-        estimate_over_time(rows, ece, bins=bins, **given) if rows.rows.time_kind else None,
+        estimate_overall(rows, nll, LEVEL, seed),
+        estimate_overall(rows, brier, LEVEL, seed),
+        None if time_bins is None else estimate_overall(rows, ece, LEVEL, seed),
+        None
+        if time_bins is None
+        else estimate_over_time(rows.in_time_bins(time_bins), ece, LEVEL, seed),
         tuple(str(one) for one in classes),
-        rows.n_classes == 2 and estimate_overall(rows.swapped(), nll, **given) < score,
+        rows.n_classes == 2 and estimate_gain(other, nll, LEVEL) > 0.0,
     )
 
 

@@ -32,23 +32,52 @@ from tempocal.files import (
     open_input,
     read_columns,
 )
-from tempocal.inputs import Inputs
-from tempocal.links import Array
+from tempocal.inputs import Inputs, as_logits
+from tempocal.links import Array, proba_from_logits
 
 if TYPE_CHECKING:
     from tempocal.assessment import Assessment
     from tempocal.cli.large import LargePredictions
+    from tempocal.metrics.scored_arrays import ScoredArrays
+    from tempocal.metrics.time_bins import TimeBins
+    from tempocal.predictor import Predictor
 
 
 @dataclass(frozen=True)
-class FilePredictions:
-    """Labeled predictions of a file, in memory."""
+class LabeledPredictions:
+    """Labeled predictions of a file, in memory or not."""
 
     name: str  # of the file
-    predictions: Array  # (n,) or (n, K)
     inputs: Inputs
-    labels: NDArray[Any]
+    labels: NDArray[Any]  # of the rows, or each once
     classes: list[Any] | None  # as given
+    n_rows: int
+    n_columns: int
+    n_sequences: int | None
+    n_groups: int | None
+    has_time: bool
+
+    @property
+    def has_clusters(self) -> bool:
+        """Whether there are sequences or groups."""
+        return self.n_sequences is not None or self.n_groups is not None
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return max(self.n_columns, 2)
+
+    @property
+    def label_classes(self) -> Any:
+        """The classes, as given or found."""
+        return np.unique(self.labels) if self.classes is None else self.classes
+
+
+@dataclass(frozen=True)
+class FilePredictions(LabeledPredictions):
+    """Labeled predictions of a file, in memory."""
+
+    predictions: Array  # (n,) or (n, K)
     time: NDArray[Any] | None
     sequence: Ids | None
     group: Ids | None
@@ -60,25 +89,30 @@ class FilePredictions:
         cluster = self.group or self.sequence
         return None if cluster is None else cluster.codes
 
-    @property
-    def has_time(self) -> bool:
-        """Whether rows have a time."""
-        return self.time is not None
+    @contextmanager
+    def working(self, doing: str) -> Iterator[None]:
+        """Show progress, and name flags in errors."""
+        with show_progress(doing), translate_errors():
+            yield
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.labels)
+    def scored(self, model: "Predictor | None", classes: Any) -> "ScoredArrays":
+        """Return the rows with the probabilities of a model, by default their own."""
+        from tempocal.metrics.predictions import check_groups_of, check_predictions
+        from tempocal.metrics.scored_arrays import ScoredArrays
 
-    @property
-    def has_clusters(self) -> bool:
-        """Whether there are sequences or groups."""
-        return self.groups is not None
+        if model is None:
+            proba = proba_from_logits(as_logits(self.predictions, self.inputs, name=self.inputs))
+        else:
+            proba = model.predict_proba(self.predictions, self.time if model.time_kinds else None)
+        rows = check_predictions(self.labels, proba, self.weight, classes)
+        return ScoredArrays.of(rows, check_groups_of(rows, self.groups))
 
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return 2 if self.predictions.ndim == 1 else max(self.predictions.shape[1], 2)
+    def cut(self, scored: "ScoredArrays", bins: int) -> "TimeBins":
+        """Cut the time of these rows into bins."""
+        from tempocal.metrics.predictions import check_time_of
+        from tempocal.metrics.time_bins import cut_times
+
+        return cut_times(check_time_of(scored.rows, self.time), scored.rows.weight, bins)
 
     def fit(self, calibrator: Any) -> Any:
         """Fit a calibrator, with times if there are any."""
@@ -94,7 +128,7 @@ class FilePredictions:
         """Fit to one half and evaluate on the other."""
         from tempocal.assessment import assess
 
-        with show_progress("Fitting to one half, judging on the other"), translate_errors():
+        with self.working("Fitting to one half, judging on the other"):
             return assess(
                 self.predictions,
                 self.labels,
@@ -189,15 +223,24 @@ def _convert(
         return None if name is None else convert(table[name], name)
 
     labels = converted(options.label, as_labels)
+    predictions = stack_columns([as_numbers(table[name], name) for name in columns])
+    classes = check_classes(options.classes, labels, len(columns))
+    time = converted(options.time, as_times)
+    sequence, group = converted(options.sequence, as_ids), converted(options.group, as_ids)
     return FilePredictions(
         name=file,
-        predictions=stack_columns([as_numbers(table[name], name) for name in columns]),
         inputs=inputs_of(options),
         labels=labels,
-        classes=check_classes(options.classes, labels, len(columns)),
-        time=converted(options.time, as_times),
-        sequence=converted(options.sequence, as_ids),
-        group=converted(options.group, as_ids),
+        classes=classes,
+        n_rows=len(labels),
+        n_columns=len(columns),
+        n_sequences=None if sequence is None else len(sequence.values),
+        n_groups=None if group is None else len(group.values),
+        has_time=time is not None,
+        predictions=predictions,
+        time=time,
+        sequence=sequence,
+        group=group,
         weight=converted(options.weight, as_numbers),
     )
 

@@ -5,6 +5,7 @@ an absolute error, and ``log(1 + u)`` is.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from tempocal.formula.nodes import (
     Largest,
     Log,
     Number,
+    Same,
     Where,
     as_expression,
     clamp,
@@ -105,6 +107,15 @@ def normalized(probabilities: Expressions, logits: Expressions) -> Expressions:
         Where(is_lost, kept, each / divisor)
         for kept, each in zip(softmax(logits), probabilities, strict=True)
     )
+
+
+def top_class(probabilities: Sequence[Expression], highest: Expression) -> Expression:
+    """Return the class with the highest probability, the first of them in a tie."""
+    *others, last = enumerate(probabilities)
+    chosen: Expression = Number(float(last[0]))
+    for k, each in reversed(others):
+        chosen = Where(Same(each, highest), Number(float(k)), chosen)
+    return chosen
 
 
 def logit(probabilities: Expressions) -> Expressions:

@@ -1,6 +1,7 @@
 """Formulas evaluated with NumPy: the reference for all other engines."""
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -68,15 +69,15 @@ class NumpyEngine:
 
     def largest(self, operands: Sequence[Any]) -> Any:
         """Return the largest."""
-        return np.maximum.reduce(np.broadcast_arrays(*operands))
+        return reduce(np.maximum, operands)
 
     def every(self, conditions: Sequence[Any]) -> Any:
         """Tell whether all hold."""
-        return np.logical_and.reduce(np.broadcast_arrays(*conditions))
+        return reduce(np.logical_and, conditions)
 
     def some(self, conditions: Sequence[Any]) -> Any:
         """Tell whether one holds."""
-        return np.logical_or.reduce(np.broadcast_arrays(*conditions))
+        return reduce(np.logical_or, conditions)
 
     add = staticmethod(np.add)
     subtract = staticmethod(np.subtract)

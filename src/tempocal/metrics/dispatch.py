@@ -1,4 +1,4 @@
-"""Choose how a metric is computed over time: mean of row losses, sum of gaps, or jackknife."""
+"""Choose how a metric is computed: mean of row losses, sum of gaps, or jackknife."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,31 +8,51 @@ from typing import Any
 from tempocal.errors import InputError
 from tempocal.inputs import check_bins
 from tempocal.metrics.binned import ece
-from tempocal.metrics.cells import GapMetric
 from tempocal.metrics.classwise import classwise_ece
 from tempocal.metrics.edges import describe
-from tempocal.metrics.gap_sums import calibration_error_by_time_bin
+from tempocal.metrics.gap_metric import GapMetric
+from tempocal.metrics.gap_sums import calibration_error_from_sums
+from tempocal.metrics.gaps_by_row import gap_sums_by_row
+from tempocal.metrics.gaps_by_unit import gap_sums_by_unit
 from tempocal.metrics.jackknife import Metric, jackknife_by_time_bin
-from tempocal.metrics.likelihood import nll, row_nll
+from tempocal.metrics.likelihood import nll
 from tempocal.metrics.mean_losses import mean_loss_by_time_bin
 from tempocal.metrics.metric_intervals import MetricByTimeBin
-from tempocal.metrics.overconfidence import overconfidence, row_overconfidence
-from tempocal.metrics.predictions import RowLoss, check_two_classes
-from tempocal.metrics.sample import Sample
-from tempocal.metrics.squared_error import brier, row_brier
+from tempocal.metrics.overconfidence import overconfidence
+from tempocal.metrics.predictions import check_two_classes
+from tempocal.metrics.row_losses import LossFormula, row_brier, row_nll, row_overconfidence
+from tempocal.metrics.scored_arrays import ScoredArrays
+from tempocal.metrics.scored_rows import ScoredRows
+from tempocal.metrics.squared_error import brier
 
 
-def metric_by_time_bin(sample: Sample, metric: Metric, level: float, seed: int) -> MetricByTimeBin:
-    """Compute a metric in each time bin of a sample."""
-    _, settings = unwrap(metric)
-    check_two_classes(settings.get("of", ""), sample.rows.n_classes, "another of=")
-    loss = row_loss(metric)
+def metric_by_time_bin(
+    rows: ScoredRows, metric: Metric, level: float, seed: int
+) -> MetricByTimeBin:
+    """Compute a metric in each time bin of some rows."""
+    loss, found = row_loss(metric), gap_metric(metric)
+    if found is not None:
+        gaps, name = found
+        rows.require_few_cells(gaps)
+        n_events = gaps.n_events(rows.n_classes)
+        by_unit = gap_sums_by_row if rows.n_units is None else gap_sums_by_unit
+        return calibration_error_from_sums(by_unit(rows, gaps, n_events, seed), name, level)
     if loss is not None:
-        return mean_loss_by_time_bin(sample, *loss, level)
-    gaps = gap_metric(metric)
-    if gaps is not None:
-        return calibration_error_by_time_bin(sample, *gaps, level, seed)
-    return jackknife_by_time_bin(sample, metric, level, seed)
+        _, settings = unwrap(metric)
+        check_two_classes(settings.get("of", ""), rows.n_classes, "another of=")
+        return mean_loss_by_time_bin(rows, *loss, level)
+    assert isinstance(rows, ScoredArrays)
+    return jackknife_by_time_bin(rows, metric, level, seed)
+
+
+def require_summable(metric: Metric) -> None:
+    """Refuse a metric that cannot be computed from sums."""
+    if row_loss(metric) is None and gap_metric(metric) is None:
+        name = getattr(metric, "__name__", repr(metric))
+        raise InputError(
+            f"metric is {name:.80}, which needs the rows: from a table nll, brier, overconfidence, "
+            "ece and classwise_ece can be had, also with settings by functools.partial"
+        )
 
 
 def gap_metric(metric: Metric) -> tuple[GapMetric, str] | None:
@@ -45,7 +65,7 @@ def gap_metric(metric: Metric) -> tuple[GapMetric, str] | None:
     return gaps, _name(gaps)
 
 
-def row_loss(metric: Metric) -> tuple[RowLoss, str] | None:
+def row_loss(metric: Metric) -> tuple[LossFormula, str] | None:
     """Return the row loss and the name of a metric that is a mean over rows; else None."""
     function, settings = unwrap(metric)
     if function is nll:

@@ -50,14 +50,14 @@ def equal_width(bins: int) -> Edges:
     return Edges(np.arange(bins + 1) / bins, evenly_spaced=True)
 
 
-def equal_mass(events: Events, bins: int) -> Edges:
+def equal_mass(confidence: Array, weight: Array | None, bins: int) -> Edges:
     """Bins of about equal weight: inner edges are the quantiles b / bins of the confidences.
 
     A quantile is the smallest confidence at which the cumulative weight reaches its share. Equal
     confidences share a bin, so there may be fewer bins than requested.
     """
-    inner = np.unique(_quantiles(events.confidence, events.weight, bins))
-    inner = inner[inner < events.confidence.max()]
+    inner = np.unique(_quantiles(confidence, weight, bins))
+    inner = inner[inner < confidence.max()]
     return Edges(np.concatenate([[0.0], inner, [1.0]]), evenly_spaced=False)
 
 
@@ -65,7 +65,9 @@ def make_edges(events: Events, bins: int, binning: Binning) -> Edges:
     """Check the settings of a user and return the edges."""
     check_choice(binning, "binning", BINNINGS)
     bins = check_bins(bins)
-    return equal_width(bins) if binning == "equal_width" else equal_mass(events, bins)
+    if binning == "equal_width":
+        return equal_width(bins)
+    return equal_mass(events.confidence, events.weight, bins)
 
 
 def describe(bins: int, binning: Binning) -> str:

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.inputs import Codes, check_choice
+from tempocal.inputs import check_choice
 from tempocal.links import Array
 from tempocal.metrics.predictions import CheckedPredictions, check_two_classes, row_blocks
 
@@ -21,8 +21,7 @@ class Events:
     confidence: Array  # (n,) predicted probability of the event
     outcome: NDArray[np.bool_]  # (n,) whether it happened
     weight: Array | None  # (n,)
-    name: str
-    column: Codes | int  # (n,) class of the event
+    name: str = ""
 
 
 def events_of(rows: CheckedPredictions, of: EventKind) -> Events:
@@ -36,16 +35,14 @@ def top_label(rows: CheckedPredictions) -> Events:
     """Event: the most probable class (the first of them in a tie) is the true one."""
     confidence = np.empty(len(rows.codes))
     outcome = np.empty(len(rows.codes), dtype=np.bool_)
-    column = np.empty(len(rows.codes), dtype=np.intp)
     for part in row_blocks(len(rows.codes), rows.n_classes):
         proba = rows.proba[part]
         top = proba.argmax(axis=1)
         confidence[part] = proba[np.arange(len(top)), top]
         outcome[part] = top == rows.codes[part]
-        column[part] = top
-    return Events(confidence, outcome, rows.weight, EVENT_NAMES["top_label"], column)
+    return Events(confidence, outcome, rows.weight, EVENT_NAMES["top_label"])
 
 
 def one_class(rows: CheckedPredictions, column: int, name: str) -> Events:
     """Event: the class of this column is the true one."""
-    return Events(rows.proba[:, column], rows.codes == column, rows.weight, name, column)
+    return Events(rows.proba[:, column], rows.codes == column, rows.weight, name)

@@ -4,11 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.metrics.binsums import BinSums
-from tempocal.metrics.edges import Edges
-from tempocal.metrics.events import Events
 from tempocal.metrics.metric_intervals import student_quantile
 
 
@@ -24,23 +21,6 @@ class FrequencyInterval:
 def interval_over_rows(sums: BinSums, level: float = 0.95) -> FrequencyInterval:
     """Interval for independent rows; a weight is a number of rows."""
     return _score_interval(sums, sums.weight, sums.weight, level)
-
-
-def interval_over_groups(
-    events: Events, edges: Edges, sums: BinSums, groups: Groups, level: float = 0.95
-) -> FrequencyInterval:
-    """Interval for independent groups, whose rows may be arbitrarily dependent."""
-    codes = edges.locate(events.confidence)
-    weight = np.ones(len(codes)) if events.weight is None else events.weight
-    pairs, pair_of_row = np.unique(codes * groups.count + groups.codes, return_inverse=True)
-    bins, frequency = pairs // groups.count, _frequency(sums)
-
-    def squared_group_sums(values: Array) -> Array:
-        totals = np.bincount(pair_of_row, values)
-        return np.asarray(np.bincount(bins, totals**2, minlength=edges.n_bins), dtype=np.float64)
-
-    deviations = squared_group_sums(weight * (events.outcome - frequency[codes]))
-    return interval_from_group_sums(sums, squared_group_sums(weight), deviations, level)
 
 
 def interval_from_group_sums(

@@ -2,19 +2,18 @@
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from tempocal.errors import InputError
 from tempocal.metrics.dispatch import row_loss
 from tempocal.metrics.estimates import IntervalEstimate
 from tempocal.metrics.jackknife import Metric
-from tempocal.metrics.mean_losses import mean_with_interval
-from tempocal.metrics.metric_intervals import MetricInterval
-from tempocal.metrics.overconfidence import row_overconfidence
+from tempocal.metrics.mean_losses import gain_in_loss
+from tempocal.metrics.over_time import make_estimate
 from tempocal.metrics.predictions import check_groups_of, check_level, check_predictions
-from tempocal.metrics.sample import make_sample
-from tempocal.metrics.time_bins import single_time_bin
+from tempocal.metrics.row_losses import LossFormula, row_overconfidence
+from tempocal.metrics.scored_arrays import ScoredArrays
+from tempocal.metrics.scored_rows import ScoredRows
 
 
 def gain(
@@ -61,27 +60,22 @@ def gain(
     >>> print(f"{gained:.3f} [{gained.lower:.3f}, {gained.upper:.3f}]")
     0.024 [0.016, 0.033]
     """
-    loss, name = mean_loss(metric)
+    require_mean(metric)
     old = check_predictions(y, before, sample_weight, classes)
     new = check_predictions(y, after, sample_weight, classes)
     check_level(level)
-    clusters = check_groups_of(old, groups)
-    # A single time bin keeps the order of the rows, so that the losses stay paired.
-    sample = make_sample(old, single_time_bin(len(old.codes)), clusters)
-    losses = loss(old.proba, old.codes), loss(new.proba, new.codes)
-    # The difference of two infinite losses is taken as 0.
-    with np.errstate(invalid="ignore"):
-        difference = np.where(losses[0] == losses[1], 0.0, losses[0] - losses[1])
-    return make_gain(mean_with_interval(sample, difference, level), name, level)
+    rows = ScoredArrays.of(old, check_groups_of(old, groups)).with_proba("after", new.proba)
+    return estimate_gain(rows, metric, level)
 
 
-def make_gain(found: MetricInterval, name: str, level: float) -> IntervalEstimate:
-    """Return a difference with its interval and its name."""
-    name = f"gain in {name}"
-    return IntervalEstimate(found.value, name, found.lower, found.upper, 0.0, False, level)
+def estimate_gain(rows: ScoredRows, metric: Metric, level: float) -> IntervalEstimate:
+    """Gain of the probabilities ``after0``, ``after1``, ... over those of the rows."""
+    loss, name = require_mean(metric)
+    found = gain_in_loss(rows, loss, name, level).by_time_bin[0]
+    return make_estimate(found, f"gain in {name}", level)
 
 
-def mean_loss(metric: Any) -> tuple[Any, str]:
+def require_mean(metric: Any) -> tuple[LossFormula, str]:
     """Return the row loss and the name of a metric; refuse one that is not a mean loss."""
     found = row_loss(metric)
     if found is None or found[0] is row_overconfidence:

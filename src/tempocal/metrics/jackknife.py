@@ -8,8 +8,9 @@ from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.metrics.estimates import Estimate
 from tempocal.metrics.metric_intervals import MetricByTimeBin, MetricInterval, half_width
-from tempocal.metrics.sample import Sample
 from tempocal.metrics.sampling_floor import sampling_floor
+from tempocal.metrics.scored_arrays import ScoredArrays
+from tempocal.metrics.scored_rows import assign_buckets
 
 # Groups are dealt into this many folds, which are left out one at a time.
 FOLDS = 20
@@ -19,13 +20,14 @@ Metric = Callable[..., float]
 
 
 def jackknife_by_time_bin(
-    sample: Sample, metric: Metric, level: float, seed: int
+    rows: ScoredArrays, metric: Metric, level: float, seed: int
 ) -> MetricByTimeBin:
     """Metric of each time bin; the intervals are centered at the bias-corrected value."""
-    fold = sample.buckets(FOLDS)[0]
-    values = [_call(sample, np.arange(part.start, part.stop), metric) for part in sample.parts]
-    without = np.array([_without(sample, part, fold, metric) for part in sample.parts])
-    floors = np.array([_floor(sample, part, metric, seed) for part in sample.parts])
+    fold_of = assign_buckets(rows.n_units, FOLDS)[0]
+    parts = [np.arange(rows.n_rows)[part] for part in rows.rows_by_time_bin()]
+    values = [_call(rows, part, metric) for part in parts]
+    without = np.array([_without(rows, part, fold_of, metric) for part in parts])
+    floors = np.array([_floor(rows, part, metric, seed) for part in parts])
     # Calibration errors return an Estimate and are nonnegative; losses return a float.
     make = _error_interval if isinstance(values[0], Estimate) else _interval
 
@@ -43,38 +45,39 @@ def jackknife_by_time_bin(
         filled.mean(axis=0)[np.isfinite(without).any(axis=0)],
         float(floors.mean()),
     )
-    unnamed = getattr(metric, "__name__", "a metric")
-    return MetricByTimeBin(by_time_bin, mean, getattr(values[0], "estimator", unnamed))
+    name = getattr(values[0], "estimator", getattr(metric, "__name__", "a metric"))
+    grouped = rows.groups is not None
+    units = rows.groups_by_time_bin() if grouped else rows.time_bins.n_rows.astype(np.float64)
+    return MetricByTimeBin(by_time_bin, mean, name, units)
 
 
-def _without(sample: Sample, part: slice, fold: Codes, metric: Metric) -> Array:
+def _without(rows: ScoredArrays, part: Codes, fold_of: Codes, metric: Metric) -> Array:
     """Jackknife replicates: the value without each fold; NaN if it has no rows, or all of them."""
-    rows = np.arange(part.start, part.stop)
     values = np.full(FOLDS, np.nan)
+    fold = fold_of[part if rows.groups is None else rows.groups.codes[part]]
     for k in range(FOLDS):
-        kept = rows[fold[part] != k]
-        if 0 < len(kept) < len(rows):
-            values[k] = float(_call(sample, kept, metric))
+        kept = part[fold != k]
+        if 0 < len(kept) < len(part):
+            values[k] = float(_call(rows, kept, metric))
     return values
 
 
-def _call(sample: Sample, rows: Codes, metric: Metric) -> float:
-    taken = sample.rows.take(rows)
+def _call(rows: ScoredArrays, part: Codes, metric: Metric) -> float:
+    taken = rows.rows.take(part)
     return metric(
         taken.classes[taken.codes], taken.proba, sample_weight=taken.weight, classes=taken.classes
     )
 
 
-def _floor(sample: Sample, part: slice, metric: Metric, seed: int) -> float:
-    rows = sample.rows.take(part)
-    groups = sample.groups[part] if sample.grouped else None
+def _floor(rows: ScoredArrays, part: Codes, metric: Metric, seed: int) -> float:
+    taken = rows.rows.take(part)
     drawn = sampling_floor(
-        rows.proba,
-        groups=groups,
+        taken.proba,
+        groups=None if rows.groups is None else rows.groups.codes[part],
         metric=metric,
         n_draws=FLOOR_DRAWS,
         seed=seed,
-        sample_weight=rows.weight,
+        sample_weight=taken.weight,
     )
     return float(drawn)
 

@@ -1,12 +1,11 @@
 """Negative log likelihood."""
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from tempocal.errors import InputError
-from tempocal.inputs import Codes
-from tempocal.links import Array
-from tempocal.metrics.predictions import RowLoss, check_predictions
+from tempocal.metrics.mean_losses import mean_loss
+from tempocal.metrics.predictions import check_predictions
+from tempocal.metrics.row_losses import row_nll
+from tempocal.metrics.scored_arrays import ScoredArrays
 
 
 def nll(
@@ -49,22 +48,5 @@ def nll(
     7.0193
     """
     loss = row_nll(clip)
-    return check_predictions(y, proba, sample_weight, classes).mean(loss)
-
-
-def row_nll(clip: float = 0.0) -> RowLoss:
-    """Return the row loss as a function of (proba, codes)."""
-    smallest = _check_clip(clip)
-
-    def loss(proba: Array, codes: Codes) -> Array:
-        true = proba[np.arange(len(codes)), codes]
-        with np.errstate(divide="ignore"):
-            return -np.log(np.maximum(true, smallest))
-
-    return loss
-
-
-def _check_clip(clip: float) -> float:
-    if isinstance(clip, int | float | np.number) and 0.0 <= clip < 1.0:
-        return float(clip)
-    raise InputError(f"clip must be a number of at least 0 and below 1, but it is {clip!r}")
+    rows = check_predictions(y, proba, sample_weight, classes)
+    return mean_loss(ScoredArrays.of(rows), loss)

@@ -8,18 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tempocal.formula.nodes import Column, Number, subtract
 from tempocal.links import Array
 from tempocal.metrics.metric_intervals import MetricByTimeBin, MetricInterval, half_width
-from tempocal.metrics.predictions import RowLoss, row_blocks
-from tempocal.metrics.sample import Sample, total_units
+from tempocal.metrics.row_losses import LossFormula, RowLoss
+from tempocal.metrics.scored_rows import ScoredRows, SumBy, add_up, independent_units
+
+_LOSS, _INFINITE = Column("loss"), Column("is_infinite")
+_INFINITIES = {"is_infinite": _INFINITE, "n_infinite": _INFINITE * _INFINITE}
 
 
 @dataclass(frozen=True, eq=False)
 class MeanSums:
-    """Sums that means over time and their intervals are computed from; S time bins.
-
-    They come from rows in memory or from a table.
-    """
+    """Sums that means over time and their intervals are computed from; S time bins."""
 
     values: Array  # (S,) mean loss of each time bin
     floors: Array  # (S,) expected loss if the probabilities are true
@@ -28,20 +29,31 @@ class MeanSums:
     total_units: float
 
 
+def mean_loss(rows: ScoredRows, formula: LossFormula) -> float:
+    """Mean loss of all rows."""
+    loss = formula(rows, "p")
+    terms = {"weight": rows.weight, "loss": loss.loss * rows.weight, "inf": loss.is_infinite}
+    (found,) = rows.sum_by("adding up", SumBy((), terms))
+    mean = found["loss"].sum() / found["weight"].sum()
+    return float(np.inf if found["inf"].sum() > 0.0 else mean)
+
+
 def mean_loss_by_time_bin(
-    sample: Sample, loss: RowLoss, name: str, level: float
+    rows: ScoredRows, formula: LossFormula, name: str, level: float
 ) -> MetricByTimeBin:
     """Mean loss of each time bin; the floor is the expected loss under the probabilities."""
-    losses, expected = _losses(sample, loss)
-    values = _means(sample, losses)
-    sums = MeanSums(
-        values,
-        _means(sample, expected),
-        _deviations(sample, losses, values),
-        sample.units,
-        total_units(sample),
-    )
-    return mean_loss_from_sums(sums, name, level)
+    return mean_loss_from_sums(_sums(rows, formula(rows, "p")), name, level)
+
+
+def gain_in_loss(
+    rows: ScoredRows, formula: LossFormula, name: str, level: float
+) -> MetricByTimeBin:
+    """Mean decrease of the loss with the probabilities ``after0``, ``after1``, ..."""
+    before, after = formula(rows, "p"), formula(rows, "after")
+    # The difference of two infinite losses is taken as 0.
+    is_infinite = subtract(before.is_infinite, after.is_infinite)
+    difference = RowLoss(subtract(before.loss, after.loss), Number(0.0), is_infinite)
+    return mean_loss_from_sums(_sums(rows, difference), name, level)
 
 
 def mean_loss_from_sums(sums: MeanSums, name: str, level: float) -> MetricByTimeBin:
@@ -58,48 +70,74 @@ def mean_loss_from_sums(sums: MeanSums, name: str, level: float) -> MetricByTime
         sums.floors.mean(),
         half_width(level, sums.total_units),
     )
-    return MetricByTimeBin(by_time_bin, mean, name)
+    return MetricByTimeBin(by_time_bin, mean, name, sums.units)
 
 
-def mean_with_interval(sample: Sample, losses: Array, level: float) -> MetricInterval:
-    """Mean of one number for each row, for a sample with a single time bin."""
-    value = _means(sample, losses)
-    deviation = _deviations(sample, losses, value)[:, 0]
-    return _interval(float(value[0]), deviation, 0.0, half_width(level, sample.units[0]))
+def _sums(rows: ScoredRows, loss: RowLoss) -> MeanSums:
+    rows = rows.with_columns(vars(loss))
+    return _by_row(rows) if rows.n_units is None else _by_unit(rows)
 
 
-def _losses(sample: Sample, loss: RowLoss) -> tuple[Array, Array]:
-    rows = sample.rows
-    losses, expected = np.empty(len(rows.codes)), np.zeros(len(rows.codes))
-    for part in row_blocks(len(rows.codes), rows.n_classes):
-        proba = rows.proba[part]
-        losses[part] = loss(proba, rows.codes[part])
-        for column in range(rows.n_classes):
-            of_class = loss(proba, np.full(len(proba), column))
-            # A class of probability 0 adds nothing, even if its loss is infinite.
-            possible = proba[:, column] > 0.0
-            expected[part] += np.where(possible, proba[:, column], 0.0) * np.where(
-                possible, of_class, 0.0
-            )
-    return losses, expected
-
-
-def _means(sample: Sample, values: Array) -> Array:
-    codes, count = sample.time_bins.codes, sample.time_bins.count
-    total = np.bincount(codes, values * sample.weight, minlength=count)
-    return np.asarray(total / sample.totals, dtype=np.float64)
-
-
-def _deviations(sample: Sample, losses: Array, means: Array) -> Array:
-    """Sum weighted deviations from the mean by bucket: (buckets, time bins)."""
-    buckets, n_buckets = sample.buckets()
-    codes, count = sample.time_bins.codes, sample.time_bins.count
-    finite = np.isfinite(means)[codes]
-    centered = np.where(finite, losses, 0.0) - np.where(finite, means[codes], 0.0)
-    sums = np.bincount(
-        buckets * count + codes, centered * sample.deviation_weight, minlength=n_buckets * count
+def _by_unit(rows: ScoredRows) -> MeanSums:
+    """Sum over buckets of groups, which are independent."""
+    n_bins, weight, unit_weight = rows.time_bins.count, rows.weight, rows.unit_weight
+    drawn, n_buckets = rows.with_draws(
+        max(rows.max_buckets(n_bins), 1), np.random.default_rng(0), 0
     )
-    return np.asarray(sums.reshape(n_buckets, count) / sample.totals, dtype=np.float64)
+    by_bucket = {"weight": weight, "loss": _LOSS * weight}
+    if unit_weight is not None:
+        by_bucket |= {"unit_weight": unit_weight, "unit_loss": _LOSS * unit_weight}
+    columns = {"expected": Column("expected"), **_INFINITIES}
+    by_time = {name: each * weight for name, each in columns.items()}
+    keys = {"bucket": n_buckets, "time_bin": n_bins}
+    first, second = drawn.sum_by(
+        "adding up", SumBy(tuple(keys), by_bucket), SumBy(("time_bin",), by_time)
+    )
+    sums = {name: add_up(first, name, keys) for name in by_bucket}
+    expected, infinite, n_infinite = (
+        add_up(second, name, {"time_bin": n_bins}) for name in by_time
+    )
+    totals = sums["weight"].sum(axis=0)
+    means = sums["loss"].sum(axis=0) / totals
+    prefix = "unit_" * ("unit_loss" in sums)
+    deviations = (sums[f"{prefix}loss"] - means * sums[f"{prefix}weight"]) / totals
+    units, total_units = independent_units(rows, sums["weight"])
+    return MeanSums(
+        _with_infinite(means, infinite, n_infinite),
+        expected / totals,
+        np.where(n_infinite == 0.0, deviations, 0.0),
+        units,
+        total_units,
+    )
+
+
+def _by_row(rows: ScoredRows) -> MeanSums:
+    """Sum over rows; time bins are independent, so that the covariance is diagonal."""
+    weight, key = rows.weight, {"time_bin": rows.time_bins.count}
+    columns = {"loss": _LOSS, "square": _LOSS * _LOSS}
+    columns |= {"expected": Column("expected"), **_INFINITIES}
+    terms = {"weight": weight, **{name: each * weight for name, each in columns.items()}}
+    (found,) = rows.sum_by("adding up", SumBy(tuple(key), terms))
+    totals, loss, square, expected, infinite, n_infinite = (
+        add_up(found, name, key) for name in terms
+    )
+    means = loss / totals
+    spread = np.sqrt(np.maximum(square - means * loss, 0.0)) / totals
+    return MeanSums(
+        _with_infinite(means, infinite, n_infinite),
+        expected / totals,
+        np.diag(np.where(n_infinite == 0.0, spread, 0.0)),
+        totals,
+        float(totals.sum()),
+    )
+
+
+def _with_infinite(means: Array, infinite: Array, n_infinite: Array) -> Array:
+    """Losses of plus and minus infinity have no mean."""
+    if not np.any(n_infinite):
+        return means
+    known = np.where(np.abs(infinite) == n_infinite, np.copysign(np.inf, infinite), np.nan)
+    return np.where(n_infinite > 0.0, known, means)
 
 
 def _interval(value: float, deviation: Array, floor: float, width: float) -> MetricInterval:

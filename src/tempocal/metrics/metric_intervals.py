@@ -37,6 +37,7 @@ class MetricByTimeBin:
     by_time_bin: tuple[MetricInterval, ...]
     mean: MetricInterval
     estimator: str
+    units: Array  # (S,) number of independent units
     # 98 % quantile, under perfect calibration, of the largest ratio of value to floor.
     chance_ratio: float = np.inf
 

@@ -8,18 +8,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from tempocal.inputs import check_seed, time_text
 from tempocal.links import Array
-from tempocal.metrics.dispatch import metric_by_time_bin
+from tempocal.metrics.dispatch import metric_by_time_bin, unwrap
 from tempocal.metrics.estimates import IntervalEstimate
 from tempocal.metrics.jackknife import Metric
-from tempocal.metrics.metric_intervals import MetricByTimeBin, MetricInterval
+from tempocal.metrics.metric_intervals import MetricInterval
 from tempocal.metrics.predictions import (
     check_groups_of,
     check_level,
     check_predictions,
     check_time_of,
+    check_two_classes,
 )
-from tempocal.metrics.sample import make_sample
-from tempocal.metrics.time_bins import Bins, TimeBins, cut_times, single_time_bin
+from tempocal.metrics.scored_arrays import ScoredArrays
+from tempocal.metrics.scored_rows import ScoredRows
+from tempocal.metrics.time_bins import Bins, cut_times
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,33 +183,20 @@ def over_time(
     rows = check_predictions(y, proba, sample_weight, classes)
     times, clusters = check_time_of(rows, time), check_groups_of(rows, groups)
     check_level(level)
-    sample = make_sample(rows, cut_times(times, rows.weight, bins), clusters)
-    result = metric_by_time_bin(sample, metric, level, check_seed(seed))
-    time_bins = sample.time_bins
-    counts = np.bincount(time_bins.codes, minlength=time_bins.count)
-    sequences = sample.units.astype(np.intp) if sample.grouped else counts
-    n_groups = None if clusters is None else clusters.count
-    return make_over_time(
-        time_bins, result, level, rows=counts, sequences=sequences, n_groups=n_groups
-    )
+    scored = ScoredArrays.of(rows, clusters, cut_times(times, rows.weight, bins))
+    _check_of(metric, rows.n_classes)
+    return estimate_over_time(scored, metric, level, check_seed(seed))
 
 
-def make_over_time(
-    time_bins: TimeBins,
-    result: MetricByTimeBin,
-    level: float,
-    *,
-    rows: NDArray[np.intp],
-    sequences: NDArray[np.intp],
-    n_groups: int | None,
-) -> OverTime:
-    """Combine the values of a metric with the time bins."""
+def estimate_over_time(rows: ScoredRows, metric: Metric, level: float, seed: int) -> OverTime:
+    """Compute a metric in the time bins of some rows."""
+    time_bins, result = rows.time_bins, metric_by_time_bin(rows, metric, level, seed)
     return OverTime(
         time_from=time_bins.first,
         time_to=time_bins.last,
         time_middle=time_bins.middle,
-        rows=rows,
-        sequences=sequences,
+        rows=time_bins.n_rows,
+        sequences=time_bins.n_rows if rows.n_groups is None else result.units.astype(np.intp),
         value=result.column("value"),
         lower=result.column("lower"),
         upper=result.column("upper"),
@@ -216,7 +205,7 @@ def make_over_time(
         mean=make_estimate(result.mean, f"mean over time of {result.estimator}", level),
         estimator=result.estimator,
         level=level,
-        n_groups=n_groups,
+        n_groups=rows.n_groups,
         chance_ratio=result.chance_ratio,
     )
 
@@ -257,9 +246,18 @@ def with_interval(
     rows = check_predictions(y, proba, sample_weight, classes)
     clusters = check_groups_of(rows, groups)
     check_level(level)
-    sample = make_sample(rows, single_time_bin(len(rows.codes)), clusters)
-    result = metric_by_time_bin(sample, metric, level, check_seed(seed))
+    _check_of(metric, rows.n_classes)
+    return estimate_overall(ScoredArrays.of(rows, clusters), metric, level, check_seed(seed))
+
+
+def estimate_overall(rows: ScoredRows, metric: Metric, level: float, seed: int) -> IntervalEstimate:
+    """Compute a metric on all rows, which are in one time bin."""
+    result = metric_by_time_bin(rows, metric, level, seed)
     return make_estimate(result.by_time_bin[0], result.estimator, level)
+
+
+def _check_of(metric: Metric, n_classes: int) -> None:
+    check_two_classes(unwrap(metric)[1].get("of", ""), n_classes, "another of=")
 
 
 def make_estimate(found: MetricInterval, name: str, level: float) -> IntervalEstimate:

@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from tempocal.inputs import check_seed
+from tempocal.metrics.dispatch import require_summable
 from tempocal.metrics.estimates import IntervalEstimate
 from tempocal.metrics.jackknife import Metric
-from tempocal.metrics.over_time import OverTime
+from tempocal.metrics.over_time import OverTime, estimate_over_time, estimate_overall
 from tempocal.metrics.predictions import check_level
 from tempocal.metrics.time_bins import Bins
 
 if TYPE_CHECKING:
-    from tempocal.metrics.in_tables.scored_frame import ScoredFrame
+    from tempocal.metrics.scored_frame import ScoredFrame
     from tempocal.tables.column_names import Names
 
 
@@ -90,14 +91,12 @@ def over_time_table(
     top-label ECE, 15 equal-width bins, 95% intervals over 1000 groups
     ...
     """
-    from tempocal.metrics.in_tables.estimate import estimate_over_time, require_summable  # noqa: PLC0415
-
     check_level(level)
     seed = check_seed(seed)
     require_summable(metric)
     named = {"label": label, "proba": proba, "time": time, "groups": groups}
     rows = _read(table, named, sample_weight, classes)
-    return estimate_over_time(rows, metric, bins=bins, level=level, seed=seed)
+    return estimate_over_time(rows.cut(bins), metric, level, seed)
 
 
 def with_interval_table(
@@ -136,20 +135,18 @@ def with_interval_table(
     >>> print(f"{score:.2f} [{score.lower:.2f}, {score.upper:.2f}], expected {score.floor:.2f}")
     0.45 [0.42, 0.47], expected 0.45
     """
-    from tempocal.metrics.in_tables.estimate import estimate_overall, require_summable  # noqa: PLC0415
-
     check_level(level)
     seed = check_seed(seed)
     require_summable(metric)
     named = {"label": label, "proba": proba, "time": None, "groups": groups}
     rows = _read(table, named, sample_weight, classes)
-    return estimate_overall(rows, metric, level=level, seed=seed)
+    return estimate_overall(rows, metric, level, seed)
 
 
 def _read(
     table: Any, named: dict[str, Any], sample_weight: str | None, classes: Any
 ) -> "ScoredFrame":
-    from tempocal.metrics.in_tables.scored_frame import read_scored_frame  # noqa: PLC0415
+    from tempocal.metrics.scored_frame import read_scored_frame  # noqa: PLC0415
     from tempocal.tables.column_roles import ColumnRoles  # noqa: PLC0415
 
     roles = ColumnRoles.of("proba", logits=None, sample_weight=sample_weight, **named)

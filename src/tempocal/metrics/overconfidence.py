@@ -1,11 +1,11 @@
 """Overconfidence: mean confidence minus accuracy."""
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from tempocal.inputs import Codes
-from tempocal.links import Array
+from tempocal.metrics.mean_losses import mean_loss
 from tempocal.metrics.predictions import check_predictions
+from tempocal.metrics.row_losses import row_overconfidence
+from tempocal.metrics.scored_arrays import ScoredArrays
 
 
 def overconfidence(
@@ -36,10 +36,5 @@ def overconfidence(
     >>> round(overconfidence([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.9]), 3)
     0.125
     """
-    return check_predictions(y, proba, sample_weight, classes).mean(row_overconfidence)
-
-
-def row_overconfidence(proba: Array, codes: Codes) -> Array:
-    """Confidence in the most probable class, minus 1 where it is the true one."""
-    top = proba.argmax(axis=1)
-    return np.asarray(proba[np.arange(len(top)), top] - (top == codes))
+    rows = check_predictions(y, proba, sample_weight, classes)
+    return mean_loss(ScoredArrays.of(rows), row_overconfidence)

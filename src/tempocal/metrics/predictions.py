@@ -1,7 +1,6 @@
 """Checked input of the metrics: probabilities, label codes and weights."""
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,8 +25,6 @@ from tempocal.links import Array
 
 # A block fits into the cache of a core, and is long enough for the Python loop to cost nothing.
 BLOCK_NUMBERS = 2**16
-# Loss of each row, as a function of (proba, codes).
-RowLoss = Callable[[Array, Codes], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +46,6 @@ class CheckedPredictions:
         """Return a subset of the rows."""
         weight = None if self.weight is None else self.weight[part]
         return CheckedPredictions(self.proba[part], self.codes[part], weight, self.classes)
-
-    def mean(self, loss: RowLoss) -> float:
-        """Weighted mean of a row loss, computed block by block."""
-        totals = []
-        for part in row_blocks(len(self.codes), self.n_classes):
-            losses = loss(self.proba[part], self.codes[part])
-            totals.append(losses.sum() if self.weight is None else losses @ self.weight[part])
-        count = len(self.codes) if self.weight is None else self.weight.sum()
-        return float(math.fsum(totals) / count)
 
 
 def check_predictions(

@@ -1,13 +1,20 @@
 """Reliability curve: the numbers of a reliability diagram."""
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from tempocal.metrics.binned import bin_events
-from tempocal.metrics.edges import Binning
+from tempocal.formula.nodes import Column, Number
+from tempocal.links import Array
+from tempocal.metrics.binned import BinTable, bin_events
+from tempocal.metrics.binsums import BinSums
+from tempocal.metrics.edges import Binning, Edges
 from tempocal.metrics.estimates import ReliabilityTable, reliability_table
 from tempocal.metrics.events import EventKind, events_of
-from tempocal.metrics.frequency import interval_over_groups, interval_over_rows
+from tempocal.metrics.frequency import interval_from_group_sums, interval_over_rows
+from tempocal.metrics.gap_metric import GapMetric
 from tempocal.metrics.predictions import check_groups_of, check_level, check_predictions
+from tempocal.metrics.scored_arrays import ScoredArrays
+from tempocal.metrics.scored_rows import BUCKETS, ScoredRows, SumBy, Sums
 
 
 def reliability_curve(
@@ -60,11 +67,69 @@ def reliability_curve(
     rows = check_predictions(y, proba, sample_weight, classes)
     clusters = check_groups_of(rows, groups)
     check_level(level)
-    events = events_of(rows, of)
-    found = bin_events(events, bins, binning)
-    sums, edges = found.sums, found.edges
+    # The very sums of `ece`.
+    found = bin_events(events_of(rows, of), bins, binning)
     if clusters is None:
-        interval = interval_over_rows(sums, level)
-    else:
-        interval = interval_over_groups(events, edges, sums, clusters, level)
-    return reliability_table(sums, edges, interval)
+        interval = interval_over_rows(found.sums, level)
+        return reliability_table(found.sums, found.edges, interval)
+    metric = GapMetric(of, bins, binning)
+    return reliability_tables(ScoredArrays.of(rows, clusters), metric, level, found)[0]
+
+
+def reliability_tables(
+    rows: ScoredRows, metric: GapMetric, level: float = 0.95, known: BinTable | None = None
+) -> tuple[ReliabilityTable, ...]:
+    """Compute the reliability curve of each time bin; the bins and their sums may be known.
+
+    More than 10,000 groups of a table are summed in 1,000 buckets, so that the widths of intervals
+    and numbers of groups are known to a few percent.
+    """
+    metric.n_events(rows.n_classes)
+    rows = rows.with_event(metric, 0)
+    edges = [known.edges] if known else rows.edges_of(metric, 0)
+    rows, n_buckets = rows.with_edges(edges, 0), 0
+    if rows.n_groups is not None:
+        max_buckets = rows.n_groups if rows.draws_are_own else BUCKETS
+        rows, n_buckets = rows.with_draws(max_buckets, np.random.default_rng(0), 0)
+    terms = {
+        "count": Number(1.0),
+        "weight": rows.weight,
+        "confidence": Column("confidence0") * rows.weight,
+        "outcome": Column("outcome0") * rows.weight,
+    }
+    keys = ("bucket",) * (n_buckets > 0) + ("time_bin", "bin0")
+    (found,) = rows.sum_by("summing for diagrams", SumBy(keys, terms))
+    n_buckets = 0 if n_buckets == rows.n_groups else n_buckets
+    tables = []
+    for k in range(rows.time_bins.count):
+        inside = found["time_bin"] == k
+        sums = {name: column[inside] for name, column in found.items()}
+        tables.append(_table(sums, edges[k % len(edges)], n_buckets, level, known))
+    return tuple(tables)
+
+
+def _table(
+    found: Sums, edges: Edges, n_buckets: int, level: float, known: BinTable | None
+) -> ReliabilityTable:
+    bins = found["bin0"].astype(np.intp)
+
+    def by_bin(values: Array) -> Array:
+        return np.bincount(bins, values, minlength=edges.n_bins).astype(np.float64)
+
+    count, weight, confidence, outcome = (
+        by_bin(found[name]) for name in ("count", "weight", "confidence", "outcome")
+    )
+    sums = known.sums if known else BinSums(count.astype(np.intp), weight, confidence, outcome)
+    if "bucket" not in found:
+        return reliability_table(sums, edges, interval_over_rows(sums, level))
+    frequency = outcome / np.where(weight > 0.0, weight, 1.0)
+    weights = by_bin(found["weight"] ** 2)
+    deviations = by_bin((found["outcome"] - frequency[bins] * found["weight"]) ** 2)
+    if n_buckets:
+        # Groups are in random buckets: E[sum over buckets of S**2] has cross terms between groups.
+        share = 1.0 - 1.0 / n_buckets
+        weights = np.maximum(weights - weight**2 / n_buckets, 0.0) / share
+        deviations = deviations / share
+    return reliability_table(
+        sums, edges, interval_from_group_sums(sums, weights, deviations, level)
+    )

@@ -2,12 +2,12 @@
 
 from typing import Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from tempocal.inputs import Codes, check_choice
-from tempocal.links import Array
-from tempocal.metrics.predictions import RowLoss, check_predictions, check_two_classes
+from tempocal.metrics.mean_losses import mean_loss
+from tempocal.metrics.predictions import check_predictions, check_two_classes
+from tempocal.metrics.row_losses import row_brier
+from tempocal.metrics.scored_arrays import ScoredArrays
 
 
 def brier(
@@ -54,20 +54,4 @@ def brier(
     loss = row_brier(of)
     rows = check_predictions(y, proba, sample_weight, classes)
     check_two_classes(of, rows.n_classes, 'of="all_classes"')
-    return rows.mean(loss)
-
-
-def row_brier(of: str = "all_classes") -> RowLoss:
-    """Return the row loss as a function of (proba, codes)."""
-    check_choice(of, "of", ("all_classes", "positive_class"))
-    return _all_classes if of == "all_classes" else _positive_class
-
-
-def _all_classes(proba: Array, codes: Codes) -> Array:
-    error = proba.copy()
-    error[np.arange(len(codes)), codes] -= 1.0
-    return np.asarray(np.einsum("ij,ij->i", error, error), dtype=np.float64)
-
-
-def _positive_class(proba: Array, codes: Codes) -> Array:
-    return (proba[:, 1] - codes) ** 2
+    return mean_loss(ScoredArrays.of(rows), loss)

@@ -1,6 +1,6 @@
 """Time bins: the bin of each row, and the first, last and mean time of each bin."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -19,10 +19,13 @@ Bins = int | Literal["steps"]
 class TimeBins:
     """Time bins in ascending order; none is empty."""
 
-    codes: Codes  # (n,) bin of each row
+    codes: Codes  # (n,) bin of each row, or of each distinct time of a table
     first: NDArray[Any]  # (S,) earliest time of its rows, in the type of the input
     last: NDArray[Any]
     middle: NDArray[Any]  # mean time
+    n_rows: NDArray[np.intp]  # (S,)
+    edges: Array | None = None  # (S - 1,) first times of all but the first bin, in a table
+    known: dict[str, Array] = field(default_factory=dict)  # what was counted in a table
 
     @property
     def count(self) -> int:
@@ -47,8 +50,9 @@ def cut_times(times: Times, weight: Array | None, bins: Bins) -> TimeBins:
     first, last = np.full(grid.n_keys, np.inf), np.full(grid.n_keys, -np.inf)
     np.minimum.at(first, grid.keys, times.values)
     np.maximum.at(last, grid.keys, times.values)
-    times_of_bins = [from_seconds(values, times.kinds[0]) for values in (first, last, grid.times)]
-    return TimeBins(grid.keys.astype(np.intp, copy=False), *times_of_bins)
+    first, last, middle = (from_seconds(v, times.kinds[0]) for v in (first, last, grid.times))
+    n_rows = np.bincount(grid.keys, minlength=grid.n_keys)
+    return TimeBins(grid.keys.astype(np.intp, copy=False), first, last, middle, n_rows)
 
 
 def is_steps(bins: Any) -> bool:
@@ -59,4 +63,5 @@ def is_steps(bins: Any) -> bool:
 def single_time_bin(n_rows: int) -> TimeBins:
     """Put all rows into one bin, without times."""
     no_time = np.full(1, np.nan)
-    return TimeBins(np.zeros(n_rows, dtype=np.intp), no_time, no_time, no_time)
+    codes = np.broadcast_to(np.intp(0), n_rows)
+    return TimeBins(codes, no_time, no_time, no_time, np.array([n_rows]))

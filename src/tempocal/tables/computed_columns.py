@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import narwhals as nw
 
 from tempocal.formula import Expression, in_stages, interpret
+from tempocal.formula.nodes import Column
 from tempocal.predictor import Predictor
 from tempocal.predictor.formula import formula_of
 from tempocal.tables.narwhals_engine import NarwhalsEngine
@@ -26,6 +27,16 @@ def with_formulas(
         computed = {name: interpret(each, engine, {}) for name, each in stage.items()}
         frame = frame.with_columns(**{name: _as_expr(each) for name, each in computed.items()})
     return frame
+
+
+def sum_by(
+    frame: Frame, keys: Sequence[str], terms: Mapping[str, Expression], *, weighted: bool = False
+) -> Frame:
+    """Sum each term over the rows of each key; without keys, over all rows."""
+    values = {name: each * Column("weight") for name, each in terms.items()} if weighted else terms
+    frame = with_formulas(frame, values)
+    sums = [nw.col(name).sum() for name in terms]
+    return frame.group_by(*keys).agg(*sums) if keys else frame.select(*sums)
 
 
 def add_probabilities(

@@ -5,10 +5,9 @@ A fit runs on surrogate rows and corrects their sums by those of an exact pass a
 formulas (`tempocal.tables.row_loss`), and sums them by finest key.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Self
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
@@ -20,11 +19,10 @@ from tempocal.lazy import cached
 from tempocal.links import Array
 from tempocal.rows import LinearPredictor, Sums
 from tempocal.rows.sums import mean_squares_of
-from tempocal.tables.computed_columns import with_formulas
+from tempocal.tables.computed_columns import sum_by
 from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.group_ids import GroupIds, codes_of
 from tempocal.tables.labeled_table import LabeledTable
-from tempocal.tables.open_table import Frame
 from tempocal.tables.row_loss import Terms, pairs, terms_of
 from tempocal.tables.unchanged import require_same
 
@@ -105,7 +103,7 @@ class TableRows:
             **_numbered("h", terms.hessian if hessian else ()),
         }
         frame = self._finest_keys.join_columns(_theta_columns(theta))
-        summed = sums_by(frame, self._finest_keys.on, named, weighted=self._labeled.has_weights)
+        summed = sum_by(frame, self._finest_keys.on, named, weighted=self._labeled.has_weights)
         found = self._labeled.passes.collect(summed, "summing over all rows")
         sums = Sums.zeros(self.n_keys, width, hessian=hessian)
         keys = self._finest_keys.indices(found)
@@ -173,7 +171,7 @@ class TableRows:
             frame = self._clusters.replace_by_bucket(frame, buckets)
         named = _numbered("g", self._terms().gradient)
         by = ("group", *self._finest_keys.on)
-        summed = sums_by(frame, by, named, weighted=self._labeled.has_weights)
+        summed = sum_by(frame, by, named, weighted=self._labeled.has_weights)
         found = self._labeled.passes.collect(summed, "summing over the rows of each group")
         codes, count = codes_of(found["group"])
         indices, shape = (codes, self._finest_keys.indices(found)), (count, self.n_keys)
@@ -186,16 +184,6 @@ class TableRows:
         z = tuple(Column(f"z{k}") for k in range(self._labeled.n_columns))
         width = self._predictor.n_coefficients
         return terms_of(self._predictor, z, [Column(f"theta{p}") for p in range(width)])
-
-
-def sums_by(
-    frame: Frame, by: Sequence[str], terms: dict[str, Expression], *, weighted: bool
-) -> Frame:
-    """Sum each term over the rows of each key; without keys, over all rows."""
-    values = {name: each * Column("weight") for name, each in terms.items()} if weighted else terms
-    frame = with_formulas(frame, values)
-    sums = [nw.col(name).sum() for name in terms]
-    return frame.group_by(*by).agg(*sums) if by else frame.select(*sums)
 
 
 def _numbered(prefix: str, terms: Iterable[Expression]) -> dict[str, Expression]:

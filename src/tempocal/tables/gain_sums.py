@@ -9,7 +9,7 @@ from tempocal.formula.links import Expressions, log
 from tempocal.formula.nodes import Column, Expression, Number, clamp, total
 from tempocal.links import Array
 from tempocal.maps import FittedMap, Form, from_logits
-from tempocal.tables.computed_columns import with_formulas
+from tempocal.tables.computed_columns import sum_by, with_formulas
 from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.open_table import Frame
@@ -83,29 +83,23 @@ def _logits(labeled: LabeledTable) -> Expressions:
 def _sum_gains(labeled: LabeledTable, frame: Frame, mapped: Expressions) -> GainSums:
     before, after = loss_of(from_logits(_logits(labeled))), loss_of(mapped)
     frame = with_formulas(frame, {"before": before, "gain": before - after})
-    frame = frame.with_columns(mass=labeled.weight)
+    gain, unit_weight = Column("gain"), Column("unit_weight")
     if labeled.has_groups:
-        frame = frame.with_columns(
-            before=nw.col("before") * nw.col("mass"), gain=nw.col("gain") * nw.col("mass")
-        )
-        frame = frame.group_by("group").agg(
-            nw.col("before").sum(), nw.col("gain").sum(), nw.col("mass").sum()
-        )
-        frame = frame.with_columns(unit_weight=nw.col("mass"))
+        units = {"before": Column("before"), "gain": gain, "unit_weight": Number(1.0)}
+        frame = sum_by(frame, ["group"], units, weighted=labeled.has_weights)
     else:
         # A row of weight 2 counts as two rows, each its own group.
         frame = frame.with_columns(unit_weight=nw.lit(1.0))
-    squares = {
-        "squares": nw.col("gain") * nw.col("gain"),
-        "products": nw.col("gain") * nw.col("unit_weight"),
-        "weights": nw.col("unit_weight") * nw.col("unit_weight"),
+    terms = {
+        "before": Column("before"),
+        "gain": gain,
+        "squares": gain * gain,
+        "products": gain * unit_weight,
+        "weights": unit_weight * unit_weight,
     }
-    frame = frame.with_columns(**squares)
-    names = ["before", "gain", "squares", "products", "weights"]
-    if not labeled.has_groups:
-        frame = frame.with_columns(**{name: nw.col(name) * nw.col("mass") for name in names})
-    found = labeled.passes.collect(frame.select(*(nw.col(n).sum() for n in names)), "scoring")
-    return GainSums(**{name: float(found[name][0]) for name in names})
+    weighted = labeled.has_weights and not labeled.has_groups
+    found = labeled.passes.collect(sum_by(frame, [], terms, weighted=weighted), "scoring")
+    return GainSums(**{name: float(found[name][0]) for name in terms})
 
 
 def loss_of(proba: Expressions) -> Expression:

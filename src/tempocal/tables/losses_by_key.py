@@ -5,15 +5,18 @@ from dataclasses import dataclass
 import narwhals as nw
 import numpy as np
 
+from tempocal.formula.links import top_class
+from tempocal.formula.nodes import Column, Largest, Number, Same, Where
 from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.maps import Form
-from tempocal.tables.computed_columns import with_formulas
+from tempocal.tables.computed_columns import sum_by, with_formulas
 from tempocal.tables.exact_sums import MAX_PAIRS
 from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.gain_sums import loss_of, mapped_probabilities, parameter_columns
 from tempocal.tables.group_ids import GroupIds
 from tempocal.tables.labeled_table import LabeledTable
+from tempocal.tables.row_loss import LABEL
 from tempocal.tables.transfer import Columns
 
 
@@ -33,9 +36,8 @@ class MappedRows:
         if self.clusters.count > MAX_PAIRS:
             frame = self.clusters.replace_by_bucket(frame, MAX_PAIRS)
         loss = loss_of(mapped_probabilities(self.form, self.parameters, self.labeled))
-        frame = with_formulas(frame, {"loss": loss}).with_columns(mass=self.labeled.weight)
-        frame = frame.with_columns(loss=nw.col("loss") * nw.col("mass"))
-        summed = frame.group_by("group").agg(nw.col("loss").sum(), nw.col("mass").sum())
+        terms = {"loss": loss, "mass": Number(1.0)}
+        summed = sum_by(frame, ["group"], terms, weighted=self.labeled.has_weights)
         found = self.labeled.passes.collect(summed, "scoring what was left out")
         order = np.argsort(found["group"], kind="stable")
         return found["loss"][order], found["mass"][order].astype(np.float64)
@@ -47,21 +49,14 @@ class MappedRows:
         frame = self.finest_keys.join_columns({**columns, **time_bins})
         proba = mapped_probabilities(self.form, self.parameters, self.labeled)
         named = {f"p{k}": each for k, each in enumerate(proba)}
-        frame = with_formulas(frame, named).with_columns(
-            confidence=nw.max_horizontal(*(nw.col(name) for name in named)),
-            mass=self.labeled.weight,
-        )
-        # Ties: the first of the most probable classes is predicted.
-        predicted: nw.Expr = nw.lit(len(named) - 1)
-        for k in reversed(range(len(named) - 1)):
-            is_first = nw.col(f"p{k}") >= nw.col("confidence")
-            predicted = nw.when(is_first).then(nw.lit(k)).otherwise(predicted)
-        frame = frame.with_columns(predicted=predicted)
-        correct = (
-            nw.when(nw.col("predicted") == nw.col("label")).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
-        )
+        p = [Column(name) for name in named]
+        confidence = Largest(tuple(p))
+        outcome = Where(Same(top_class(p, confidence), Column(LABEL)), Number(1.0), Number(0.0))
+        frame = with_formulas(frame, named)
+        frame = with_formulas(frame, {"confidence": confidence, "gap": outcome - confidence})
         bin_number = (nw.col("confidence") * float(bins)).ceil().clip(1.0, float(bins))
-        frame = frame.with_columns(correct=correct, bin=bin_number.cast(nw.Int64))
-        frame = frame.with_columns(gap=(nw.col("correct") - nw.col("confidence")) * nw.col("mass"))
-        summed = frame.group_by("time_bin", "bin").agg(nw.col("gap").sum(), nw.col("mass").sum())
+        frame = frame.with_columns(bin=bin_number.cast(nw.Int64))
+        terms = {"gap": Column("gap"), "mass": Number(1.0)}
+        weighted = self.labeled.has_weights
+        summed = sum_by(frame, ["time_bin", "bin"], terms, weighted=weighted)
         return self.labeled.passes.collect(summed, "measuring calibration over time")

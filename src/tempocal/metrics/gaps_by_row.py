@@ -8,20 +8,19 @@ an effective number of identical rows that gives the same variance.
 from dataclasses import dataclass
 from math import comb
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError
+from tempocal.formula.nodes import Column, Expression, total
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.metrics.cells import GapMetric
+from tempocal.metrics.gap_metric import GapMetric
 from tempocal.metrics.gap_sums import DRAWS, MAX_DRAWS, GapSums, floor_rng, noise_rng
-from tempocal.metrics.in_tables.confidence_bins import add_bin
-from tempocal.metrics.in_tables.events import add_event, number_of_events
-from tempocal.metrics.in_tables.scored_frame import MAX_SUMS, ScoredFrame, sum_of
-from tempocal.metrics.in_tables.time_bins import TableTimeBins
-from tempocal.tables.open_table import Frame
+from tempocal.metrics.scored_rows import ScoredRows, SumBy
+
+# Largest number of joint cells.
+MAX_CELLS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,34 +41,25 @@ class JointCells:
         return np.asarray(self.time_bin == time_bin)
 
 
-def gap_sums_by_row(
-    table: ScoredFrame, metric: GapMetric, time_bins: TableTimeBins, seed: int
-) -> GapSums:
+def gap_sums_by_row(rows: ScoredRows, metric: GapMetric, n_events: int, seed: int) -> GapSums:
     """Sum the gaps of all events by time bin and bins, in one pass."""
-    n_events = number_of_events(metric, table.n_classes)
-    _require_few_cells(metric.bins, n_events, time_bins.count)
-    joint = _joint_cells(table, metric, time_bins, n_events)
-    totals = np.bincount(joint.time_bin, joint.weight, time_bins.count).astype(np.float64)
-    gaps = _sum_by_cell(joint, joint.weighted_gaps, time_bins.count) / totals[:, None]
+    n_bins = rows.time_bins.count
+    _require_few_cells(metric.bins, n_events, n_bins)
+    joint = _joint_cells(rows, metric, n_events)
+    totals = np.bincount(joint.time_bin, joint.weight, n_bins).astype(np.float64)
+    gaps = _sum_by_cell(joint, joint.weighted_gaps, n_bins) / totals[:, None]
     rng = noise_rng(seed)
-    noise = [_noise(joint, s, gaps[s], totals[s], rng) for s in range(time_bins.count)]
-    drawn = _drawn_errors(joint, time_bins.count, floor_rng(seed)) / totals
-    return GapSums(gaps, np.stack(noise), drawn, totals, float(totals.sum()))
+    noise = [_noise(joint, s, gaps[s], totals[s], rng) for s in range(n_bins)]
+    drawn = _drawn_errors(joint, n_bins, floor_rng(seed)) / totals
+    return GapSums(list(gaps), noise, drawn, totals, float(totals.sum()))
 
 
-def _joint_cells(
-    table: ScoredFrame, metric: GapMetric, time_bins: TableTimeBins, n_events: int
-) -> JointCells:
-    frame = time_bins.add_time_bin(table.frame)
-    for event in range(n_events):
-        frame = add_event(frame, metric, event, table.n_classes)
-        frame = add_bin(table, frame, metric, time_bins, event)
+def _joint_cells(rows: ScoredRows, metric: GapMetric, n_events: int) -> JointCells:
     events = range(n_events)
-    keys = ["time_bin", *(f"bin{k}" for k in events)]
-    summed = _summands(frame, keys, n_events)
-    names = [name for name in summed.collect_schema() if name not in keys]
-    counted = summed.group_by(*keys).agg(*(nw.col(name).sum() for name in names))
-    found = table.passes.collect(counted, "adding up")
+    for event in events:
+        rows = rows.with_event(metric, event).with_bins(metric, event)
+    keys = ("time_bin", *(f"bin{k}" for k in events))
+    (found,) = rows.sum_by("adding up", SumBy(keys, _summands(rows, n_events)))
     products = np.stack(
         [found[f"product{min(i, j)}_{max(i, j)}"] for i in events for j in events], axis=1
     )
@@ -85,19 +75,18 @@ def _joint_cells(
     )
 
 
-def _summands(frame: Frame, keys: list[str], n_events: int) -> Frame:
-    weight, events = nw.col("weight"), range(n_events)
-    gap = {f"gap{k}": nw.col(f"confidence{k}") - nw.col(f"outcome{k}") for k in events}
-    columns = {f"confidence_sum{k}": weight * nw.col(f"confidence{k}") for k in events}
-    columns |= {f"weighted_gap{k}": weight * nw.col(f"gap{k}") for k in events}
+def _summands(rows: ScoredRows, n_events: int) -> dict[str, Expression]:
+    weight, events = rows.weight, range(n_events)
+    confidence = [Column(f"confidence{k}") for k in events]
+    gap = [confidence[k] - Column(f"outcome{k}") for k in events]
+    columns: dict[str, Expression] = {"weight": weight}
+    columns |= {f"confidence_sum{k}": weight * confidence[k] for k in events}
+    columns |= {f"weighted_gap{k}": weight * gap[k] for k in events}
     columns |= {
-        f"product{i}_{j}": weight * nw.col(f"gap{i}") * nw.col(f"gap{j}")
-        for i in events
-        for j in range(i, n_events)
+        f"product{i}_{j}": weight * gap[i] * gap[j] for i in events for j in range(i, n_events)
     }
-    variance = sum_of(nw.col(f"confidence{k}") * (1.0 - nw.col(f"confidence{k}")) for k in events)
-    columns["outcome_variance"] = weight * weight * variance
-    return frame.with_columns(**gap).select(*keys, "weight", **columns)
+    columns["outcome_variance"] = weight * weight * total(p * (1.0 - p) for p in confidence)
+    return columns
 
 
 def _sum_by_cell(joint: JointCells, values: Array, n_time_bins: int) -> Array:
@@ -150,7 +139,7 @@ def _require_few_cells(bins: int, n_events: int, n_time_bins: int) -> None:
     """Refuse too many joint cells; only bins whose probabilities can sum to 1 count."""
     sums = range(max(bins - n_events, 0), bins + 1)
     joint = bins if n_events == 1 else sum(comb(k + n_events - 1, n_events - 1) for k in sums)
-    if joint * n_time_bins > MAX_SUMS:
+    if joint * n_time_bins > MAX_CELLS:
         raise InputError(
             f"metric has {bins} bins of each of {n_events} classes in {n_time_bins} stretches of "
             "time, which is too many for rows that are taken as independent: name the groups of "

@@ -1,0 +1,202 @@
+"""Past predictions in a table as the source of an assessment; fits and sums run in its engine."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.assessment.examples import Example
+from tempocal.assessment.facts import Facts
+from tempocal.assessment.methods import FittedMethods, is_along_time
+from tempocal.assessment.row_source import SWAPPED, HeldOutRows, n_time_bins
+from tempocal.assessment.table_examples import pick_examples
+from tempocal.assessment.table_split import TableSplit, split_table
+from tempocal.assessment.wording import printable
+from tempocal.errors import InputError
+from tempocal.inputs import Inputs, from_seconds
+from tempocal.lazy import cached
+from tempocal.metrics.scored_frame import ScoredFrame
+from tempocal.metrics.table_time_bins import cut_table, cut_weighted_times, weights_by_time
+from tempocal.metrics.time_bins import TimeBins
+from tempocal.predictor import Predictor
+from tempocal.tables.column_roles import ColumnRoles
+from tempocal.tables.computed_columns import add_probabilities
+from tempocal.tables.group_ids import GroupIds, find_groups
+from tempocal.tables.labeled_table import LabeledTable, read_labeled_table
+from tempocal.tables.open_table import Frame
+from tempocal.tables.passes import ProgressCallback, TableWithProgress
+from tempocal.tables.transfer import Columns
+
+
+@dataclass(frozen=True)
+class TableTrainingRows:
+    """The part of a table to fit to."""
+
+    table: Any
+    roles: ColumnRoles
+    classes: NDArray[Any]
+    progress: ProgressCallback
+
+    @property
+    def inputs(self) -> Inputs:
+        """Kind of the predictions."""
+        return self.roles.inputs
+
+    def fit(self, calibrator: Any) -> Any:
+        """Fit a calibrator, with times if it depends on time."""
+        named = self.roles.fit_arguments(along_time=is_along_time(calibrator))
+        return calibrator.fit_table(self._with_progress, **named)
+
+    def times(self) -> NDArray[Any]:
+        """Return the distinct times; if more than a million, the first and the last."""
+        found, is_exact = self._weights_by_time
+        times = found["low"] if is_exact else np.array([found["low"][0], found["high"][-1]])
+        assert self._labeled.time_kind is not None
+        return from_seconds(times, self._labeled.time_kind)
+
+    def mean_times(self, n_bins: int) -> NDArray[Any]:
+        """Return the mean time of each time bin."""
+        return cut_weighted_times(self._labeled, self._weights_by_time, n_bins).middle
+
+    @property
+    def _with_progress(self) -> TableWithProgress:
+        return TableWithProgress(self.table, self.progress)
+
+    @cached
+    def _labeled(self) -> LabeledTable:
+        return read_labeled_table(self._with_progress, self.roles, self.classes)
+
+    @cached
+    def _weights_by_time(self) -> tuple[Columns, bool]:
+        return weights_by_time(self._labeled)
+
+
+@dataclass(frozen=True)
+class TableHeldOutRows(HeldOutRows):
+    """Held-out rows, and the model of each method."""
+
+    labeled: LabeledTable
+    groups: GroupIds
+    models: dict[str, Predictor]
+    seed: int
+    known: dict[str, ScoredFrame] = field(default_factory=dict)
+
+    def scored(self, name: str) -> ScoredFrame:
+        """Return the rows with the probabilities of a method."""
+        if name not in self.known:
+            frame = self._with_probabilities(self.labeled.frame, name, "p")
+            self.known[name] = ScoredFrame.of(self.labeled, frame, self.groups)
+        return self.known[name]
+
+    def paired(self, before: str, after: str) -> ScoredFrame:
+        """Return the rows with the probabilities of two methods."""
+        frame = self._with_probabilities(self.labeled.frame, before, "p")
+        if after == SWAPPED:
+            frame = frame.with_columns(after0=nw.col("p1"), after1=nw.col("p0"))
+        else:
+            frame = self._with_probabilities(frame, after, "after")
+        return ScoredFrame.of(self.labeled, frame, self.groups)
+
+    @cached
+    def time_bins(self) -> TimeBins:
+        """Time bins."""
+        return cut_table(self.labeled, n_time_bins(self.groups.count))
+
+    def examples(self) -> tuple[Example, ...]:
+        """Pick example sequences."""
+        if "sequence" not in self.labeled.frame.collect_schema():
+            return ()
+        prefixes = {name: f"m{k}_" for k, name in enumerate(self.models)}
+        frame = self.labeled.frame
+        for name, prefix in prefixes.items():
+            frame = self._with_probabilities(frame, name, prefix)
+        return pick_examples(self.labeled, frame, prefixes, self.seed)
+
+    def _with_probabilities(self, frame: Frame, name: str, prefix: str) -> Frame:
+        model = self.models[name]
+        predictions = [f"x{k}" for k in range(self.labeled.n_columns)]
+        return add_probabilities(
+            frame, model, predictions, ["time"] * len(model.time_kinds), prefix
+        )
+
+
+@dataclass
+class TableSource:
+    """The labeled rows of a table and their split."""
+
+    roles: ColumnRoles
+    labeled: LabeledTable
+    split: TableSplit
+    n_sequences: int | None
+    seed: int
+    n_held_out_rows: int = field(default=0, init=False)
+    n_held_out_groups: int = field(default=0, init=False)
+
+    @classmethod
+    def of(cls, table: Any, roles: ColumnRoles, classes: Any, seed: int) -> "TableSource":
+        """Check a table in a first pass, and split it."""
+        labeled = read_labeled_table(table, roles, classes)
+        split = split_table(roles, labeled, seed)
+        if roles.sequence is None or roles.sequence == roles.groups:
+            n_sequences = None if roles.sequence is None else split.n_groups
+        else:
+            n_sequences = _count_sequences(labeled)
+        return cls(roles, labeled, split, n_sequences, seed)
+
+    @property
+    def training_rows(self) -> TableTrainingRows:
+        """The part to fit to."""
+        progress, native = self.labeled.passes.progress, self.split.training.to_native()
+        return TableTrainingRows(native, self.roles, self.labeled.classes, progress)
+
+    def held_out_rows(self, fitted: FittedMethods) -> TableHeldOutRows:
+        """Predict the other part by each method."""
+        table = TableWithProgress(self.split.held_out.to_native(), self.labeled.passes.progress)
+        part = read_labeled_table(table, self.roles, self.labeled.classes)
+        groups = find_groups(part)
+        self.n_held_out_rows, self.n_held_out_groups = int(part.class_counts.sum()), groups.count
+        models = {name: one._predictor() for name, one in fitted.by_name().items()}
+        return TableHeldOutRows(part, groups, models, self.seed)
+
+    def facts(self) -> Facts:
+        """Count rows, groups and times."""
+        labeled = self.labeled
+        assert labeled.time_range is not None
+        assert labeled.time_kind is not None
+        first, last = from_seconds(np.array(labeled.time_range), labeled.time_kind)
+        counted = labeled.frame.select(count=nw.col("time").n_unique())
+        n_rows, n_groups = int(labeled.class_counts.sum()), self.split.n_groups
+        return Facts(
+            rows=n_rows,
+            sequences=self.n_sequences,
+            groups=n_groups,
+            classes=tuple(printable(one) for one in labeled.classes),
+            shares=tuple((labeled.class_counts / n_rows).tolist()),
+            time_from=first,
+            time_to=last,
+            distinct_times=int(labeled.passes.collect(counted, "counting the times")["count"][0]),
+            fitted_rows=n_rows - self.n_held_out_rows,
+            fitted_groups=n_groups - self.n_held_out_groups,
+            judged_rows=self.n_held_out_rows,
+            judged_groups=self.n_held_out_groups,
+        )
+
+
+def _count_sequences(labeled: LabeledTable) -> int:
+    """Count the sequences, and refuse those with rows of several groups."""
+    min_max = (nw.col("group").min().alias("min_group"), nw.col("group").max().alias("max_group"))
+    is_split = (
+        nw.when(nw.col("min_group") != nw.col("max_group")).then(nw.lit(1)).otherwise(nw.lit(0))
+    )
+    frame = labeled.frame.select("sequence", "group").group_by("sequence").agg(*min_max)
+    frame = frame.with_columns(is_split=is_split, n_sequences=nw.lit(1))
+    sums = frame.select(nw.col("n_sequences").sum(), nw.col("is_split").sum())
+    found = labeled.passes.collect(sums, "counting the sequences")
+    if found["is_split"][0]:
+        raise InputError(
+            "groups must be the same in all rows of a sequence, but differ within "
+            f"{int(found['is_split'][0])} of them: a group holds whole sequences"
+        )
+    return int(found["n_sequences"][0])
