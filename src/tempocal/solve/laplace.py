@@ -36,6 +36,8 @@ MAX_LOG_STEP = float(np.log(100.0))
 # Shorter steps are not judged by the evidence, and after one that is shorter still none is needed:
 # what it leaves is less than another fit at the new strengths changes.
 SHORT_STEP, LAST_STEP = 0.3, 1e-3
+# Long steps that are predicted to raise the evidence by less than this are not taken.
+PLATEAU_GAIN = 1e-9
 # Curvatures of the evidence below this share of the largest are treated as that large.
 MIN_CURVATURE = 1e-9
 # Another maximum must be higher by this much: the approximation is less exact far from the fit.
@@ -313,7 +315,10 @@ class _StrengthSearch:
         values, vectors = np.linalg.eigh(0.5 * (own + own.T))
         sizes = np.abs(values)
         sizes = np.maximum(sizes, max(MIN_CURVATURE * float(sizes.max()), SMALLEST))
-        step[inside] = vectors @ ((vectors.T @ gradient[inside]) / sizes)
+        along = (vectors.T @ gradient[inside]) / sizes
+        # On a plateau a long step gains nothing, and would stop the others.
+        is_plateau = (np.abs(along) > SHORT_STEP) & (0.5 * sizes * along**2 < PLATEAU_GAIN)
+        step[inside] = vectors @ np.where(is_plateau, 0.0, along)
         longest = float(np.abs(step).max())
         return step * min(1.0, MAX_LOG_STEP / max(longest, SMALLEST))
 
