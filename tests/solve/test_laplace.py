@@ -63,3 +63,18 @@ def test_strengths_of_few_groups_that_run_away_take_few_fits():
     chosen = fit_by_evidence(problem, groups)
     assert chosen.solution.passes < 80
     assert evidence_at(problem, chosen.strengths) < 0
+
+
+@pytest.mark.parametrize("effect", [1.0, 1.7, 2.0414524])
+def test_a_strength_at_its_bound_does_not_stop_the_others(effect):
+    """Multiplied by the design effect and divided again it may be a rounding error off."""
+    problem = problem_of("random walk", "wild", platt=True)
+    smallest = min_strengths_of(problem)
+    strengths = tuple(effect * s for s in (smallest[0], smallest[1], 0.5, 7.0))
+    solution = fit(problem, strengths)
+    solution = fit(problem, strengths, solution.theta)
+    approximation = LaplaceApproximation.at(problem, solution, strengths, effect)
+    one = approximation.best_strengths(smallest, AUTO)
+    held = approximation.best_strengths(smallest, (one[0], one[1], None, None))
+    assert abs(np.log(one[2] / strengths[2])) > 0.01
+    np.testing.assert_allclose(one, held, rtol=1e-6)

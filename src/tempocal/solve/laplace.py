@@ -26,7 +26,7 @@ from tempocal.solve.problem import Problem, Solution
 FixedStrengths = tuple[float | None, ...]
 
 # Change of the logarithm of a strength below which it has converged.
-STRENGTH_TOLERANCE = 1e-8
+STRENGTH_TOLERANCE = 1e-9
 MAX_STEPS = 50
 # Step of the differences of the gradient. Newton's method then gains four digits with each step.
 DIFFERENCE_STEP = 1e-4
@@ -35,7 +35,8 @@ STEP_LENGTHS = np.array([1.0, 4.0, 16.0, 0.25, 0.03])
 MAX_LOG_STEP = float(np.log(100.0))
 # Shorter steps are not judged by the evidence, and after one that is shorter still none is needed:
 # what it leaves is less than another fit at the new strengths changes.
-SHORT_STEP, LAST_STEP = 0.3, 1e-3
+SHORT_STEP, LAST_STEP = 0.3, 1e-5
+BOUND_ROUNDING = 1e-12
 # Long steps that are predicted to raise the evidence by less than this are not taken.
 PLATEAU_GAIN = 1e-9
 # Curvatures of the evidence below this share of the largest are treated as that large.
@@ -305,7 +306,8 @@ class _StrengthSearch:
 
     def _ascent_step(self, logs: Array, gradient: Array, curvature: Array) -> Array:
         """Newton step within the bounds, uphill also where the evidence is not concave."""
-        smallest, largest = self.bounds
+        # Up to rounding, for strengths were multiplied by the design effect and divided again.
+        smallest, largest = self.bounds + np.array([[BOUND_ROUNDING], [-BOUND_ROUNDING]])
         step = np.zeros_like(logs)
         at_bound = ((logs <= smallest) & (gradient <= 0)) | ((logs >= largest) & (gradient >= 0))
         inside = np.flatnonzero(~at_bound)
@@ -320,7 +322,8 @@ class _StrengthSearch:
         is_plateau = (np.abs(along) > SHORT_STEP) & (0.5 * sizes * along**2 < PLATEAU_GAIN)
         step[inside] = vectors @ np.where(is_plateau, 0.0, along)
         longest = float(np.abs(step).max())
-        return step * min(1.0, MAX_LOG_STEP / max(longest, SMALLEST))
+        step *= min(1.0, MAX_LOG_STEP / max(longest, SMALLEST))
+        return np.asarray(np.clip(logs + step, *self.bounds) - logs)
 
 
 def max_log_change(strengths: Strengths, before: Strengths) -> float:
