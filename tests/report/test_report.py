@@ -12,7 +12,7 @@ import tempocal as tc
 from tempocal.assessment.wording import span_text
 from tempocal.report import write
 
-MATCHES = tc.datasets.simulate_match(150)
+MATCHES = tc.datasets.simulate_match(150, seed=2)
 COMMAND = 'tempocal report "a & b.csv" --label y'
 NASTY = ["<script>alert(1)</script>", "$x_{", 'ü & "q"\'']
 
