@@ -35,7 +35,7 @@ STEP_LENGTHS = np.array([1.0, 4.0, 16.0, 0.25, 0.03])
 MAX_LOG_STEP = float(np.log(100.0))
 # Shorter steps are not judged by the evidence, and after one that is shorter still none is needed:
 # what it leaves is less than another fit at the new strengths changes.
-SHORT_STEP, LAST_STEP = 0.3, 1e-5
+SHORT_STEP, LAST_STEP = 1.0, 1e-4
 BOUND_ROUNDING = 1e-12
 # Long steps that are predicted to raise the evidence by less than this are not taken.
 PLATEAU_GAIN = 1e-9
@@ -141,22 +141,22 @@ class LaplaceApproximation:
         """
         layout, used = self._layout, self._used
         strengths = priors[:, used]
-        penalty = self._baseline + np.tensordot(strengths, self._penalties, axes=1)
+        penalty = self._penalty_at(strengths)
         # At the optimum the gradient of the loss is minus that of the penalty.
         change = (np.array(self.prior)[used] - strengths) @ self._penalty_products
         posterior = layout.invert(self._hessian + penalty, self.free, change)
-        prior = layout.invert(penalty, self.free, np.zeros_like(change))
+        prior_log_determinants, prior_traces = self._prior_volume(strengths, penalty)
         step = posterior.products
         offset = self._scale * self.offset + step
-        squares = np.stack([self._squared_norm(k, offset) for k in used], axis=1)
+        squares = self._squared_norms(offset)
         loss = step @ self._loss_gradient
         loss += 0.5 * np.einsum("mp,mp->m", step, layout.dot(self._hessian, step))
         baseline = np.einsum("mp,mp->m", offset, layout.dot(self._baseline, offset))
         loss += 0.5 * (baseline + np.einsum("mk,mk->m", strengths, squares))
-        volume = 0.5 * (prior.log_determinants - posterior.log_determinants)
-        in_log = np.array([self._is_mode_in_log(k) for k in used], dtype=np.float64)
+        volume = 0.5 * (prior_log_determinants - posterior.log_determinants)
+        in_log = self._mode_is_in_log
         hyperprior = (np.log1p(1.0 / strengths) + 0.5 * in_log * np.log(strengths)).sum(axis=1)
-        traces = prior.traces(self._penalties) - posterior.traces(self._penalties)
+        traces = prior_traces - posterior.traces(self._penalties)
         gradient = np.zeros(priors.shape)
         gradient[:, used] = 0.5 * (strengths * (traces - squares) - in_log) + 1.0 / (1 + strengths)
         return -loss + volume - hyperprior, gradient
@@ -164,19 +164,44 @@ class LaplaceApproximation:
     def coefficients(self, prior: Strengths) -> Array:
         """Coefficients at other strengths, minus the identity; those at a bound stay there."""
         strengths = np.array(prior)[self._used]
-        penalty = self._baseline + np.tensordot(strengths, self._penalties, axes=1)
+        penalty = self._penalty_at(strengths[None])
         change = (np.array(self.prior)[self._used] - strengths) @ self._penalty_products
-        found = self._layout.invert((self._hessian + penalty)[None], self.free, change[None])
+        found = self._layout.invert(self._hessian + penalty, self.free, change[None])
         return np.asarray(self.offset + found.products[0] / self._scale)
 
-    def _is_mode_in_log(self, k: int) -> bool:
-        return self.mode_in_log or self.problem.penalties[k].is_smoothing
+    def _penalty_at(self, strengths: Array) -> Array:
+        """Total penalty matrices at strengths (points, penalties)."""
+        flat = self._penalties.reshape(len(self._penalties), -1)
+        return self._baseline + (strengths @ flat).reshape(-1, *self._baseline.shape)
 
-    def _squared_norm(self, k: int, offset: Array) -> Array:
-        """Penalty k at strength 1, doubled, of scaled offsets (points, coefficients)."""
-        centered = self._scale * self.problem.penalties[k].centered(offset / self._scale)
-        stored = self._penalties[self._used.index(k)]
-        return np.asarray(np.einsum("mp,mp->m", centered, self._layout.dot(stored, centered)))
+    def _prior_volume(self, strengths: Array, penalty: Array) -> tuple[Array, Array]:
+        """Log determinants of the total penalty, and traces of its inverse times each penalty."""
+        if self._diagonals is None:
+            prior = self._layout.invert(
+                penalty, self.free, np.zeros((len(penalty), len(self.free)))
+            )
+            return prior.log_determinants, prior.traces(self._penalties)
+        total = self.problem.baseline_penalty / (self.effect * self._scale**2)
+        total = total + strengths @ self._diagonals
+        is_used = self.free & (total > 0.0)
+        total = np.where(is_used, total, 1.0)
+        return np.log(total).sum(axis=1), (is_used / total) @ self._diagonals.T
+
+    def _squared_norms(self, offset: Array) -> Array:
+        """Each penalty at strength 1, doubled, of scaled offsets (points, coefficients)."""
+        if self._diagonals is not None:
+            return np.asarray(offset**2 @ self._diagonals.T)
+        norms = []
+        for k, stored in zip(self._used, self._penalties, strict=True):
+            centered = self._scale * self.problem.penalties[k].centered(offset / self._scale)
+            norms.append(np.einsum("mp,mp->m", centered, self._layout.dot(stored, centered)))
+        return np.stack(norms, axis=1)
+
+    @cached
+    def _mode_is_in_log(self) -> Array:
+        """For each penalty in use, 1 where the mode is taken in the logarithm of its strength."""
+        penalties = [self.problem.penalties[k] for k in self._used]
+        return np.array([self.mode_in_log or one.is_smoothing for one in penalties], np.float64)
 
     @cached
     def _layout(self) -> MatrixLayout:
@@ -219,6 +244,14 @@ class LaplaceApproximation:
     def _penalties(self) -> Array:
         """Matrices of the penalties in use: (penalties, parts, blocks, n, n)."""
         return np.stack([self._store(self.problem.penalties[k].matrix) for k in self._used])
+
+    @cached
+    def _diagonals(self) -> Array | None:
+        """Diagonals of the penalties in use (penalties, coefficients), if they have nothing else."""
+        matrices = [self.problem.penalties[k].matrix for k in self._used]
+        if any(one.ndim == 2 for one in matrices):
+            return None
+        return np.stack(matrices) / self._scale**2
 
     @cached
     def _penalty_products(self) -> Array:

@@ -55,7 +55,7 @@ MAX_STEPS = 60
 MAX_FAILURES, MAX_PASSES = 5, 300
 # Alternations between strengths and rates, and the change of the log rate at convergence.
 MAX_ROUNDS = 8
-RATE_TOLERANCE = 1e-4
+RATE_TOLERANCE = 3e-4
 # Stricter than for coefficients, because rates are less well determined.
 TOLERANCE = 1e-2 * DECREASE_TOLERANCE
 
