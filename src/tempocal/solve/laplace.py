@@ -247,7 +247,7 @@ class LaplaceApproximation:
 
     @cached
     def _diagonals(self) -> Array | None:
-        """Diagonals of the penalties in use (penalties, coefficients), if they have nothing else."""
+        """Diagonals of the penalties in use (penalties, coefficients), if all are diagonal."""
         matrices = [self.problem.penalties[k].matrix for k in self._used]
         if any(one.ndim == 2 for one in matrices):
             return None

@@ -178,15 +178,27 @@ class Problem:
 
     def penalty_matrix(self, strengths: Strengths) -> Array:
         """Total penalty matrix, or its diagonal if all penalties are diagonal."""
-        if self._penalty_matrices.get(strengths) is None:
+        return self._penalty_at(strengths)[0]
+
+    def penalty_blocks(self, strengths: Strengths) -> Array:
+        """Total penalty matrix, in the blocks of the Hessian."""
+        return self._penalty_at(strengths)[1]
+
+    def _penalty_at(self, strengths: Strengths) -> tuple[Array, Array]:
+        known = self._penalty_matrices.get(strengths)
+        if known is None:
+            matrix = total_penalty_matrix(self.penalties, strengths, self.baseline_penalty)
+            blocks = matrix[None]
+            if matrix.ndim == 1:
+                diagonals = self.in_blocks(matrix)
+                blocks = np.zeros((*diagonals.shape, diagonals.shape[1]))
+                np.einsum("tpp->tp", blocks)[:] = diagonals
             self._penalty_matrices.clear()
-            self._penalty_matrices[strengths] = total_penalty_matrix(
-                self.penalties, strengths, self.baseline_penalty
-            )
-        return self._penalty_matrices[strengths]
+            known = self._penalty_matrices[strengths] = matrix, blocks
+        return known
 
     @cached
-    def _penalty_matrices(self) -> dict[Strengths, Array]:
+    def _penalty_matrices(self) -> dict[Strengths, tuple[Array, Array]]:
         """Total penalty matrix at the last strengths: each pass over the rows adds it."""
         return {}
 
@@ -232,16 +244,6 @@ class Problem:
         offset = theta - self.identity
         products = offset * self.penalty_gradient(strengths, offset)
         return np.asarray(0.5 * self.in_blocks(products).sum(axis=1))
-
-    def penalty_blocks(self, strengths: Strengths) -> Array:
-        """Total penalty matrix, in the blocks of the Hessian."""
-        matrix = self.penalty_matrix(strengths)
-        if matrix.ndim == 2:
-            return matrix[None]
-        diagonals = self.in_blocks(matrix)
-        blocks = np.zeros((*diagonals.shape, diagonals.shape[1]))
-        np.einsum("tpp->tp", blocks)[:] = diagonals
-        return blocks
 
     def evaluate(self, theta: Array, strengths: Strengths, *, hessian: bool = True) -> Point:
         """Objective, gradient and Hessian at ``theta``, by one pass over the rows."""
