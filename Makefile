@@ -1,9 +1,10 @@
 PYTHON ?= python3
 VENV ?= .venv
+OLDEST ?= .venv-oldest
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-numpy test-slow lint docs structure reproduce bench bench-limits bench-tables bench-exports load faults validate clean
+.PHONY: help demo test test-oldest test-numpy test-slow lint docs structure reproduce bench bench-limits bench-tables bench-exports load faults validate clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,11 +33,22 @@ $(VENV)/.documentation: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	@touch $@
 
+# Versions in pyproject.toml change, and pip would keep what is newer: it is made anew.
+$(OLDEST)/.development: $(PARTS) tests/oldest_versions.py
+	$(PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
+	$(PYTHON) tests/oldest_versions.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet --no-compile --constraint $(OLDEST)/constraints.txt --editable ".[test]"
+	@touch $@
+
 demo: $(VENV)/.runtime  ## calibrate simulated matches, globally and along time
 	$(BIN)/python -m tempocal.demo --output demo-output
 
 test: $(VENV)/.development  ## run the tests and the examples in the docstrings
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+test-oldest: $(OLDEST)/.development  ## run the tests with the oldest versions that pyproject.toml allows
+	$(OLDEST)/bin/python -m pytest --numprocesses 2 --dist loadfile
 
 test-numpy: $(VENV)/.development  ## run all tests without the compiled loops; skips those of the loops themselves
 	TEMPOCAL_KERNELS=numpy $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
@@ -83,4 +95,4 @@ validate: $(VENV)/.runtime  ## coverage, excess and false alarms by simulation, 
 	$(BIN)/python -m validation
 
 clean:  ## remove what the commands above made
-	rm -rf $(VENV) demo-output validation-output experiments-output docs/_build
+	rm -rf $(VENV) $(OLDEST) demo-output validation-output experiments-output docs/_build

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pooch  # noqa: F401 - remembers for good whether it found tqdm
 import pytest
 
 from tempocal.datasets import load_amazon_fine_food, load_cs_rounds, load_imdb

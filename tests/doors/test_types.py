@@ -75,15 +75,16 @@ ARROW = [
     ("id", pa.date32(), int),
     ("id", pa.timestamp("ns", "Asia/Kolkata"), int),
 ]
+INT128 = [pl.Int128] if hasattr(pl, "Int128") else []  # Polars has it since 1.18
 POLARS = [
     ("z", pl.Float32, lambda z: float(np.float32(z))),
-    ("won", pl.Int128, int),
+    *[("won", each, int) for each in INT128],
     ("won", pl.Categorical, str),
     ("won", pl.Enum(["1", "0"]), str),
-    ("t", pl.Int128, int),
+    *[("t", each, int) for each in INT128],
     ("t", pl.Duration("ns"), lambda t: timedelta(microseconds=t / 1000)),
     ("t", pl.Datetime("ms", "Asia/Kolkata"), lambda t: np.datetime64(int(t), "ms")),
-    ("id", pl.Int128, int),
+    *[("id", each, int) for each in INT128],
     ("id", pl.UInt8, int),
     ("id", pl.Categorical, str),
     ("id", pl.Binary, str),

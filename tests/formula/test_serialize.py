@@ -31,7 +31,7 @@ FORMULAS = {
     "arithmetic": (X * 3.0 - 1.0) / (X * X + 2.0) + (-X),
     "logarithm": log(absolute(X) + 1.0),
     "exponential": exp(X * 0.1),
-    "sigmoid": sigmoid(X) + log_sigmoid(-X),
+    "sigmoid": sigmoid(X) - log_sigmoid(-X),
     "clamp": clamp(X, 0.0, 2.0) + clamp(X, low=-1.0) + clamp(X, high=1.0),
     "extremes": largest(X, 1.0, -X) - smallest(X, 0.5),
     "pieces, left": piecewise(X, [-1.0, 0.0, 2.0], [X, X * X, Number(1.0), -X], "left"),

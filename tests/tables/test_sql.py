@@ -178,10 +178,19 @@ def test_any_name_of_a_column_and_a_class_will_do(run, words):
     np.testing.assert_allclose(found, model.predict_proba(z), rtol=1e-12)
 
 
+# Where older versions of sqlglot could not quote a backslash in a name.
+BACKSLASHES_ESCAPE = {"bigquery", "snowflake", "redshift", "databricks", "mysql", "clickhouse"}
+SQLGLOT = tuple(map(int, sqlglot.__version__.split(".")[:2]))
+
+
 @pytest.mark.parametrize("dialect", DIALECTS + OTHERS)
 @pytest.mark.parametrize("words", NASTY)
 def test_every_dialect_reads_back_one_expression(dialect, words):
     model = Predictor("", np.array(words), "logits", 3, Scale(0.5))
+    if SQLGLOT < (30, 30) and "a\\b" in words and dialect in BACKSLASHES_ESCAPE:
+        with pytest.raises(InputError, match="cannot be quoted as a name"):
+            to_sql(model, dialect, logits=words)
+        return
     sql = to_sql(model, dialect, logits=words)
     statement, *more = sqlglot.parse(sql.select([words[0], "t"], keep=["b"]), dialect=dialect)
     assert not more

@@ -135,7 +135,7 @@ def count_cells(
     if labeled.has_weights:
         binned = binned.with_columns(n_rows=nw.lit(1.0))
         sums.append(nw.col("n_rows").sum())
-    if "elapsed" in binned.columns:
+    if "elapsed" in binned.collect_schema().names():
         binned = binned.with_columns(elapsed_sum=nw.col("elapsed") * nw.col("m0"))
         sums.append(nw.col("elapsed_sum").sum())
     counted = binned.group_by(*on, "label", "bin").agg(*sums)

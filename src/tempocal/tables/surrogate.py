@@ -129,7 +129,7 @@ def count_fine_cells(
 
 def _with_keys(frame: Frame, time_keys: TimeKeys | None) -> tuple[Frame, tuple[str, ...]]:
     keyed = frame if time_keys is None else time_keys.add_key(frame)
-    return keyed, tuple(name for name in ("key", "fold") if name in keyed.columns)
+    return keyed, tuple(name for name in ("key", "fold") if name in keyed.collect_schema())
 
 
 def _finest_keys(
@@ -176,7 +176,7 @@ def _sample(
     weighted = frame.with_columns(m0=labeled.weight)
     weighted = weighted.with_columns(n_rows=nw.lit(1.0))
     sums = [nw.col("m0").sum(), nw.col("n_rows").sum()]
-    if "elapsed" in weighted.columns:
+    if "elapsed" in weighted.collect_schema().names():
         weighted = weighted.with_columns(elapsed_sum=nw.col("elapsed") * nw.col("m0"))
         sums.append(nw.col("elapsed_sum").sum())
     counted = weighted.group_by(*on, "label").agg(*sums)
