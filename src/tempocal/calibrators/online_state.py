@@ -93,8 +93,8 @@ class PartialFit:
 def _no_partial_fit(kind: type | None, reason: str) -> NoPartialFitError:
     return NoPartialFitError(
         f"{getattr(kind, '__name__', kind)} has no partial_fit: {reason}. TemperatureScaling, "
-        "PlattScaling, VectorScaling, MatrixScaling, BetaCalibration and DirichletCalibration have "
-        "one, alone and under TemporalCalibrator; of the others, fit a new one to all rows"
+        "PlattScaling, VectorScaling, MatrixScaling, BetaCalibration, QuadraticScaling and "
+        "DirichletCalibration have one, alone and under TemporalCalibrator; of the others, fit a new one to all rows"
     )
 
 
