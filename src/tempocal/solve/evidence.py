@@ -47,8 +47,8 @@ MAX_ROUNDS = 30
 EFFECT_TOLERANCE = 0.05
 # Ratio of successive changes of strengths above which the next ones are not extrapolated.
 MAX_RATIO = 0.5
-# Rounds that take whole steps, whether or not these become shorter.
-FULL_ROUNDS = 3
+# Ratio above which steps do not become shorter, and rounds that take whole steps all the same.
+NO_PROGRESS, FULL_ROUNDS = 0.9, 3
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,8 @@ class StrengthChoice:
     def converge(self, start: RegularizedFit, max_rounds: int = MAX_ROUNDS) -> RegularizedFit:
         """Update strengths and fit until the strengths converge.
 
-        They need not where coefficients alternate between a bound and the interior. Then steps are
-        made shorter, and the round with the largest evidence is kept.
+        Where coefficients alternate between a bound and the interior, steps are made shorter. If that
+        does not help, the round with the largest evidence is kept.
         """
         rounds = [start]
         change = remaining = np.inf
@@ -133,7 +133,7 @@ class StrengthChoice:
                 self.min_strengths, self.fixed_strengths
             )
             previous_change, change = change, max_log_change(updated, latest.strengths)
-            if len(rounds) > FULL_ROUNDS and change > MAX_RATIO * previous_change:
+            if len(rounds) > FULL_ROUNDS and change > NO_PROGRESS * previous_change:
                 share *= 0.5
             pairs = zip(latest.strengths, updated, strict=True)
             strengths = tuple(
@@ -144,7 +144,8 @@ class StrengthChoice:
                 # Later rounds would start far out, where divergence can no longer be detected.
                 return rounds[-1]
             remaining = _extrapolated_change(change, previous_change)
-        best = rounds[-1] if share == 1.0 else max(rounds, key=self._evidence)
+        has_converged = remaining < STRENGTH_TOLERANCE
+        best = rounds[-1] if has_converged else max(rounds, key=self._evidence)
         passes = sum(one.solution.passes for one in rounds)
         return replace(best, solution=replace(best.solution, passes=passes))
 
