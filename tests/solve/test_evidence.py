@@ -4,13 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
 from scipy.optimize import minimize
 
 from support.evidence_problems import CURVES, STEPS, TRUTHS, evidence_at, problem_of
 from tempocal.inputs import Groups
 from tempocal.rows import BinaryRows
 from tempocal.solve import fit, fit_by_evidence
-from tempocal.solve.evidence import min_strengths_of
+from tempocal.solve.evidence import _log_volume_at_bounds, min_strengths_of
 
 every_problem = pytest.mark.parametrize(
     ("curve", "truth", "platt"),
@@ -135,3 +138,14 @@ def test_repetition_is_weight(curve):
     repeated = replace(plain, rows=BinaryRows(zr[None], yr, keys=tr, n_keys=STEPS))
     a, b = (fit_by_evidence(problem, None).solution.theta for problem in (weighted, repeated))
     np.testing.assert_allclose(a, b, atol=1e-5)
+
+
+@given(log_gradient=st.floats(-20.0, 8.0), log_curvature=st.floats(-8.0, 8.0))
+def test_coefficients_at_a_bound_are_integrated(log_gradient, log_curvature):
+    g, h = np.exp(log_gradient), np.exp(log_curvature)
+    # In units in which the integrand has fallen to nothing after 40.
+    unit = 1.0 / max(g, np.sqrt(h))
+    integral, _ = quad(lambda x: np.exp(-g * unit * x - h * (unit * x) ** 2 / 2), 0.0, 40.0)
+    wanted = np.log(unit * integral / np.sqrt(2 * np.pi))
+    found = _log_volume_at_bounds(np.array([g]), np.array([h]))
+    assert found == pytest.approx(wanted, abs=1e-7)

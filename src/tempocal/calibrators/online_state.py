@@ -94,7 +94,8 @@ def _no_partial_fit(kind: type | None, reason: str) -> NoPartialFitError:
     return NoPartialFitError(
         f"{getattr(kind, '__name__', kind)} has no partial_fit: {reason}. TemperatureScaling, "
         "PlattScaling, VectorScaling, MatrixScaling, BetaCalibration, QuadraticScaling and "
-        "DirichletCalibration have one, alone and under TemporalCalibrator; of the others, fit a new one to all rows"
+        "DirichletCalibration have one, alone and under TemporalCalibrator; of the others, fit a "
+        "new one to all rows"
     )
 
 

@@ -11,7 +11,6 @@ from tempocal.metrics.scored_rows import ScoredRows
 from tempocal.metrics.time_bins import TimeBins
 
 LEVEL = 0.95
-TIME_COLUMNS = ("time_from", "time_to", "time_middle")
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,6 @@ class StoredRows(ABC):
     n_coefficients: int
     detects_separation = False
     is_exact = True
-    is_remote = False
 
     def __init__(
         self,

@@ -24,12 +24,12 @@ and gradient only, and the Hessian is summed once the optimum is near.
 A sample can mislead: its classes may be separated, or rows of large weight may be missing. Where
 the few have no finite optimum they are corrected at the start of the fit. Where this does not help
 either, or a pass shows that the last optimum was farther from the right one than the point before,
-sums are made over all rows from then on, if these are in memory.
+sums are made over all rows from then on: slow for a table, but right.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,12 +59,6 @@ COSTLY_HESSIAN, CLOSE, MAX_RATIO = 40, 1e-5, 0.25
 # Share of the error that a correction of gradients alone is assumed to leave at first.
 FIRST_RATIO = 0.1
 RIDGE, TINY = 1e-9, 1e-300
-
-
-class AllRows(Rows, Protocol):
-    """All rows, whose sums cost a pass; if remote, too much for a fit by passes alone."""
-
-    is_remote: bool
 
 
 @dataclass(frozen=True)
@@ -106,13 +100,13 @@ class SurrogateRows:
     ----------
     few : Rows
         Rows with about the sums of all rows.
-    all_rows : AllRows
+    all_rows : Rows
         The rows that these stand for, under the same keys.
     refines : bool
         Whether to make exact passes at all.
     """
 
-    def __init__(self, few: Rows, all_rows: AllRows, *, refines: bool = True) -> None:
+    def __init__(self, few: Rows, all_rows: Rows, *, refines: bool = True) -> None:
         self._few, self.all_rows, self._refines = few, all_rows, refines
         self.n_keys, self.n_coefficients = all_rows.n_keys, all_rows.n_coefficients
         self.key_weights, self.total_weight = all_rows.key_weights, all_rows.total_weight
@@ -196,9 +190,9 @@ class SurrogateRows:
         return True
 
     def _give_up(self) -> bool:
-        """Sum over all rows from now on, if they are in memory; return whether they are."""
-        self.is_exact = not self.all_rows.is_remote
-        return self.is_exact
+        """Sum over all rows from now on."""
+        self.is_exact = True
+        return True
 
     def _exact_pass(self, theta: Array, counted: NDArray[np.bool_], *, hessian: bool) -> Array:
         """Correct the few rows at ``theta``; return the error that they had at each key."""

@@ -1,4 +1,4 @@
-"""Penalty strengths by maximum evidence (empirical Bayes), a fixed point as in REML.
+"""Penalty strengths by maximum evidence (empirical Bayes, as in REML).
 
 With a normal prior of precision ``S = sum of s_k S_k`` around the identity, the Laplace
 approximation of the log evidence (marginal likelihood) has its maximum where for every penalty::
@@ -26,6 +26,7 @@ the design effect: the inflation of the variance of the coefficients, on average
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import erfcx
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
@@ -121,8 +122,8 @@ class StrengthChoice:
     def converge(self, start: RegularizedFit, max_rounds: int = MAX_ROUNDS) -> RegularizedFit:
         """Update strengths and fit until the strengths converge.
 
-        Where coefficients alternate between a bound and the interior, steps are made shorter. If that
-        does not help, the round with the largest evidence is kept.
+        Where coefficients alternate between a bound and the interior, steps are made shorter. If
+        that does not help, the round with the largest evidence is kept.
         """
         rounds = [start]
         change = remaining = np.inf
@@ -189,8 +190,8 @@ def log_evidence(
 ) -> float:
     """Log of the marginal likelihood times the prior of the strengths.
 
-    Free coefficients are integrated by the Laplace approximation; those at a bound as exponentials
-    whose rate is the gradient.
+    Free coefficients are integrated by the Laplace approximation; those at a bound, with gradient g
+    and curvature h, as ``exp(-g x - h x^2 / 2)`` over x > 0.
     """
     hessian, gradient = hessian_and_gradient(solution)
     free = solution.theta > problem.lower
@@ -200,13 +201,12 @@ def log_evidence(
     curvature = (hessian + problem.penalty_blocks(strengths)) / effect
     # Coefficients at a bound drop out of the determinant: rows of the identity matrix.
     held = ~free.reshape(curvature.shape[:2])
+    volume = _log_volume_at_bounds(gradient[~free] / effect, np.einsum("tpp->tp", curvature)[held])
     curvature[held] = 0.0
     curvature.transpose(0, 2, 1)[held] = 0.0
     np.einsum("tpp->tp", curvature)[held] = 1.0
     eigenvalues = np.linalg.eigvalsh(curvature)
-    volume = -0.5 * float(np.log(np.maximum(eigenvalues, SMALLEST)).sum())
-    volume -= float(np.log(np.maximum(gradient[~free] / effect, SMALLEST)).sum())
-    volume -= 0.5 * np.log(2.0 * np.pi) * float((~free).sum())
+    volume -= 0.5 * float(np.log(np.maximum(eigenvalues, SMALLEST)).sum())
     width = 0.5 * log_determinant(penalty_matrix)
     used = [
         (s, one.is_smoothing)
@@ -215,6 +215,13 @@ def log_evidence(
     ]
     hyperprior = sum(np.log1p(1.0 / s) + 0.5 * np.log(s) * is_smoothing for s, is_smoothing in used)
     return float(log_posterior + volume + width - hyperprior)
+
+
+def _log_volume_at_bounds(gradient: Array, curvature: Array) -> float:
+    """Log of the integrals of ``exp(-g x - h x^2 / 2)`` over x > 0, each over sqrt(2 pi)."""
+    root = np.sqrt(np.maximum(curvature, SMALLEST))
+    scaled = erfcx(np.maximum(gradient, 0.0) / (np.sqrt(2.0) * root))
+    return float(np.log(0.5 * scaled / root).sum())
 
 
 @dataclass(frozen=True)

@@ -37,12 +37,13 @@ MAX_LOG_STEP = float(np.log(100.0))
 # what it leaves is less than another fit at the new strengths changes.
 SHORT_STEP, LAST_STEP = 1.0, 1e-4
 BOUND_ROUNDING = 1e-12
-# Long steps that are predicted to raise the evidence by less than this are not taken.
-PLATEAU_GAIN = 1e-9
+# Where a step of e-fold or more would raise the evidence by less than this, steps that are longer
+# than rounding are not taken.
+PLATEAU_STEP, PLATEAU_GAIN = 1e-3, 1e-9
 # Curvatures of the evidence below this share of the largest are treated as that large.
 MIN_CURVATURE = 1e-9
 # Another maximum must be higher by this much: the approximation is less exact far from the fit.
-RIVAL_MARGIN = 1e-3
+RIVAL_MARGIN = 1e-5
 # Largest strengths, in multiples of the curvature. There the fit is the identity, or a curve
 # without curvature; stronger smoothing penalties would lose the loss in rounding errors.
 MAX_STRENGTH, MAX_SMOOTHING = 1e6, 1e4
@@ -352,7 +353,8 @@ class _StrengthSearch:
         sizes = np.maximum(sizes, max(MIN_CURVATURE * float(sizes.max()), SMALLEST))
         along = (vectors.T @ gradient[inside]) / sizes
         # On a plateau a long step gains nothing, and would stop the others.
-        is_plateau = (np.abs(along) > SHORT_STEP) & (0.5 * sizes * along**2 < PLATEAU_GAIN)
+        gains = 0.5 * sizes * np.maximum(along**2, 1.0)
+        is_plateau = (np.abs(along) > PLATEAU_STEP) & (gains < PLATEAU_GAIN)
         step[inside] = vectors @ np.where(is_plateau, 0.0, along)
         longest = float(np.abs(step).max())
         step *= min(1.0, MAX_LOG_STEP / max(longest, SMALLEST))

@@ -71,10 +71,6 @@ class Penalty:
         table = offset.reshape(*offset.shape[:-1], -1, self.stride)
         return np.asarray((table - table.mean(axis=-2, keepdims=True)).reshape(offset.shape))
 
-    def quadratic_form(self, offset: Array) -> float:
-        """``offset' S offset``."""
-        return float(offset @ self.dot(offset))
-
 
 def total_penalty_matrix(
     penalties: tuple[Penalty, ...], strengths: Strengths, baseline_penalty: Array
@@ -99,15 +95,6 @@ def dot(penalty_matrix: Array, offset: Array) -> Array:
 def as_matrix(penalty_matrix: Array) -> Array:
     """Return the full matrix of a matrix or its diagonal."""
     return np.diag(penalty_matrix) if penalty_matrix.ndim == 1 else penalty_matrix
-
-
-def add_penalty(matrix: Array, penalty_matrix: Array) -> Array:
-    """Add a penalty, given as a matrix or its diagonal, to a Hessian."""
-    if penalty_matrix.ndim == 2:
-        return np.asarray(matrix + penalty_matrix)
-    total = matrix.copy()
-    total.reshape(-1)[:: len(penalty_matrix) + 1] += penalty_matrix
-    return total
 
 
 def log_determinant(penalty_matrix: Array) -> float:

@@ -30,8 +30,6 @@ class CoarseRows:
         Whether `refine` may make exact passes.
     """
 
-    is_exact = False
-
     def __init__(
         self, finest: SurrogateRows, key_of_finest: Codes, n_keys: int, *, refines: bool = False
     ) -> None:
@@ -46,8 +44,13 @@ class CoarseRows:
         self.total_weight = float(weights.sum())
 
     @property
+    def is_exact(self) -> bool:
+        """Whether each sum is a pass over all rows."""
+        return self._finest.is_exact
+
+    @property
     def all_rows(self) -> "CoarseRows":
-        """These rows: a pass over a table is made for `refine` only."""
+        """These rows: passes over a table are made for `refine`, unless the few have misled."""
         return self
 
     @property

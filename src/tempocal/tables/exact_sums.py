@@ -54,7 +54,7 @@ class TableRows:
         Other rows of the same groups, whose gradients by group are used instead of a pass.
     """
 
-    is_remote = is_exact = True
+    is_exact = True
     # Only sums are known, and no row.
     detects_separation = False
 
