@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 
 import tempocal as tc
 from support.public_curves import with_every_curve
@@ -267,6 +268,21 @@ class TestPasses:
         three = {"names": ("a", "b", "c"), "label": "kind", "time": "t"}
         cal = tc.TemporalCalibrator(tc.VectorScaling(), tc.ExponentialDecay())
         assert_same(cal, ROWS, self.TABLE, **three)
+
+    @pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
+    @pytest.mark.parametrize("shrinkage", [0.0, None])
+    def test_of_a_sample_that_misleads_are_made_for_every_sum(self, shrinkage):
+        """Logits with such tails that corrections of the sample lead nowhere."""
+        rng = np.random.default_rng(0)
+        n = 60_000
+        t, z = rng.gamma(2, 5, n).round() + 1, 2 * rng.normal(size=(n, 3))
+        z *= np.exp(2.5 * rng.normal(size=(n, 1)))
+        y = (0.2 * z + rng.gumbel(size=(n, 3))).argmax(axis=1)
+        table = pl.DataFrame({"a": z[:, 0], "b": z[:, 1], "c": z[:, 2], "y": y, "t": t})
+        cal = tc.TemporalCalibrator(tc.VectorScaling(), shrinkage=shrinkage)
+        wanted = tc.metrics.nll(y, clone(cal).fit(z, y, time=t).predict_proba(z, time=t))
+        cal.fit_table(table, logits=["a", "b", "c"], label="y", time="t")
+        assert tc.metrics.nll(y, cal.predict_proba(z, time=t)) == pytest.approx(wanted, abs=1e-9)
 
     def test_of_many_groups_go_in_buckets(self, monkeypatch):
         cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline())
