@@ -59,6 +59,7 @@ def whole(tmp_path_factory):
 
 
 @pytest.mark.filterwarnings("ignore::tempocal.errors.TempocalWarning")  # from so few rows
+@pytest.mark.long
 def test_two_experiments(tmp_path, monkeypatch, capsys):
     """All of them take a minute."""
     monkeypatch.chdir(ROOT)
