@@ -5,7 +5,7 @@ are small linear algebra, and so are the log evidence of `evidence.py` and its g
 logarithms of the strengths. These are few, so the evidence is maximized by Newton's method, with
 second derivatives from differences of the exact gradient. Steps are judged by the evidence at
 several lengths at once: where a strength grows without limit, the evidence rises towards a plateau,
-and long steps reach it where steps of a fixed point would creep.
+and long steps reach it where short ones would creep.
 """
 
 from collections.abc import Callable
