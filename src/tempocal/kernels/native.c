@@ -118,6 +118,7 @@ static const Loops *loops = SETS;
 #include "cells.h"
 #include "chain.h"
 #include "compare.h"
+#include "discount.h"
 #include "keys.h"
 #include "pool.h"
 #include "group_gradients.h"
@@ -189,6 +190,7 @@ static PyMethodDef METHODS[] = {
     FAST(integer_codes, "Differences of integers from a first one; False if one is a fraction or too large."),
     FAST(min_max_sum, "Minimum, maximum and sum."),
     FAST(compare, "Losses of binary rows before and after calibration."),
+    FAST(discount, "Discounted sums towards the end of each sequence, in place."),
     FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is invalid."),
     FAST(join_blocks, "The path of nearly-isotonic regression."),
     FAST(merge, "Distinct values of two sorted classes, and the rows at each."),

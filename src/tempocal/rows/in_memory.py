@@ -175,6 +175,37 @@ class StoredRows(ABC):
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Negative log likelihood and derivatives at ``theta`` of shape (keys, coefficients)."""
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self._input_targets)
+
+    @property
+    def input_keys(self) -> Codes:
+        """Key of each row, in input order."""
+        return self._input_keys
+
+    @property
+    def input_weights(self) -> Array | None:
+        """Weight of each row, in input order."""
+        return self._input_weights
+
+    def select(self, rows: Codes) -> Self:
+        """Select rows by their index in input order."""
+        return self._select(rows, self._input_keys[rows])
+
+    @abstractmethod
+    def forecasts(self, theta: Array) -> Array:
+        """Probabilities at ``theta`` in input order: (1, n) of a sigmoid, (classes, n) of a softmax."""
+
+    @abstractmethod
+    def outcomes(self) -> Array:
+        """Targets in input order, in the shape of `forecasts`."""
+
+    @abstractmethod
+    def feature(self, coefficient: int) -> tuple[slice, Floats]:
+        """Which linear predictors a coefficient of the key enters, and what it multiplies there."""
+
     @abstractmethod
     def _row_gradients(self, theta: Array) -> Iterator[Array]:
         """Gradient of each row (n,) with respect to each coefficient in turn.

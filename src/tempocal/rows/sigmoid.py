@@ -266,6 +266,21 @@ class BinaryRows(StoredRows):
         small *= inverse
         return Sums(loss, gradient, _squares(x, _weigh(small, weights), block))
 
+    def forecasts(self, theta: Array) -> Array:
+        """Probabilities at ``theta`` in input order: (1, n)."""
+        eta = np.zeros(self.n_rows)
+        for x, slopes in zip(self._input_features, theta.T, strict=True):
+            eta += slopes[self._input_keys] * x
+        return sigmoid(eta)[None]
+
+    def outcomes(self) -> Array:
+        """Targets in input order: (1, n)."""
+        return self._input_targets.astype(np.float64)[None]
+
+    def feature(self, coefficient: int) -> tuple[slice, Floats]:
+        """Which linear predictors a coefficient of the key enters, and what it multiplies there."""
+        return slice(0, 1), self._input_features[coefficient : coefficient + 1]
+
     def _row_gradients(self, theta: Array) -> Iterator[Array]:
         residual = np.empty(len(self._targets))
         for block in self._layout.blocks(BLOCK):

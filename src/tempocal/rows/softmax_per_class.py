@@ -14,7 +14,7 @@ from tempocal.rows.compiled import per_class_sums
 from tempocal.rows.in_memory import StoredRows
 from tempocal.rows.key_layout import Block
 from tempocal.rows.products import apply_matrices, sum_outer
-from tempocal.rows.softmax_shared import BLOCK_NUMBERS, softmax
+from tempocal.rows.softmax_shared import BLOCK_NUMBERS, one_hot, softmax
 from tempocal.rows.sums import Sums
 
 # With more coefficients, BLAS is faster, whose products are blocked for every level of the cache.
@@ -106,6 +106,29 @@ class PerClassRows(StoredRows):
         gradient = self._project(self._residual(p, block), block)
         curvature = self._curvature(p, block) if hessian else None
         return Sums(block.sum(self._weigh(loss, block.rows)), gradient, curvature)
+
+    def forecasts(self, theta: Array) -> Array:
+        """Probabilities at ``theta`` in input order: (classes, n)."""
+        keys, matrices = self._input_keys, theta.reshape(-1, *self._shape)
+        eta = matrices[keys, :, -1].T
+        for k, x in enumerate(self._input_features):
+            if self._diagonal:
+                eta[k] += matrices[keys, k, 0] * x
+            else:
+                eta += matrices[keys, :, k].T * x
+        return softmax(eta)[1]
+
+    def outcomes(self) -> Array:
+        """Targets in input order: (classes, n)."""
+        return one_hot(self._input_targets, self._n_classes)
+
+    def feature(self, coefficient: int) -> tuple[slice, Floats]:
+        """Which linear predictors a coefficient of the key enters, and what it multiplies there."""
+        k, position = divmod(coefficient, self._shape[1])
+        own = slice(k, k + 1)
+        if position == self._shape[1] - 1:
+            return own, np.ones((1, self.n_rows))
+        return own, self._input_features[own if self._diagonal else slice(position, position + 1)]
 
     def _row_gradients(self, theta: Array) -> Iterator[Array]:
         residual = np.empty((self._n_classes, len(self._targets)))

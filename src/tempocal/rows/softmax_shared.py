@@ -93,6 +93,18 @@ class SharedRows(StoredRows):
         variance = np.einsum("ki,ki->i", pz, z) - mean * mean
         return Sums(loss, gradient, self._sum_weighted(variance, block)[:, None, None])
 
+    def forecasts(self, theta: Array) -> Array:
+        """Probabilities at ``theta`` in input order: (classes, n)."""
+        return softmax(theta[self._input_keys, 0] * self._input_features)[1]
+
+    def outcomes(self) -> Array:
+        """Targets in input order: (classes, n)."""
+        return one_hot(self._input_targets, len(self._input_features))
+
+    def feature(self, coefficient: int) -> tuple[slice, Floats]:
+        """Which linear predictors a coefficient of the key enters, and what it multiplies there."""
+        return slice(None), self._input_features
+
     def _row_gradients(self, theta: Array) -> Iterator[Array]:
         residual = np.empty(len(self._targets))
         for block in self._layout.blocks(self._size):
@@ -123,3 +135,8 @@ def softmax(eta: Array) -> tuple[Array, Array]:
     total = p.sum(axis=0)
     p /= total
     return top + np.log(total), p
+
+
+def one_hot(labels: NDArray[Any], n_classes: int) -> Array:
+    """Targets (classes, rows): 1 for the class of a row, else 0."""
+    return (labels == np.arange(n_classes)[:, None]).astype(np.float64)
