@@ -15,11 +15,15 @@ from tempocal.inputs import (
     Codes,
     Groups,
     Inputs,
+    SequenceOrder,
+    Times,
     as_array,
     as_logits_and_range,
     check_groups,
     check_labels,
+    check_sequence_order,
     check_weights,
+    require_nested_sequences,
     encode_labels,
     require_column_order,
     require_scale,
@@ -35,7 +39,14 @@ from tempocal.lazy import cached
 from tempocal.links import Array, Floats, log_features, nll_from_logits, one_column
 from tempocal.maps import BinaryMap, FittedMap
 from tempocal.nonparametric import OrderedRows, losses_before_and_after
-from tempocal.rows import LabeledLogits, LinearPredictor, Rows, SurrogateRows
+from tempocal.rows import (
+    LabeledLogits,
+    LinearPredictor,
+    Rows,
+    SequenceRows,
+    StoredSequences,
+    SurrogateRows,
+)
 from tempocal.solve import fold_codes
 
 if TYPE_CHECKING:
@@ -56,6 +67,10 @@ class FitData:
     groups: Groups | None
     n_classes: int
     times: Array | None = None  # (n,) or (n, 2)
+    sequence_order: SequenceOrder | None = None
+    # Weight of what comes one row later, below 1 where rows learn from the forecasts that follow.
+    # Then they lie sequence by sequence.
+    decay: float = 1.0
     earlier: OnlineState | None = None  # what earlier batches left
     max_abs_logit: float | None = None  # if already known
     class_counts: Codes | None = None  # rows of each class, if already known
@@ -127,6 +142,7 @@ class FitData:
             weights=None if self.weights is None else self.weights[kept],
             groups=None if self.groups is None else self.groups.take(kept),
             times=None if self.times is None else self.times[kept],
+            sequence_order=None if self.sequence_order is None else self.sequence_order.take(kept),
             max_abs_logit=None,
             class_counts=None,
         )
@@ -147,7 +163,17 @@ class FitData:
             self.labeled_logits, weights=self.weights, keys=keys, n_keys=n_keys
         )
         few = stored.few()
-        return stored if few is None else SurrogateRows(few, stored)
+        rows = stored if few is None else SurrogateRows(few, stored)
+        if self.decay == 1.0:
+            return rows
+        assert self.sequence_order is not None
+        codes = self.sequence_order.sequences.codes
+        return SequenceRows(rows, StoredSequences(stored, codes, self.decay))
+
+    def learning_from_forecasts(self, decay: float) -> Self:
+        """Lay the rows sequence by sequence, to learn from the forecasts that follow each."""
+        assert self.sequence_order is not None
+        return replace(self.take(self.sequence_order.permutation), decay=decay)
 
     def track(self, curve: Curve) -> Track:
         """Return the grid and the basis of a curve on these times."""
@@ -263,9 +289,14 @@ def check_rows(
     groups: Any,
     inputs: Inputs,
     classes: Any,
-    times: Array | None = None,
+    times: Times | None = None,
+    sequence: Any = None,
+    order: Any = None,
 ) -> CheckedRows:
-    """Check all arguments of a fit together; drop rows of weight zero."""
+    """Check all arguments of a fit together; drop rows of weight zero.
+
+    Without ``groups`` sequences are what is independent.
+    """
     logits = ensure_array_like(logits, inputs)
     checked, low, high = as_logits_and_range(logits, inputs, name=inputs)
     require_scale(low, high, inputs)
@@ -281,13 +312,23 @@ def check_rows(
     n_columns = 1 if checked.ndim == 1 else checked.shape[1]
     codes, found_classes, counts = encode_labels(check_labels(y, len(checked)), classes, n_columns)
     require_column_order(logits, found_classes, inputs)
+    n_rows = len(checked)
+    sequence_order = check_sequence_order(sequence, n_rows, order=order, times=times)
+    found_groups = None if groups is None else check_groups(groups, n_rows, narrow=True)
+    if sequence_order is not None:
+        sequences = sequence_order.sequences
+        if found_groups is None:
+            found_groups = sequences
+        else:
+            require_nested_sequences(sequences, found_groups, sequence)
     data = FitData(
         checked,
         codes,
         weights,
-        None if groups is None else check_groups(groups, len(checked), narrow=True),
+        found_groups,
         len(found_classes),
-        times,
+        None if times is None else times.values,
+        sequence_order,
         max_abs_logit=float(max(high, -low)),
         class_counts=counts,
     )

@@ -36,6 +36,12 @@ from tempocal.inputs.logits import (
     require_scale,
     warn_of_probabilities,
 )
+from tempocal.inputs.sequence_order import (
+    SequenceOrder,
+    check_sequence,
+    check_sequence_order,
+    order_of_rows,
+)
 from tempocal.inputs.times import (
     LARGEST_TIME,
     TimeKind,
@@ -57,6 +63,7 @@ __all__ = [
     "Codes",
     "Groups",
     "Inputs",
+    "SequenceOrder",
     "TimeKind",
     "Times",
     "as_array",
@@ -71,11 +78,14 @@ __all__ = [
     "check_positive_int",
     "check_proba",
     "check_seed",
+    "check_sequence",
+    "check_sequence_order",
     "check_time",
     "check_weights",
     "encode_labels",
     "first_missing",
     "from_seconds",
+    "order_of_rows",
     "read_logits",
     "require_column_order",
     "require_finite",

@@ -10,9 +10,11 @@ from tempocal.rows.linear_predictors import (
     Sigmoid,
     Softmax,
 )
+from tempocal.rows.sequence_rows import SequenceRows
 from tempocal.rows.sigmoid import BinaryRows
 from tempocal.rows.softmax_per_class import PerClassRows
 from tempocal.rows.softmax_shared import SharedRows
+from tempocal.rows.stored_sequences import StoredSequences
 from tempocal.rows.sums import Rows, Sums
 from tempocal.rows.surrogate import SurrogateRows
 
@@ -26,9 +28,11 @@ __all__ = [
     "PerClassRows",
     "Rows",
     "ScaledSoftmax",
+    "SequenceRows",
     "SharedRows",
     "Sigmoid",
     "Softmax",
+    "StoredSequences",
     "Sums",
     "SurrogateRows",
 ]

@@ -1,145 +1,157 @@
-"""Rows of sequences: each learns from the forecasts that follow it, and from the outcome.
+"""Rows that learn from the forecasts that follow them, and from the outcome at the end.
 
 A calibrated forecast is the expected next forecast of its sequence. So the target of a row mixes
-the next forecast p' with the target of the next row (temporal differences, TD(lambda))::
+the next forecasts and the outcome (temporal differences; the formulas are in
+`tempocal.rows.stored_sequences`). Targets depend on the coefficients, which are then not those of
+the lowest loss but the root of an estimating function:
 
-    G = (1 - decay) p' + decay G',    G = p' = y at the last row.
+1. The targets are computed at some coefficients, by one pass over all rows. With fixed targets
+   the loss is that of the outcomes plus a linear term, so that any solver minimizes it.
+2. At the minimum the targets are computed again, until coefficients no longer move.
 
-The difference ``G - p`` is the discounted sum of the steps ``p' - p`` that follow, one sweep from
-the end of each sequence. Targets depend on the coefficients. So the coefficients are not those of
-the lowest loss but the root of an estimating function,
-
-    Psi(theta)  =  sum over rows of  weight * feature * (G - p).
-
-Its derivative sends each change of a forecast through the same sweep. With a decay of 1 every
-target is the outcome, and Psi is minus the gradient of the negative log likelihood.
+This is a fixed point iteration, and Anderson's method makes it shorter: targets are computed at the
+combination of the last minima for which the changes would be the smallest.
 """
 
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from tempocal.inputs import Codes
-from tempocal.kernels.discount import discounted_sums
-from tempocal.kernels.thread_pool import map_on_cores
-from tempocal.lazy import cached
 from tempocal.links import Array
-from tempocal.rows.in_memory import StoredRows
+from tempocal.rows.sums import Rows, Sums
 
-# Coefficients of every key by each unknown: (keys, coefficients of a key, unknowns).
-Directions = Array
+# Root mean square change of the linear predictors at which the fixed point is reached.
+TOLERANCE = 1e-11
+# Minima that are combined, and passes after which the fit counts as not converged.
+MEMORY, MAX_PASSES = 6, 200
+# Where changes grow by this factor the earlier minima are forgotten.
+GROWTH = 2.0
+RIDGE, TINY = 1e-14, 1e-300
 
 
-@dataclass(frozen=True)
+class Sequences(Protocol):
+    """All rows of all sequences, in memory or in a table."""
+
+    def linear_term(self, theta: Array) -> Array:
+        """Sum of features times outcomes minus targets at ``theta``: (keys, coefficients)."""
+
+    def jacobian(self, theta: Array, directions: Array) -> Array:
+        """Minus the derivative of the estimating function, in the unknowns of ``directions``."""
+
+    def group_gradients(self, theta: Array, codes: Codes, count: int) -> Sequence[csr_array]:
+        """Minus the estimating function, summed by group and key, for each coefficient."""
+
+
 class SequenceRows:
-    """Rows in memory that lie sequence by sequence, in order.
+    """Rows with targets from the forecasts that follow.
 
-    Attributes
+    Parameters
     ----------
-    rows : StoredRows
-        The rows and their model.
-    codes : ndarray of shape (n,)
-        Sequence of each row.
-    decay : float
-        Weight of what comes one row later, from 0 to 1.
+    rows : Rows
+        The same rows with their outcomes as targets.
+    sequences : Sequences
+        Their forecasts along sequences.
     """
 
-    rows: StoredRows
-    codes: Codes
-    decay: float
+    is_exact = False
+    detects_separation = False
 
-    @cached
-    def is_last(self) -> NDArray[np.bool_]:
-        """Which rows are the last of their sequence."""
-        return np.append(self.codes[1:] != self.codes[:-1], True)
+    def __init__(self, rows: Rows, sequences: Sequences) -> None:
+        self.outcome_rows, self.sequences = rows, sequences
+        self.n_keys, self.n_coefficients = rows.n_keys, rows.n_coefficients
+        self.key_weights, self.total_weight = rows.key_weights, rows.total_weight
+        self.converged = True
+        self._center: Array | None = None  # where the targets were computed
+        self._linear_term = np.zeros(0)
+        self._minima: list[tuple[Array, Array]] = []  # centers, and the minima they led to
+        self._n_passes = 0
 
-    def with_decay(self, decay: float) -> Self:
-        """Change the decay."""
-        return type(self)(self.rows, self.codes, decay)
+    @property
+    def all_rows(self) -> Rows:
+        """All rows with their outcomes as targets."""
+        return self.outcome_rows.all_rows
 
-    def every_nth(self, step: int) -> Self:
-        """Select every ``step``-th sequence."""
-        position = np.cumsum(self.is_last) - self.is_last
-        chosen = np.flatnonzero(position % step == 0)
-        return type(self)(self.rows.select(chosen), self.codes[chosen], self.decay)
+    @property
+    def mean_squares(self) -> Array:
+        """Diagonal of the Hessian at theta = 0, times 4 and divided by the total weight."""
+        return self.outcome_rows.mean_squares
 
-    def residuals(self, theta: Array) -> Array:
-        """Targets minus forecasts in input order, of shape (outputs, n)."""
-        p = self.rows.forecasts(theta)
-        return self._sweep(np.where(self.is_last, self._outcomes, _next(p)) - p)
+    def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
+        """Loss with the current targets and its derivatives, at ``theta`` of each key."""
+        if self._center is None:
+            self._compute_targets(theta)
+        sums = self.outcome_rows.sums(theta, hessian=hessian)
+        loss = sums.loss + np.einsum("tp,tp->t", self._linear_term, theta)
+        return Sums(loss, sums.gradient + self._linear_term, sums.hessian)
 
-    def estimating_sums(self, theta: Array) -> Array:
-        """Psi in the coefficients of each key, of shape (keys, coefficients)."""
-        return self.sum_products(self.residuals(theta))
+    def losses(self, theta: Array) -> Array:
+        """Loss with the current targets, of shape (keys,)."""
+        return self.sums(theta, hessian=False).loss
 
-    def sum_products(self, residuals: Array) -> Array:
-        """Sum the features times residuals (outputs, n) by key: (keys, coefficients)."""
-        keys, n_keys = self.rows.input_keys, self.rows.n_keys
-        sums = np.empty((n_keys, self.rows.n_coefficients))
-        for p in range(self.rows.n_coefficients):
-            sums[:, p] = np.bincount(keys, self._products(residuals, p), minlength=n_keys)
-        return sums
+    def group_gradients(
+        self, theta: Array, codes: Codes, count: int
+    ) -> Iterator[Sequence[Array | csr_array]]:
+        """Gradient with the targets at ``theta``, summed by group and key."""
+        yield self.sequences.group_gradients(theta, codes, count)
 
-    def jacobian(self, theta: Array, directions: Directions) -> Array:
-        """Minus the derivative of Psi, in the unknowns: (unknowns, unknowns), not symmetric."""
-        p, keys = self.rows.forecasts(theta), self.rows.input_keys
-        used = [k for k in range(self.rows.n_coefficients) if directions[:, k].any()]
-        changes = {k: _forecast_changes(p, *self.rows.feature(k)) for k in used}
+    def groups_by_key(self, codes: Codes, count: int) -> Array:
+        """Count the groups that have rows under each key."""
+        return self.outcome_rows.groups_by_key(codes, count)
 
-        def column(unknown: int) -> Array:
-            change = sum(
-                directions[keys, k, unknown] * changes[k]
-                for k in used
-                if directions[:, k, unknown].any()
-            )
-            step = np.where(self.is_last, 0.0, _next(change)) - change
-            sums = self.sum_products(self._sweep(step))
-            return -np.einsum("tpc,tp->c", directions, sums)
+    def has_finite_optimum(self, direction: Array) -> NDArray[np.bool_]:
+        """Return True for each key: targets between 0 and 1 do not separate."""
+        return np.ones(self.n_keys, dtype=bool)
 
-        columns = map_on_cores(column, range(directions.shape[2]))
-        return np.stack(columns, axis=1)
+    def refine(self, theta: Array, *, diverged: bool = False) -> bool:
+        """Compute the targets anew at ``theta``, the minimum; return whether they changed."""
+        if self.outcome_rows.refine(theta, diverged=diverged):
+            return True
+        if diverged or self._center is None:
+            return False
+        distance = self._distance(theta - self._center)
+        self.converged = distance <= TOLERANCE
+        if self.converged or self._n_passes >= MAX_PASSES:
+            # With other strengths the minima will be others.
+            self._minima, self._n_passes = [], 0
+            return False
+        self._compute_targets(self._next_center(theta))
+        return True
 
-    def by_group(self, residuals: Array, directions: Directions, codes: Codes) -> Array:
-        """Psi of each group in the unknowns, of shape (groups, unknowns)."""
-        keys, n_groups = self.rows.input_keys, int(codes.max()) + 1
-        products = [self._products(residuals, p) for p in range(self.rows.n_coefficients)]
+    def _compute_targets(self, theta: Array) -> None:
+        self._center, self._linear_term = theta.copy(), self.sequences.linear_term(theta)
+        self._n_passes += 1
 
-        def of_unknown(unknown: int) -> Array:
-            terms = sum(
-                directions[keys, p, unknown] * product
-                for p, product in enumerate(products)
-                if directions[:, p, unknown].any()
-            )
-            return np.bincount(codes, terms, minlength=n_groups)
+    def _next_center(self, theta: Array) -> Array:
+        """Combine the last minima so that their distances from their centers cancel."""
+        assert self._center is not None
+        minima = self._minima
+        if minima:
+            before = self._distance(minima[-1][1] - minima[-1][0])
+            if not self._distance(theta - self._center) <= GROWTH * before:
+                minima.clear()
+        minima.append((self._center, theta.copy()))
+        del minima[:-MEMORY]
+        changes = np.stack([self._scaled(minimum - center) for center, minimum in minima])
+        differences = np.diff(changes, axis=0)
+        if not len(differences):
+            return theta
+        square = differences @ differences.T
+        ridge = RIDGE * np.trace(square) + TINY
+        shares = np.linalg.solve(
+            square + ridge * np.eye(len(square)), differences @ changes[-1]
+        )
+        steps = np.diff(np.stack([minimum for _, minimum in minima]), axis=0)
+        return np.asarray(theta - np.einsum("m,mtp->tp", shares, steps))
 
-        return np.stack(map_on_cores(of_unknown, range(directions.shape[2])), axis=1)
+    def _scaled(self, step: Array) -> Array:
+        """Change of the linear predictors, whose squares have the sum of those of the rows."""
+        scale = np.sqrt(self.key_weights[:, None] * self.mean_squares / max(self.total_weight, TINY))
+        return np.asarray((scale * step).ravel())
 
-    def _products(self, residuals: Array, coefficient: int) -> Array:
-        """Weighted feature of a coefficient times residuals, of shape (n,)."""
-        own, feature = self.rows.feature(coefficient)
-        product = np.einsum("ki,ki->i", feature, residuals[own])
-        weights = self.rows.input_weights
-        return product if weights is None else product * weights
-
-    def _sweep(self, steps: Array) -> Array:
-        return discounted_sums(np.ascontiguousarray(steps), self.is_last, self.decay)
-
-    @cached
-    def _outcomes(self) -> Array:
-        return self.rows.outcomes()
-
-
-def _next(values: Array) -> Array:
-    """Values (series, n) of the next row; that after the last does not matter."""
-    return np.roll(values, -1, axis=1)
-
-
-def _forecast_changes(p: Array, own: slice, feature: Array) -> Array:
-    """Change of the forecasts with a coefficient that multiplies ``feature`` in some outputs."""
-    if len(p) == 1:
-        return p * (1.0 - p) * feature
-    changes = -p * np.einsum("ki,ki->i", p[own], feature)
-    changes[own] += p[own] * feature
-    return changes
+    def _distance(self, step: Array) -> float:
+        """Root mean square change of the linear predictors."""
+        return float(np.linalg.norm(self._scaled(step)))

@@ -9,6 +9,7 @@ import numpy as np
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
+from tempocal.rows import SequenceRows
 from tempocal.solve.group_gradients import gradient_variance
 from tempocal.solve.linear_systems import invert_blocks
 from tempocal.solve.penalties import Strengths
@@ -17,6 +18,7 @@ from tempocal.solve.problem import Problem, Solution
 # Pseudo-groups in which all rows are perfectly correlated: with few groups d cannot be estimated.
 PRIOR_GROUPS = 4
 SMALLEST = 1e-300
+TINY=1e-3
 
 
 def design_effect(
@@ -46,5 +48,6 @@ def design_effect(
     independent = float(np.einsum("tpq,tqp->", inverse, blocks))
     inflation = float(np.einsum("tpq,tqp->", inverse, variance)) / max(independent, SMALLEST)
     # On the log scale, or 4 pseudo-groups of a thousand rows would outweigh 25 real groups.
-    logs = np.log([max(inflation, 1.0), max(mean_group_size, 1.0)])
+    least = TINY if isinstance(problem.rows, SequenceRows) else 1.0
+    logs = np.log([max(inflation, least), max(mean_group_size, 1.0)])
     return float(np.exp(np.average(logs, weights=[groups.count, PRIOR_GROUPS])))

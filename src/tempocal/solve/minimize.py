@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from tempocal.links import Array
 from tempocal.rows import Sums
+from tempocal.solve.estimating import with_information
 from tempocal.solve.lbfgs import minimize_lbfgs
 from tempocal.solve.newton import minimize_newton
 from tempocal.solve.penalties import Strengths
@@ -46,7 +47,7 @@ def fit(problem: Problem, strengths: Strengths, start: Array | None = None) -> S
             begin = known or identity_or_zero(problem)
         solution = minimize_newton(problem, strengths, *begin)
         passes += solution.passes
-    return replace(solution, passes=passes)
+    return with_information(problem, strengths, replace(solution, passes=passes))
 
 
 def refine(problem: Problem, solution: Solution, start: Array) -> bool:

@@ -123,7 +123,7 @@ class TemporalBase(DecayParameters, Calibrator, registered=False):
         """Check the arguments of a fit, and extract the time."""
         timed = extract_time(logits, given.pop("time"), self.time_column, n_clocks)
         checked = check_rows(
-            timed.logits, y, inputs=inputs, classes=classes, times=timed.times.values, **given
+            timed.logits, y, inputs=inputs, classes=classes, times=timed.times, **given
         )
         return checked, timed.times
 

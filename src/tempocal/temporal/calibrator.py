@@ -3,6 +3,7 @@
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
+import numpy as np
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -79,11 +80,14 @@ class TemporalCalibrator(TemporalBase, registered=False):
         calibrator: Calibrator | None = None,
         curve: Curve | None = None,
         *,
+        td_horizon: Any = "auto",
         shrinkage: Shrinkage | None = None,
         time_column: TimeColumn | None = None,
+        sequence_column: int | str | None = None,
     ) -> None:
         self.calibrator = calibrator
         self.curve = curve
+        self.td_horizon = td_horizon
         self.shrinkage = shrinkage
         self.time_column = time_column
 
@@ -93,6 +97,8 @@ class TemporalCalibrator(TemporalBase, registered=False):
         y: Any,
         *,
         time: Any = None,
+        sequence: Any = None,
+        order: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
     ) -> Self:
@@ -116,7 +122,7 @@ class TemporalCalibrator(TemporalBase, registered=False):
         -------
         self
         """
-        given = {"time": time, "groups": groups, "sample_weight": sample_weight}
+        given = {"time": time, "groups": groups, "sample_weight": sample_weight, "sequence": sequence, "order": order}
         return self._fit_rows_and_times(logits, y, self._calibrator_and_curve()[0].classes, given)
 
     @PartialFit
@@ -206,8 +212,12 @@ class TemporalCalibrator(TemporalBase, registered=False):
         checked, times = self._check_fit_input(
             logits, y, n_clocks=curve.n_clocks, inputs=calibrator.inputs, classes=classes, **given
         )
+        data = checked.data
+        if self.td_horizon != "auto" and np.isfinite(self.td_horizon):
+            rows = data.sequence_order.mean_length
+            data = data.learning_from_forecasts(np.exp(-1/(self.td_horizon*rows)))
         with one_blas_thread():
-            fitted = fit_along_time(calibrator, curve, self.shrinkage, checked.data)
+            fitted = fit_along_time(calibrator, curve, self.shrinkage, data)
         self._store_fit(fitted, checked, times.kinds, logits)
         return self
 

@@ -1,0 +1,136 @@
+"""Which rows follow each other: the sequence of each row, and its place there."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.errors import InputError
+from tempocal.inputs.arguments import as_array
+from tempocal.inputs.labels_and_groups import Codes, Groups, check_groups
+from tempocal.inputs.times import Times, check_time
+
+
+@dataclass(frozen=True)
+class SequenceOrder:
+    """Sequences and the order of their rows.
+
+    Attributes
+    ----------
+    sequences : Groups
+        Sequence of each row.
+    ranks : ndarray of shape (n,)
+        Place of each row where sequences lie one after the other, each in its order.
+    """
+
+    sequences: Groups
+    ranks: Codes
+
+    def take(self, kept: NDArray[Any]) -> "SequenceOrder":
+        """Select rows."""
+        return SequenceOrder(self.sequences.take(kept), self.ranks[kept])
+
+    @property
+    def permutation(self) -> Codes:
+        """Indices of the rows, sequence by sequence, in order."""
+        return np.argsort(self.ranks, kind="stable")
+
+    @property
+    def mean_length(self) -> float:
+        """Rows of a sequence, on average."""
+        return len(self.ranks) / self.sequences.count
+
+
+def check_sequence(sequence: Any, n_rows: int, purpose: str) -> Groups:
+    """Return the sequence of each row; ``purpose`` says what it is needed for."""
+    found = check_groups(sequence, n_rows, "sequence")
+    if found is None:
+        raise InputError(
+            f"sequence is None: it must be the id of the sequence of each row, for {purpose}"
+        )
+    return found
+
+
+def order_of_rows(sequences: Groups, clock: NDArray[Any] | None, ids: Any, name: str) -> Codes:
+    """Return the indices of the rows, sequence by sequence, each in the order of a clock.
+
+    Without a clock rows stay in their given order. Two rows of a sequence that have the same place
+    are refused; ``ids`` are the sequences as they were given, and ``name`` is that of the clock.
+    """
+    if clock is None:
+        return np.argsort(sequences.codes, kind="stable")
+    order = np.lexsort((clock, sequences.codes))
+    codes, sorted_clock = sequences.codes[order], clock[order]
+    tied = (codes[1:] == codes[:-1]) & (sorted_clock[1:] == sorted_clock[:-1])
+    if tied.any():
+        row = int(order[1:][np.argmax(tied)])
+        hint = "leave time out if the rows are in order"
+        if name == "order":
+            hint = "it must put the rows of a sequence in order"
+        raise InputError(
+            f"{name} must differ between the rows of a sequence, but two rows of the sequence "
+            f"{as_array(ids, 'sequence')[row]} have the same (one is row {row}): {hint}"
+        )
+    return order
+
+
+def check_sequence_order(
+    sequence: Any, n_rows: int, *, order: Any = None, times: Times | None = None
+) -> SequenceOrder | None:
+    """Check ``sequence`` and ``order``; by default rows follow each other in time.
+
+    Rows of a sequence that lie in another order than their times are refused: time may run
+    backwards, as minutes that are left do. So are rows that lie in the reverse of ``order``.
+    """
+    if sequence is None:
+        if order is not None:
+            raise InputError(
+                "order puts the rows of a sequence in order, but sequence is None: pass the id of "
+                "the sequence of each row"
+            )
+        return None
+    sequences = check_sequence(sequence, n_rows, "rows learn from those that follow them")
+    name = "time" if order is None else "order"
+    if order is not None:
+        clock = check_time(order, n_rows, name="order").values
+    elif times is not None and times.values.ndim == 1:
+        clock = times.values
+    else:
+        raise InputError(
+            "time has two clocks, so that order must say which rows follow each other: pass a "
+            "number or a time for each row that grows along its sequence"
+        )
+    try:
+        permutation = order_of_rows(sequences, clock, sequence, name)
+    except InputError as error:
+        if name == "order":
+            raise
+        text = str(error).removesuffix("leave time out if the rows are in order")
+        raise InputError(f"{text}pass order=, which puts the rows of a sequence in order") from None
+    _require_no_contradiction(sequences, permutation, sequence, name)
+    ranks = np.empty(n_rows, dtype=np.intp)
+    ranks[permutation] = np.arange(n_rows)
+    return SequenceOrder(sequences, ranks)
+
+
+def _require_no_contradiction(sequences: Groups, order: Codes, ids: Any, name: str) -> None:
+    """Refuse rows whose own order is not that of the clock."""
+    codes = sequences.codes[order]
+    inside = codes[1:] == codes[:-1]
+    backward = inside & (order[1:] < order[:-1])
+    n_backward, n_inside = np.count_nonzero(backward), np.count_nonzero(inside)
+    if not n_backward or (name == "order" and n_backward < n_inside):
+        return
+    row = int(order[1:][np.argmax(backward)])
+    which = as_array(ids, "sequence")[row]
+    if name == "order":
+        raise InputError(
+            "order must grow along a sequence, but all rows lie in the reverse of it (one is row "
+            f"{row}, of the sequence {which}): does it count down? Pass -order then"
+        )
+    raise InputError(
+        f"time must grow along a sequence, but row {row} of the sequence {which} comes before an "
+        "earlier row in time: if time counts down, or the rows are in no order, pass order=, which "
+        "puts the rows of a sequence in order (order=time if the times do)"
+    )

@@ -1,0 +1,80 @@
+"""Fits whose targets move with the coefficients: Jacobian and information.
+
+The coefficients of `tempocal.rows.sequence_rows.SequenceRows` are the root of an estimating
+function Psi(theta). Minus its derivative, the Jacobian A, is not symmetric, and smaller than the
+Hessian H of the loss at fixed targets: a forecast that changes takes its target with it. With M the
+variance of Psi over groups, coefficients have the covariance ``A^-1 M A^-T``.
+
+Penalty strengths are chosen on a quadratic loss, which needs a symmetric matrix. It is the Hessian
+times the share ``trace(V A) / trace(V H)`` with ``V = (H + S)^-1``, the average of A relative to H
+in the directions that the data determine. Where forecasts are right and steps of a sequence are
+learned from one by one, ``M = A`` up to the noise: each step is then as good as an independent row,
+however long the sequence.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from tempocal.links import Array
+from tempocal.rows import SequenceRows
+from tempocal.solve.linear_systems import invert_blocks
+from tempocal.solve.penalties import Strengths
+from tempocal.solve.problem import Problem, Solution
+
+# The share is not below this, for coefficients that no forecast tells from the next.
+MIN_SHARE = 1e-3
+
+
+def with_information(problem: Problem, strengths: Strengths, solution: Solution) -> Solution:
+    """Scale the Hessian of a solution by the share of it that moving targets leave."""
+    rows = problem.rows
+    if not isinstance(rows, SequenceRows) or solution.hessian is None or solution.unbounded:
+        return solution
+    earlier = 0.0 if problem.earlier_loss is None else problem.earlier_loss.curvature
+    hessian = solution.hessian - earlier
+    share = information_share(problem, strengths, solution, hessian)
+    return replace(
+        solution,
+        hessian=share * hessian + earlier,
+        converged=solution.converged and rows.converged,
+    )
+
+
+def information_share(
+    problem: Problem, strengths: Strengths, solution: Solution, hessian: Array
+) -> float:
+    """Average of the Jacobian relative to the Hessian, weighted by how well data determine both."""
+    penalized = solution.hessian + problem.penalty_blocks(strengths)
+    free = (solution.theta > problem.lower).reshape(penalized.shape[:2])
+    inverse = invert_blocks(penalized, free, bandwidth=problem.bandwidth)
+    jacobian = in_blocks(problem, jacobian_of(problem, solution.theta))
+    whole = float(np.einsum("tpq,tqp->", inverse, hessian))
+    share = float(np.einsum("tpq,tqp->", inverse, jacobian)) / whole if whole > 0.0 else 1.0
+    return max(share, MIN_SHARE)
+
+
+def jacobian_of(problem: Problem, theta: Array) -> Array:
+    """Minus the derivative of the estimating function in the coefficients: (n, n)."""
+    assert isinstance(problem.rows, SequenceRows)
+    return problem.rows.sequences.jacobian(problem.at_keys(theta), directions(problem))
+
+
+def directions(problem: Problem) -> Array:
+    """Coefficients of every key by each unknown: (keys, coefficients of a key, unknowns)."""
+    basis, width = problem.basis, problem.rows.n_coefficients
+    count = problem.n_coefficients // width
+    if basis.ndim == 1:
+        basis = (basis[:, None] == np.arange(count)).astype(np.float64)
+    by_key = basis[:, None, :, None] * np.eye(width)[:, None, :]
+    return np.asarray(by_key.reshape(len(basis), width, count * width))
+
+
+def in_blocks(problem: Problem, matrix: Array) -> Array:
+    """Diagonal blocks of a matrix of all coefficients, as those of the Hessian."""
+    if not problem.is_separate:
+        return matrix[None]
+    width = problem.rows.n_coefficients
+    n = len(matrix) // width
+    blocks = matrix.reshape(n, width, n, width)
+    return np.ascontiguousarray(np.einsum("tptq->tpq", blocks))
