@@ -141,15 +141,15 @@ class SequenceRows:
             return theta
         square = differences @ differences.T
         ridge = RIDGE * np.trace(square) + TINY
-        shares = np.linalg.solve(
-            square + ridge * np.eye(len(square)), differences @ changes[-1]
-        )
+        shares = np.linalg.solve(square + ridge * np.eye(len(square)), differences @ changes[-1])
         steps = np.diff(np.stack([minimum for _, minimum in minima]), axis=0)
         return np.asarray(theta - np.einsum("m,mtp->tp", shares, steps))
 
     def _scaled(self, step: Array) -> Array:
         """Change of the linear predictors, whose squares have the sum of those of the rows."""
-        scale = np.sqrt(self.key_weights[:, None] * self.mean_squares / max(self.total_weight, TINY))
+        scale = np.sqrt(
+            self.key_weights[:, None] * self.mean_squares / max(self.total_weight, TINY)
+        )
         return np.asarray((scale * step).ravel())
 
     def _distance(self, step: Array) -> float:

@@ -18,7 +18,7 @@ from tempocal.solve.problem import Problem, Solution
 # Pseudo-groups in which all rows are perfectly correlated: with few groups d cannot be estimated.
 PRIOR_GROUPS = 4
 SMALLEST = 1e-300
-TINY=1e-3
+TINY = 1e-3
 
 
 def design_effect(

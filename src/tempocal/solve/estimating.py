@@ -49,8 +49,13 @@ def information_share(
     free = (solution.theta > problem.lower).reshape(penalized.shape[:2])
     inverse = invert_blocks(penalized, free, bandwidth=problem.bandwidth)
     jacobian = in_blocks(problem, jacobian_of(problem, solution.theta))
-    whole = float(np.einsum("tpq,tqp->", inverse, hessian))
-    share = float(np.einsum("tpq,tqp->", inverse, jacobian)) / whole if whole > 0.0 else 1.0
+    return average_share(inverse, jacobian, hessian)
+
+
+def average_share(inverse: Array, jacobian: Array, hessian: Array) -> float:
+    """Average of the Jacobian relative to the Hessian, both in blocks, weighted by an inverse."""
+    total = float(np.einsum("tpq,tqp->", inverse, hessian))
+    share = float(np.einsum("tpq,tqp->", inverse, jacobian)) / total if total > 0.0 else 1.0
     return max(share, MIN_SHARE)
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.rows import Sums
+from tempocal.solve.estimating import with_information
 from tempocal.solve.evidence import RegularizedFit, fit_by_evidence
 from tempocal.solve.laplace import FixedStrengths
 from tempocal.solve.minimize import identity_or_zero, is_misled, refine
@@ -75,7 +76,9 @@ def fit_profile_by_evidence(
     # Diverging coefficients may overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         found = _fit_by_evidence(make_problem, n_rates, groups, fixed_strengths)
-        solution = _check_slopes(make_problem(found.log_rates), found.result.solution)
+        problem, strengths = make_problem(found.log_rates), found.result.strengths
+        solution = with_information(problem, strengths, found.result.solution)
+        solution = _check_slopes(problem, solution)
     return replace(found, result=replace(found.result, solution=solution))
 
 

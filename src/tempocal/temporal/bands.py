@@ -16,9 +16,8 @@ of the cases. So S uses the weaker strengths that are also compatible with the d
 squared distance to the coefficients under these is added to the variance.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,28 +25,26 @@ from numpy.typing import NDArray
 from tempocal.errors import TooManyCoefficientsError
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.maps import Band, Basis, StepBand
+from tempocal.maps import Band, StepBand
+from tempocal.rows import SequenceRows
 from tempocal.solve import (
     Posterior,
-    Scatter,
     Strengths,
     alternative_fit,
     design_effect,
     posterior_of,
-    projected_squares,
 )
+from tempocal.solve.estimating import in_blocks
 from tempocal.solve.evidence import AlternativeFit
 from tempocal.solve.linear_systems import invert_blocks
-from tempocal.solve.penalties import as_matrix
-from tempocal.solve.profile import FASTEST, SLOWEST
+from tempocal.temporal.linearization import RATE_STEP, Linearization, readout_of
+from tempocal.temporal.sequence_bands import MAX_LEVERAGE, sequence_sandwich
 
 if TYPE_CHECKING:
     from tempocal.temporal.fit_along_time import CurveFit
 
-# Step of the log rate in finite differences.
-RATE_STEP = 1e-4
-# Upper bound of the average leverage of a group.
-MAX_LEVERAGE = 0.5
+# Coefficients of fits that learn from forecasts, whose matrices are dense.
+MAX_DENSE = 2000
 # A practically infinite variance, finite so that it can be multiplied by zero.
 UNINFORMATIVE = 1e30
 MIN_GRADIENT = 1e-15
@@ -82,8 +79,11 @@ def infer(
     fitted: "CurveFit", groups: Groups | None, previous: Posterior | None = None
 ) -> Inference:
     """Return the uncertainty of a fit; ``previous`` is the posterior without its rows."""
-    linearized = _Linearization(fitted)
+    linearized = Linearization(fitted)
     posterior, alternative = _posterior_and_alternative(linearized, groups, previous)
+    if isinstance(fitted.problem.rows, SequenceRows):
+        assert groups is not None
+        return _infer_sequences(linearized, posterior, alternative, groups, previous)
     if fitted.shape_at(fitted.log_rates).separate:
         return _infer_steps(fitted, posterior, alternative)
     return _infer_curve(linearized, posterior, alternative)
@@ -91,7 +91,7 @@ def infer(
 
 def effective_coefficients(fitted: "CurveFit", groups: Groups | None) -> float:
     """Effective number of coefficients of a fit, without its band: trace of ``A^-1 H``."""
-    linearized, result = _Linearization(fitted), fitted.result
+    linearized, result = Linearization(fitted), fitted.result
     hessian = _require_hessian(fitted)
     penalty_matrix = fitted.problem.penalty_blocks(result.strengths)
     free = (result.solution.theta > fitted.problem.lower).reshape(hessian.shape[:2])
@@ -120,7 +120,7 @@ def _require_hessian(fitted: "CurveFit") -> Array:
 
 
 def _posterior_and_alternative(
-    linearized: "_Linearization", groups: Groups | None, previous: Posterior | None
+    linearized: "Linearization", groups: Groups | None, previous: Posterior | None
 ) -> tuple[Posterior, AlternativeFit]:
     """Return the posterior, and the fit at weaker strengths that the data also allow."""
     fitted, hessian = linearized.fitted, _require_hessian(linearized.fitted)
@@ -175,10 +175,8 @@ def _infer_steps(
     diagonal = np.einsum("tpp->tp", covariance)
     diagonal += _variance_without_information(np.einsum("tpp->tp", hessian + penalty_blocks), free)
     diagonal += _variance_at_bounds(fitted, free, effect)
-    readout = _readout(fitted)
-    variances = np.einsum("qp,tpr,qr->tq", readout, covariance, readout)
     return Inference(
-        StepBand(fitted.basis, np.sqrt(np.maximum(variances, 0.0))),
+        _step_band(fitted, covariance),
         optimism=float(np.einsum("tpq,tqp->", inverse_at_fit, noise)),
         design_effect=effect,
         n_effective=float(n_effective.sum()),
@@ -193,7 +191,7 @@ def _diagonal_blocks(fitted: "CurveFit", strengths: Strengths) -> Array:
 
 
 def _infer_curve(
-    linearized: "_Linearization", posterior: Posterior, alternative: AlternativeFit
+    linearized: "Linearization", posterior: Posterior, alternative: AlternativeFit
 ) -> Inference:
     fitted, hessian, effect = linearized.fitted, posterior.curvature[0], posterior.effect
     free, strengths = linearized.free, fitted.result.strengths
@@ -211,18 +209,67 @@ def _infer_curve(
     diagonal += _variance_without_information(np.einsum("pp->p", hessian + penalty_matrix), free)
     diagonal += _variance_at_bounds(fitted, free, effect)
     return Inference(
-        Band(
-            fitted.basis,
-            fitted.table,
-            _covariance_by_parameter(covariance, fitted),
-            linearized.basis_up,
-            linearized.basis_down,
-            2 * RATE_STEP,
-        ),
+        _band_of(linearized, covariance),
         optimism=float(np.einsum("pq,qp->", inverse_at_fit, noise)),
         design_effect=effect,
         n_effective=n_effective,
         posterior=posterior,
+    )
+
+
+def _infer_sequences(
+    linearized: Linearization,
+    posterior: Posterior,
+    alternative: AlternativeFit,
+    groups: Groups,
+    previous: Posterior | None,
+) -> Inference:
+    fitted, free = linearized.fitted, linearized.free
+    if len(free) > MAX_DENSE:
+        raise TooManyCoefficientsError(
+            f"with {len(free)} coefficients a fit cannot learn from the forecasts in between: take "
+            "Spline(), PerStep(bins=20), a simpler calibrator, or td_horizon=float('inf')"
+        )
+    found = sequence_sandwich(linearized, posterior, alternative.strengths, groups, previous)
+    shift = np.zeros(len(free))
+    shift[: len(alternative.theta)] = alternative.theta - posterior.theta
+    covariance = found.covariance + np.outer(shift, shift)
+    diagonal = np.einsum("pp->p", covariance)
+    penalty_matrix = linearized.penalty_matrix(alternative.strengths, posterior.effect)
+    curvature = np.diag(linearized.jacobian + penalty_matrix)
+    diagonal += _variance_without_information(curvature, free)
+    diagonal += _variance_at_bounds(fitted, free, posterior.effect)
+    band: Band | StepBand
+    if fitted.shape_at(fitted.log_rates).separate:
+        band = _step_band(fitted, in_blocks(fitted.problem, covariance))
+    else:
+        band = _band_of(linearized, covariance)
+    return Inference(
+        band,
+        optimism=found.optimism,
+        design_effect=posterior.effect,
+        n_effective=found.n_effective,
+        posterior=posterior,
+    )
+
+
+def _step_band(fitted: "CurveFit", covariances: Array) -> StepBand:
+    """Make a band of the covariances of each step."""
+    readout = readout_of(fitted)
+    variances = np.einsum("qp,tpr,qr->tq", readout, covariances, readout)
+    return StepBand(fitted.basis, np.sqrt(np.maximum(variances, 0.0)))
+
+
+def _band_of(linearized: Linearization, covariance: Array) -> Band:
+    """Make a band of the covariance of all coefficients and rates."""
+    fitted = linearized.fitted
+    return Band(
+        fitted.basis,
+        fitted.table,
+        _covariance_by_parameter(covariance, fitted),
+        linearized.basis_up,
+        linearized.basis_down,
+        2 * RATE_STEP,
     )
 
 
@@ -255,7 +302,7 @@ def _variance_at_bounds(fitted: "CurveFit", free: NDArray[np.bool_], effect: flo
 
 def _covariance_by_parameter(covariance: Array, fitted: "CurveFit") -> Array:
     """Covariance of the coefficients of each parameter of the map, and of the rates."""
-    readout, count = _readout(fitted), len(fitted.table)
+    readout, count = readout_of(fitted), len(fitted.table)
     n_parameters, width = readout.shape
     if fitted.model.readout is None:
         rates = np.arange(count * width, len(covariance))
@@ -268,91 +315,3 @@ def _covariance_by_parameter(covariance: Array, fitted: "CurveFit") -> Array:
     rates = np.arange(count, selection.shape[1])
     selection[:, rates, rates + count * (width - 1)] = 1.0
     return np.asarray(selection @ covariance @ selection.swapaxes(1, 2))
-
-
-def _readout(fitted: "CurveFit") -> Array:
-    readout = fitted.model.readout
-    return np.eye(len(fitted.model.identity)) if readout is None else readout
-
-
-class _Linearization:
-    """A fitted curve, linearized in its coefficients and log rates."""
-
-    def __init__(self, fitted: "CurveFit") -> None:
-        self.fitted, self.problem = fitted, fitted.problem
-        theta = fitted.result.solution.theta
-        rates = fitted.log_rates if fitted.problem.basis.ndim == 2 else ()
-        self.n_rates = len(rates)
-        # The basis one step up and one step down in each log rate.
-        self.basis_up = tuple(_basis_at_rate(fitted, k, RATE_STEP) for k in range(len(rates)))
-        self.basis_down = tuple(_basis_at_rate(fitted, k, -RATE_STEP) for k in range(len(rates)))
-        self.table = theta.reshape(-1, fitted.problem.rows.n_coefficients)
-        # A rate at a bound of its range is treated as fixed.
-        interior = np.array([SLOWEST < rate < FASTEST for rate in rates], dtype=bool)
-        self.free = np.append(theta > fitted.problem.lower, interior)
-
-    def hessian_and_scatter(self, groups: Groups | None) -> tuple[Array | None, Scatter | None]:
-        """Hessian of the loss and scatter of its gradient over groups, rates included.
-
-        Without rates the Hessian is that of the solution, and None is returned for it.
-        """
-        problem, solution = self.problem, self.fitted.result.solution
-        if not self.n_rates:
-            return None, None if groups is None else Scatter.of(problem, solution, groups)
-        at_keys = problem.at_keys(solution.theta)
-        sums = solution.sums or problem.rows.sums(at_keys)
-        assert sums.hessian is not None
-        jacobian = self._jacobian()  # (keys, width, coefficients and rates)
-        # Gauss-Newton: without the second derivative of the curve times the gradient, which is
-        # noise at the optimum and made the Hessian in the rate negative for nearly flat curves.
-        size = jacobian.shape[2]
-        hessian = jacobian.reshape(-1, size).T @ (sums.hessian @ jacobian).reshape(-1, size)
-        if groups is None:
-            return hessian[None], None
-
-        def project(tables: Sequence[Any]) -> Array:
-            parts = [table @ jacobian[:, p] for p, table in enumerate(tables)]
-            return np.asarray(np.sum(parts, axis=0))
-
-        squares = projected_squares(problem, at_keys, groups, project)
-        return hessian[None], Scatter(squares[None], np.array([float(groups.count)]))
-
-    def inverse(self, matrix: Array) -> Array:
-        """Inverse over the coefficients and rates that are free."""
-        bandwidth = None if self.n_rates else self.problem.bandwidth
-        return np.asarray(invert_blocks(matrix[None], self.free[None], bandwidth=bandwidth)[0])
-
-    def penalty_matrix(self, strengths: Strengths, effect: float) -> Array:
-        """Return the penalty matrix; for a log rate, the precision of a uniform prior."""
-        n = len(self.problem.identity)
-        penalty_matrix = (effect * 12.0 / (FASTEST - SLOWEST) ** 2) * np.eye(n + self.n_rates)
-        penalty_matrix[:n, :n] = as_matrix(self.problem.penalty_matrix(strengths))
-        return penalty_matrix
-
-    def _jacobian(self) -> Array:
-        """Differentiate the coefficients at every key by the curve's coefficients and log rates."""
-        basis, (count, width) = self._basis_at_keys(), self.table.shape
-        by_table = basis[:, None, :, None] * np.eye(width)[:, None, :]
-        by_table = by_table.reshape(len(basis), width, count * width)
-        by_rate = [(derivative @ self.table)[:, :, None] for derivative in self._rate_derivatives()]
-        return np.concatenate([by_table, *by_rate], axis=2)
-
-    def _rate_derivatives(self) -> list[Array]:
-        """Differentiate the basis by each log rate, at the keys."""
-        times = self.fitted.track.grid.times
-        return [
-            (up(times) - down(times)) / (2 * RATE_STEP)
-            for up, down in zip(self.basis_up, self.basis_down, strict=True)
-        ]
-
-    def _basis_at_keys(self) -> Array:
-        basis = self.problem.basis
-        if basis.ndim == 2:
-            return np.asarray(basis, dtype=np.float64)
-        return np.asarray(basis[:, None] == np.arange(len(self.table)), dtype=np.float64)
-
-
-def _basis_at_rate(fitted: "CurveFit", k: int, step: float) -> Basis:
-    """Return the basis with one log rate changed."""
-    rates = fitted.log_rates
-    return fitted.shape_at((*rates[:k], rates[k] + step, *rates[k + 1 :])).basis

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
-import numpy as np
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators.base import Calibrator
@@ -122,7 +122,13 @@ class TemporalCalibrator(TemporalBase, registered=False):
         -------
         self
         """
-        given = {"time": time, "groups": groups, "sample_weight": sample_weight, "sequence": sequence, "order": order}
+        given = {
+            "time": time,
+            "groups": groups,
+            "sample_weight": sample_weight,
+            "sequence": sequence,
+            "order": order,
+        }
         return self._fit_rows_and_times(logits, y, self._calibrator_and_curve()[0].classes, given)
 
     @PartialFit
@@ -215,7 +221,7 @@ class TemporalCalibrator(TemporalBase, registered=False):
         data = checked.data
         if self.td_horizon != "auto" and np.isfinite(self.td_horizon):
             rows = data.sequence_order.mean_length
-            data = data.learning_from_forecasts(np.exp(-1/(self.td_horizon*rows)))
+            data = data.learning_from_forecasts(np.exp(-1 / (self.td_horizon * rows)))
         with one_blas_thread():
             fitted = fit_along_time(calibrator, curve, self.shrinkage, data)
         self._store_fit(fitted, checked, times.kinds, logits)

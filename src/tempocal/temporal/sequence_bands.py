@@ -1,0 +1,110 @@
+"""Sandwich covariance of coefficients that learn from the forecasts in between.
+
+With A minus the derivative of the estimating function Psi (not symmetric), M its variance over
+groups, S the penalty matrix and d the design effect::
+
+    V  =  (A + S)^-1  (M + d S)  (A + S)^-T
+
+How much lower the loss is on the rows of the fit than on new ones follows from the covariance of
+Psi with the gradient of the outcomes' loss, whose rows the fit is judged on.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import block_diag
+
+from tempocal.inputs import Groups
+from tempocal.links import Array
+from tempocal.rows import Rows, SequenceRows
+from tempocal.solve import Posterior, Strengths
+from tempocal.temporal.linearization import Linearization
+
+# Singular values below this share of the largest count as zero.
+SINGULAR, TINY = 1e-13, 1e-300
+# Upper bound of the average leverage of a group.
+MAX_LEVERAGE = 0.5
+
+
+@dataclass(frozen=True)
+class SequenceSandwich:
+    """Uncertainty of a fit that learned from the forecasts in between.
+
+    Attributes
+    ----------
+    covariance : ndarray of shape (n, n)
+        Of the coefficients and the rates.
+    optimism : float
+        Expected difference of the summed loss between new rows and the rows of the fit.
+    n_effective : float
+        Effective number of coefficients.
+    """
+
+    covariance: Array
+    optimism: float
+    n_effective: float
+
+
+def sequence_sandwich(
+    linearized: Linearization,
+    posterior: Posterior,
+    strengths: Strengths,
+    groups: Groups,
+    previous: Posterior | None = None,
+) -> SequenceSandwich:
+    """Return the covariance at ``strengths``; ``previous`` is the posterior of earlier rows."""
+    rows, fitted = linearized.problem.rows, linearized.fitted
+    assert isinstance(rows, SequenceRows)
+    jacobian = linearized.jacobian
+    if previous is not None:
+        jacobian = jacobian + _whole(previous.curvature)
+    penalty = linearized.penalty_matrix(fitted.result.strengths, posterior.effect)
+    at_fit = _inverse(jacobian + penalty, linearized.free)
+    n_effective = float(np.einsum("pq,qp->", at_fit, jacobian))
+    at_keys = linearized.problem.at_keys(fitted.result.solution.theta)
+    targets = _by_group(rows, at_keys, linearized, groups)
+    outcomes = _by_group(rows.outcome_rows.all_rows, at_keys, linearized, groups)
+    inflation = _inflation(n_effective, groups.count)
+    variance = inflation * targets.T @ targets
+    if previous is not None and previous.scatter is not None:
+        variance = variance + _whole(previous.scatter.variance)
+    if strengths != fitted.result.strengths:
+        penalty = linearized.penalty_matrix(strengths, posterior.effect)
+    inverse = _inverse(jacobian + penalty, linearized.free)
+    return SequenceSandwich(
+        inverse @ (variance + posterior.effect * penalty) @ inverse.T,
+        optimism=inflation * float(((targets @ at_fit.T) * outcomes).sum()),
+        n_effective=n_effective,
+    )
+
+
+def _by_group(rows: Rows, at_keys: Array, linearized: Linearization, groups: Groups) -> Array:
+    """Gradients of each group in the coefficients and rates: (groups, n)."""
+    directions = linearized.directions
+    chunks = [
+        np.sum([np.asarray(table @ directions[:, p]) for p, table in enumerate(tables)], axis=0)
+        for tables in rows.group_gradients(at_keys, groups.codes, groups.count)
+    ]
+    return np.concatenate(chunks)
+
+
+def _inflation(n_effective: float, n_groups: int) -> float:
+    """Correct the variance over groups for its mean and for overfitting at the optimum."""
+    leverage = min(n_effective / n_groups, MAX_LEVERAGE)
+    return max(n_groups, 2) / max(n_groups - 1, 1) / (1.0 - leverage) ** 2
+
+
+def _inverse(matrix: Array, free: NDArray[np.bool_]) -> Array:
+    """Pseudoinverse of a matrix that is not symmetric, over the coefficients that are free."""
+    scale = np.sqrt(np.maximum(np.abs(np.diag(matrix)), TINY))
+    kept = np.ix_(free, free)
+    scaled = (matrix / scale[:, None] / scale)[kept]
+    inverse = np.zeros_like(matrix)
+    inverse[kept] = np.linalg.pinv(scaled, rcond=SINGULAR)
+    return np.asarray(inverse / scale[:, None] / scale)
+
+
+def _whole(blocks: Array) -> Array:
+    """Return the matrix that has these blocks on its diagonal."""
+    return blocks[0] if len(blocks) == 1 else block_diag(*blocks)
