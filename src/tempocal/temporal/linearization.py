@@ -47,21 +47,14 @@ class Linearization:
         problem, solution = self.problem, self.fitted.result.solution
         if not self.n_rates:
             return None, None if groups is None else Scatter.of(problem, solution, groups)
-        at_keys = problem.at_keys(solution.theta)
-        sums = solution.sums or problem.rows.sums(at_keys)
-        assert sums.hessian is not None
-        jacobian = self.directions  # (keys, width, coefficients and rates)
-        # Gauss-Newton: without the second derivative of the curve times the gradient, which is
-        # noise at the optimum and made the Hessian in the rate negative for nearly flat curves.
-        size = jacobian.shape[2]
-        hessian = jacobian.reshape(-1, size).T @ (sums.hessian @ jacobian).reshape(-1, size)
+        at_keys, directions, hessian = problem.at_keys(solution.theta), self.directions, self.hessian
         if isinstance(problem.rows, SequenceRows):
-            hessian *= self._share(hessian)
+            hessian = self._share(hessian) * hessian
         if groups is None:
             return hessian[None], None
 
         def project(tables: Sequence[Any]) -> Array:
-            parts = [table @ jacobian[:, p] for p, table in enumerate(tables)]
+            parts = [table @ directions[:, p] for p, table in enumerate(tables)]
             return np.asarray(np.sum(parts, axis=0))
 
         squares = projected_squares(problem, at_keys, groups, project)
@@ -78,6 +71,18 @@ class Linearization:
         penalty_matrix = (effect * 12.0 / (FASTEST - SLOWEST) ** 2) * np.eye(n + self.n_rates)
         penalty_matrix[:n, :n] = as_matrix(self.problem.penalty_matrix(strengths))
         return penalty_matrix
+
+    @cached
+    def hessian(self) -> Array:
+        """Hessian of the loss in the coefficients and rates."""
+        problem, solution = self.problem, self.fitted.result.solution
+        sums = solution.sums or problem.rows.sums(problem.at_keys(solution.theta))
+        assert sums.hessian is not None
+        # Gauss-Newton: without the second derivative of the curve times the gradient, which is
+        # noise at the optimum and made the Hessian in the rate negative for nearly flat curves.
+        size = self.directions.shape[2]  # of (keys, width, coefficients and rates)
+        by_key = (sums.hessian @ self.directions).reshape(-1, size)
+        return np.asarray(self.directions.reshape(-1, size).T @ by_key)
 
     @cached
     def jacobian(self) -> Array:

@@ -46,6 +46,61 @@ class SequenceSandwich:
     n_effective: float
 
 
+@dataclass(frozen=True)
+class SequenceParts:
+    """What the covariance is made of.
+
+    Attributes
+    ----------
+    targets, outcomes : ndarray of shape (groups, n)
+        Gradient of each group with moving targets, and with outcomes.
+    jacobian, hessian : ndarray of shape (n, n)
+        Derivatives of their sums.
+    jacobian_inverse, hessian_inverse : ndarray of shape (n, n)
+        Inverses of the two, each with the penalty of the fit.
+    n_effective : float
+        Effective number of coefficients.
+    inflation : float
+        Corrects variances over groups for their mean and for overfitting at the optimum.
+    """
+
+    targets: Array
+    outcomes: Array
+    jacobian: Array
+    hessian: Array
+    jacobian_inverse: Array
+    hessian_inverse: Array
+    n_effective: float
+    inflation: float
+
+
+def sequence_parts(
+    linearized: Linearization, groups: Groups, previous: Posterior | None = None
+) -> SequenceParts:
+    """Return the parts of the sandwich; ``previous`` is the posterior of earlier rows."""
+    rows, fitted = linearized.problem.rows, linearized.fitted
+    assert isinstance(rows, SequenceRows)
+    jacobian = linearized.jacobian
+    if previous is not None:
+        jacobian = jacobian + _whole(previous.curvature)
+    penalty = linearized.penalty_matrix(fitted.result.strengths, 1.0)
+    inverse = _inverse(jacobian + penalty, linearized.free)
+    n_effective = float(np.einsum("pq,qp->", inverse, jacobian))
+    at_keys = linearized.problem.at_keys(fitted.result.solution.theta)
+    by_outcomes = rows.outcome_rows.all_rows
+    hessian = linearized.hessian
+    return SequenceParts(
+        targets=_by_group(rows, at_keys, linearized, groups),
+        outcomes=_by_group(by_outcomes, at_keys, linearized, groups),
+        jacobian=jacobian,
+        hessian=hessian,
+        jacobian_inverse=inverse,
+        hessian_inverse=_inverse(hessian + penalty, linearized.free),
+        n_effective=n_effective,
+        inflation=_inflation(n_effective, groups.count),
+    )
+
+
 def sequence_sandwich(
     linearized: Linearization,
     posterior: Posterior,
@@ -54,28 +109,17 @@ def sequence_sandwich(
     previous: Posterior | None = None,
 ) -> SequenceSandwich:
     """Return the covariance at ``strengths``; ``previous`` is the posterior of earlier rows."""
-    rows, fitted = linearized.problem.rows, linearized.fitted
-    assert isinstance(rows, SequenceRows)
-    jacobian = linearized.jacobian
-    if previous is not None:
-        jacobian = jacobian + _whole(previous.curvature)
-    penalty = linearized.penalty_matrix(fitted.result.strengths, posterior.effect)
-    at_fit = _inverse(jacobian + penalty, linearized.free)
-    n_effective = float(np.einsum("pq,qp->", at_fit, jacobian))
-    at_keys = linearized.problem.at_keys(fitted.result.solution.theta)
-    targets = _by_group(rows, at_keys, linearized, groups)
-    outcomes = _by_group(rows.outcome_rows.all_rows, at_keys, linearized, groups)
-    inflation = _inflation(n_effective, groups.count)
-    variance = inflation * targets.T @ targets
+    parts = sequence_parts(linearized, groups, previous)
+    variance = parts.inflation * parts.targets.T @ parts.targets
     if previous is not None and previous.scatter is not None:
         variance = variance + _whole(previous.scatter.variance)
-    if strengths != fitted.result.strengths:
-        penalty = linearized.penalty_matrix(strengths, posterior.effect)
-    inverse = _inverse(jacobian + penalty, linearized.free)
+    penalty = linearized.penalty_matrix(strengths, posterior.effect)
+    inverse = _inverse(parts.jacobian + penalty, linearized.free)
+    influences = parts.targets @ parts.jacobian_inverse.T
     return SequenceSandwich(
         inverse @ (variance + posterior.effect * penalty) @ inverse.T,
-        optimism=inflation * float(((targets @ at_fit.T) * outcomes).sum()),
-        n_effective=n_effective,
+        optimism=parts.inflation * float((influences * parts.outcomes).sum()),
+        n_effective=parts.n_effective,
     )
 
 
