@@ -1,6 +1,6 @@
 """Which rows follow each other: the sequence of each row, and its place there."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,14 +22,17 @@ class SequenceOrder:
         Sequence of each row.
     ranks : ndarray of shape (n,)
         Place of each row where sequences lie one after the other, each in its order.
+    mixed : str or None
+        Id of the first sequence whose labels differ, if there is one.
     """
 
     sequences: Groups
     ranks: Codes
+    mixed: str | None = None
 
     def take(self, kept: NDArray[Any]) -> "SequenceOrder":
         """Select rows."""
-        return SequenceOrder(self.sequences.take(kept), self.ranks[kept])
+        return replace(self, sequences=self.sequences.take(kept), ranks=self.ranks[kept])
 
     @property
     def permutation(self) -> Codes:
@@ -76,7 +79,12 @@ def order_of_rows(sequences: Groups, clock: NDArray[Any] | None, ids: Any, name:
 
 
 def check_sequence_order(
-    sequence: Any, n_rows: int, *, order: Any = None, times: Times | None = None
+    sequence: Any,
+    n_rows: int,
+    *,
+    order: Any = None,
+    times: Times | None = None,
+    labels: Codes | None = None,
 ) -> SequenceOrder | None:
     """Check ``sequence`` and ``order``; by default rows follow each other in time.
 
@@ -111,7 +119,17 @@ def check_sequence_order(
     _require_no_contradiction(sequences, permutation, sequence, name)
     ranks = np.empty(n_rows, dtype=np.intp)
     ranks[permutation] = np.arange(n_rows)
-    return SequenceOrder(sequences, ranks)
+    return SequenceOrder(sequences, ranks, _mixed(sequences, labels, sequence))
+
+
+def _mixed(sequences: Groups, labels: Codes | None, ids: Any) -> str | None:
+    """Return the id of the first sequence whose labels differ."""
+    if labels is None:
+        return None
+    label_of_sequence = np.empty(sequences.count, dtype=labels.dtype)
+    label_of_sequence[sequences.codes] = labels
+    differs = label_of_sequence[sequences.codes] != labels
+    return str(as_array(ids, "sequence")[int(np.argmax(differs))]) if differs.any() else None
 
 
 def _require_no_contradiction(sequences: Groups, order: Codes, ids: Any, name: str) -> None:

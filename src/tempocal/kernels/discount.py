@@ -4,10 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
-from tempocal.links import Array
 
 
-def discounted_sums(values: Array, is_last: NDArray[np.bool_], decay: float) -> Array:
+def discounted_sums(
+    values: NDArray[np.float64], is_last: NDArray[np.bool_], decay: float
+) -> NDArray[np.float64]:
     """Sum each value and the later ones of its sequence, discounted by ``decay`` per row.
 
     Parameters
@@ -30,7 +31,9 @@ def discounted_sums(values: Array, is_last: NDArray[np.bool_], decay: float) -> 
     return values
 
 
-def _by_position(values: Array, is_last: NDArray[np.bool_], decay: float) -> Array:
+def _by_position(
+    values: NDArray[np.float64], is_last: NDArray[np.bool_], decay: float
+) -> NDArray[np.float64]:
     """Sweep all sequences at once: the second rows from the end, then the third, and so on."""
     rows = np.flatnonzero(is_last)
     while len(rows := rows[rows > 0] - 1):

@@ -196,7 +196,7 @@ class StoredRows(ABC):
 
     @abstractmethod
     def forecasts(self, theta: Array) -> Array:
-        """Probabilities at ``theta`` in input order: (1, n) of a sigmoid, (classes, n) of a softmax."""
+        """Probabilities in input order: (1, n) of a sigmoid, (classes, n) of a softmax."""
 
     @abstractmethod
     def outcomes(self) -> Array:

@@ -14,6 +14,7 @@ combination of the last minima for which the changes would be the smallest.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -33,8 +34,28 @@ GROWTH = 2.0
 RIDGE, TINY = 1e-14, 1e-300
 
 
+@dataclass(frozen=True)
+class PastScores:
+    """Scores of the outcomes in a feature made of earlier forecasts.
+
+    Attributes
+    ----------
+    by_group : ndarray of shape (groups,)
+        Feature times outcome minus forecast, summed over the rows of each group.
+    slopes : ndarray of shape (unknowns,)
+        Minus the derivatives of their sum in the unknowns.
+    """
+
+    by_group: Array
+    slopes: Array
+
+
 class Sequences(Protocol):
     """All rows of all sequences, in memory or in a table."""
+
+    @property
+    def decay(self) -> float:
+        """Weight of what comes one row later."""
 
     def linear_term(self, theta: Array) -> Array:
         """Sum of features times outcomes minus targets at ``theta``: (keys, coefficients)."""
@@ -44,6 +65,11 @@ class Sequences(Protocol):
 
     def group_gradients(self, theta: Array, codes: Codes, count: int) -> Sequence[csr_array]:
         """Minus the estimating function, summed by group and key, for each coefficient."""
+
+    def past_scores(
+        self, theta: Array, directions: Array, codes: Codes, count: int
+    ) -> Iterator[PastScores]:
+        """Scores of the forecast of the row before, and of the mean of all before."""
 
 
 class SequenceRows:

@@ -139,4 +139,4 @@ def softmax(eta: Array) -> tuple[Array, Array]:
 
 def one_hot(labels: NDArray[Any], n_classes: int) -> Array:
     """Targets (classes, rows): 1 for the class of a row, else 0."""
-    return (labels == np.arange(n_classes)[:, None]).astype(np.float64)
+    return np.asarray(labels == np.arange(n_classes)[:, None], dtype=np.float64)

@@ -13,6 +13,7 @@ sequence. The estimating function of the coefficients is
 and its derivative sends each change of a forecast through the same sweep.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,8 +24,9 @@ from tempocal.inputs import Codes
 from tempocal.kernels.discount import discounted_sums
 from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.lazy import cached
-from tempocal.links import Array
+from tempocal.links import SMALLEST_PROBABILITY, Array, Floats
 from tempocal.rows.in_memory import StoredRows
+from tempocal.rows.sequence_rows import PastScores
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class StoredSequences:
 
     def every_nth(self, step: int) -> "StoredSequences":
         """Select every ``step``-th sequence."""
-        index = np.cumsum(self.is_last) - self.is_last
+        index: Codes = np.cumsum(self.is_last) - self.is_last
         chosen = np.flatnonzero(index % step == 0)
         return StoredSequences(self.rows.select(chosen), self.codes[chosen], self.decay)
 
@@ -86,7 +88,7 @@ class StoredSequences:
             )
             step = np.where(self.is_last, 0.0, _next(change)) - change
             sums = self._sum_products(self._sweep(step))
-            return -np.einsum("tpc,tp->c", directions, sums)
+            return np.asarray(-np.einsum("tpc,tp->c", directions, sums))
 
         return np.stack(map_on_cores(column, range(directions.shape[2])), axis=1)
 
@@ -101,23 +103,60 @@ class StoredSequences:
 
         return map_on_cores(of_coefficient, range(self.rows.n_coefficients))
 
+    def past_scores(
+        self, theta: Array, directions: Array, codes: Codes, count: int
+    ) -> Iterator[PastScores]:
+        """Scores of what a sequence forecast before, as a further feature of each row.
+
+        Twice: of the forecast of the row before, and of the mean of all before.
+        """
+        p = np.clip(self.rows.forecasts(theta), SMALLEST_PROBABILITY, 1.0 - SMALLEST_PROBABILITY)
+        log_odds = np.log(p) - (np.log1p(-p) if len(p) == 1 else np.log(p).mean(axis=0))
+        weights = np.where(self._places > 0, 1.0, 0.0)
+        if self.rows.input_weights is not None:
+            weights = weights * self.rows.input_weights
+        for past in (np.roll(log_odds, 1, axis=1), self._means_before(log_odds)):
+            scores = weights * ((self._outcomes - p) * past).sum(axis=0)
+            changes = weights * _forecast_changes(p, slice(None), past)
+            by_key = self._sum_products(changes, weighted=False)
+            yield PastScores(
+                np.bincount(codes, scores, minlength=count).astype(np.float64),
+                np.einsum("tp,tpc->c", by_key, directions),
+            )
+
+    def _means_before(self, values: Array) -> Array:
+        """Mean of the values (series, n) of the earlier rows of each sequence."""
+        before = np.cumsum(values, axis=1) - values
+        starts = np.arange(self.rows.n_rows) - self._places
+        return np.asarray((before - before[:, starts]) / np.maximum(self._places, 1))
+
+    @cached
+    def _places(self) -> Codes:
+        """Place of each row in its sequence, from 0."""
+        rows = np.arange(self.rows.n_rows)
+        is_first = np.append(True, self.is_last[:-1])
+        return np.asarray(rows - np.maximum.accumulate(np.where(is_first, rows, 0)))
+
     def _residuals(self, p: Array) -> Array:
         return self._sweep(np.where(self.is_last, self._outcomes, _next(p)) - p)
 
-    def _sum_products(self, residuals: Array) -> Array:
+    def _sum_products(self, residuals: Array, *, weighted: bool = True) -> Array:
         """Sum the features times residuals (outputs, n) by key: (keys, coefficients)."""
         keys, n_keys = self.rows.input_keys, self.rows.n_keys
         sums = np.empty((n_keys, self.rows.n_coefficients))
         for p in range(self.rows.n_coefficients):
-            sums[:, p] = np.bincount(keys, self._products(residuals, p), minlength=n_keys)
+            products = self._products(residuals, p, weighted=weighted)
+            sums[:, p] = np.bincount(keys, products, minlength=n_keys)
         return sums
 
-    def _products(self, residuals: Array, coefficient: int) -> Array:
-        """Weighted feature of a coefficient times residuals, of shape (n,)."""
+    def _products(self, residuals: Array, coefficient: int, *, weighted: bool = True) -> Array:
+        """Feature of a coefficient times residuals, and weights unless these have them: (n,)."""
         own, feature = self.rows.feature(coefficient)
         product = np.einsum("ki,ki->i", feature, residuals[own])
         weights = self.rows.input_weights
-        return product if weights is None else product * weights
+        if weighted and weights is not None:
+            product = product * weights
+        return np.asarray(product)
 
     def _sweep(self, steps: Array) -> Array:
         return discounted_sums(np.ascontiguousarray(steps), self.is_last, self.decay)
@@ -132,10 +171,10 @@ def _next(values: Array) -> Array:
     return np.roll(values, -1, axis=1)
 
 
-def _forecast_changes(p: Array, own: slice, feature: Array) -> Array:
+def _forecast_changes(p: Array, own: slice, feature: Floats) -> Array:
     """Change of the forecasts with a coefficient that multiplies ``feature`` in some outputs."""
     if len(p) == 1:
-        return p * (1.0 - p) * feature
-    changes = -p * np.einsum("ki,ki->i", p[own], feature)
+        return np.asarray(p * (1.0 - p) * feature)
+    changes = -p * np.einsum("ki,ki->i", *np.broadcast_arrays(p[own], feature))
     changes[own] += p[own] * feature
-    return changes
+    return np.asarray(changes)

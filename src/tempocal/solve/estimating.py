@@ -31,7 +31,9 @@ def with_information(problem: Problem, strengths: Strengths, solution: Solution)
     rows = problem.rows
     if not isinstance(rows, SequenceRows) or solution.hessian is None or solution.unbounded:
         return solution
-    earlier = 0.0 if problem.earlier_loss is None else problem.earlier_loss.curvature
+    earlier = np.zeros_like(solution.hessian)
+    if problem.earlier_loss is not None:
+        earlier = problem.earlier_loss.curvature
     hessian = solution.hessian - earlier
     share = information_share(problem, strengths, solution, hessian)
     return replace(
@@ -45,6 +47,7 @@ def information_share(
     problem: Problem, strengths: Strengths, solution: Solution, hessian: Array
 ) -> float:
     """Average of the Jacobian relative to the Hessian, weighted by how well data determine both."""
+    assert solution.hessian is not None
     penalized = solution.hessian + problem.penalty_blocks(strengths)
     free = (solution.theta > problem.lower).reshape(penalized.shape[:2])
     inverse = invert_blocks(penalized, free, bandwidth=problem.bandwidth)

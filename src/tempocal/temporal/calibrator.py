@@ -4,7 +4,6 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators.base import Calibrator
@@ -33,6 +32,7 @@ from tempocal.tables.column_names import Names
 from tempocal.temporal.base import TemporalBase
 from tempocal.temporal.document import restore_along_time, to_document
 from tempocal.temporal.fit_along_time import fit_along_time, one_blas_thread, with_shrinkage
+from tempocal.temporal.horizon import Horizon, fit_at_horizon
 from tempocal.temporal.update import update_along_time
 
 
@@ -80,7 +80,7 @@ class TemporalCalibrator(TemporalBase, registered=False):
         calibrator: Calibrator | None = None,
         curve: Curve | None = None,
         *,
-        td_horizon: Any = "auto",
+        td_horizon: Horizon = "auto",
         shrinkage: Shrinkage | None = None,
         time_column: TimeColumn | None = None,
         sequence_column: int | str | None = None,
@@ -218,12 +218,10 @@ class TemporalCalibrator(TemporalBase, registered=False):
         checked, times = self._check_fit_input(
             logits, y, n_clocks=curve.n_clocks, inputs=calibrator.inputs, classes=classes, **given
         )
-        data = checked.data
-        if self.td_horizon != "auto" and np.isfinite(self.td_horizon):
-            rows = data.sequence_order.mean_length
-            data = data.learning_from_forecasts(np.exp(-1 / (self.td_horizon * rows)))
         with one_blas_thread():
-            fitted = fit_along_time(calibrator, curve, self.shrinkage, data)
+            fitted = fit_at_horizon(
+                calibrator, curve, self.shrinkage, checked.data, self.td_horizon
+            )
         self._store_fit(fitted, checked, times.kinds, logits)
         return self
 

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -54,6 +54,9 @@ from tempocal.solve.profile import FASTEST, SLOWEST
 from tempocal.temporal.bands import Inference, effective_coefficients, infer
 from tempocal.temporal.gain_interval import compare_losses
 from tempocal.temporal.per_step_maps import fit_each_step
+
+if TYPE_CHECKING:
+    from tempocal.temporal.horizon import HorizonChoice
 
 # A curve has several times as many coefficients, but most of them affect few keys.
 MAX_COEFFICIENTS = 2000
@@ -105,6 +108,7 @@ class TemporalFitResult:
     track: Track
     models: tuple[CurveFit, ...]
     online_state: OnlineState | None = None
+    horizon: "HorizonChoice | None" = None
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,11 @@ class Linearization:
         problem, solution = self.problem, self.fitted.result.solution
         if not self.n_rates:
             return None, None if groups is None else Scatter.of(problem, solution, groups)
-        at_keys, directions, hessian = problem.at_keys(solution.theta), self.directions, self.hessian
+        at_keys, directions, hessian = (
+            problem.at_keys(solution.theta),
+            self.directions,
+            self.hessian,
+        )
         if isinstance(problem.rows, SequenceRows):
             hessian = self._share(hessian) * hessian
         if groups is None:

@@ -1,0 +1,113 @@
+"""Tests of what learning from forecasts assumes: that the next forecast knows what this one knew.
+
+A calibrated forecast is the expected next one only then. A model that forgets breaks it, and
+coefficients from forecasts are then wrong. Two tests look for that; both compare with outcomes.
+
+*Outcomes against forecasts* (a Hausman test). With theta the coefficients from forecasts, the
+scores of the outcomes,
+
+    m  =  Psi_inf(theta)  -  H (A + S)^-1 Psi_h(theta),
+
+have mean zero where both say the same: Psi_inf and Psi_h are the estimating functions by outcomes
+and by forecasts, H and A minus their derivatives, S the penalty matrix; the second term removes the
+noise of theta. Their spread over groups gives the variance. The statistic is ``m' (H + S)^-1 m``, a
+sum of squares, whose distribution is approximated by a scaled F (Satterthwaite).
+
+*Memory*. Does an earlier forecast say more about the outcome than the present one does? As a
+further feature of each row, take the calibrated log-odds of the row before, or their mean over all
+rows before. Their scores, cleaned of the coefficients as above, are on average positive if a model
+forgets. This test sees it in a few dozen sequences, for each of their rows counts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import fdtrc, stdtr
+
+from tempocal.inputs import Groups
+from tempocal.links import Array
+from tempocal.rows import SequenceRows
+from tempocal.temporal.linearization import Linearization
+from tempocal.temporal.sequence_bands import SequenceParts, sequence_parts
+
+if TYPE_CHECKING:
+    from tempocal.temporal.fit_along_time import CurveFit
+
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class ForecastTests:
+    """Results of the tests.
+
+    Attributes
+    ----------
+    against_outcomes : float
+        Probability of such a difference of the coefficients if forecasts say what outcomes say.
+    memory : float
+        Probability of earlier forecasts adding so much if the present one knows all they knew.
+    variance_ratio : float
+        Variance of coefficients from outcomes over that of those from forecasts: how many times the
+        sequences would be needed for the same fit by outcomes.
+    """
+
+    against_outcomes: float
+    memory: float
+    variance_ratio: float
+
+
+def check_forecasts(models: Sequence["CurveFit"], groups: Groups) -> ForecastTests:
+    """Compare a fit by forecasts with the outcomes of its rows."""
+    statistic = mean = spread = by_outcomes = by_forecasts = 0.0
+    scores_of_past: list[Array] = []
+    for model in models:
+        linearized = Linearization(model)
+        parts = sequence_parts(linearized, groups)
+        weight = parts.hessian_inverse
+        influences = parts.targets @ parts.jacobian_inverse.T
+        scores = parts.outcomes - influences @ parts.hessian
+        total = scores.sum(axis=0)
+        weighted = parts.inflation * weight @ scores.T @ scores
+        statistic += float(total @ weight @ total)
+        mean += float(np.trace(weighted))
+        spread += float(np.einsum("pq,qp->", weighted, weighted))
+        outcome_influences = parts.outcomes @ weight
+        by_outcomes += _variance(outcome_influences, parts.hessian)
+        by_forecasts += _variance(influences, parts.hessian)
+        scores_of_past.append(_scores_of_past(linearized, parts, groups))
+    freedom = max(groups.count - 1, 1)
+    p_value = float(fdtrc(mean**2 / spread, freedom, statistic / mean)) if spread > TINY else 1.0
+    return ForecastTests(
+        p_value,
+        _memory(np.sum(scores_of_past, axis=0)),
+        by_outcomes / by_forecasts if by_forecasts > TINY else 1.0,
+    )
+
+
+def _variance(influences: Array, hessian: Array) -> float:
+    """Variance of the linear predictors, from the influence of each group (groups, n)."""
+    return float(np.einsum("gp,pq,gq->", influences, hessian, influences))
+
+
+def _scores_of_past(linearized: Linearization, parts: SequenceParts, groups: Groups) -> Array:
+    """Scores of each group in features of earlier forecasts, cleaned of the coefficients."""
+    rows = linearized.problem.rows
+    assert isinstance(rows, SequenceRows)
+    at_keys = linearized.problem.at_keys(linearized.fitted.result.solution.theta)
+    found = rows.sequences.past_scores(at_keys, linearized.directions, groups.codes, groups.count)
+    # Gradients are minus the scores.
+    return np.stack(
+        [one.by_group + parts.outcomes @ parts.hessian_inverse @ one.slopes for one in found]
+    )
+
+
+def _memory(scores: Array) -> float:
+    """Smallest one-sided p-value of several scores (kinds, groups), times their number."""
+    count = scores.shape[1]
+    if count < 2:
+        return 1.0
+    spread = np.sqrt(count * scores.var(axis=1, ddof=1))
+    t = np.divide(scores.sum(axis=1), spread, out=np.zeros(len(scores)), where=spread > TINY)
+    return float(min(1.0, len(scores) * stdtr(count - 1, -t.max())))
