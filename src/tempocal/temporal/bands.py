@@ -247,7 +247,8 @@ def _infer_sequences(
     return Inference(
         band,
         optimism=found.optimism,
-        design_effect=posterior.effect,
+        # That of the posterior is relative to the information, a share of the Hessian.
+        design_effect=posterior.effect / linearized.share,
         n_effective=found.n_effective,
         posterior=posterior,
     )

@@ -90,6 +90,7 @@ class TemporalCalibrator(TemporalBase, registered=False):
         self.td_horizon = td_horizon
         self.shrinkage = shrinkage
         self.time_column = time_column
+        self.sequence_column = sequence_column
 
     def fit(  # type: ignore[override]
         self,

@@ -25,7 +25,7 @@ from tempocal.temporal.forecast_tests import ForecastTests, check_forecasts
 Horizon = Literal["auto"] | float
 # The horizon for up to so many independent sequences; from there on it grows with their root, up to
 # the longest, beyond which outcomes are as good.
-SHORTEST, FEW, LONGEST = 0.1, 100, 1.0
+SHORTEST, FEW, LONGEST = 0.1, 150, 1.0
 # Probability of a test statistic below which the assumption is given up.
 LEVEL = 0.05
 

@@ -53,7 +53,7 @@ class Linearization:
             self.hessian,
         )
         if isinstance(problem.rows, SequenceRows):
-            hessian = self._share(hessian) * hessian
+            hessian = self.share * hessian
         if groups is None:
             return hessian[None], None
 
@@ -96,10 +96,12 @@ class Linearization:
         at_keys = self.problem.at_keys(self.fitted.result.solution.theta)
         return rows.sequences.jacobian(at_keys, self.directions)
 
-    def _share(self, hessian: Array) -> float:
+    @cached
+    def share(self) -> float:
         """Average of that derivative relative to the Hessian."""
-        inverse = self.inverse(hessian + self.penalty_matrix(self.fitted.result.strengths, 1.0))
-        return average_share(inverse[None], self.jacobian[None], hessian[None])
+        penalty_matrix = self.penalty_matrix(self.fitted.result.strengths, 1.0)
+        inverse = self.inverse(self.hessian + penalty_matrix)
+        return average_share(inverse[None], self.jacobian[None], self.hessian[None])
 
     @cached
     def directions(self) -> Array:
