@@ -39,6 +39,8 @@ class TemporalBase(DecayParameters, Calibrator, registered=False):
     """Base of the calibrators along time: everything except the fit."""
 
     time_column: TimeColumn | None
+    # Of Auto, which takes sequences as a keyword only.
+    sequence_column: int | str | None = None
     map_: TemporalMap  # type: ignore[assignment]
     bands_: tuple[AnyBand, ...]
     time_kinds_: tuple[TimeKind, ...]
@@ -121,7 +123,16 @@ class TemporalBase(DecayParameters, Calibrator, registered=False):
         self, logits: Any, y: Any, *, n_clocks: int, inputs: Inputs, classes: Any, **given: Any
     ) -> tuple[CheckedRows, Times]:
         """Check the arguments of a fit, and extract the time."""
-        timed = extract_time(logits, given.pop("time"), self.time_column, n_clocks)
+        timed = extract_time(
+            logits, given.pop("time"), self.time_column, n_clocks, self.sequence_column
+        )
+        if self.sequence_column is not None:
+            if given.get("sequence") is not None:
+                raise InputError(
+                    f"sequence was passed, but sequence_column={self.sequence_column!r} says that "
+                    "it is in X: give one of the two"
+                )
+            given["sequence"] = timed.sequence
         checked = check_rows(
             timed.logits, y, inputs=inputs, classes=classes, times=timed.times, **given
         )
@@ -167,7 +178,8 @@ class TemporalBase(DecayParameters, Calibrator, registered=False):
         check_is_fitted(self, "map_")
         if self.time_column is not None and len(getattr(logits, "shape", ())) == 2:
             self._check_feature_names(logits)
-        timed = extract_time(logits, time, self.time_column, len(self.time_kinds_))
+        n_clocks = len(self.time_kinds_)
+        timed = extract_time(logits, time, self.time_column, n_clocks, self.sequence_column)
         require_same_kind(timed.times, self.time_kinds_)
         predictions = ensure_array_like(timed.logits, self.inputs)
         checked = as_logits(predictions, self.inputs, name=self.inputs)
@@ -186,23 +198,33 @@ class TemporalBase(DecayParameters, Calibrator, registered=False):
 
 @dataclass(frozen=True)
 class TimedPredictions:
-    """Predictions without the time columns, and the times."""
+    """Predictions without the columns of times and sequences, and these."""
 
     logits: Any
     times: Times
+    sequence: Any = None
 
 
 def extract_time(
-    logits: Any, time: Any, time_column: TimeColumn | None, n_clocks: int
+    logits: Any,
+    time: Any,
+    time_column: TimeColumn | None,
+    n_clocks: int,
+    sequence_column: int | str | None = None,
 ) -> TimedPredictions:
-    """Separate the predictions from their times."""
+    """Separate the predictions from their times, and from the column of their sequences."""
+    if sequence_column is not None and time_column is None:
+        raise InputError(
+            f"sequence_column is {sequence_column!r}, a column of X beside time_column, which is "
+            "None: pass sequence= to fit, or set time_column too"
+        )
     if time is not None and time_column is not None:
         raise InputError(
             f"time was passed, but time_column={time_column!r} says that it is in X: give one of "
             "the two"
         )
     if time_column is not None:
-        return _split_columns(logits, time_column, n_clocks)
+        return _split_columns(logits, time_column, n_clocks, sequence_column)
     if time is None:
         raise InputError(
             "time is missing: pass time=, the time of each row; or set time_column to the column "
@@ -215,7 +237,9 @@ def extract_time(
     return TimedPredictions(logits, require_moderate(times))
 
 
-def _split_columns(X: Any, time_column: TimeColumn, n_clocks: int) -> TimedPredictions:
+def _split_columns(
+    X: Any, time_column: TimeColumn, n_clocks: int, sequence_column: int | str | None
+) -> TimedPredictions:
     columns: list[Any] = (
         list(time_column) if isinstance(time_column, tuple | list) else [time_column]
     )
@@ -235,35 +259,44 @@ def _split_columns(X: Any, time_column: TimeColumn, n_clocks: int) -> TimedPredi
             f"X has 0 feature(s) (shape={tuple(X.shape)}) while a minimum of 1 is required."
         )
     indices = [_column_index(X, column) for column in columns]
-    other_columns = [k for k in range(X.shape[1]) if k not in indices]
+    taken = list(indices)
+    sequence = None
+    if sequence_column is not None:
+        index = _column_index(X, sequence_column, "sequence_column")
+        if index in indices:
+            raise InputError(
+                f"time_column and sequence_column are the same column of X, {sequence_column!r}"
+            )
+        taken.append(index)
+        sequence = _select_column(X, index)
+    other_columns = [k for k in range(X.shape[1]) if k not in taken]
     if not other_columns:
+        what = "time" if sequence_column is None else "time and sequences"
         raise InputError(
-            f"X has {X.shape[1]} feature(s) (shape={tuple(X.shape)}), all of them time, while a "
+            f"X has {X.shape[1]} feature(s) (shape={tuple(X.shape)}), all of them {what}, while a "
             "minimum of 1 is required for the predictions"
         )
     parts = tuple(_select_column(X, index) for index in indices)
     column = parts if n_clocks == 2 else parts[0]
     times = check_time(column, X.shape[0], clocks=n_clocks, keep_int64=True)
-    return TimedPredictions(_select_columns(X, other_columns), require_moderate(times))
+    return TimedPredictions(_select_columns(X, other_columns), require_moderate(times), sequence)
 
 
-def _column_index(X: Any, column: Any) -> int:
+def _column_index(X: Any, column: Any, name: str = "time_column") -> int:
     """Index of a column that is given by index or by name."""
     width = int(X.shape[1])
     if isinstance(column, str):
         names = [str(name) for name in getattr(X, "columns", [])]
         if not names:
-            raise InputError(
-                f"time_column is {column!r}, but X has no column names: give a position"
-            )
+            raise InputError(f"{name} is {column!r}, but X has no column names: give a position")
         if column not in names:
-            raise InputError(f"time_column is {column!r}, but the columns of X are {names}")
+            raise InputError(f"{name} is {column!r}, but the columns of X are {names}")
         return names.index(column)
     if isinstance(column, bool) or not isinstance(column, int | np.integer):
-        raise InputError(f"time_column must be a position or a name, but it is {column!r}")
+        raise InputError(f"{name} must be a position or a name, but it is {column!r}")
     if not -width <= column < width:
         raise InputError(
-            f"time_column is {column}, but X has {width} feature(s): it must be from {-width} to "
+            f"{name} is {column}, but X has {width} feature(s): it must be from {-width} to "
             f"{width - 1}"
         )
     return int(column) % width

@@ -47,6 +47,12 @@ class TemporalCalibrator(TemporalBase, registered=False):
     curve : curve, default=None
         How its parameters change along time; None is ``ExponentialDecay()``. Calibrators without
         parameters (binning, isotonic regression) support only ``PerStep``.
+    td_horizon : "auto" or float, default="auto"
+        How far ahead a row learns from the forecasts that follow it, before the outcome takes over,
+        as a share of a typical sequence. Infinity learns from outcomes only, as in the paper.
+        "auto" is short with few sequences and long with many, and infinity where forecasts forget or
+        contradict the outcomes; `summary` says what was taken and why. Needs ``sequence`` in `fit`;
+        without it "auto" is infinity.
     shrinkage : "auto", float or pair of floats, default=None
         Strength of the penalty that shrinks the parameters towards the identity; None takes that of
         the calibrator. "auto" estimates it from the data, 0 is plain maximum likelihood as in the
@@ -54,9 +60,14 @@ class TemporalCalibrator(TemporalBase, registered=False):
     time_column : int, str or pair of them, default=None
         Column of X that holds the time, for scikit-learn's cross-validation, which passes no
         keywords to `predict_proba`. None if time is passed as a keyword.
+    sequence_column : int or str, default=None
+        Column of X that holds the sequence ids, beside ``time_column``, for the same purpose.
+        Predictions do not use it.
 
     Attributes
     ----------
+    td_horizon_ : float
+        The horizon that was taken.
     alpha_, beta_, gamma_, time_origin_
         Of an exponential: ``gamma_ - alpha_ * exp(-beta_ * (time - time_origin_))`` in the units of
         the user's time (seconds, for datetimes and timedeltas). The origin is 0, or the first time
@@ -113,9 +124,15 @@ class TemporalCalibrator(TemporalBase, registered=False):
             True classes, labels of any kind.
         time : array-like of shape (n,), or (n, 2) for a `Surface`
             Numbers, datetimes or timedeltas, in any order; any measure of progress.
+        sequence : array-like of shape (n,), default=None
+            Which rows follow each other: the id of the sequence of each row. With it rows learn
+            from the forecasts that follow them, unless ``td_horizon`` is infinity.
+        order : array-like of shape (n,), default=None
+            What puts the rows of a sequence in order: numbers or times that differ within it. By
+            default this is ``time``, in which the rows of a sequence must then lie already.
         groups : array-like of shape (n,), default=None
-            Sequence, or coarser cluster, that each row belongs to. Without it rows are taken as
-            independent.
+            What is independent: the sequences, or coarser clusters that hold whole ones. By default
+            this is ``sequence``; without either, rows are taken as independent.
         sample_weight : array-like of shape (n,), default=None
             Weights; a weight of 2 is equivalent to repeating the row.
 
