@@ -81,11 +81,10 @@ class StoredSequences:
         changes = {k: _forecast_changes(p, *self.rows.feature(k)) for k in used}
 
         def column(unknown: int) -> Array:
-            change = sum(
-                directions[keys, k, unknown] * changes[k]
-                for k in used
-                if directions[:, k, unknown].any()
-            )
+            change = np.zeros_like(p)
+            for k in used:
+                if directions[:, k, unknown].any():
+                    change += directions[keys, k, unknown] * changes[k]
             step = np.where(self.is_last, 0.0, _next(change)) - change
             sums = self._sum_products(self._sweep(step))
             return np.asarray(-np.einsum("tpc,tp->c", directions, sums))

@@ -48,11 +48,11 @@ class TemporalCalibrator(TemporalBase, registered=False):
         How its parameters change along time; None is ``ExponentialDecay()``. Calibrators without
         parameters (binning, isotonic regression) support only ``PerStep``.
     td_horizon : "auto" or float, default="auto"
-        How far ahead a row learns from the forecasts that follow it, before the outcome takes over,
-        as a share of a typical sequence. Infinity learns from outcomes only, as in the paper.
-        "auto" is short with few sequences and long with many, and infinity where forecasts forget or
-        contradict the outcomes; `summary` says what was taken and why. Needs ``sequence`` in `fit`;
-        without it "auto" is infinity.
+        How far ahead a row learns from the forecasts that follow it, before the outcome takes
+        over, as a share of a typical sequence. Infinity learns from outcomes only, as in the paper.
+        "auto" is short with few sequences and long with many, and infinity where forecasts forget
+        or contradict the outcomes; `summary` says what was taken and why. Needs ``sequence`` in
+        `fit`; without it "auto" is infinity.
     shrinkage : "auto", float or pair of floats, default=None
         Strength of the penalty that shrinks the parameters towards the identity; None takes that of
         the calibrator. "auto" estimates it from the data, 0 is plain maximum likelihood as in the

@@ -60,7 +60,7 @@ class ForecastTests:
 
 def check_forecasts(models: Sequence["CurveFit"], groups: Groups) -> ForecastTests:
     """Compare a fit by forecasts with the outcomes of its rows."""
-    statistic = mean = spread = by_outcomes = by_forecasts = 0.0
+    statistic = mean = spread = by_outcomes = by_forecasts = inflation = 0.0
     scores_of_past: list[Array] = []
     for model in models:
         linearized = Linearization(model)
@@ -76,12 +76,13 @@ def check_forecasts(models: Sequence["CurveFit"], groups: Groups) -> ForecastTes
         outcome_influences = parts.outcomes @ weight
         by_outcomes += _variance(outcome_influences, parts.hessian)
         by_forecasts += _variance(influences, parts.hessian)
+        inflation = max(inflation, parts.inflation)
         scores_of_past.append(_scores_of_past(linearized, parts, groups))
     freedom = max(groups.count - 1, 1)
     p_value = float(fdtrc(mean**2 / spread, freedom, statistic / mean)) if spread > TINY else 1.0
     return ForecastTests(
         p_value,
-        _memory(np.sum(scores_of_past, axis=0)),
+        _memory(np.sum(scores_of_past, axis=0), inflation),
         by_outcomes / by_forecasts if by_forecasts > TINY else 1.0,
     )
 
@@ -103,11 +104,11 @@ def _scores_of_past(linearized: Linearization, parts: SequenceParts, groups: Gro
     )
 
 
-def _memory(scores: Array) -> float:
+def _memory(scores: Array, inflation: float) -> float:
     """Smallest one-sided p-value of several scores (kinds, groups), times their number."""
     count = scores.shape[1]
     if count < 2:
         return 1.0
-    spread = np.sqrt(count * scores.var(axis=1, ddof=1))
+    spread = np.sqrt(inflation * ((scores - scores.mean(axis=1, keepdims=True)) ** 2).sum(axis=1))
     t = np.divide(scores.sum(axis=1), spread, out=np.zeros(len(scores)), where=spread > TINY)
     return float(min(1.0, len(scores) * stdtr(count - 1, -t.max())))
