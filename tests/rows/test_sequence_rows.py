@@ -9,6 +9,7 @@ from tempocal.rows import (
     SequenceRows,
     SharedRows,
     StoredSequences,
+    stored_sequences,
 )
 
 N_CLASSES, N_KEYS, LENGTHS = 3, 4, [1, 5, 2, 9, 4, 7, 3, 6, 2, 8]
@@ -128,10 +129,18 @@ def test_scores_of_the_past_match_a_model_with_that_feature(kind):
             np.testing.assert_allclose(one.slopes[unknown], expected, rtol=1e-6, atol=1e-8)
 
 
-def test_every_nth_sequence_is_whole():
-    some = make("binary").every_nth(3)
-    np.testing.assert_array_equal(np.unique(some.codes), [0, 3, 6, 9])
-    assert len(some.codes) == sum(LENGTHS[::3])
+@every_kind
+def test_parts_of_whole_sequences_add_up(kind, monkeypatch):
+    whole = make(kind)
+    theta = random_theta(whole.rows)
+    directions = np.random.default_rng(2).normal(size=(*theta.shape, 3))
+    expected = whole.linear_term(theta), whole.jacobian(theta, directions)
+    monkeypatch.setattr(stored_sequences, "BLOCK", 8)
+    monkeypatch.setattr(stored_sequences, "BLOCK_NUMBERS", 60)
+    parts = make(kind)
+    assert [len(part.codes) for part in parts._parts(8)] == [8, 9, 11, 9, 10]
+    np.testing.assert_allclose(parts.linear_term(theta), expected[0], atol=1e-12)
+    np.testing.assert_allclose(parts.jacobian(theta, directions), expected[1], atol=1e-12)
 
 
 def test_targets_move_until_they_are_those_of_the_minimum():

@@ -37,7 +37,7 @@ def three_classes(n_sequences=60):
     return f.true_logits * (1 + np.exp(-step))[:, None], f.label, step, f.sequence
 
 
-def fit(calibrator, curve, z=Z, y=Y, t=T, s=S, horizon=HORIZON, **more):
+def fit(calibrator, curve, z=Z, y=Y, t=T, s=S, horizon=HORIZON, **more):  # noqa: PLR0917
     cal = tc.TemporalCalibrator(calibrator, curve, td_horizon=horizon)
     return cal.fit(z, y, time=t, sequence=s, **more)
 
@@ -234,7 +234,7 @@ class TestChoice:
         excess = {"auto": [], np.inf: []}
         for seed in range(10):
             m = tc.datasets.simulate_match(40, seed=seed)
-            for horizon in excess:
+            for horizon, found in excess.items():
                 cal = fit(
                     tc.TemperatureScaling(),
                     tc.Spline(),
@@ -245,13 +245,13 @@ class TestChoice:
                     horizon,
                 )
                 log_p = cal.predict_log_proba(test.logits, time=test.time)
-                excess[horizon].append((truth * (np.log(truth) - log_p)).sum(axis=1).mean())
+                found.append((truth * (np.log(truth) - log_p)).sum(axis=1).mean())
         assert np.mean(excess["auto"]) < 0.5 * np.mean(excess[np.inf])
 
     @pytest.mark.parametrize("n_classes", [2, 3])
     def test_a_model_that_forgets_learns_from_outcomes(self, n_classes):
         taken = {True: [], False: []}
-        for forgets in taken:
+        for forgets, found in taken.items():
             for seed in range(8):
                 f = simulate_forecasts(60, n_classes, seed=seed, forgets=forgets)
                 cal = fit(
@@ -263,7 +263,7 @@ class TestChoice:
                     f.sequence,
                     "auto",
                 )
-                taken[forgets].append(cal.summary_.details["td_horizon"])
+                found.append(cal.summary_.details["td_horizon"])
         assert np.mean(np.isinf(taken[True])) >= 0.9
         assert np.mean(np.isinf(taken[False])) <= 0.4
 

@@ -190,7 +190,7 @@ class StoredRows(ABC):
         """Weight of each row, in input order."""
         return self._input_weights
 
-    def select(self, rows: Codes) -> Self:
+    def select(self, rows: slice | Codes) -> Self:
         """Select rows by their index in input order."""
         return self._select(rows, self._input_keys[rows])
 

@@ -32,6 +32,8 @@ MEMORY, MAX_PASSES = 6, 200
 # Where changes grow by this factor the earlier minima are forgotten.
 GROWTH = 2.0
 RIDGE, TINY = 1e-14, 1e-300
+# Strengths are chosen with the Jacobian of a point that is closer than this.
+NEAR = 0.05
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ class SequenceRows:
         self._linear_term = np.zeros(0)
         self._minima: list[tuple[Array, Array]] = []  # centers, and the minima they led to
         self._n_passes = 0
+        self._jacobian: tuple[Array, Array, Array] | None = None
 
     @property
     def all_rows(self) -> Rows:
@@ -146,6 +149,18 @@ class SequenceRows:
             return False
         self._compute_targets(self._next_center(theta))
         return True
+
+    def jacobian_near(self, theta: Array, directions: Array) -> Array:
+        """Minus the derivative of the estimating function, at ``theta`` or a point close to it."""
+        known = self._jacobian
+        if (
+            known is None
+            or not np.array_equal(known[1], directions)
+            or self._distance(theta - known[0]) > NEAR
+        ):
+            known = (theta, directions, self.sequences.jacobian(theta, directions))
+            self._jacobian = known
+        return known[2]
 
     def _compute_targets(self, theta: Array) -> None:
         self._center, self._linear_term = theta.copy(), self.sequences.linear_term(theta)

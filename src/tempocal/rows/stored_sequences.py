@@ -15,6 +15,7 @@ and its derivative sends each change of a forecast through the same sweep.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,9 @@ from tempocal.lazy import cached
 from tempocal.links import SMALLEST_PROBABILITY, Array, Floats
 from tempocal.rows.in_memory import StoredRows
 from tempocal.rows.sequence_rows import PastScores
+
+# Rows, and numbers in an array, that are worked on at a time.
+BLOCK, BLOCK_NUMBERS = 2**14, 2**18
 
 
 @dataclass(frozen=True)
@@ -52,12 +56,6 @@ class StoredSequences:
         """Which rows are the last of their sequence."""
         return np.append(self.codes[1:] != self.codes[:-1], True)
 
-    def every_nth(self, step: int) -> "StoredSequences":
-        """Select every ``step``-th sequence."""
-        index: Codes = np.cumsum(self.is_last) - self.is_last
-        chosen = np.flatnonzero(index % step == 0)
-        return StoredSequences(self.rows.select(chosen), self.codes[chosen], self.decay)
-
     def residuals(self, theta: Array) -> Array:
         """Targets minus forecasts, of shape (outputs, n)."""
         return self._residuals(self.rows.forecasts(theta))
@@ -67,8 +65,12 @@ class StoredSequences:
 
         Added to the gradient of the negative log likelihood, it gives that with these targets.
         """
-        p = self.rows.forecasts(theta)
-        return self._sum_products(self._outcomes - p - self._residuals(p))
+
+        def of_part(part: "StoredSequences") -> Array:
+            p = part.rows.forecasts(theta)
+            return part._sum_products(part._outcomes - p - part._residuals(p))
+
+        return np.asarray(np.sum(map_on_cores(of_part, self._parts(BLOCK)), axis=0))
 
     def jacobian(self, theta: Array, directions: Array) -> Array:
         """Minus the derivative of Psi in the unknowns, not symmetric.
@@ -76,20 +78,24 @@ class StoredSequences:
         ``directions`` are the coefficients of every key by each unknown, of shape (keys,
         coefficients of a key, unknowns).
         """
-        p, keys = self.rows.forecasts(theta), self.rows.input_keys
-        used = [k for k in range(self.rows.n_coefficients) if directions[:, k].any()]
-        changes = {k: _forecast_changes(p, *self.rows.feature(k)) for k in used}
+        n_unknowns = directions.shape[2]
 
-        def column(unknown: int) -> Array:
-            change = np.zeros_like(p)
-            for k in used:
-                if directions[:, k, unknown].any():
-                    change += directions[keys, k, unknown] * changes[k]
-            step = np.where(self.is_last, 0.0, _next(change)) - change
-            sums = self._sum_products(self._sweep(step))
-            return np.asarray(-np.einsum("tpc,tp->c", directions, sums))
+        def of_part(part: "StoredSequences") -> Array:
+            p = part.rows.forecasts(theta)
+            # Change of the linear predictors, and of forecasts, with each unknown: (unknowns,
+            # outputs, n).
+            design = part._design(directions)
+            changes = p * (1.0 - p) * design
+            if len(p) > 1:
+                changes = p * (design - np.einsum("kn,ckn->cn", p, design)[:, None])
+            steps = np.where(part.is_last, 0.0, _next(changes)) - changes
+            swept = part._sweep(steps.reshape(-1, steps.shape[2])).reshape(n_unknowns, -1)
+            weights = part.rows.input_weights
+            weighted = design if weights is None else design * weights
+            return np.asarray(-weighted.reshape(n_unknowns, -1) @ swept.T)
 
-        return np.stack(map_on_cores(column, range(directions.shape[2])), axis=1)
+        parts = self._parts(max(1, BLOCK_NUMBERS // (n_unknowns * len(self._outcomes))))
+        return np.asarray(np.sum(map_on_cores(of_part, parts), axis=0))
 
     def group_gradients(self, theta: Array, codes: Codes, count: int) -> list[csr_array]:
         """Gradient summed by group and key, for each coefficient of a key."""
@@ -136,6 +142,33 @@ class StoredSequences:
         is_first = np.append(True, self.is_last[:-1])
         return np.asarray(rows - np.maximum.accumulate(np.where(is_first, rows, 0)))
 
+    def _parts(self, size: int) -> list["StoredSequences"]:
+        """Split the rows into parts of whole sequences, each of about so many rows."""
+        if size not in self._known_parts:
+            ends = np.flatnonzero(self.is_last) + 1
+            cuts = ends[np.searchsorted(ends, np.arange(size, ends[-1], size))]
+            edges = np.unique(np.concatenate([[0], cuts, ends[-1:]]))
+            self._known_parts[size] = [
+                StoredSequences(
+                    self.rows.select(slice(start, end)), self.codes[start:end], self.decay
+                )
+                for start, end in pairwise(edges.tolist())
+            ]
+        return self._known_parts[size]
+
+    @cached
+    def _known_parts(self) -> dict[int, list["StoredSequences"]]:
+        return {}
+
+    def _design(self, directions: Array) -> Array:
+        """Change of the linear predictors with each unknown: (unknowns, outputs, n)."""
+        keys = self.rows.input_keys
+        design = np.zeros((directions.shape[2], len(self._outcomes), self.rows.n_rows))
+        for k in range(self.rows.n_coefficients):
+            own, feature = self.rows.feature(k)
+            design[:, own] += directions[keys, k].T[:, None] * feature
+        return design
+
     def _residuals(self, p: Array) -> Array:
         return self._sweep(np.where(self.is_last, self._outcomes, _next(p)) - p)
 
@@ -166,8 +199,8 @@ class StoredSequences:
 
 
 def _next(values: Array) -> Array:
-    """Values (series, n) of the next row; that after the last does not matter."""
-    return np.roll(values, -1, axis=1)
+    """Values (..., n) of the next row; that after the last does not matter."""
+    return np.roll(values, -1, axis=-1)
 
 
 def _forecast_changes(p: Array, own: slice, feature: Floats) -> Array:

@@ -51,7 +51,9 @@ def information_share(
     penalized = solution.hessian + problem.penalty_blocks(strengths)
     free = (solution.theta > problem.lower).reshape(penalized.shape[:2])
     inverse = invert_blocks(penalized, free, bandwidth=problem.bandwidth)
-    jacobian = in_blocks(problem, jacobian_of(problem, solution.theta))
+    assert isinstance(problem.rows, SequenceRows)
+    at_keys = problem.at_keys(solution.theta)
+    jacobian = in_blocks(problem, problem.rows.jacobian_near(at_keys, directions(problem)))
     return average_share(inverse, jacobian, hessian)
 
 
@@ -60,12 +62,6 @@ def average_share(inverse: Array, jacobian: Array, hessian: Array) -> float:
     total = float(np.einsum("tpq,tqp->", inverse, hessian))
     share = float(np.einsum("tpq,tqp->", inverse, jacobian)) / total if total > 0.0 else 1.0
     return max(share, MIN_SHARE)
-
-
-def jacobian_of(problem: Problem, theta: Array) -> Array:
-    """Minus the derivative of the estimating function in the coefficients: (n, n)."""
-    assert isinstance(problem.rows, SequenceRows)
-    return problem.rows.sequences.jacobian(problem.at_keys(theta), directions(problem))
 
 
 def directions(problem: Problem) -> Array:
