@@ -105,10 +105,18 @@ def _scores_of_past(linearized: Linearization, parts: SequenceParts, groups: Gro
 
 
 def _memory(scores: Array, inflation: float) -> float:
-    """Smallest one-sided p-value of several scores (kinds, groups), times their number."""
+    """Smallest one-sided p-value of several scores (kinds, groups), times their number.
+
+    Few groups with large scores are worth fewer groups: the degrees of freedom are those of their
+    squares.
+    """
     count = scores.shape[1]
     if count < 2:
         return 1.0
-    spread = np.sqrt(inflation * ((scores - scores.mean(axis=1, keepdims=True)) ** 2).sum(axis=1))
-    t = np.divide(scores.sum(axis=1), spread, out=np.zeros(len(scores)), where=spread > TINY)
-    return float(min(1.0, len(scores) * stdtr(count - 1, -t.max())))
+    squares = (scores - scores.mean(axis=1, keepdims=True)) ** 2
+    total = squares.sum(axis=1)
+    if not (total > TINY).all():
+        return 1.0
+    freedom = np.maximum(total**2 / (squares**2).sum(axis=1) - 1.0, 1.0)
+    t = scores.sum(axis=1) / np.sqrt(inflation * total)
+    return float(min(1.0, len(scores) * stdtr(freedom, -t).min()))

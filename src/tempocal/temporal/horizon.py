@@ -26,8 +26,10 @@ Horizon = Literal["auto"] | float
 # The horizon for up to so many independent sequences; from there on it grows with their root, up to
 # the longest, beyond which outcomes are as good.
 SHORTEST, FEW, LONGEST = 0.1, 150, 1.0
-# Probability of a test statistic below which the assumption is given up.
-LEVEL = 0.05
+# Probabilities below which the assumption is given up: that forecasts remember, and that they say
+# what outcomes say. Where the latter is rejected by chance outcomes are an unlucky draw, and the
+# fit to them is the worst: so it takes more.
+MEMORY_LEVEL, OUTCOME_LEVEL = 0.02, 0.01
 
 
 def check_horizon(td_horizon: Any) -> float | None:
@@ -130,12 +132,12 @@ def _with_choice(fitted: FittedCurves, choice: HorizonChoice) -> TemporalFitResu
 
 def _why_given_up(tests: ForecastTests) -> str | None:
     """Return what speaks against learning from forecasts, if anything does."""
-    if tests.memory < LEVEL:
+    if tests.memory < MEMORY_LEVEL:
         return (
             "forecasts forget: earlier ones say more about the outcome than the present one does "
             f"(p = {tests.memory:.2g}), so that only outcomes count"
         )
-    if tests.against_outcomes < LEVEL:
+    if tests.against_outcomes < OUTCOME_LEVEL:
         return (
             "forecasts in between say something else than outcomes (p = "
             f"{tests.against_outcomes:.2g}), so that only outcomes count"
