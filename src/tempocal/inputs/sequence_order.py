@@ -8,7 +8,12 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError
 from tempocal.inputs.arguments import as_array
-from tempocal.inputs.labels_and_groups import Codes, Groups, check_groups
+from tempocal.inputs.labels_and_groups import (
+    Codes,
+    Groups,
+    check_groups,
+    require_nested_sequences,
+)
 from tempocal.inputs.times import Times, check_time
 
 
@@ -40,6 +45,18 @@ class SequenceOrder:
     def mean_length(self) -> float:
         """Rows of a sequence, on average."""
         return len(self.ranks) / self.sequences.count
+
+
+def check_sequence_and_groups(sequence: Any, groups: Any, n_rows: int) -> Groups | None:
+    """Return what is independent: the groups, which hold whole sequences; else the sequences.
+
+    None if rows are independent.
+    """
+    sequences, found = check_groups(sequence, n_rows, "sequence"), check_groups(groups, n_rows)
+    if sequences is None or found is None:
+        return sequences if found is None else found
+    require_nested_sequences(sequences, found, sequence)
+    return found
 
 
 def check_sequence(sequence: Any, n_rows: int, purpose: str) -> Groups:
@@ -112,6 +129,17 @@ def check_sequence_order(
     ranks = np.empty(n_rows, dtype=np.intp)
     ranks[permutation] = np.arange(n_rows)
     return SequenceOrder(sequences, ranks)
+
+
+def can_be_ordered(
+    sequence: Any, n_rows: int, *, order: Any = None, times: Times | None = None
+) -> bool:
+    """Whether `check_sequence_order` accepts an order, for fits that can do without one."""
+    try:
+        check_sequence_order(sequence, n_rows, order=order, times=times)
+    except InputError:
+        return False
+    return True
 
 
 def _require_no_contradiction(sequences: Groups, order: Codes, ids: Any, name: str) -> None:
