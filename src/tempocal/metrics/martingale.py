@@ -119,7 +119,9 @@ def martingale_check(
         checked = checked[:, 1:]
     n_rows = len(checked)
     own = check_sequence(sequence, n_rows, PURPOSE)
-    clusters = check_sequence_and_groups(sequence, groups, n_rows) or own
+    clusters = own
+    if groups is not None:
+        clusters = check_sequence_and_groups(sequence, groups, n_rows) or own
     times = None if time is None else check_time(time, n_rows)
     earlier, later = _steps(own, _permutation(own, times, sequence, order))
     within, cluster = own.codes[later], _renumbered(clusters.codes[later])
