@@ -150,7 +150,7 @@ def _require_no_contradiction(sequences: Groups, order: Codes, ids: Any, name: s
     n_backward, n_inside = np.count_nonzero(backward), np.count_nonzero(inside)
     if not n_backward or (name == "order" and n_backward < n_inside):
         return
-    row = int(order[1:][np.argmax(backward)])
+    row = int(order[:-1][np.argmax(backward)])
     which = as_array(ids, "sequence")[row]
     if name == "order":
         raise InputError(
