@@ -111,7 +111,9 @@ def test_sequences_are_what_is_independent_unless_groups_are():
         {"sequence": G, "order": order, "groups": G},
     ):
         cal = auto().fit(Z, Y, time=T, **given)
-        np.testing.assert_array_equal(cal.predict_proba(Z, time=T), by_group.predict_proba(Z, time=T))
+        np.testing.assert_array_equal(
+            cal.predict_proba(Z, time=T), by_group.predict_proba(Z, time=T)
+        )
         assert cal.summary_.n_groups == by_group.summary_.n_groups
     coarse = auto().fit(Z, Y, time=T, sequence=G, order=order, groups=clusters)
     assert coarse.summary_.n_groups == len(np.unique(clusters))

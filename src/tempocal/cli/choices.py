@@ -127,7 +127,7 @@ def td_horizon_option(command: Command) -> Command:
         metavar="[auto|inf|NUMBER]",
         callback=_read_horizon,
         help="Learn from the forecasts that follow a row, so far ahead, as a share of a typical "
-        "sequence: 0.1, say. inf: from outcomes only. Default: inf.",
+        "sequence: 0.1, say. inf: from outcomes only; auto: chosen by the fit. Default: inf.",
     )(command)
 
 
