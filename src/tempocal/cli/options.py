@@ -111,18 +111,13 @@ _REALLY_LOGITS = click.option(
     is_flag=True,
     help="The logits are logits, though all of them lie in [0, 1].",
 )
-_GROUP = click.option(
-    "--group",
-    metavar="NAME",
-    help="Column of clusters coarser than sequences, such as the matches of several maps.",
-)
 _ORDER = click.option(
     "--order",
     metavar="NAME",
     help="Column that puts the rows of a sequence in order: numbers or dates that grow along it. "
-    "Default: the time. The order of the rows in the file counts for nothing.",
+    "Default: the time. Rows of a file may lie in any order, but not all of them in reverse.",
 )
-_LABELED = (
+_LABEL_TIME_SEQUENCE = (
     click.option("--label", required=True, metavar="NAME", help="Column of true classes."),
     click.option(
         "--time",
@@ -135,7 +130,13 @@ _LABELED = (
         help="Column of sequence ids. Rows of one sequence share one label and are not "
         "independent.",
     ),
-    _GROUP,
+)
+_GROUP_WEIGHT_CLASSES = (
+    click.option(
+        "--group",
+        metavar="NAME",
+        help="Column of clusters coarser than sequences, such as the matches of several maps.",
+    ),
     click.option(
         "--weight", metavar="NAME", help="Column of weights: how often each row was seen."
     ),
@@ -190,13 +191,12 @@ def prediction_options(command: Command) -> Command:
 
 def labeled_options(command: Command) -> Command:
     """Add FILE and the options that name labeled predictions."""
-    return _with(command, (*_PREDICTIONS, *_LABELED, _FORMAT))
+    return _with(command, (*_PREDICTIONS, *_LABEL_TIME_SEQUENCE, *_GROUP_WEIGHT_CLASSES, _FORMAT))
 
 
 def ordered_options(command: Command) -> Command:
     """Add FILE and the options that name labeled predictions, in order within each sequence."""
-    position = next(k for k, one in enumerate(_LABELED) if one is _GROUP)
-    labeled = (*_LABELED[:position], _ORDER, *_LABELED[position:])
+    labeled = (*_LABEL_TIME_SEQUENCE, _ORDER, *_GROUP_WEIGHT_CLASSES)
     return _with(command, (*_PREDICTIONS, *labeled, _FORMAT))
 
 
