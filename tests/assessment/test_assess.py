@@ -6,6 +6,7 @@ import tempocal as tc
 from tempocal.assessment.error_spans import find_error_spans
 from tempocal.assessment.wording import method_text, span_text, time_text
 from tempocal.errors import InputError
+from tempocal.temporal import auto
 
 MATCHES = tc.datasets.simulate_match(700)
 CANDIDATES = 13
@@ -183,6 +184,82 @@ def test_several_classes(n_classes):
     ],
 )
 def test_what_is_refused(change, words):
+    arguments = {"time": MATCHES.time, "sequence": MATCHES.sequence} | change
+    with pytest.raises(InputError, match=words):
+        tc.assess(MATCHES.logits, MATCHES.label, **arguments)
+
+
+@pytest.fixture
+def few_candidates(monkeypatch):
+    few = [(tc.TemperatureScaling(), tc.Constant()), (tc.PlattScaling(), tc.Spline())]
+    monkeypatch.setattr(auto, "default_candidates", lambda n_classes: few)
+
+
+@pytest.fixture
+def fits(monkeypatch):
+    """What the fits along time are given."""
+    given = []
+    for kind in (tc.AutoTemporalCalibrator, tc.TemporalCalibrator):
+
+        def fit(self, *rows, fit=kind.fit, **named):
+            given.append(named)
+            return fit(self, *rows, **named)
+
+        monkeypatch.setattr(kind, "fit", fit)
+    return given
+
+
+def assess_rows(rows, **named):
+    """Assess the matches with their rows in some order."""
+    named = {"time": MATCHES.time, "sequence": MATCHES.sequence, **named}
+    named = {name: values[rows] for name, values in named.items()}
+    return tc.assess(MATCHES.logits[rows], MATCHES.label[rows], **named)
+
+
+def test_fits_are_told_which_rows_follow_each_other(few_candidates, fits):
+    rows = np.arange(len(MATCHES.label))
+    mixed = np.random.default_rng(0).permutation(rows)
+    for lying, named in ((rows, {}), (mixed, {"order": MATCHES.time})):
+        fits.clear()
+        assess_rows(lying, **named)
+        assert len(fits) == 2  # the comparison, and a fit to each time bin
+        for one in fits:
+            np.testing.assert_array_equal(one["order"], one["time"])
+            np.testing.assert_array_equal(one["sequence"], one["groups"])
+
+
+@pytest.mark.parametrize(
+    ("time", "rows"),
+    [
+        (MATCHES.time // 2, np.arange(len(MATCHES.label))),
+        (-MATCHES.time, np.arange(len(MATCHES.label))),
+        (MATCHES.time, np.random.default_rng(0).permutation(len(MATCHES.label))),
+    ],
+    ids=["ties", "countdown", "no order"],
+)
+def test_times_that_are_no_order_need_none(few_candidates, fits, time, rows):
+    """As in 0.1: the fits learn from outcomes only."""
+    found = assess_rows(rows, time=time)
+    assert all("sequence" not in one and "order" not in one for one in fits)
+    step = np.arange(len(MATCHES.label))
+    ordered = assess_rows(rows, time=time, order=step)
+    assert [one["groups"].tolist() for one in fits[:2]] == [
+        one["sequence"].tolist() for one in fits[2:]
+    ]
+    assert [one["nll"] for one in ordered.candidates] == [one["nll"] for one in found.candidates]
+    assert ordered.scores["along time"].nll == found.scores["along time"].nll
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"order": MATCHES.time // 2}, "order must differ between the rows of a sequence"),
+        ({"order": -MATCHES.time}, "order must grow along a sequence"),
+        ({"order": MATCHES.time[:-1]}, "order has"),
+        ({"order": MATCHES.time, "sequence": None}, "order puts .* but sequence is None"),
+    ],
+)
+def test_a_bad_order_is_refused(change, words):
     arguments = {"time": MATCHES.time, "sequence": MATCHES.sequence} | change
     with pytest.raises(InputError, match=words):
         tc.assess(MATCHES.logits, MATCHES.label, **arguments)

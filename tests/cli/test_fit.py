@@ -149,3 +149,48 @@ def test_warnings_are_lines(folder, run, frame):
     said = run("fit", "light.csv", *words).err
     assert said.startswith("Warning: --weight sums to")
     assert len(said.splitlines()) == 1
+
+
+PLATT = ("--calibrator", "platt", "--curve", "spline")
+
+
+def test_rows_learn_from_forecasts_in_the_order_of_the_time(folder, run, frame):
+    frame.sample(frac=1.0, random_state=0).to_csv("mixed.csv", index=False)
+    z, y, t, match = (frame[name].to_numpy() for name in ("z", "won", "t", "match"))
+    cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline(), td_horizon=0.2)
+    cal.fit(z, y, time=t, sequence=match)
+    outcomes_only = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline())
+    outcomes_only.fit(z, y, time=t, groups=match)
+    for file in ("predictions.csv", "mixed.csv"):
+        run("fit", file, *COLUMNS, *PLATT, "--td-horizon", 0.2, "-o", "m.json", "-q")
+        found = tc.load("m.json").predict_proba(z, time=t)
+        np.testing.assert_allclose(found, cal.predict_proba(z, time=t), atol=1e-9)
+    assert np.abs(found - outcomes_only.predict_proba(z, time=t)).max() > 0.01
+    for words in ([], ["--td-horizon", "inf"], ["--order", "t"]):
+        run("fit", "predictions.csv", *COLUMNS, *PLATT, *words, "-o", "m.json", "-q")
+        same("m.json", outcomes_only, frame)
+
+
+def test_an_order_puts_the_rows_of_a_sequence_in_order(folder, run, frame):
+    """Where the time does not: it counts down."""
+    frame = frame.assign(left=30 - frame["t"])
+    frame.to_csv("left.csv", index=False)
+    words = ["--logits", "z", "--label", "won", "--time", "left", "--sequence", "match"]
+    run("fit", "left.csv", *words, *PLATT, "--order", "t", "--td-horizon", 0.2, "-o", "m.json")
+    z, y, left = (frame[name].to_numpy() for name in ("z", "won", "left"))
+    cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline(), td_horizon=0.2)
+    cal.fit(z, y, time=left, sequence=frame["match"].to_numpy(), order=frame["t"].to_numpy())
+    same("m.json", cal, frame.assign(t=left))
+
+
+def test_times_that_are_no_order_need_none(folder, run, frame):
+    """As in 0.1, where rows learn from outcomes only."""
+    frame.assign(t=frame["t"] // 2).to_csv("ties.csv", index=False)
+    frame.iloc[::-1].to_csv("newest_first.csv", index=False)
+    for file in ("ties.csv", "newest_first.csv"):
+        run("fit", file, *COLUMNS, *PLATT, "-o", "m.json")
+        rows = pd.read_csv(file)
+        z, y, t, match = (rows[name].to_numpy() for name in ("z", "won", "t", "match"))
+        cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline()).fit(z, y, time=t, groups=match)
+        same("m.json", cal, rows)
+        run("report", file, *COLUMNS, "-o", "report.html")

@@ -140,6 +140,68 @@ def test_a_group_holds_whole_sequences(folder, fit, run, frame):
     assert f"in {frame['series'].nunique()} groups" in said
 
 
+HORIZON = ("--calibrator", "platt", "--curve", "spline", "--td-horizon", 0.1)
+
+
+def test_rows_of_a_sequence_at_the_same_time_have_no_order(folder, fit, frame):
+    frame.assign(t=frame["t"] // 2).to_csv("a.csv", index=False)
+    said = fit("a.csv", *COLUMNS, *HORIZON)
+    assert said == (
+        "--time must differ between the rows of a sequence, but two rows of the sequence 0 have "
+        "the same (one is row 2): name a column that puts them in order with --order"
+    )
+    said = fit("predictions.csv", *COLUMNS, *HORIZON, "--order", "series")
+    assert said.startswith("--order must differ between the rows of a sequence, but two rows")
+
+
+def test_rows_that_all_lie_in_reverse_may_count_down(folder, fit, frame):
+    frame.iloc[::-1].to_csv("a.csv", index=False)
+    said = fit("a.csv", *COLUMNS, *HORIZON)
+    assert said.startswith("--time must grow along a sequence, but all rows lie in the reverse")
+    assert said.endswith("Name a column that grows with --order, or sort the file")
+
+
+def test_an_order_that_is_no_number(folder, fit):
+    said = fit("predictions.csv", *COLUMNS, "--order", "note")
+    assert said.startswith("--order: column 'note' must be numbers, or dates")
+    said = fit("predictions.csv", *COLUMNS, "--order", "gone")
+    assert "gone" in said
+
+
+@pytest.mark.parametrize("verb", ["fit", "compare", "report"])
+def test_an_order_without_a_sequence(folder, refused, verb):
+    output = [] if verb == "compare" else ["-o", "m.html"]
+    words = [verb, "predictions.csv", *COLUMNS[:6], "--order", "t", *output]
+    said = refused(*words, code=2)
+    assert said.startswith("--order puts the rows of a sequence in order: name the column of")
+    words = [verb, "predictions.csv", *COLUMNS[:4], *COLUMNS[6:], "--order", "t", *output]
+    assert refused(*words, code=2).endswith("name the column of times with --time")
+
+
+def test_learning_from_forecasts_without_sequences_or_with_a_choice(folder, fit):
+    said = fit("predictions.csv", *COLUMNS[:6], *HORIZON, code=2)
+    assert said == "--td-horizon 0.1 needs a sequence: name its column with --sequence"
+    said = fit("predictions.csv", *COLUMNS[:4], *COLUMNS[6:], *HORIZON[4:], code=2)
+    assert said == "--td-horizon 0.1 needs a time: name its column with --time"
+    said = fit("predictions.csv", *COLUMNS, "--td-horizon", "auto", code=2)
+    assert said.startswith("--td-horizon auto needs one calibrator and one curve")
+
+
+@pytest.mark.parametrize("value", ["", "0", "-0.1", "nan", "-inf", "1e400", "often", "\0"])
+def test_horizons(folder, fit, value):
+    said = fit("predictions.csv", *COLUMNS, *HORIZON[:4], f"--td-horizon={value}", code=2)
+    assert said.startswith("Invalid value for '--td-horizon': ")
+    assert said.endswith("nor a share of a sequence above 0, such as 0.1.")
+
+
+def test_files_too_large_for_an_order(folder, fit, as_large):
+    as_large(True)
+    said = fit("predictions.parquet", *COLUMNS, *HORIZON)
+    assert said.startswith("--td-horizon is for rows in memory, but the file is so large")
+    said = fit("predictions.parquet", *COLUMNS, "--order", "t")
+    assert said.startswith("--order is for rows in memory, but the file is so large")
+
+
 def test_one_column_for_two_things(folder, fit):
     said = fit("predictions.csv", "--logits", "z", "--label", "z")
     assert said == "--label and --logits both name the column 'z': they must differ"

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import kstest, norm
 
@@ -164,6 +164,22 @@ def test_order_of_rows_is_nothing_with_time(rows, seed):
     assert shuffled.z == straight.z == martingale_check(proba, sequence=sequence).z
 
 
+@examples(30)
+@given(rows=forecasts(), seed=st.integers(0, 2**32 - 1))
+def test_an_order_puts_rows_in_order_and_time_makes_bins(rows, seed):
+    proba, sequence = rows
+    random, step = np.random.default_rng(seed), np.arange(len(sequence))
+    order, time = random.permutation(len(sequence)), random.integers(0, 4, len(sequence))
+    mixed = {"sequence": sequence[order], "order": step[order]}
+    # What lies in reverse altogether may be a countdown, and is refused.
+    assume(any(np.diff(order[sequence[order] == one]).max(initial=-1) > 0 for one in sequence))
+    found = martingale_check(proba[order], time=time[order], bins="steps", **mixed)
+    assert found.z == martingale_check(proba, sequence=sequence).z
+    assert found.over_time.steps.sum() == found.n_steps
+    later = np.concatenate([np.flatnonzero(sequence == one)[1:] for one in np.unique(sequence)])
+    np.testing.assert_array_equal(found.over_time.time_from, np.unique(time[later]))
+
+
 def test_one_column_is_the_second_of_two():
     random = np.random.default_rng(0)
     p, sequence = random.random(60), np.arange(60) // 6
@@ -308,7 +324,12 @@ ROWS = {"proba": [0.2, 0.4, 0.5, 0.9], "sequence": ["x", "x", "y", "y"]}
         ("time has 3 entries", {"time": [0, 1, 2]}),
         ("time contains NaN", {"time": [0, 1, 2, np.nan]}),
         ("two rows of the sequence y have the same .one is row 3", {"time": [0, 1, 2, 2]}),
+        ("order has 3 entries", {"order": [0, 1, 2]}),
+        ("order must differ .* the sequence y have the same", {"order": [0, 1, 2, 2]}),
+        ("all rows lie in the reverse of it", {"order": [1, 0, 1, 0]}),
+        ("sequence is None", {"sequence": None, "order": [0, 1, 0, 1]}),
         ("bins is 3, which needs time", {"bins": 3}),
+        ("bins is 3, which needs time", {"bins": 3, "order": [0, 1, 0, 1]}),
         ("bins must be a whole number", {"bins": 0, "time": [0, 1, 0, 1]}),
     ],
 )

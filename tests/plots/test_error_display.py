@@ -45,6 +45,13 @@ def test_its_numbers_are_those_of_the_metric(metric):
             assert_array_equal(made.tables[name].columns()[column], values)
 
 
+def test_sequences_are_what_is_independent_unless_groups_are():
+    by_group, by_sequence = display(RAW), display(RAW, groups=None, sequence=MATCHES.sequence)
+    (wanted,), (found,) = by_group.tables.values(), by_sequence.tables.values()
+    assert_array_equal(found.upper, wanted.upper)
+    assert found.n_groups == wanted.n_groups
+
+
 def test_the_lines_are_the_numbers():
     made = display().plot()
     for name, table in made.tables.items():

@@ -30,6 +30,14 @@ def test_its_numbers_are_those_of_the_metric():
         assert_array_equal(getattr(made.table, name), column)
 
 
+def test_sequences_are_what_is_independent_unless_groups_are():
+    by_group, by_sequence = display(), display(groups=None, sequence=MATCHES.sequence)
+    for name, column in vars(by_group.table).items():
+        assert_array_equal(getattr(by_sequence.table, name), column)
+    assert by_sequence.grouped
+    assert not display(groups=None).grouped
+
+
 def test_the_line_and_the_band_are_the_numbers():
     made = display().plot(name="raw")
     assert_array_equal(made.line_.get_xdata(), made.table.confidence)

@@ -40,6 +40,14 @@ def test_its_numbers_are_those_of_the_metric_on_the_rows_of_each_panel():
     assert sum(table.count.sum() for table in made.tables["raw"]) == len(RAW)
 
 
+def test_sequences_are_what_is_independent_unless_groups_are():
+    by_group, by_sequence = display(RAW), display(RAW, groups=None, sequence=MATCHES.sequence)
+    pairs = zip(by_group.tables["predictions"], by_sequence.tables["predictions"], strict=True)
+    for wanted, found in pairs:
+        assert_array_equal(found.lower_frequency, wanted.lower_frequency)
+    assert by_sequence.grouped
+
+
 def test_chosen_steps_hold_their_own_rows():
     made = display(RAW, steps=[0, 5, 20])
     assert_array_equal(made.time_from, [0, 5, 20])

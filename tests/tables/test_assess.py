@@ -124,6 +124,8 @@ def test_ids_of_very_many_groups_are_not_brought_here(monkeypatch):
         ({"sequence": None}, "name the column of its ids with sequence="),
         ({"time": None}, "time is missing"),
         ({"time": "at"}, "time names 'at'"),
+        ({"order": "at"}, "order names 'at'"),
+        ({"order": "t", "sequence": None, "groups": "series"}, "order puts .* sequence is None"),
         ({"sequence": "w"}, "there are only 3 groups"),
         ({"groups": "t"}, "groups must be the same in all rows of a sequence"),
         ({"logits": None}, 'inputs is "proba"'),

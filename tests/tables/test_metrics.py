@@ -114,6 +114,22 @@ def test_every_engine_gives_what_arrays_give(table_of):
             assert found.chance_ratio == pytest.approx(wanted.chance_ratio)
 
 
+def test_sequences_are_what_is_independent_unless_groups_are():
+    table = pl.DataFrame(COLUMNS | {"series": COLUMNS["g"] // 4})
+    alone = {"sequence": "g", "groups": None}
+    assert_same(from_table(nll, table, **alone), from_arrays(nll))
+    both = from_table(nll, table, sequence="g", groups="series")
+    assert_same(both, from_arrays(nll, groups=COLUMNS["g"] // 4))
+    assert_same(from_table(nll, table, sequence="g", groups="g"), from_arrays(nll))
+    whole = with_interval_table(nll, table, label="y", proba="p", sequence="g")
+    expected = with_interval(nll, COLUMNS["y"], COLUMNS["p"], sequence=COLUMNS["g"])
+    assert whole.upper == pytest.approx(expected.upper)
+    with pytest.raises(InputError, match=r"groups must be .* a group holds whole sequences"):
+        from_table(nll, table, sequence="g", groups="t")
+    with pytest.raises(InputError, match="sequence names 'match'"):
+        from_table(nll, table, sequence="match", groups="g")
+
+
 def test_weights_of_any_size(table_of):
     table = table_of(COLUMNS)
     for metric in (ece,) if table_of.engine in DEAR else (ece, nll, classwise_ece):

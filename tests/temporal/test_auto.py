@@ -102,6 +102,45 @@ def test_the_order_of_the_rows_does_not_matter():
         assert a.nll == pytest.approx(b.nll, rel=1e-8)
 
 
+def test_sequences_are_what_is_independent_unless_groups_are():
+    by_group = auto().fit(Z, Y, time=T, groups=G)
+    order = np.argsort(np.argsort(T, kind="stable"))
+    clusters = G // 3
+    for given in (
+        {"sequence": G, "order": order},
+        {"sequence": G, "order": order, "groups": G},
+    ):
+        cal = auto().fit(Z, Y, time=T, **given)
+        np.testing.assert_array_equal(
+            cal.predict_proba(Z, time=T), by_group.predict_proba(Z, time=T)
+        )
+        assert cal.summary_.n_groups == by_group.summary_.n_groups
+    coarse = auto().fit(Z, Y, time=T, sequence=G, order=order, groups=clusters)
+    assert coarse.summary_.n_groups == len(np.unique(clusters))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"sequence": G, "order": np.zeros(len(G))}, "order must differ between the rows"),
+        ({"order": np.arange(len(G))}, "order puts .* but sequence is None"),
+        ({"sequence": G, "groups": np.arange(len(G))}, "groups must be the same in all rows"),
+    ],
+)
+def test_bad_sequences_are_refused(given, words):
+    given = {"order": np.arange(len(G)), **given}
+    with pytest.raises(InputError, match=words):
+        auto().fit(Z, Y, time=T, **given)
+
+
+def test_a_candidate_that_learns_from_forecasts_is_refused():
+    candidate = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline(), td_horizon=0.1)
+    with pytest.raises(InputError, match=r"td_horizon=0.1, but candidates are compared"):
+        tc.AutoTemporalCalibrator([candidate]).fit(Z, Y, time=T, groups=G)
+    candidate.set_params(td_horizon=float("inf"))
+    tc.AutoTemporalCalibrator([candidate], folds=2).fit(Z, Y, time=T, groups=G)
+
+
 def test_a_weight_is_a_repetition():
     weights = np.where(G % 2, 2.0, 1.0)
     twice = np.repeat(np.arange(len(Z)), weights.astype(int))

@@ -70,6 +70,23 @@ def test_weights_let_the_cuts_stand_for_all_prefixes():
     assert classifier.summary().total_weight == pytest.approx(classifier.n_prefixes_)
 
 
+@pytest.mark.parametrize("cuts", [3, None])
+@pytest.mark.parametrize("groups", [None, np.arange(150) // 3])
+def test_prefixes_learn_from_longer_ones_where_a_horizon_is_set(cuts, groups):
+    calibrator = clone(ALONG_TIME).set_params(td_horizon=0.3)
+    classifier = tc.CalibratedSequenceClassifier(lead, calibrator, cuts=cuts)
+    classifier.fit(ROUNDS, WON, groups)
+    named = {"labels": WON, "ids": groups}
+    cut = prefixes(ROUNDS, **named) if cuts is None else truncate(ROUNDS, cuts, **named)
+    # With random cuts the same prefix may come twice.
+    order = np.arange(len(cut))
+    by_hand = fit_by_hand(cut, clone(calibrator), sequence=cut.sequence, order=order)
+    assert_same(classifier, by_hand)
+    outcomes_only = fit_by_hand(cut, clone(ALONG_TIME))
+    without = outcomes_only.predict_proba(lead(GROWING), time=[len(one) for one in GROWING])
+    assert (np.abs(classifier.predict_proba(GROWING) - without) > 1e-4).all()
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_all_prefixes_count_alike(weighted):
     classifier = tc.CalibratedSequenceClassifier(lead, ALONG_TIME, cuts=None, weighted=weighted)

@@ -20,6 +20,7 @@ def assess(
     *,
     time: Any,
     sequence: Any = None,
+    order: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
     inputs: Inputs = "logits",
@@ -42,8 +43,12 @@ def assess(
         Time of each row within its sequence: numbers, datetimes or timedeltas.
     sequence : array-like of shape (n,), optional
         Id of the sequence of each row.
+    order : array-like of shape (n,), optional
+        Puts the rows of a sequence in order: numbers, datetimes or timedeltas that grow along it.
+        By default the time, if the rows of each sequence lie in its order; otherwise fits do not
+        know which rows follow each other, and learn from outcomes only.
     groups : array-like of shape (n,), optional
-        Independent clusters, if these are coarser than sequences.
+        What is independent: clusters that hold whole sequences. By default the sequences.
     sample_weight : array-like of shape (n,), optional
         Weight of each row: a weight of 2 is the row twice.
     inputs : {"logits", "proba"}
@@ -71,7 +76,13 @@ def assess(
     True
     """
     past = check_columns(
-        predictions, y, time=time, sequence=sequence, groups=groups, sample_weight=sample_weight
+        predictions,
+        y,
+        time=time,
+        sequence=sequence,
+        order=order,
+        groups=groups,
+        sample_weight=sample_weight,
     )
     labels = find_classes(past, classes)
     training, held_out = split(past, seed)
@@ -87,6 +98,7 @@ def assess_table(
     logits: "Names | None" = None,
     proba: "Names | None" = None,
     sequence: str | None = None,
+    order: str | None = None,
     groups: str | None = None,
     sample_weight: str | None = None,
     classes: Any = None,
@@ -109,9 +121,11 @@ def assess_table(
         ``proba``.
     sequence : str, optional
         Column of the sequence ids.
+    order : str, optional
+        Column that puts the rows of a sequence in order. By default the time.
     groups : str, optional
-        Column of independent clusters, if these are coarser than sequences. One of ``sequence``
-        and ``groups`` is required.
+        Column of what is independent: clusters that hold whole sequences. By default the sequences.
+        One of ``sequence`` and ``groups`` is required.
     sample_weight : str, optional
         Column of the weights.
     classes, seed
@@ -144,6 +158,11 @@ def assess_table(
             "sequence is missing: rows of a table are split by the sequence that they belong to; "
             "name the column of its ids with sequence="
         )
+    if order is not None and sequence is None:
+        raise InputError(
+            "order puts the rows of a sequence in order, but sequence is None: name the column of "
+            "the sequence ids"
+        )
     roles = ColumnRoles.of(
         "proba" if logits is None else "logits",
         logits=logits,
@@ -153,6 +172,7 @@ def assess_table(
         groups=sequence if groups is None else groups,
         sample_weight=sample_weight,
         sequence=sequence,
+        order=order,
     )
     seed = check_seed(seed)
     return run_assessment(TableSource.of(table, roles, classes, seed), seed, False)

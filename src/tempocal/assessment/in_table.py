@@ -14,7 +14,6 @@ from tempocal.assessment.row_source import SWAPPED, HeldOutRows, n_time_bins
 from tempocal.assessment.table_examples import pick_examples
 from tempocal.assessment.table_split import TableSplit, split_table
 from tempocal.assessment.wording import printable
-from tempocal.errors import InputError
 from tempocal.inputs import Inputs, from_seconds
 from tempocal.lazy import cached
 from tempocal.metrics.scored_frame import ScoredFrame
@@ -27,6 +26,7 @@ from tempocal.tables.group_ids import GroupIds, find_groups
 from tempocal.tables.labeled_table import LabeledTable, read_labeled_table
 from tempocal.tables.open_table import Frame
 from tempocal.tables.passes import ProgressCallback, TableWithProgress
+from tempocal.tables.sequence_counts import count_sequences
 from tempocal.tables.transfer import Columns
 
 
@@ -142,7 +142,7 @@ class TableSource:
         if roles.sequence is None or roles.sequence == roles.groups:
             n_sequences = None if roles.sequence is None else split.n_groups
         else:
-            n_sequences = _count_sequences(labeled)
+            n_sequences = count_sequences(labeled)
         return cls(roles, labeled, split, n_sequences, seed)
 
     @property
@@ -182,21 +182,3 @@ class TableSource:
             judged_rows=self.n_held_out_rows,
             judged_groups=self.n_held_out_groups,
         )
-
-
-def _count_sequences(labeled: LabeledTable) -> int:
-    """Count the sequences, and refuse those with rows of several groups."""
-    min_max = (nw.col("group").min().alias("min_group"), nw.col("group").max().alias("max_group"))
-    is_split = (
-        nw.when(nw.col("min_group") != nw.col("max_group")).then(nw.lit(1)).otherwise(nw.lit(0))
-    )
-    frame = labeled.frame.select("sequence", "group").group_by("sequence").agg(*min_max)
-    frame = frame.with_columns(is_split=is_split, n_sequences=nw.lit(1))
-    sums = frame.select(nw.col("n_sequences").sum(), nw.col("is_split").sum())
-    found = labeled.passes.collect(sums, "counting the sequences")
-    if found["is_split"][0]:
-        raise InputError(
-            "groups must be the same in all rows of a sequence, but differ within "
-            f"{int(found['is_split'][0])} of them: a group holds whole sequences"
-        )
-    return int(found["n_sequences"][0])

@@ -1,6 +1,7 @@
 """The methods compared: raw predictions, global temperature scaling, calibration along time."""
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from tempocal.assessment.row_source import TrainingRows
@@ -57,9 +58,9 @@ def is_along_time(calibrator: Any) -> bool:
 def fit_per_time_bin(auto: Any, rows: TrainingRows, n_bins: int) -> Any | None:
     """Fit the chosen calibrator to each time bin separately, for comparison with its curve.
 
-    None if the identity was chosen.
+    None if the identity was chosen. Like the chosen one, these learn from outcomes only.
     """
     chosen = auto.best_.calibrator
     if isinstance(chosen, Identity):
         return None
-    return rows.fit(TemporalCalibrator(chosen, PerStep(bins=n_bins)))
+    return rows.fit(TemporalCalibrator(chosen, PerStep(bins=n_bins), td_horizon=inf))

@@ -8,15 +8,17 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError
 from tempocal.inputs import (
+    Times,
     as_array,
-    check_groups,
+    can_be_ordered,
     check_labels,
     check_seed,
+    check_sequence_and_groups,
+    check_sequence_order,
     check_time,
     check_weights,
     encode_labels,
     from_seconds,
-    require_nested_sequences,
 )
 from tempocal.sequences import split_by_sequence
 
@@ -36,6 +38,7 @@ class PastPredictions:
     group: NDArray[Any] | None  # independent clusters
     sequence: NDArray[Any] | None
     weight: NDArray[Any] | None
+    order: NDArray[Any] | None = None  # puts the rows of a sequence in order
 
     def take(self, rows: NDArray[np.intp]) -> Self:
         """Return a subset of the rows."""
@@ -50,16 +53,21 @@ class PastPredictions:
 
 
 def check_columns(
-    predictions: Any, y: Any, *, time: Any, sequence: Any, groups: Any, sample_weight: Any
+    predictions: Any,
+    y: Any,
+    *,
+    time: Any,
+    sequence: Any,
+    order: Any,
+    groups: Any,
+    sample_weight: Any,
 ) -> PastPredictions:
     """Convert the arguments to arrays of equal length; their values are checked by the fits."""
     columns = as_array(predictions, "predictions")
     n_rows = len(columns) if columns.ndim else 0
     times = check_time(time, n_rows)
     clusters = sequence if groups is None else groups
-    own, coarser = check_groups(sequence, n_rows, "sequence"), check_groups(groups, n_rows)
-    if own is not None and coarser is not None:
-        require_nested_sequences(own, coarser, sequence)
+    check_sequence_and_groups(sequence, groups, n_rows)
     return PastPredictions(
         columns,
         check_labels(y, n_rows),
@@ -67,7 +75,18 @@ def check_columns(
         None if clusters is None else as_array(clusters, "groups"),
         None if sequence is None else as_array(sequence, "sequence"),
         check_weights(sample_weight, n_rows),
+        _order(sequence, order, times, n_rows),
     )
+
+
+def _order(sequence: Any, order: Any, times: Times, n_rows: int) -> NDArray[Any] | None:
+    """Return what puts the rows of a sequence in order: by default the time, if it can."""
+    if order is not None:
+        check_sequence_order(sequence, n_rows, order=order)
+        return check_time(order, n_rows, name="order").values
+    if sequence is None or not can_be_ordered(sequence, n_rows, times=times):
+        return None
+    return times.values
 
 
 def find_classes(past: PastPredictions, classes: Any) -> NDArray[Any]:

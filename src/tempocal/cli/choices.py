@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
+from math import inf
 from typing import Any
 
 import click
@@ -43,7 +45,12 @@ def candidates(calibrators: tuple[str, ...], curves: tuple[str, ...], n_classes:
     ]
 
 
-def single(calibrator: str | None, curve: str | None, settings: dict[str, Any]) -> Any:
+def single(
+    calibrator: str | None,
+    curve: str | None,
+    settings: dict[str, Any],
+    td_horizon: Any = None,
+) -> Any:
     """Return the one calibrator along time that was named, or None if that leaves a choice."""
     if calibrator is not None and curve is None and not _has_parameters(calibrator):
         curve = "per-step"
@@ -51,7 +58,9 @@ def single(calibrator: str | None, curve: str | None, settings: dict[str, Any]) 
         return None
     import tempocal as tc
 
-    return tc.TemporalCalibrator(make(CALIBRATORS, calibrator, settings), make(CURVES, curve))
+    horizon = {} if td_horizon is None else {"td_horizon": td_horizon}
+    named = make(CALIBRATORS, calibrator, settings), make(CURVES, curve)
+    return tc.TemporalCalibrator(*named, **horizon)
 
 
 def make(kinds: dict[str, str], name: str, settings: dict[str, Any] | None = None) -> Any:
@@ -93,6 +102,33 @@ def curve_option(*, multiple: bool = False) -> Callable[[Command], Command]:
         multiple=multiple,
         help=f"How the calibrator changes along time: {_words(CURVES)}.",
     )
+
+
+def _read_horizon(
+    context: click.Context, option: click.Parameter, text: str | None
+) -> float | str | None:
+    """Return "auto", infinity or the share of a sequence."""
+    if text is None or text == "auto":
+        return text
+    with suppress(ValueError):
+        if text == "inf" or 0.0 < float(text) < inf:
+            return float(text)
+    raise click.BadParameter(
+        f'{text!r} is neither "auto" nor "inf" nor a share of a sequence above 0, such as 0.1.',
+        context,
+        option,
+    )
+
+
+def td_horizon_option(command: Command) -> Command:
+    """Add the option for how far ahead rows learn from forecasts."""
+    return click.option(
+        "--td-horizon",
+        metavar="[auto|inf|NUMBER]",
+        callback=_read_horizon,
+        help="Learn from the forecasts that follow a row, so far ahead, as a share of a typical "
+        "sequence: 0.1, say. inf: from outcomes only; auto: chosen by the fit. Default: inf.",
+    )(command)
 
 
 def _words(kinds: dict[str, str]) -> str:

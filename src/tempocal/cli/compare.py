@@ -3,7 +3,7 @@
 import click
 
 from tempocal.cli.choices import calibrator_option, candidates, curve_option
-from tempocal.cli.options import ColumnOptions, as_json, labeled_options, seed, subcommand
+from tempocal.cli.options import ColumnOptions, as_json, ordered_options, seed, subcommand
 
 HEAD = ("candidate", "NLL", "to best", "its error", "ECE over time", "parameters", "verdict")
 
@@ -11,7 +11,7 @@ HEAD = ("candidate", "NLL", "to best", "its error", "ECE over time", "parameters
 @subcommand(
     "tempocal compare predictions.csv --logits z --label won --time t --sequence match",
 )
-@labeled_options
+@ordered_options
 @calibrator_option(multiple=True)
 @curve_option(multiple=True)
 @seed

@@ -1,5 +1,6 @@
 """``tempocal fit``: fit a calibrator to past predictions."""
 
+from math import inf
 from typing import Any
 
 import click
@@ -11,17 +12,21 @@ from tempocal.cli.choices import (
     curve_option,
     make,
     single,
+    td_horizon_option,
 )
-from tempocal.cli.options import ColumnOptions, labeled_options, seed, subcommand
+from tempocal.cli.options import ColumnOptions, ordered_options, seed, subcommand
 from tempocal.cli.options import output as output_option
 
 
 @subcommand(
     "tempocal fit predictions.csv --logits z --label won --time t --sequence match -o model.json",
+    "tempocal fit predictions.csv --logits z --label won --time t --sequence match "
+    "--calibrator platt --curve spline --td-horizon 0.1 -o model.json",
 )
-@labeled_options
+@ordered_options
 @calibrator_option()
 @curve_option()
+@td_horizon_option
 @seed
 @output_option("MODEL", "a model file")
 @click.option("-q", "--quiet", is_flag=True, help="Do not print the summary.")
@@ -30,6 +35,7 @@ def command(
     *,
     calibrator: str | None,
     curve: str | None,
+    td_horizon: float | str | None,
     seed: int,
     output: str,
     quiet: bool,
@@ -41,30 +47,55 @@ def command(
     both together to one. Without --time, one calibrator is fitted to all rows: temperature scaling,
     or that of --calibrator. Fit on rows that the model itself was not trained on.
 
+    With --td-horizon rows learn from the forecasts that follow them in their sequence, too, which
+    helps most where sequences are few. It needs one calibrator and one curve.
+
     A file of more than 3 million rows of Parquet, or 256 MB of text, may be larger than memory: it
     is aggregated with DuckDB, as in `evaluate`. The model is the same to nine digits. Choosing by
     comparison then needs --sequence or --group.
     """
     if options.time is None and curve not in (None, "constant"):
         raise click.UsageError(f"--curve {curve} needs a time: name its column with --time")
+    learns = td_horizon not in (None, inf)
+    if learns:
+        _require_sequences(options, td_horizon)
+    elif options.order is not None:
+        td_horizon = inf  # an order alone does not say that rows learn from forecasts
     from tempocal.cli.read_predictions import open_predictions
     from tempocal.cli.terminal import echo
 
     with open_predictions(options, "Fitting") as rows:
-        fitted = rows.fit(_make_calibrator(rows, calibrator, curve, seed))
+        made = _make_calibrator(rows, calibrator, curve, td_horizon, seed)
+        fitted = rows.fit(made, in_order=learns)
     fitted.save(output)
     if not quiet:
         echo(f"{fitted.summary()}\nSaved to {output}")
 
 
-def _make_calibrator(rows: Any, calibrator: str | None, curve: str | None, seed: int) -> Any:
+def _require_sequences(options: ColumnOptions, td_horizon: Any) -> None:
+    """Refuse to learn from forecasts that follow a row, where none are known to."""
+    for name in ("time", "sequence"):
+        if getattr(options, name) is None:
+            raise click.UsageError(
+                f"--td-horizon {td_horizon} needs a {name}: name its column with --{name}"
+            )
+
+
+def _make_calibrator(
+    rows: Any, calibrator: str | None, curve: str | None, td_horizon: Any, seed: int
+) -> Any:
     """Return the calibrator of the options, or one that compares the remaining candidates."""
     settings = {"inputs": rows.inputs, "classes": rows.classes}
     if not rows.has_time:
         return make(CALIBRATORS, calibrator or "temperature", settings)
-    chosen = single(calibrator, curve, settings)
+    chosen = single(calibrator, curve, settings, td_horizon)
     if chosen is not None:
         return chosen
+    if td_horizon not in (None, inf):
+        raise click.UsageError(
+            f"--td-horizon {td_horizon} needs one calibrator and one curve: name them with "
+            "--calibrator and --curve, for a comparison learns from outcomes only"
+        )
     return make_comparison(
         rows, candidates(_as_tuple(calibrator), _as_tuple(curve), rows.n_classes), seed
     )

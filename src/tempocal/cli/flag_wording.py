@@ -17,6 +17,9 @@ _FLAGS = {
     "time=": "--time",
     "sequence=": "--sequence",
     "groups=": "--sequence",
+    "it must put the rows of a sequence in order": "name a column that puts them in order with "
+    "--order",
+    "Pass -order then": "Name a column that grows with --order, or sort the file",
 }
 # Arguments that are also common words: replaced only as the subject of a sentence.
 _SUBJECTS = {
@@ -28,13 +31,16 @@ _SUBJECT = re.compile(rf"(^|: )(?:Input )?({'|'.join(_SUBJECTS)})(?= (?:{_VERBS}
 
 
 @contextmanager
-def translate_errors(first_row: int = 1) -> Iterator[None]:
-    """Replace arguments by flags in an `InputError`, and count rows from the first of the file."""
+def translate_errors(first_row: int = 1, *, order: str = "--order") -> Iterator[None]:
+    """Replace arguments by flags in an `InputError`, and count rows from the first of the file.
+
+    ``order`` is the flag that names what puts the rows of a sequence in order.
+    """
     try:
         yield
     except InputError as error:
         text = re.sub(r"\brow (\d+)", lambda row: f"row {int(row[1]) + first_row}", str(error))
-        raise InputError(with_flag_names(text)) from error
+        raise InputError(with_flag_names(re.sub("^order(?= must)", order, text))) from error
 
 
 def with_flag_names(text: str) -> str:

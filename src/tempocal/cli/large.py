@@ -91,8 +91,10 @@ class LargePredictions(LabeledPredictions):
                 'fitted to, and it has unseen="error"'
             )
 
-    def fit(self, calibrator: Any) -> Any:
+    def fit(self, calibrator: Any, *, in_order: bool = False) -> Any:
         """Fit a calibrator, with times if there are any."""
+        if in_order:
+            raise _too_large("--td-horizon", "learns from outcomes only")
         arguments = self.roles.fit_arguments(along_time=self.has_time)
         return calibrator.fit_table(self.table, **arguments)
 
@@ -116,6 +118,8 @@ def is_large(source: InputFile) -> bool:
 @contextmanager
 def large_rows(options: ColumnOptions, source: InputFile, doing: str) -> Iterator[LargePredictions]:
     """Open and validate a large file, with progress for each pass over it."""
+    if options.order is not None:
+        raise _too_large("--order", "puts no rows in order")
     with TemporaryDirectory(prefix="tempocal-") as folder:
         with show_progress(f"Reading {options.file}") as progress:
             rows = open_rows(options, source, folder, progress)
@@ -124,6 +128,13 @@ def large_rows(options: ColumnOptions, source: InputFile, doing: str) -> Iterato
                 yield _check_rows(options, rows, _count_passes(progress))
             except TableError as error:
                 raise InputError(f"{source.name}: {error}") from error
+
+
+def _too_large(flag: str, what: str) -> InputError:
+    return InputError(
+        f"{flag} is for rows in memory, but the file is so large that it is aggregated, which "
+        f"{what}: leave it out, or take fewer rows"
+    )
 
 
 def _count_passes(progress: Callable[[str], None]) -> Callable[[str], None]:

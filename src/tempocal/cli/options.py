@@ -20,7 +20,7 @@ def subcommand(*examples: str) -> Callable[[Callable[..., Any]], click.Command]:
 
 
 # Options that name columns of a file; the name of a column may be empty.
-_COLUMNS = {"logits", "proba", "label", "time", "sequence", "group", "weight"}
+_COLUMNS = {"logits", "proba", "label", "time", "sequence", "order", "group", "weight"}
 
 
 class Subcommand(click.Command):
@@ -71,6 +71,7 @@ class ColumnOptions:
     label: str | None = None
     time: str | None = None
     sequence: str | None = None
+    order: str | None = None
     group: str | None = None
     weight: str | None = None
     classes: str | None = None
@@ -110,7 +111,13 @@ _REALLY_LOGITS = click.option(
     is_flag=True,
     help="The logits are logits, though all of them lie in [0, 1].",
 )
-_LABELED = (
+_ORDER = click.option(
+    "--order",
+    metavar="NAME",
+    help="Column that puts the rows of a sequence in order: numbers or dates that grow along it. "
+    "Default: the time. Rows of a file may lie in any order, but not all of them in reverse.",
+)
+_LABEL_TIME_SEQUENCE = (
     click.option("--label", required=True, metavar="NAME", help="Column of true classes."),
     click.option(
         "--time",
@@ -123,6 +130,8 @@ _LABELED = (
         help="Column of sequence ids. Rows of one sequence share one label and are not "
         "independent.",
     ),
+)
+_GROUP_WEIGHT_CLASSES = (
     click.option(
         "--group",
         metavar="NAME",
@@ -182,7 +191,13 @@ def prediction_options(command: Command) -> Command:
 
 def labeled_options(command: Command) -> Command:
     """Add FILE and the options that name labeled predictions."""
-    return _with(command, (*_PREDICTIONS, *_LABELED, _FORMAT))
+    return _with(command, (*_PREDICTIONS, *_LABEL_TIME_SEQUENCE, *_GROUP_WEIGHT_CLASSES, _FORMAT))
+
+
+def ordered_options(command: Command) -> Command:
+    """Add FILE and the options that name labeled predictions, in order within each sequence."""
+    labeled = (*_LABEL_TIME_SEQUENCE, _ORDER, *_GROUP_WEIGHT_CLASSES)
+    return _with(command, (*_PREDICTIONS, *labeled, _FORMAT))
 
 
 def forecast_options(command: Command) -> Command:
@@ -200,6 +215,21 @@ def forecast_options(command: Command) -> Command:
     return _with(command, (*_PREDICTIONS, *names, _CLASSES, _REALLY_LOGITS, _FORMAT))
 
 
+def _require_sequence(options: ColumnOptions) -> None:
+    """Refuse an order of which there is no use."""
+    if options.order is None:
+        return
+    if options.sequence is None:
+        raise click.UsageError(
+            "--order puts the rows of a sequence in order: name the column of sequence ids with "
+            "--sequence"
+        )
+    if options.time is None:
+        raise click.UsageError(
+            "--order is for calibration along time: name the column of times with --time"
+        )
+
+
 def _with(command: Command, decorators: tuple[Any, ...]) -> Command:
     """Add options, passed to the command as one `ColumnOptions`, its first argument."""
     names = {field.name for field in fields(ColumnOptions)}
@@ -211,6 +241,7 @@ def _with(command: Command, decorators: tuple[Any, ...]) -> Command:
             raise click.UsageError(
                 "say which columns the predictions are, either with --logits or with --proba"
             )
+        _require_sequence(options)
         return command(options, **given)
 
     for decorator in reversed(decorators):

@@ -32,7 +32,7 @@ from tempocal.files import (
     open_input,
     read_columns,
 )
-from tempocal.inputs import Inputs, as_logits
+from tempocal.inputs import Inputs, as_logits, can_be_ordered
 from tempocal.links import Array, proba_from_logits
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ class FilePredictions(LabeledPredictions):
     predictions: Array  # (n,) or (n, K)
     time: NDArray[Any] | None
     sequence: Ids | None
+    order: NDArray[Any] | None
     group: Ids | None
     weight: Array | None
 
@@ -114,14 +115,22 @@ class FilePredictions(LabeledPredictions):
 
         return cut_times(check_time_of(scored.rows, self.time), scored.rows.weight, bins)
 
-    def fit(self, calibrator: Any) -> Any:
-        """Fit a calibrator, with times if there are any."""
-        given = {"groups": self.groups, "sample_weight": self.weight}
+    def fit(self, calibrator: Any, *, in_order: bool = False) -> Any:
+        """Fit a calibrator, with times if there are any.
+
+        ``in_order`` says that it needs to know which rows follow each other.
+        """
+        given: dict[str, Any] = {"groups": self.groups, "sample_weight": self.weight}
         if self.time is not None:
             given["time"] = self.time
+        if in_order or self.order is not None:
+            assert self.sequence is not None
+            # The time explicitly: the order of rows in a file counts for nothing.
+            order = self.time if self.order is None else self.order
+            given |= {"sequence": self.sequence.ids(), "order": order}
         # A comparison shows its own progress.
         progress = nullcontext() if hasattr(calibrator, "candidates") else show_progress("Fitting")
-        with progress, translate_errors():
+        with progress, translate_errors(order="--time" if self.order is None else "--order"):
             return calibrator.fit(self.predictions, self.labels, **given)
 
     def assess(self, seed: int) -> "Assessment":
@@ -134,6 +143,7 @@ class FilePredictions(LabeledPredictions):
                 self.labels,
                 time=self.time,
                 sequence=None if self.sequence is None else self.sequence.ids(),
+                order=self._order_or_time(),
                 groups=None if self.group is None else self.group.codes,
                 sample_weight=self.weight,
                 inputs=self.inputs,
@@ -141,6 +151,13 @@ class FilePredictions(LabeledPredictions):
                 seed=seed,
                 progress=False,
             )
+
+    def _order_or_time(self) -> NDArray[Any] | None:
+        """Return what puts the rows of a sequence in order: by default the time, if it can."""
+        if self.order is not None or self.sequence is None:
+            return self.order
+        is_order = can_be_ordered(self.sequence.codes, self.n_rows, order=self.time)
+        return self.time if is_order else None
 
 
 @contextmanager
@@ -189,9 +206,9 @@ def split_names(given: tuple[str, ...], names: list[str]) -> list[str]:
 def flags_of(options: ColumnOptions, columns: list[str]) -> dict[str, str]:
     """Return the flag by which each column was named."""
     flags = dict.fromkeys(columns, "--logits" if options.logits else "--proba")
-    for role in ("label", "time", "sequence", "group", "weight"):
+    for role in ("label", "time", "sequence", "order", "group", "weight"):
         column = getattr(options, role)
-        if column is None:
+        if column is None or (role == "order" and column == options.time):
             continue
         if column in flags and {role, flags[column][2:]} != {"sequence", "group"}:
             raise InputError(
@@ -240,6 +257,7 @@ def _convert(
         predictions=predictions,
         time=time,
         sequence=sequence,
+        order=converted(options.order, as_times),
         group=group,
         weight=converted(options.weight, as_numbers),
     )

@@ -4,7 +4,7 @@ import shlex
 
 import click
 
-from tempocal.cli.options import ColumnOptions, labeled_options, seed, subcommand
+from tempocal.cli.options import ColumnOptions, ordered_options, seed, subcommand
 from tempocal.cli.options import output as output_option
 
 
@@ -12,7 +12,7 @@ from tempocal.cli.options import output as output_option
     "tempocal report predictions.csv --logits z --label won --time t --sequence match "
     "-o report.html"
 )
-@labeled_options
+@ordered_options
 @seed
 @click.option("--title", metavar="TEXT", help="Title of the page. Default: the name of the file.")
 @output_option("PAGE", "a page")

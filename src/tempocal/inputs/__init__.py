@@ -38,7 +38,9 @@ from tempocal.inputs.logits import (
 )
 from tempocal.inputs.sequence_order import (
     SequenceOrder,
+    can_be_ordered,
     check_sequence,
+    check_sequence_and_groups,
     check_sequence_order,
     order_of_rows,
 )
@@ -70,6 +72,7 @@ __all__ = [
     "as_float64",
     "as_logits",
     "as_logits_and_range",
+    "can_be_ordered",
     "check_bins",
     "check_choice",
     "check_classes",
@@ -79,6 +82,7 @@ __all__ = [
     "check_proba",
     "check_seed",
     "check_sequence",
+    "check_sequence_and_groups",
     "check_sequence_order",
     "check_time",
     "check_weights",

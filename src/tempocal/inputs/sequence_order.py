@@ -8,7 +8,12 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError
 from tempocal.inputs.arguments import as_array
-from tempocal.inputs.labels_and_groups import Codes, Groups, check_groups
+from tempocal.inputs.labels_and_groups import (
+    Codes,
+    Groups,
+    check_groups,
+    require_nested_sequences,
+)
 from tempocal.inputs.times import Times, check_time
 
 
@@ -43,6 +48,18 @@ class SequenceOrder:
     def mean_length(self) -> float:
         """Rows of a sequence, on average."""
         return len(self.ranks) / self.sequences.count
+
+
+def check_sequence_and_groups(sequence: Any, groups: Any, n_rows: int) -> Groups | None:
+    """Return what is independent: the groups, which hold whole sequences; else the sequences.
+
+    None if rows are independent.
+    """
+    sequences, found = check_groups(sequence, n_rows, "sequence"), check_groups(groups, n_rows)
+    if sequences is None or found is None:
+        return sequences if found is None else found
+    require_nested_sequences(sequences, found, sequence)
+    return found
 
 
 def check_sequence(sequence: Any, n_rows: int, purpose: str) -> Groups:
@@ -132,6 +149,17 @@ def _mixed(sequences: Groups, labels: Codes | None, ids: Any) -> str | None:
     return str(as_array(ids, "sequence")[int(np.argmax(differs))]) if differs.any() else None
 
 
+def can_be_ordered(
+    sequence: Any, n_rows: int, *, order: Any = None, times: Times | None = None
+) -> bool:
+    """Whether `check_sequence_order` accepts an order, for fits that can do without one."""
+    try:
+        check_sequence_order(sequence, n_rows, order=order, times=times)
+    except InputError:
+        return False
+    return True
+
+
 def _require_no_contradiction(sequences: Groups, order: Codes, ids: Any, name: str) -> None:
     """Refuse rows whose own order is not that of the clock."""
     codes = sequences.codes[order]
@@ -140,7 +168,7 @@ def _require_no_contradiction(sequences: Groups, order: Codes, ids: Any, name: s
     n_backward, n_inside = np.count_nonzero(backward), np.count_nonzero(inside)
     if not n_backward or (name == "order" and n_backward < n_inside):
         return
-    row = int(order[1:][np.argmax(backward)])
+    row = int(order[:-1][np.argmax(backward)])
     which = as_array(ids, "sequence")[row]
     if name == "order":
         raise InputError(

@@ -22,6 +22,7 @@ def gain(
     before: ArrayLike,
     after: ArrayLike,
     *,
+    sequence: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
@@ -40,7 +41,7 @@ def gain(
         As in `ece`.
     before, after : array-like of shape (n,), (n, 1) or (n, K)
         Two sets of probabilities for the same rows.
-    groups, level
+    sequence, groups, level
         As in `over_time`.
 
     Returns
@@ -64,7 +65,8 @@ def gain(
     old = check_predictions(y, before, sample_weight, classes)
     new = check_predictions(y, after, sample_weight, classes)
     check_level(level)
-    rows = ScoredArrays.of(old, check_groups_of(old, groups)).with_proba("after", new.proba)
+    clusters = check_groups_of(old, groups, sequence)
+    rows = ScoredArrays.of(old, clusters).with_proba("after", new.proba)
     return estimate_gain(rows, metric, level)
 
 

@@ -11,17 +11,19 @@ from tempocal.inputs import (
     Codes,
     Groups,
     Times,
-    as_array,
-    check_groups,
     check_proba,
+    check_sequence,
+    check_sequence_and_groups,
+    check_sequence_order,
     check_time,
-    require_nested_sequences,
+    order_of_rows,
 )
 from tempocal.links import Array
 from tempocal.metrics.movement import MartingaleCheck, MovementTable
 from tempocal.metrics.time_bins import Bins, TimeBins, cut_times
 
 MIN_GROUPS = 2
+PURPOSE = "the steps within a sequence are what is looked at"
 
 
 def martingale_check(
@@ -29,6 +31,7 @@ def martingale_check(
     *,
     sequence: ArrayLike,
     time: ArrayLike | None = None,
+    order: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     bins: Bins | None = None,
 ) -> MartingaleCheck:
@@ -51,11 +54,14 @@ def martingale_check(
     sequence : array-like of shape (n,)
         Id of the sequence of each row: the rows that forecast the same outcome.
     time : array-like of shape (n,), optional
-        Orders the rows of a sequence; no two of them may have the same time. Without it, the rows
-        of a sequence are taken in their given order.
+        Time of each row. Without ``order`` it puts the rows of a sequence in order; no two of them
+        may have the same time then.
+    order : array-like of shape (n,), optional
+        Puts the rows of a sequence in order: numbers, datetimes or timedeltas that grow along it.
+        By default the time; without both, the rows of a sequence are taken in their given order.
     groups : array-like of shape (n,), optional
-        Independent clusters, if sequences are dependent, as the maps of one match are. By default,
-        each sequence is its own cluster.
+        What is independent, if sequences are not, as the maps of one match are: clusters that hold
+        whole sequences. By default the sequences.
     bins : int or "steps", optional
         Also compute the excess in this many time bins with about equal numbers of steps, or at each
         distinct time. Needs ``time``; a step belongs to the time of its later row.
@@ -111,11 +117,13 @@ def martingale_check(
     checked = check_proba(proba)
     if checked.shape[1] == 2:
         checked = checked[:, 1:]
-    own = _check_sequence(sequence, len(checked))
-    clusters = check_groups(groups, len(checked)) or own
-    require_nested_sequences(own, clusters, sequence)
-    times = None if time is None else check_time(time, len(checked))
-    earlier, later = _steps(own, times, sequence)
+    n_rows = len(checked)
+    own = check_sequence(sequence, n_rows, PURPOSE)
+    clusters = own
+    if groups is not None:
+        clusters = check_sequence_and_groups(sequence, groups, n_rows) or own
+    times = None if time is None else check_time(time, n_rows)
+    earlier, later = _steps(own, _permutation(own, times, sequence, order))
     within, cluster = own.codes[later], _renumbered(clusters.codes[later])
     _require_groups(cluster, groups is not None)
 
@@ -139,20 +147,8 @@ def martingale_check(
     )
 
 
-def _check_sequence(sequence: Any, n_rows: int) -> Groups:
-    own = check_groups(sequence, n_rows, "sequence")
-    if own is None:
-        raise InputError(
-            "sequence is None: it must be the id of the sequence of each row, for the steps "
-            "within a sequence are what is looked at"
-        )
-    return own
-
-
-def _steps(own: Groups, times: Times | None, sequence: Any) -> tuple[Codes, Codes]:
+def _steps(own: Groups, order: Codes) -> tuple[Codes, Codes]:
     """Return the indices of the rows before and after each step, sequence by sequence."""
-    clock = np.zeros(len(own.codes)) if times is None else times.values
-    order = np.lexsort((clock, own.codes))
     within = own.codes[order[1:]] == own.codes[order[:-1]]
     earlier, later = order[:-1][within], order[1:][within]
     if not len(later):
@@ -160,15 +156,16 @@ def _steps(own: Groups, times: Times | None, sequence: Any) -> tuple[Codes, Code
             f"sequence has {own.count} different ids in {len(own.codes)} rows, so that no sequence "
             "has two rows: it must be the same in all rows that forecast one outcome"
         )
-    tied = clock[earlier] == clock[later]
-    if times is not None and tied.any():
-        row = int(later[np.argmax(tied)])
-        raise InputError(
-            "time must differ between the rows of a sequence, but two rows of the sequence "
-            f"{_id_of(sequence, row)} have the same (one is row {row}): leave time out if the "
-            "rows are in order"
-        )
     return earlier, later
+
+
+def _permutation(own: Groups, times: Times | None, sequence: Any, order: Any) -> Codes:
+    """Return the indices of the rows, sequence by sequence, in order."""
+    if order is not None:
+        found = check_sequence_order(sequence, len(own.codes), order=order)
+        assert found is not None
+        return found.permutation
+    return order_of_rows(own, None if times is None else times.values, sequence, "time")
 
 
 def _require_groups(cluster: Codes, given: bool) -> None:
@@ -231,7 +228,3 @@ def _pairs(codes: Codes, other: Codes) -> tuple[Codes, Codes]:
 
 def _renumbered(codes: Codes) -> Codes:
     return np.asarray(np.unique(codes, return_inverse=True)[1], dtype=np.intp)
-
-
-def _id_of(sequence: Any, row: int) -> str:
-    return str(as_array(sequence, "sequence")[row])

@@ -118,6 +118,7 @@ def over_time(
     time: Any,
     *,
     bins: Bins = 20,
+    sequence: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
@@ -138,9 +139,12 @@ def over_time(
     bins : int or "steps", default=20
         Number of time bins with about equal numbers of rows, or one bin for each distinct time.
         Rows with the same time share a bin, so there may be fewer bins than requested.
+    sequence : array-like of shape (n,), optional
+        Id of the sequence of each row.
     groups : array-like of shape (n,), optional
-        The sequence, or coarser cluster, of each row. Without groups rows are taken as independent,
-        which makes the intervals far too narrow if they are not.
+        What is independent: clusters that hold whole sequences. By default the sequences. Without
+        either, rows are taken as independent, which makes the intervals far too narrow if they are
+        not.
     level : float, default=0.95
         Confidence level.
     seed : int, default=0
@@ -181,7 +185,7 @@ def over_time(
     True
     """
     rows = check_predictions(y, proba, sample_weight, classes)
-    times, clusters = check_time_of(rows, time), check_groups_of(rows, groups)
+    times, clusters = check_time_of(rows, time), check_groups_of(rows, groups, sequence)
     check_level(level)
     scored = ScoredArrays.of(rows, clusters, cut_times(times, rows.weight, bins))
     _check_of(metric, rows.n_classes)
@@ -215,6 +219,7 @@ def with_interval(
     y: ArrayLike,
     proba: ArrayLike,
     *,
+    sequence: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
@@ -225,7 +230,7 @@ def with_interval(
 
     Parameters
     ----------
-    metric, y, proba, groups, level, sample_weight, classes, seed
+    metric, y, proba, sequence, groups, level, sample_weight, classes, seed
         As in `over_time`.
 
     Returns
@@ -244,7 +249,7 @@ def with_interval(
     0.45 [0.42, 0.47], expected 0.45
     """
     rows = check_predictions(y, proba, sample_weight, classes)
-    clusters = check_groups_of(rows, groups)
+    clusters = check_groups_of(rows, groups, sequence)
     check_level(level)
     _check_of(metric, rows.n_classes)
     return estimate_overall(ScoredArrays.of(rows, clusters), metric, level, check_seed(seed))

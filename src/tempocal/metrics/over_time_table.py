@@ -25,6 +25,7 @@ def over_time_table(
     proba: "Names",
     time: str,
     bins: Bins = 20,
+    sequence: str | None = None,
     groups: str | None = None,
     level: float = 0.95,
     sample_weight: str | None = None,
@@ -52,8 +53,10 @@ def over_time_table(
         Column of the times: numbers, datetimes or durations.
     bins, level, classes, seed
         As in `over_time`.
+    sequence : str, optional
+        Column of the sequence ids.
     groups : str, optional
-        Column of the sequence, or coarser cluster, of each row.
+        Column of what is independent: clusters that hold whole sequences. By default the sequences.
     sample_weight : str, optional
         Column of the weights.
 
@@ -94,8 +97,8 @@ def over_time_table(
     check_level(level)
     seed = check_seed(seed)
     require_summable(metric)
-    named = {"label": label, "proba": proba, "time": time, "groups": groups}
-    rows = _read(table, named, sample_weight, classes)
+    named = {"label": label, "proba": proba, "time": time, "sample_weight": sample_weight}
+    rows = _read(table, named, sequence, groups, classes)
     return estimate_over_time(rows.cut(bins), metric, level, seed)
 
 
@@ -105,6 +108,7 @@ def with_interval_table(
     *,
     label: str,
     proba: "Names",
+    sequence: str | None = None,
     groups: str | None = None,
     level: float = 0.95,
     sample_weight: str | None = None,
@@ -115,7 +119,7 @@ def with_interval_table(
 
     Parameters
     ----------
-    metric, table, label, proba, groups, level, sample_weight, classes, seed
+    metric, table, label, proba, sequence, groups, level, sample_weight, classes, seed
         As in `over_time_table`.
 
     Returns
@@ -138,16 +142,18 @@ def with_interval_table(
     check_level(level)
     seed = check_seed(seed)
     require_summable(metric)
-    named = {"label": label, "proba": proba, "time": None, "groups": groups}
-    rows = _read(table, named, sample_weight, classes)
+    named = {"label": label, "proba": proba, "time": None, "sample_weight": sample_weight}
+    rows = _read(table, named, sequence, groups, classes)
     return estimate_overall(rows, metric, level, seed)
 
 
 def _read(
-    table: Any, named: dict[str, Any], sample_weight: str | None, classes: Any
+    table: Any, named: dict[str, Any], sequence: str | None, groups: str | None, classes: Any
 ) -> "ScoredFrame":
     from tempocal.metrics.scored_frame import read_scored_frame  # noqa: PLC0415
     from tempocal.tables.column_roles import ColumnRoles  # noqa: PLC0415
 
-    roles = ColumnRoles.of("proba", logits=None, sample_weight=sample_weight, **named)
-    return read_scored_frame(table, roles, classes)
+    ids: dict[str, Any] = {"groups": sequence if groups is None else groups}
+    if groups is not None and groups != sequence:
+        ids["sequence"] = sequence
+    return read_scored_frame(table, ColumnRoles.of("proba", logits=None, **named, **ids), classes)

@@ -12,9 +12,9 @@ from tempocal.inputs import (
     Codes,
     Groups,
     Times,
-    check_groups,
     check_labels,
     check_proba,
+    check_sequence_and_groups,
     check_time,
     check_weights,
     encode_labels,
@@ -66,9 +66,11 @@ def check_predictions(
     return CheckedPredictions(checked, codes, weight, found, kept)
 
 
-def check_groups_of(rows: CheckedPredictions, groups: ArrayLike | None) -> Groups | None:
-    """Check the groups of these rows."""
-    found = check_groups(groups, _n_input_rows(rows))
+def check_groups_of(
+    rows: CheckedPredictions, groups: ArrayLike | None, sequence: ArrayLike | None = None
+) -> Groups | None:
+    """Check what is independent among these rows: groups, or else sequences."""
+    found = check_sequence_and_groups(sequence, groups, _n_input_rows(rows))
     return found if found is None or rows.kept is None else found.take(rows.kept)
 
 

@@ -24,6 +24,7 @@ def reliability_curve(
     bins: int = 10,
     binning: Binning = "equal_mass",
     of: EventKind = "top_label",
+    sequence: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
@@ -39,9 +40,12 @@ def reliability_curve(
         Number of bins.
     binning : {"equal_mass", "equal_width"}, default="equal_mass"
         Bins of about equal weight, as in the paper's diagrams, or of equal width.
+    sequence : array-like of shape (n,), optional
+        Id of the sequence of each row.
     groups : array-like of shape (n,), optional
-        The sequence, or coarser cluster, of each row. Without groups rows are taken as independent,
-        which makes the intervals far too narrow if they are not.
+        What is independent: clusters that hold whole sequences. By default the sequences. Without
+        either, rows are taken as independent, which makes the intervals far too narrow if they are
+        not.
     level : float, default=0.95
         Confidence level of the intervals.
 
@@ -65,7 +69,7 @@ def reliability_curve(
     (array([0.6, 1. ]), array([0.6 , 0.85]), array([0.5, 1. ]))
     """
     rows = check_predictions(y, proba, sample_weight, classes)
-    clusters = check_groups_of(rows, groups)
+    clusters = check_groups_of(rows, groups, sequence)
     check_level(level)
     # The very sums of `ece`.
     found = bin_events(events_of(rows, of), bins, binning)

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 from tempocal.inputs import (
     Codes,
     Groups,
-    check_groups,
     check_positive_int,
     check_proba,
+    check_sequence_and_groups,
     check_weights,
 )
 from tempocal.links import Array
@@ -21,6 +21,7 @@ from tempocal.metrics.estimates import Estimate, SamplingFloor
 def sampling_floor(
     proba: ArrayLike,
     *,
+    sequence: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     metric: Callable[..., float] = ece,
     n_draws: int = 100,
@@ -36,9 +37,12 @@ def sampling_floor(
     ----------
     proba : array-like of shape (n,), (n, 1) or (n, K)
         Probabilities; one column is that of the second class.
+    sequence : array-like of shape (n,), optional
+        Id of the sequence of each row.
     groups : array-like of shape (n,), optional
-        The sequence, or coarser cluster, of each row. One label is drawn for each group. Without
-        groups rows are taken as independent, which makes the floor too low if they are not.
+        What is independent: clusters that hold whole sequences. By default the sequences. One label
+        is drawn for each group. Without either, rows are taken as independent, which makes the
+        floor too low if they are not.
     metric : callable, default=ece
         Called as ``metric(y, proba, sample_weight=..., classes=...)``. Pass settings with
         ``functools.partial(ece, bins=10)``.
@@ -75,7 +79,7 @@ def sampling_floor(
     """
     n_draws = check_positive_int(n_draws, "n_draws")
     checked = check_proba(proba)
-    clusters = check_groups(groups, len(checked))
+    clusters = check_sequence_and_groups(sequence, groups, len(checked))
     weight = check_weights(sample_weight, len(checked))
     classes, random = np.arange(checked.shape[1]), np.random.default_rng(seed)
     values = [

@@ -29,6 +29,7 @@ from tempocal.tables.group_ids import PRIME, GroupIds, find_groups
 from tempocal.tables.labeled_table import LabeledTable, read_labeled_table
 from tempocal.tables.open_table import Frame
 from tempocal.tables.passes import Passes
+from tempocal.tables.sequence_counts import count_sequences
 from tempocal.tables.surrogate import MAX_VALUES
 from tempocal.tables.transfer import join
 
@@ -216,8 +217,10 @@ class ScoredFrame(ScoredRows):
 
 
 def read_scored_frame(table: Any, roles: ColumnRoles, classes: Any) -> ScoredFrame:
-    """Check a table in a first pass, and count its groups."""
+    """Check a table in a first pass, and count its groups, which hold whole sequences."""
     labeled = read_labeled_table(table, roles, classes)
+    if roles.sequence is not None:
+        count_sequences(labeled)
     if labeled.n_columns == 1:
         proba = {"p0": 1.0 - nw.col("x0"), "p1": nw.col("x0")}
     else:

@@ -73,6 +73,7 @@ class ErrorOverTimeDisplay:
         proba: ArrayLike | Mapping[str, ArrayLike],
         *,
         time: Any,
+        sequence: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         metric: Callable[..., float] = ece,
         bins: Any = 20,
@@ -82,7 +83,7 @@ class ErrorOverTimeDisplay:
 
         Parameters
         ----------
-        y, time, groups, metric, bins
+        y, time, sequence, groups, metric, bins
             As in `tempocal.metrics.over_time`.
         proba : array-like, or dict of array-like
             Probabilities of one method, or of several by name.
@@ -90,11 +91,9 @@ class ErrorOverTimeDisplay:
             Passed to `tempocal.metrics.over_time`, such as ``level``.
         """
         methods = proba if isinstance(proba, Mapping) else {"predictions": proba}
+        settings = {"bins": bins, "sequence": sequence, "groups": groups, **settings}
         return cls(
-            {
-                name: over_time(metric, y, each, time, bins=bins, groups=groups, **settings)
-                for name, each in methods.items()
-            }
+            {name: over_time(metric, y, each, time, **settings) for name, each in methods.items()}
         )
 
     def plot(

@@ -101,6 +101,7 @@ class ReliabilityDisplay:
         y: ArrayLike,
         proba: ArrayLike,
         *,
+        sequence: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         bins: int = 10,
         binning: Binning = "equal_mass",
@@ -114,21 +115,20 @@ class ReliabilityDisplay:
 
         Parameters
         ----------
-        y, proba, groups, bins, binning, of, level, sample_weight, classes
+        y, proba, sequence, groups, bins, binning, of, level, sample_weight, classes
             As in `tempocal.metrics.reliability_curve`.
         name : str, optional
             Name of the predictions in the legend.
         """
         common: Any = {"of": of, "sample_weight": sample_weight, "classes": classes}
+        ids: Any = {"sequence": sequence, "groups": groups}
         return cls(
-            reliability_curve(
-                y, proba, bins=bins, binning=binning, groups=groups, level=level, **common
-            ),
+            reliability_curve(y, proba, bins=bins, binning=binning, level=level, **ids, **common),
             reliability_curve(y, proba, bins=HISTOGRAM_BINS, binning="equal_width", **common),
             of=of,
             positive_label=check_panel_predictions(y, proba, classes).label(of),
             level=level,
-            grouped=groups is not None,
+            grouped=sequence is not None or groups is not None,
             name=name,
         )
 

@@ -111,6 +111,7 @@ class ReliabilityOverTimeDisplay:
         stretches: Bins = 6,
         steps: ArrayLike | None = None,
         values: Any = None,
+        sequence: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         bins: int = 10,
         binning: Binning = "equal_mass",
@@ -123,7 +124,7 @@ class ReliabilityOverTimeDisplay:
 
         Parameters
         ----------
-        y, groups, bins, binning, of, level, sample_weight, classes
+        y, sequence, groups, bins, binning, of, level, sample_weight, classes
             As in `tempocal.metrics.reliability_curve`.
         proba : array-like, or dict of array-like
             Probabilities of one method, or of several by name.
@@ -140,7 +141,7 @@ class ReliabilityOverTimeDisplay:
         rows = {name: check_panel_predictions(y, each, classes) for name, each in methods.items()}
         first = next(iter(rows.values()))
         chosen = panel_rows(time, len(first.codes), sample_weight, stretches, steps)
-        columns: Any = {"groups": groups, "sample_weight": sample_weight}
+        columns: Any = {"sequence": sequence, "groups": groups, "sample_weight": sample_weight}
         settings: Any = {"bins": bins, "binning": binning, "of": of, "level": level}
         tables = {
             name: [table_of(each, index, columns, settings) for index in chosen.rows]
@@ -156,7 +157,7 @@ class ReliabilityOverTimeDisplay:
             of=of,
             positive_label=first.label(of),
             level=level,
-            grouped=groups is not None,
+            grouped=sequence is not None or groups is not None,
         )
 
     def plot(

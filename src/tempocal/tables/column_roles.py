@@ -1,4 +1,4 @@
-"""The role of each named column: predictions, label, time, groups, sequence, weight."""
+"""The role of each named column: predictions, label, time, groups, sequence, order, weight."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -19,6 +19,7 @@ class ColumnRoles:
     weight: str | None
     inputs: Inputs
     sequence: str | None = None  # where groups are coarser than sequences
+    order: str | None = None  # what puts the rows of a sequence in order, if not the time
 
     @classmethod
     def of(
@@ -32,6 +33,7 @@ class ColumnRoles:
         groups: Any,
         sample_weight: Any,
         sequence: Any = None,
+        order: Any = None,
     ) -> Self:
         """Check the names and assign the roles."""
         given, other = (logits, proba) if inputs == "logits" else (proba, logits)
@@ -48,6 +50,7 @@ class ColumnRoles:
             None if sample_weight is None else _single_name(sample_weight, "sample_weight"),
             inputs,
             None if sequence is None else _single_name(sequence, "sequence"),
+            None if order is None else _single_name(order, "order"),
         )
 
     def fit_arguments(self, *, along_time: bool) -> dict[str, Any]:
@@ -67,6 +70,7 @@ class ColumnRoles:
             ("time", self.time),
             ("groups", self.groups),
             ("sequence", self.sequence),
+            ("order", self.order),
             ("sample_weight", self.weight),
         )
         return pairs + [(role, name) for role, name in optional if name is not None]

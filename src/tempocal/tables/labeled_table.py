@@ -137,7 +137,7 @@ def _open(table: Any, roles: ColumnRoles, passes: Passes) -> Frame:
     nested_formulas = len(roles.predictions) > 1 or roles.inputs == "proba"
     columns = FileColumns(
         numbers=(*roles.predictions, *filter(None, [roles.weight])),
-        times=tuple(filter(None, [roles.time])),
+        times=tuple(filter(None, [roles.time, roles.order])),
         label=roles.label,
         only=tuple(dict.fromkeys(name for _, name in roles.pairs())),
     )

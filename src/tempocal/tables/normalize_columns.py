@@ -78,8 +78,8 @@ def _from_objects(frame: Frame, roles: ColumnRoles) -> Frame:
 def _read_objects(column: Any, role: str) -> Any:
     if role in _NUMERIC_ROLES:
         return as_float64(column, role)
-    if role == "time":
-        times = check_time(column, len(column))
+    if role in ("time", "order"):
+        times = check_time(column, len(column), name=role)
         return from_seconds(times.values, times.kinds[0])
     return _labels_of(column) if role == "label" else _codes_of(column, role)
 
@@ -112,7 +112,7 @@ def _require_exact_integers(frame: Frame, roles: ColumnRoles) -> None:
     """Refuse integers that a double does not represent; Arrow fails to cast them."""
     for role, name in roles.pairs():
         column = frame.get_column(name)  # type: ignore[union-attr]
-        if role in (*_NUMERIC_ROLES, "time") and column.dtype.is_integer():
+        if role in (*_NUMERIC_ROLES, "time", "order") and column.dtype.is_integer():
             min_max = [value for value in (column.min(), column.max()) if value is not None]
             beyond = next((value for value in min_max if abs(value) > LARGEST_INTEGER), None)
             if beyond is not None:

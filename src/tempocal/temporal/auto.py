@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from os import PathLike
 from typing import Any, Self
 
@@ -124,6 +125,8 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         y: Any,
         *,
         time: Any = None,
+        sequence: Any = None,
+        order: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
     ) -> Self:
@@ -131,9 +134,10 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
 
         Parameters
         ----------
-        logits, y, time, groups, sample_weight
-            As for `TemporalCalibrator.fit`. Without ``groups`` rows are taken as independent, and
-            those of one sequence are spread over several folds, which invalidates the comparison.
+        logits, y, time, sequence, order, groups, sample_weight
+            As for `TemporalCalibrator.fit`; the candidates learn from outcomes only. Without
+            ``sequence`` and ``groups`` rows are taken as independent, and those of one sequence are
+            spread over several folds, which invalidates the comparison.
 
         Returns
         -------
@@ -149,6 +153,8 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
             inputs=self.inputs,
             classes=self.classes,
             time=time,
+            sequence=sequence,
+            order=order,
             groups=groups,
             sample_weight=sample_weight,
         )
@@ -268,6 +274,11 @@ def _to_pair(candidate: Any, inputs: Inputs) -> tuple[Calibrator, Curve]:
     if isinstance(candidate, TemporalCalibrator):
         if candidate.time_column is not None:
             raise InputError("say time_column of AutoTemporalCalibrator itself, not of a candidate")
+        if candidate.td_horizon not in ("auto", inf):
+            raise InputError(
+                f"a candidate has td_horizon={candidate.td_horizon!r}, but candidates are compared "
+                'as fits to the outcomes: leave it out, or say td_horizon=float("inf")'
+            )
         calibrator, curve = candidate._calibrator_and_curve()
         calibrator = with_shrinkage(calibrator, candidate.shrinkage)
     elif isinstance(candidate, tuple) and len(candidate) == 2:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 from copy import copy
 from itertools import islice
+from math import inf
 from typing import Any, Self
 
 import numpy as np
@@ -41,7 +42,8 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
         softmax logits. Columns are its ``classes_``; without them, the calibrator's or the sorted
         labels.
     calibrator : calibrator, default=None
-        A calibrator along time, or one that ignores time; None is ``AutoTemporalCalibrator()``.
+        A calibrator along time, or one that ignores time; None is ``AutoTemporalCalibrator()``. If
+        its ``td_horizon`` is a number, prefixes also learn from longer ones of their sequence.
     cuts : int or None, default=5
         Number of random cut points of each sequence, see `tempocal.sequences.truncate`; None takes
         all prefixes.
@@ -117,7 +119,8 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
         scored = self._score_prefixes(cut, sequences, calibrator)
         # Weights count repetitions of rows, so they should have a mean of 1.
         weight = cut.weight / cut.weight.mean() if self.weighted else None
-        calibrator.fit(**scored, y=cut.label, groups=cut.id, sample_weight=weight)
+        follows = _sequence_and_order(cut) if _learns_from_forecasts(calibrator) else {}
+        calibrator.fit(**scored, y=cut.label, groups=cut.id, sample_weight=weight, **follows)
         self.calibrator_, self.classes_ = calibrator, calibrator.classes_
         self.n_prefixes_ = len(cut)
         return self
@@ -178,6 +181,16 @@ class CalibratedSequenceClassifier(ClassifierMixin, BaseEstimator):
             outputs.append(check_output(score(batch), len(batch)))
         scored = {"logits": concatenate(outputs)}
         return {**scored, "time": times} if has_fit_parameter(calibrator, "time") else scored
+
+
+def _learns_from_forecasts(calibrator: Calibrator) -> bool:
+    """Whether a horizon was set by which rows learn from those that follow."""
+    return getattr(calibrator, "td_horizon", "auto") not in ("auto", inf)
+
+
+def _sequence_and_order(cut: Prefixes) -> dict[str, Any]:
+    """Prefixes lie in order already, in which the same one may come twice."""
+    return {"sequence": cut.sequence, "order": np.arange(len(cut))}
 
 
 def _with_classes(calibrator: Any, classes: Any) -> Any:
