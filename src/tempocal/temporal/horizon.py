@@ -99,7 +99,7 @@ def fit_at_horizon(
     if reason is not None:
         fitted = fit_curves(calibrator, curve, shrinkage, data)
         return _with_choice(fitted, HorizonChoice(np.inf, reason))
-    order, groups = data.sequence_order, data.groups
+    order, groups = data.sequence_facts, data.groups
     assert order is not None
     assert groups is not None
     horizon, length = asked or usual_horizon(groups.count), order.mean_length
@@ -160,7 +160,7 @@ def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None
                 "forecasts: pass td_horizon=float('inf')"
             )
         return f"{name} learns from outcomes only"
-    order = data.sequence_order
+    order = data.sequence_facts
     if order is None:
         if asked is not None:
             raise InputError(
