@@ -4,10 +4,21 @@ from typing import Any
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.rows import LabeledLogits, LinearPredictor, Sequences, SurrogateRows
+from tempocal.rows import (
+    LabeledLogits,
+    LinearPredictor,
+    Sequences,
+    SurrogateRows,
+    SurrogateSequences,
+)
 from tempocal.tables.cell_counts import CellCounts
 from tempocal.tables.coarse_rows import CoarseRows
-from tempocal.tables.collected_sequences import CollectedRows, collect_rows, is_in_memory
+from tempocal.tables.collected_sequences import (
+    CollectedRows,
+    collect_rows,
+    is_in_memory,
+    sample_of,
+)
 from tempocal.tables.exact_sums import TableRows
 from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.gain_sums import GainSums, gains_of_map
@@ -92,18 +103,24 @@ class TableCache:
         decay: float,
     ) -> Sequences:
         """Return the sequences of a model: in memory where rows are few or lie there already."""
-        assert self._clusters is not None
-        if is_in_memory(finest_keys.frame) or self._labeled.n_rows <= MAX_COLLECTED:
-            if self._collected is None:
-                self._collected = collect_rows(
-                    self._labeled, self._clusters, finest_keys, finest_keys.frame
-                )
-            return self._collected.sequences_of(predictor, key_of_finest, n_keys, decay)
+        model = (predictor, key_of_finest, n_keys, decay)
+        labeled, clusters, frame = self._labeled, self._clusters, finest_keys.frame
+        assert clusters is not None
+        is_small = is_in_memory(frame) or labeled.n_rows <= MAX_COLLECTED
+        if self._collected is None:
+            rows = frame if is_small else sample_of(labeled, frame)
+            self._collected = collect_rows(labeled, clusters, finest_keys, rows)
+        few = self._collected.sequences_of(*model)
+        if is_small:
+            return few
         if self._sequence_table is None:
-            self._sequence_table = SequenceTable.of(
-                self._labeled, self._clusters, finest_keys, order.longest
-            )
-        return WindowSequences(self._sequence_table, predictor, key_of_finest, n_keys, decay)
+            self._sequence_table = SequenceTable.of(labeled, clusters, finest_keys, order.longest)
+        every = WindowSequences(self._sequence_table, *model)
+        weight = few.stored.rows.total_weight
+        if not weight:
+            return every
+        total = float(finest_keys.weights[key_of_finest >= 0].sum())
+        return SurrogateSequences(few, every, total / weight)
 
     def known_fine_cells(self, of_class: int) -> tuple[CellCounts, Codes] | None:
         """Return counts in fine bins, if they were made before."""

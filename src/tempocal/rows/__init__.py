@@ -17,6 +17,7 @@ from tempocal.rows.softmax_shared import SharedRows
 from tempocal.rows.stored_sequences import StoredSequences
 from tempocal.rows.sums import Rows, Sums
 from tempocal.rows.surrogate import SurrogateRows
+from tempocal.rows.surrogate_sequences import SurrogateSequences
 
 __all__ = [
     "LINE",
@@ -37,4 +38,5 @@ __all__ = [
     "StoredSequences",
     "Sums",
     "SurrogateRows",
+    "SurrogateSequences",
 ]

@@ -9,8 +9,7 @@ the lowest loss but the root of an estimating function:
    the loss is that of the outcomes plus a linear term, so that any solver minimizes it.
 2. At the minimum the targets are computed again, until coefficients no longer move.
 
-This is a fixed point iteration, and Anderson's method makes it shorter: targets are computed at the
-combination of the last minima for which the changes would be the smallest.
+This is a fixed point iteration, which `tempocal.rows.fixed_point` makes shorter.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,16 +21,16 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tempocal.inputs import Codes
+from tempocal.lazy import cached
 from tempocal.links import Array
+from tempocal.rows.fixed_point import FixedPoint
 from tempocal.rows.sums import Rows, Sums
 
 # Root mean square change of the linear predictors at which the fixed point is reached.
 TOLERANCE = 1e-11
-# Minima that are combined, and passes after which the fit counts as not converged.
-MEMORY, MAX_PASSES = 6, 200
-# Where changes grow by this factor the earlier minima are forgotten.
-GROWTH = 2.0
-RIDGE, TINY = 1e-14, 1e-300
+# Passes after which the fit counts as not converged.
+MAX_PASSES = 200
+TINY = 1e-300
 # Strengths are chosen with the Jacobian of a point that is closer than this.
 NEAR = 0.05
 
@@ -61,6 +60,12 @@ class Sequences(Protocol):
 
     def linear_term(self, theta: Array) -> Array:
         """Sum of features times outcomes minus targets at ``theta``: (keys, coefficients)."""
+
+    def refine(self, theta: Array, scale: Array) -> bool:
+        """Correct `linear_term` near ``theta`` if it is that of few rows; return whether so.
+
+        ``scale`` is what coefficients are multiplied by to measure their changes.
+        """
 
     def jacobian(self, theta: Array, directions: Array) -> Array:
         """Minus the derivative of the estimating function, in the unknowns of ``directions``."""
@@ -95,7 +100,6 @@ class SequenceRows:
         self.converged = True
         self._center: Array | None = None  # where the targets were computed
         self._linear_term = np.zeros(0)
-        self._minima: list[tuple[Array, Array]] = []  # centers, and the minima they led to
         self._n_passes = 0
         self._jacobian: tuple[Array, Array, Array] | None = None
 
@@ -141,13 +145,17 @@ class SequenceRows:
             return True
         if diverged or self._center is None:
             return False
-        distance = self._distance(theta - self._center)
+        distance = self._fixed_point.distance(theta - self._center)
         self.converged = distance <= TOLERANCE
         if self.converged or self._n_passes >= MAX_PASSES:
             # With other strengths the minima will be others.
-            self._minima, self._n_passes = [], 0
-            return False
-        self._compute_targets(self._next_center(theta))
+            self._n_passes = 0
+            self._fixed_point.clear()
+            if not self.sequences.refine(theta, self._scale):
+                return False
+            self._compute_targets(theta)
+            return True
+        self._compute_targets(self._fixed_point.next(self._center, theta))
         return True
 
     def jacobian_near(self, theta: Array, directions: Array) -> Array:
@@ -156,43 +164,22 @@ class SequenceRows:
         if (
             known is None
             or not np.array_equal(known[1], directions)
-            or self._distance(theta - known[0]) > NEAR
+            or self._fixed_point.distance(theta - known[0]) > NEAR
         ):
             known = (theta, directions, self.sequences.jacobian(theta, directions))
             self._jacobian = known
         return known[2]
 
+    @cached
+    def _fixed_point(self) -> FixedPoint:
+        return FixedPoint(self._scale)
+
+    @cached
+    def _scale(self) -> Array:
+        """Scaled changes have the squares of the changes of linear predictors, on average."""
+        share = self.key_weights[:, None] / max(self.total_weight, TINY)
+        return np.asarray(np.sqrt(share * self.mean_squares))
+
     def _compute_targets(self, theta: Array) -> None:
         self._center, self._linear_term = theta.copy(), self.sequences.linear_term(theta)
         self._n_passes += 1
-
-    def _next_center(self, theta: Array) -> Array:
-        """Combine the last minima so that their distances from their centers cancel."""
-        assert self._center is not None
-        minima = self._minima
-        if minima:
-            before = self._distance(minima[-1][1] - minima[-1][0])
-            if not self._distance(theta - self._center) <= GROWTH * before:
-                minima.clear()
-        minima.append((self._center, theta.copy()))
-        del minima[:-MEMORY]
-        changes = np.stack([self._scaled(minimum - center) for center, minimum in minima])
-        differences = np.diff(changes, axis=0)
-        if not len(differences):
-            return theta
-        square = differences @ differences.T
-        ridge = RIDGE * np.trace(square) + TINY
-        shares = np.linalg.solve(square + ridge * np.eye(len(square)), differences @ changes[-1])
-        steps = np.diff(np.stack([minimum for _, minimum in minima]), axis=0)
-        return np.asarray(theta - np.einsum("m,mtp->tp", shares, steps))
-
-    def _scaled(self, step: Array) -> Array:
-        """Change of the linear predictors, whose squares have the sum of those of the rows."""
-        scale = np.sqrt(
-            self.key_weights[:, None] * self.mean_squares / max(self.total_weight, TINY)
-        )
-        return np.asarray((scale * step).ravel())
-
-    def _distance(self, step: Array) -> float:
-        """Root mean square change of the linear predictors."""
-        return float(np.linalg.norm(self._scaled(step)))

@@ -72,6 +72,10 @@ class StoredSequences:
 
         return np.asarray(np.sum(map_on_cores(of_part, self._parts(BLOCK)), axis=0))
 
+    def refine(self, theta: Array, scale: Array) -> bool:
+        """Return False: sums are those of all rows."""
+        return False
+
     def jacobian(self, theta: Array, directions: Array) -> Array:
         """Minus the derivative of Psi in the unknowns, not symmetric.
 

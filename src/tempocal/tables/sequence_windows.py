@@ -122,6 +122,10 @@ class WindowSequences:
         require_same(self._keys.weights, weights)
         return self._by_key(found, list(terms))
 
+    def refine(self, theta: Array, scale: Array) -> bool:
+        """Return False: sums are those of all rows."""
+        return False
+
     def jacobian(self, theta: Array, directions: Array) -> Array:
         """Minus the derivative of the estimating function in the unknowns of ``directions``."""
         return self._once("jacobian", self._jacobian, theta, directions)
