@@ -61,10 +61,11 @@ class Sequences(Protocol):
     def linear_term(self, theta: Array) -> Array:
         """Sum of features times outcomes minus targets at ``theta``: (keys, coefficients)."""
 
-    def refine(self, theta: Array, scale: Array) -> bool:
-        """Correct `linear_term` near ``theta`` if it is that of few rows; return whether so.
+    def refine(self, theta: Array, scale: Array) -> Array | None:
+        """Correct `linear_term` if it is that of few rows, of which ``theta`` is the fixed point.
 
-        ``scale`` is what coefficients are multiplied by to measure their changes.
+        Returns where to go on, or None if this is the fixed point of all rows. ``scale`` is what
+        coefficients are multiplied by to measure their changes.
         """
 
     def jacobian(self, theta: Array, directions: Array) -> Array:
@@ -151,10 +152,10 @@ class SequenceRows:
             # With other strengths the minima will be others.
             self._n_passes = 0
             self._fixed_point.clear()
-            if not self.sequences.refine(theta, self._scale):
-                return False
-            self._compute_targets(theta)
-            return True
+            center = self.sequences.refine(theta, self._scale)
+            if center is not None:
+                self._compute_targets(center)
+            return center is not None
         self._compute_targets(self._fixed_point.next(self._center, theta))
         return True
 

@@ -72,9 +72,8 @@ class StoredSequences:
 
         return np.asarray(np.sum(map_on_cores(of_part, self._parts(BLOCK)), axis=0))
 
-    def refine(self, theta: Array, scale: Array) -> bool:
-        """Return False: sums are those of all rows."""
-        return False
+    def refine(self, theta: Array, scale: Array) -> None:
+        """Return None: sums are those of all rows."""
 
     def jacobian(self, theta: Array, directions: Array) -> Array:
         """Minus the derivative of Psi in the unknowns, not symmetric.

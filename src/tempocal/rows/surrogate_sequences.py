@@ -24,8 +24,9 @@ from tempocal.rows.sequence_rows import TOLERANCE, PastScores, Sequences
 # The expected distance of the next result is this many times what was measured.
 SAFETY_FACTOR = 10.0
 LEAST_RATE = 1e-4
-# Passes at one set of strengths after which the sample counts as misleading.
-MOST_PASSES = 30
+# The sample has misled if a pass leaves more than this share of the distance, which is not tiny; or
+# after so many passes at one set of strengths.
+MISLED, CLOSE, MOST_PASSES = 0.5, 1e-6, 30
 
 
 class SurrogateSequences:
@@ -62,10 +63,13 @@ class SurrogateSequences:
             self._correct(theta)
         return self._share * self._few.linear_term(theta) + self._correction
 
-    def refine(self, theta: Array, scale: Array) -> bool:
-        """Sum all sequences near ``theta``, a fixed point of the few, unless it is that of all."""
+    def refine(self, theta: Array, scale: Array) -> Array | None:
+        """Sum all sequences near ``theta``, a fixed point of the few, unless it is that of all.
+
+        Returns where all were summed, or None.
+        """
         if self._has_misled or self._center is None:
-            return False
+            return None
         self._fixed_point = self._fixed_point or FixedPoint(scale)
         distance = self._fixed_point.distance(theta - self._center)
         if self._n_passes:
@@ -74,12 +78,14 @@ class SurrogateSequences:
         if SAFETY_FACTOR * max(self._rate, LEAST_RATE) * distance <= TOLERANCE:
             self._n_passes = 0
             self._fixed_point.clear()
-            return False
+            return None
+        is_far = self._n_passes > 0 and distance > max(MISLED * self._distance, CLOSE)
+        if is_far or self._n_passes > MOST_PASSES:
+            self._has_misled = True
+            return self._center
         self._distance, self._n_passes = distance, self._n_passes + 1
-        self._has_misled = self._n_passes > MOST_PASSES
-        if not self._has_misled:
-            self._correct(self._fixed_point.next(self._center, theta))
-        return True
+        self._correct(self._fixed_point.next(self._center, theta))
+        return self._center
 
     def jacobian(self, theta: Array, directions: Array) -> Array:
         """Minus the derivative of the estimating function in the unknowns of ``directions``."""

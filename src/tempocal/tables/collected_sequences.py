@@ -109,7 +109,7 @@ def collect_rows(
 
 @dataclass(frozen=True)
 class CollectedSequences:
-    """Sequences in memory that know their groups, for fits to tables, whose groups have no codes."""
+    """Sequences in memory that know their groups: those of a fit to a table have no codes."""
 
     stored: StoredSequences
     groups: Codes
@@ -124,9 +124,8 @@ class CollectedSequences:
         """Sum of features times outcomes minus targets at ``theta``: (keys, coefficients)."""
         return self.stored.linear_term(theta)
 
-    def refine(self, theta: Array, scale: Array) -> bool:
-        """Return False: sums are those of all rows."""
-        return False
+    def refine(self, theta: Array, scale: Array) -> None:
+        """Return None: sums are those of all rows."""
 
     def jacobian(self, theta: Array, directions: Array) -> Array:
         """Minus the derivative of the estimating function in the unknowns."""

@@ -215,8 +215,8 @@ def _time_kind(name: str, dtype: Any, role: str) -> TimeKind:
     kind = kind_of(dtype)
     if kind is None:
         raise InputError(
-            f"{role} names the column {name!r}, which must hold numbers, datetimes or durations, but "
-            f"its type is {dtype}"
+            f"{role} names the column {name!r}, which must hold numbers, datetimes or durations, "
+            f"but its type is {dtype}"
         )
     return kind
 

@@ -122,17 +122,18 @@ class WindowSequences:
         require_same(self._keys.weights, weights)
         return self._by_key(found, list(terms))
 
-    def refine(self, theta: Array, scale: Array) -> bool:
-        """Return False: sums are those of all rows."""
-        return False
+    def refine(self, theta: Array, scale: Array) -> None:
+        """Return None: sums are those of all rows."""
 
     def jacobian(self, theta: Array, directions: Array) -> Array:
         """Minus the derivative of the estimating function in the unknowns of ``directions``."""
-        return self._once("jacobian", self._jacobian, theta, directions)
+        found: Array = self._once("jacobian", self._jacobian, theta, directions)
+        return found
 
     def group_gradients(self, theta: Array, codes: Codes, count: int) -> list[csr_array]:
         """Minus the estimating function, summed by group and key, for each coefficient."""
-        return self._once("group_gradients", self._group_gradients, theta)
+        found: list[csr_array] = self._once("group_gradients", self._group_gradients, theta)
+        return found
 
     def past_scores(
         self, theta: Array, directions: Array, codes: Codes, count: int
@@ -222,11 +223,9 @@ class WindowSequences:
         return self._ahead.discount(frame, list(steps), self.decay), forecasts
 
     def _with_past(self, theta: Array) -> tuple[Frame, Forecasts]:
-        """Add ``past0``, ..., log-odds of the row before, and ``mean_past0``, ..., of all before."""
+        """Add ``past0``, ..., log-odds of the row before, and ``mean_past0``, ..., those of all."""
         frame, forecasts = self._with_forecasts(theta, {})
-        clipped = [
-            clamp(p, SMALLEST_PROBABILITY, 1.0 - SMALLEST_PROBABILITY) for p in forecasts.p
-        ]
+        clipped = [clamp(p, SMALLEST_PROBABILITY, 1.0 - SMALLEST_PROBABILITY) for p in forecasts.p]
         logs = [log(p) for p in clipped]
         against = log(1.0 - clipped[0]) if len(logs) == 1 else total(logs) / float(len(logs))
         odds = {f"odds{k}": each - against for k, each in enumerate(logs)}
