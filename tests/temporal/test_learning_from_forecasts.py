@@ -1,5 +1,6 @@
 """Fits that learn from the forecasts in between: optimum, laws, refusals, choice of the horizon."""
 
+import re
 import warnings
 
 import numpy as np
@@ -275,9 +276,19 @@ class TestChoice:
         m = tc.datasets.simulate_match(60, seed=0)
         rows = (m.logits, m.label, m.time, m.sequence)
         text = str(fit(tc.TemperatureScaling(), tc.Spline(), *rows, horizon="auto").summary())
-        assert "td horizon: 0.1" in text
-        assert "remember" in text
-        assert "worth of outcomes" in text
+        assert "td horizon: 0.1 of a sequence (about 2.1 rows)" in text
+        assert "no sign that the model forgets" in text
+        assert re.search(r"worth of outcomes: \d+ sequences, from 60", text)
+        assert "independent rows" not in text
+
+    def test_the_summary_says_that_outcomes_were_asked_for(self):
+        text = str(fit(tc.TemperatureScaling(), tc.Spline(), horizon=np.inf).summary())
+        assert "td horizon: inf (outcomes only)" in text
+        assert "because" not in text
+
+    def test_coarser_groups_are_what_is_counted(self):
+        cal = fit(tc.TemperatureScaling(), tc.Spline(), horizon="auto", groups=S // 2)
+        assert f"groups, from {len(np.unique(S // 2))}" in str(cal.summary())
 
     def test_without_sequence_outcomes_count(self):
         cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline()).fit(
