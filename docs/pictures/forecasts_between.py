@@ -9,37 +9,44 @@ import numpy as np
 
 from tempocal.datasets import simulate_match
 
-SEED, MATCH, ROW, HORIZON, MEAN_LENGTH = 3, 0, 5, 0.1, 21
-LINE, ACCENT, PALE = "#777777", "#0072b2", "#bbbbbb"
+Array = np.ndarray[Any, Any]
+
+# The match, the row of it that learns, the horizon and the rows of a typical match.
+SEED, MATCH, ROW, HORIZON, MEAN_LENGTH = 10, 1, 8, 0.1, 21
+DOTS, LINE, TARGET = "#666666", "#bbbbbb", "#0072b2"
+AREA = 900.0  # of a circle of weight 1
 
 
-def weights_after(row: int, n_rows: int) -> np.ndarray[Any, Any]:
-    """Weights of the forecasts after a row, and of the outcome."""
+def weights_of_horizon(n_later: int) -> Array:
+    """Weights of the forecasts that follow, and last that of the outcome."""
     decay = np.exp(-1.0 / (HORIZON * MEAN_LENGTH))
-    later = decay ** np.arange(n_rows - row)
-    later[:-1] *= 1.0 - decay
-    return np.asarray(later)
+    weights = decay ** np.arange(n_later)
+    weights[:-1] *= 1.0 - decay
+    return np.asarray(weights)
 
 
-def draw_forecasts(axis: Any, p: np.ndarray[Any, Any], outcome: int) -> None:
-    """Draw the forecasts, the outcome and the row that learns."""
-    rows = np.arange(len(p))
-    axis.plot(rows, p, "-", color=PALE, lw=1.2, zorder=1)
-    axis.plot(rows, p, "o", color=LINE, ms=3, zorder=2)
-    axis.plot(len(p), outcome, "*", color="black", ms=12, zorder=4, clip_on=False)
-    axis.annotate("outcome: won", (len(p), outcome), (len(p) - 0.7, 0.955), ha="right", va="center")
+def draw(axis: Any, p: Array, outcome: int, weights: Array) -> None:
+    """Draw a sequence, and what one row of it learns from."""
+    values, last = np.append(p, outcome), len(p)
+    axis.plot(range(last), p, "-", color=LINE, lw=1.2, zorder=1)
+    axis.plot(range(last), p, "o", color=DOTS, ms=3, zorder=2)
+    axis.plot(last, outcome, "*", color="black", ms=11, zorder=4)
+    axis.text(last - 1.3, outcome + 0.01, "outcome: won", ha="right", va="center")
+    target = float(weights @ values[ROW + 1 :])
+    axis.scatter(
+        range(ROW + 1, last + 1),
+        values[ROW + 1 :],
+        s=AREA * weights,
+        facecolor="none",
+        edgecolor=TARGET,
+        lw=1.6,
+        zorder=3,
+    )
+    axis.plot([ROW, ROW], [p[ROW], target], ":", color=TARGET, lw=2, zorder=3)
+    axis.plot(ROW, target, "D", color="white", mec=TARGET, mew=1.8, ms=8, zorder=6)
+    axis.text(ROW - 0.8, target, "its target", ha="right", va="center", color=TARGET)
     axis.plot(ROW, p[ROW], "s", color="black", ms=7, zorder=5)
-    axis.annotate("this row", (ROW, p[ROW]), (0, -16), textcoords="offset points", ha="center")
-    axis.set_ylim(0.0, 1.04)
-    axis.set_xlim(-0.7, len(p) + 0.9)
-    axis.set_yticks([0, 0.5, 1], ["0", ".5", "1"])
-    axis.set_ylabel("forecast")
-
-
-def draw_target(axis: Any, p: np.ndarray[Any, Any], target: float) -> None:
-    """Draw the target of the row, and its distance from the forecast."""
-    axis.plot([ROW, ROW], [p[ROW], target], ":", color=ACCENT, lw=1.8, zorder=3)
-    axis.plot(ROW, target, "D", color="white", mec=ACCENT, mew=1.8, ms=8, zorder=6, clip_on=False)
+    axis.text(ROW + 0.4, p[ROW] - 0.085, "this row", ha="left", va="center")
 
 
 def main() -> None:
@@ -48,32 +55,22 @@ def main() -> None:
     matches = simulate_match(MATCH + 1, seed=SEED)
     own = matches.sequence == MATCH
     p, outcome = matches.true_probability[own], int(matches.label[own][0])
-    figure, axes = plt.subplots(2, 1, figsize=(5, 6.2), sharex=True, layout="constrained")
-    for axis in axes:
-        draw_forecasts(axis, p, outcome)
-    end = (len(p), outcome)
-    axes[0].set_title("by outcomes only", fontsize=13)
-    draw_target(axes[0], p, outcome)
-    arrow = {"arrowstyle": "->", "color": ACCENT, "lw": 1.6, "connectionstyle": "arc3,rad=0.15"}
-    axes[0].annotate("", (ROW + 0.5, outcome - 0.03), end, arrowprops=arrow)
-    axes[0].annotate("its target", (ROW - 0.8, outcome - 0.01), ha="right", va="center", color=ACCENT)
-
-    weights = weights_after(ROW, len(p))
-    values = np.append(p[ROW + 1 :], outcome)
-    target = float(weights @ values)
-    axes[1].set_title("from the forecasts in between", fontsize=13)
-    draw_target(axes[1], p, target)
-    axes[1].scatter(
-        np.arange(ROW + 1, len(p) + 1),
-        values,
-        s=900 * weights,
-        facecolor="none",
-        edgecolor=ACCENT,
-        lw=1.6,
-        zorder=4,
-        clip_on=False,
-    )
-    axes[1].annotate("its target", (ROW - 0.8, target), ha="right", va="center", color=ACCENT)
+    n_later = len(p) - ROW
+    between = weights_of_horizon(n_later)
+    ways = {
+        "by outcomes only": (np.eye(n_later)[-1], "weight of the outcome: 100 %"),
+        "from the forecasts in between": (
+            between,
+            "weights: " + ", ".join(f"{100 * weight:.0f} %" for weight in between[:3]) + ", ...",
+        ),
+    }
+    figure, axes = plt.subplots(2, 1, figsize=(5, 6), sharex=True, layout="constrained")
+    for axis, (title, (weights, text)) in zip(axes, ways.items(), strict=True):
+        draw(axis, p, outcome, weights)
+        axis.set_title(title, fontsize=13)
+        axis.text(len(p) + 0.9, 0.06, text, ha="right", va="center", color=TARGET)
+        axis.set(xlim=(-0.7, len(p) + 1.4), ylim=(0.0, 1.12), ylabel="forecast")
+        axis.set_yticks([0.0, 0.5, 1.0], ["0", "0.5", "1"])
     axes[1].set_xlabel("rounds played")
     figure.savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None})
 

@@ -281,10 +281,14 @@ class TestChoice:
         assert re.search(r"worth of outcomes: \d+ sequences, from 60", text)
         assert "independent rows" not in text
 
-    def test_the_summary_says_that_outcomes_were_asked_for(self):
-        text = str(fit(tc.TemperatureScaling(), tc.Spline(), horizon=np.inf).summary())
-        assert "td horizon: inf (outcomes only)" in text
-        assert "because" not in text
+    def test_the_summary_gives_no_reason_for_what_was_asked(self):
+        texts = [
+            str(fit(tc.TemperatureScaling(), tc.Spline(), horizon=h).summary())
+            for h in (np.inf, 0.3)
+        ]
+        assert "horizon" not in texts[0]
+        assert "td horizon: 0.3 of a sequence (about 6" in texts[1]
+        assert "because" not in texts[1]
 
     def test_coarser_groups_are_what_is_counted(self):
         cal = fit(tc.TemperatureScaling(), tc.Spline(), horizon="auto", groups=S // 2)
@@ -294,6 +298,7 @@ class TestChoice:
         cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline()).fit(
             Z, Y, time=T, groups=S
         )
+        assert "td horizon: inf (outcomes only)" in str(cal.summary())
         assert "no sequence was given" in str(cal.summary())
 
     def test_labels_that_differ_leave_outcomes_only(self):

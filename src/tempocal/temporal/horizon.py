@@ -27,7 +27,8 @@ Horizon = Literal["auto"] | float
 # The horizon for up to FEW independent sequences. Beyond that it grows with their square root, and
 # above the longest it is infinite, for outcomes are then as good.
 SHORTEST, FEW, LONGEST = 0.1, 150, 1.0
-GIVEN = "as given"
+# Said where the horizon was not chosen.
+ASKED = "it was asked for"
 # Levels of the two tests. A false alarm of the second happens where the outcomes are an unlucky
 # draw, so that the fit to them is at its worst: hence the stricter level.
 MEMORY_LEVEL, OUTCOME_LEVEL = 0.02, 0.01
@@ -80,15 +81,15 @@ class HorizonChoice:
 
     @property
     def details(self) -> dict[str, Any]:
-        """Entries of the summary."""
-        entries = {
-            "td_horizon": self.horizon,
-            "td_horizon_because": None if self.because == GIVEN else self.because,
-            "worth_of_outcomes": self.worth,
-        }
-        if self.mean_length is not None and np.isfinite(self.horizon):
+        """Entries of the summary; none if outcomes only were asked for."""
+        entries: dict[str, Any] = {}
+        if self.because != ASKED:
+            entries = {"td_horizon": self.horizon, "td_horizon_because": self.because}
+        if self.worth is not None:
+            assert self.mean_length is not None
+            entries |= {"td_horizon": self.horizon, "worth_of_outcomes": self.worth}
             entries[HORIZON_IN_ROWS] = self.horizon * self.mean_length
-        return {name: entry for name, entry in entries.items() if entry is not None}
+        return entries
 
 
 def fit_at_horizon(
@@ -120,7 +121,7 @@ def fit_at_horizon(
     if asked is None and (reason := _why_given_up(tests)):
         fitted = fit_curves(calibrator, curve, shrinkage, data)
         return _with_choice(fitted, HorizonChoice(np.inf, reason, length))
-    reason = GIVEN
+    reason = ASKED
     if asked is None:
         reason = (
             f"usual for {groups.count} {unit}; no sign that the model forgets (p = "
@@ -147,7 +148,10 @@ def _why_given_up(tests: ForecastTests) -> str | None:
             f"present one does not (p = {tests.memory:.2g})"
         )
     if tests.against_outcomes < OUTCOME_LEVEL:
-        return f"outcomes seem to contradict the forecasts in between (p = {tests.against_outcomes:.2g})"
+        return (
+            "outcomes seem to contradict the forecasts in between (p = "
+            f"{tests.against_outcomes:.2g})"
+        )
     return None
 
 
@@ -157,7 +161,7 @@ def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None
     A finite horizon that was asked for and cannot be had is refused.
     """
     if asked == np.inf:
-        return GIVEN
+        return ASKED
     if not isinstance(calibrator, ParametricCalibrator):
         name = type(calibrator).__name__
         if asked is not None and not isinstance(calibrator, Identity):
