@@ -23,6 +23,10 @@ class SequenceFacts(Protocol):
     """What the choice of a horizon needs to know of the sequences of rows."""
 
     @property
+    def n_sequences(self) -> int:
+        """Number of sequences."""
+
+    @property
     def mean_length(self) -> float:
         """Rows of a sequence, on average."""
 
@@ -57,6 +61,11 @@ class SequenceOrder:
     def permutation(self) -> Codes:
         """Indices that sort the rows by sequence, then by order."""
         return np.argsort(self.ranks, kind="stable")
+
+    @property
+    def n_sequences(self) -> int:
+        """Number of sequences."""
+        return self.sequences.count
 
     @property
     def mean_length(self) -> float:

@@ -17,6 +17,8 @@ class TableSequenceOrder:
 
     Attributes
     ----------
+    n_sequences : int
+        Number of sequences.
     mean_length : float
         Rows of a sequence, on average.
     longest : int
@@ -25,6 +27,7 @@ class TableSequenceOrder:
         Id of a sequence whose labels differ, if there is one.
     """
 
+    n_sequences: int
     mean_length: float
     longest: int
     mixed: str | None
@@ -41,8 +44,10 @@ def check_table_order(labeled: LabeledTable) -> TableSequenceOrder:
     if found["is_tied"][0]:
         which = _first(labeled, sequences, "is_tied")
         raise InputError(tied_message(labeled.order, which, "", PASS_ORDER))
+    n_sequences = int(found["n_sequences"][0])
     return TableSequenceOrder(
-        float(found["n_rows"][0]) / float(found["n_sequences"][0]),
+        n_sequences,
+        float(found["n_rows"][0]) / n_sequences,
         int(found["longest"][0]),
         _first(labeled, sequences, "is_mixed") if found["is_mixed"][0] else None,
     )

@@ -108,7 +108,7 @@ def fit_at_horizon(
     order, groups = data.sequence_facts, data.groups
     assert order is not None
     assert groups is not None
-    unit = "sequences" if groups.count == order.sequences.count else "groups"
+    unit = "sequences" if groups.count == order.n_sequences else "groups"
     horizon, length = asked or usual_horizon(groups.count), order.mean_length
     if horizon == np.inf:
         reason = f"{groups.count} {unit} are enough to learn from outcomes"
