@@ -6,8 +6,8 @@ read is validated here, once: entries, the map, and whether map, columns, classe
 together. Constructor arguments stay plain values: only an estimator knows what they mean.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from reprlib import repr as shown
 from typing import Any, Self, get_args
 
@@ -45,6 +45,10 @@ _KEYS_ALONG_TIME = _KEYS | {"bands", "time_kinds"}
 _KEYS_OF_AUTO = {"calibrator", "written_by", "parameters", "best", "comparison"}
 # There only in files of calibrators that learn from parts.
 _LEARNED = "learned"
+# There only in files of calibrators that learned from the forecasts in between, as the arguments
+# are of which readers of schema 1 know nothing.
+_SEQUENCES, _KEYS_OF_SEQUENCES = "sequences", {"td_horizon", "mean_length"}
+NEW_PARAMETERS = frozenset({"td_horizon", "sequence_column"})
 
 # The calibrators and curves of 0.1: its readers know no others.
 KINDS_OF_SCHEMA_1 = {
@@ -56,6 +60,39 @@ KINDS_OF_SCHEMA_1 = {
 
 # A column by position or by name, or two of them.
 TimeColumn = int | str | tuple[int, int] | tuple[str, str]
+
+
+@dataclass(frozen=True)
+class SequenceHorizon:
+    """How far ahead rows of a model learn from forecasts.
+
+    Attributes
+    ----------
+    td_horizon : float
+        The horizon, as a share of a typical sequence.
+    mean_length : float
+        Rows of a typical sequence.
+    """
+
+    td_horizon: float
+    mean_length: float
+
+    @property
+    def decay(self) -> float:
+        """Weight of what comes one row later."""
+        return float(np.exp(-1.0 / (self.td_horizon * self.mean_length)))
+
+    @classmethod
+    def from_dict(cls, content: Any) -> Self:
+        """Return what ``asdict`` described; anything else is refused."""
+        require_keys(content, _KEYS_OF_SEQUENCES)
+        found = cls(horizon_from(content["td_horizon"]), content["mean_length"])
+        if not _is_number(found.mean_length) or not 1.0 <= found.mean_length < np.inf:
+            raise DamagedModelFileError(
+                "the rows of a typical sequence must be a number of at least 1, but they are "
+                f"{found.mean_length!r:.80}"
+            )
+        return found
 
 
 @dataclass(frozen=True)
@@ -82,6 +119,8 @@ class ModelDocument:
         The kind of each clock; empty for a model that does not change along time.
     learned : mapping or None
         What `partial_fit` goes on from.
+    sequences : SequenceHorizon or None
+        The horizon of rows that learned from forecasts; None if they learned from outcomes only.
     """
 
     calibrator: str
@@ -94,6 +133,7 @@ class ModelDocument:
     bands: tuple[AnyBand, ...] = ()
     time_kinds: tuple[TimeKind, ...] = ()
     learned: Mapping[str, Any] | None = None
+    sequences: SequenceHorizon | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the model's file."""
@@ -110,13 +150,16 @@ class ModelDocument:
         if self.time_kinds:
             content["bands"] = [to_dict(band) for band in self.bands]
             content["time_kinds"] = list(self.time_kinds)
+        if self.sequences is not None:
+            content[_SEQUENCES] = asdict(self.sequences)
         return content if self.learned is None else {**content, _LEARNED: self.learned}
 
     @classmethod
     def from_dict(cls, content: Any) -> Self:
         """Return the document that `to_dict` described; anything else is refused."""
         along_time = isinstance(content, Mapping) and content.get("calibrator") == ALONG_TIME
-        require_keys(content, _KEYS_ALONG_TIME if along_time else _KEYS)
+        keys, optional = (_KEYS_ALONG_TIME, {_SEQUENCES}) if along_time else (_KEYS, set())
+        require_keys(content, keys, optional)
         bands = list_from(content["bands"], "bands") if along_time else []
         document = cls(
             calibrator=content["calibrator"],
@@ -129,6 +172,9 @@ class ModelDocument:
             bands=tuple(from_dict(band, AnyBand) for band in bands),
             time_kinds=_time_kinds_from(content["time_kinds"]) if along_time else (),
             learned=content.get(_LEARNED),
+            sequences=(
+                SequenceHorizon.from_dict(content[_SEQUENCES]) if _SEQUENCES in content else None
+            ),
         )
         document.validate()
         return document
@@ -138,7 +184,8 @@ class ModelDocument:
         """The schema of the file that can hold it."""
         parts = (self.map, *self.bands)
         kinds = {self.calibrator, *kinds_in(self.parameters)}
-        return max(*map(schema_of, parts), 1 if kinds <= KINDS_OF_SCHEMA_1 else 2)
+        is_old = kinds <= KINDS_OF_SCHEMA_1 and not NEW_PARAMETERS & set(self.parameters)
+        return max(*map(schema_of, parts), 1 if is_old else 2)
 
     @property
     def inputs(self) -> Inputs:
@@ -157,6 +204,11 @@ class ModelDocument:
         return time_column_from(_entry(self.parameters, "time_column"))
 
     @property
+    def sequence_column(self) -> int | str | None:
+        """Which column of X held the sequence."""
+        return column_from(self.parameters.get("sequence_column")) if self.time_kinds else None
+
+    @property
     def name(self) -> str:
         """Calibrator and curve, in words."""
         name = _entry(self.summary, "calibrator")
@@ -168,13 +220,21 @@ class ModelDocument:
     def logit_columns(self) -> int:
         """How many columns of X are left beside the clocks."""
         if self.time_column is None:
+            if self.sequence_column is not None:
+                raise DamagedModelFileError("sequence_column needs a time_column beside it")
             return self.columns
         where = self.time_column if isinstance(self.time_column, tuple) else (self.time_column,)
         if len(where) != len(self.time_kinds):
             raise DamagedModelFileError(
                 f"time_column is {self.time_column!r}, but time has other clocks"
             )
-        return self.columns - len({self._index(column) for column in where})
+        taken = {self._index(column) for column in where}
+        if self.sequence_column is not None:
+            sequence = self._index(self.sequence_column)
+            if sequence in taken:
+                raise DamagedModelFileError("sequence_column is the column of the time")
+            taken.add(sequence)
+        return self.columns - len(taken)
 
     @property
     def maps(self) -> tuple[FittedMap, ...]:
@@ -203,7 +263,7 @@ class ModelDocument:
         if isinstance(column, str) and (column in self.column_names or not self.column_names):
             return self.column_names.index(column) if self.column_names else column
         raise DamagedModelFileError(
-            f"time_column {column!r:.80} is none of the {self.columns} columns"
+            f"the column {column!r:.80} is none of the {self.columns} columns"
         )
 
 
@@ -255,9 +315,9 @@ def document_from(content: Mapping[str, Any]) -> ModelDocument | AutoDocument:
     return AutoDocument.from_dict(content) if is_auto else ModelDocument.from_dict(content)
 
 
-def require_keys(content: Any, keys: set[str]) -> None:
+def require_keys(content: Any, keys: set[str], optional: Iterable[str] = ()) -> None:
     """Refuse a part of a document that has other entries than these."""
-    if not isinstance(content, Mapping) or set(content) - {_LEARNED} != keys:
+    if not isinstance(content, Mapping) or set(content) - {_LEARNED, *optional} != keys:
         found = sorted(content) if isinstance(content, Mapping) else shown(content)
         raise DamagedModelFileError(f"the model needs {sorted(keys)}, but the file has {found}")
 
@@ -278,6 +338,27 @@ def time_column_from(value: Any) -> TimeColumn | None:
         raise DamagedModelFileError(f"time_column is {value!r:.80}")
     read: TimeColumn | None = tuple(value) if isinstance(value, list) else value
     return read
+
+
+def column_from(value: Any) -> int | str | None:
+    """Return which column of X held the sequence."""
+    if value is not None and type(value) not in (int, str):
+        raise DamagedModelFileError(f"sequence_column is {value!r:.80}")
+    column: int | str | None = value
+    return column
+
+
+def horizon_from(value: Any) -> float:
+    """Return a finite horizon."""
+    if not _is_number(value) or not 0.0 < value < np.inf:
+        raise DamagedModelFileError(
+            f"td_horizon must be a share of a sequence above 0, but it is {value!r:.80}"
+        )
+    return float(value)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < 2**1000
 
 
 def list_from(value: Any, name: str) -> list[Any]:

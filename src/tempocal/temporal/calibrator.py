@@ -4,6 +4,8 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators.base import Calibrator
@@ -26,12 +28,17 @@ from tempocal.curves.constant import Constant
 from tempocal.curves.curve import Curve
 from tempocal.curves.exponential import ExponentialDecay
 from tempocal.errors import InputError
-from tempocal.inputs import require_same_kind
-from tempocal.predictor.document import TimeColumn
+from tempocal.inputs import TimeKind, require_same_kind
+from tempocal.predictor.document import SequenceHorizon, TimeColumn
 from tempocal.tables.column_names import Names
 from tempocal.temporal.base import TemporalBase
 from tempocal.temporal.document import restore_along_time, to_document
-from tempocal.temporal.fit_along_time import fit_along_time, one_blas_thread, with_shrinkage
+from tempocal.temporal.fit_along_time import (
+    TemporalFitResult,
+    fit_along_time,
+    one_blas_thread,
+    with_shrinkage,
+)
 from tempocal.temporal.horizon import Horizon, fit_at_horizon
 from tempocal.temporal.update import update_along_time
 
@@ -102,6 +109,10 @@ class TemporalCalibrator(TemporalBase, registered=False):
         self.shrinkage = shrinkage
         self.time_column = time_column
         self.sequence_column = sequence_column
+
+    td_horizon_: float
+    # Horizon and typical sequence; None if the fit learned from outcomes only.
+    _sequences: SequenceHorizon | None = None
 
     def fit(  # type: ignore[override]
         self,
@@ -302,6 +313,13 @@ class TemporalCalibrator(TemporalBase, registered=False):
         summary = with_table_details(fitted.summary, data, fitted.map, coarse)
         self._store_table_fit(replace(fitted, summary=summary), labeled)
         return self
+
+    def _set_fitted(
+        self, fitted: TemporalFitResult, classes: NDArray[Any], kinds: tuple[TimeKind, ...]
+    ) -> None:
+        super()._set_fitted(fitted, classes, kinds)
+        self._sequences = None if fitted.horizon is None else fitted.horizon.sequences
+        self.td_horizon_ = np.inf if self._sequences is None else self._sequences.td_horizon
 
     def _why_no_partial_fit(self) -> str | None:
         try:

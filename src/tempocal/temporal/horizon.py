@@ -19,6 +19,7 @@ from tempocal.calibrators.identity import Identity
 from tempocal.calibrators.parametric import ParametricCalibrator, Shrinkage
 from tempocal.curves.curve import Curve
 from tempocal.errors import InputError
+from tempocal.predictor.document import SequenceHorizon
 from tempocal.temporal.fit_along_time import FittedCurves, TemporalFitResult, fit_curves
 from tempocal.temporal.forecast_tests import ForecastTests, check_forecasts
 
@@ -30,6 +31,8 @@ SHORTEST, FEW, LONGEST = 0.1, 150, 1.0
 # what outcomes say. Where the latter is rejected by chance outcomes are an unlucky draw, and the
 # fit to them is the worst: so it takes more.
 MEMORY_LEVEL, OUTCOME_LEVEL = 0.02, 0.01
+# Entry of the summary that says which horizon was taken, and the reason where it was not chosen.
+TAKEN, ASKED = "td_horizon", "it was asked for"
 
 
 def check_horizon(td_horizon: Any) -> float | None:
@@ -49,11 +52,6 @@ def usual_horizon(n_groups: int) -> float:
     """Horizon for so many independent sequences, where nothing speaks against it."""
     horizon = SHORTEST * max(1.0, np.sqrt(n_groups / FEW))
     return float(horizon) if horizon <= LONGEST else np.inf
-
-
-def decay_of(horizon: float, mean_length: float) -> float:
-    """Weight of what comes one row later."""
-    return float(np.exp(-1.0 / (horizon * mean_length)))
 
 
 @dataclass(frozen=True)
@@ -78,9 +76,18 @@ class HorizonChoice:
     worth: float | None = None
 
     @property
+    def sequences(self) -> SequenceHorizon | None:
+        """Horizon and typical sequence; None if only outcomes count."""
+        if self.horizon == np.inf or self.mean_length is None:
+            return None
+        return SequenceHorizon(self.horizon, self.mean_length)
+
+    @property
     def details(self) -> dict[str, Any]:
-        """Entries of the summary."""
-        details = {"td_horizon": self.horizon, "td_horizon_because": self.because}
+        """Entries of the summary; none where outcomes alone were asked for."""
+        if self.because == ASKED and self.sequences is None:
+            return {}
+        details: dict[str, Any] = {TAKEN: self.horizon, f"{TAKEN}_because": self.because}
         if self.worth is not None:
             details["worth_of_outcomes"] = f"{self.worth:.0f} sequences"
         return details
@@ -107,14 +114,19 @@ def fit_at_horizon(
         reason = f"{groups.count} independent sequences are enough for outcomes alone"
         fitted = fit_curves(calibrator, curve, shrinkage, data)
         return _with_choice(fitted, HorizonChoice(np.inf, reason, length))
-    in_order = data.learning_from_forecasts(decay_of(horizon, length))
+    decay = SequenceHorizon(horizon, length).decay
+    if decay == 1.0:
+        reason = f"{horizon:g} sequences ahead there are only outcomes"
+        fitted = fit_curves(calibrator, curve, shrinkage, data)
+        return _with_choice(fitted, HorizonChoice(np.inf, reason, length))
+    in_order = data.learning_from_forecasts(decay)
     fitted = fit_curves(calibrator, curve, shrinkage, in_order)
     assert fitted.data.groups is not None
     tests = check_forecasts(fitted.models, fitted.data.groups)
     if asked is None and (reason := _why_given_up(tests)):
         fitted = fit_curves(calibrator, curve, shrinkage, data)
         return _with_choice(fitted, HorizonChoice(np.inf, reason, length))
-    reason = "it was asked for" if asked else f"{groups.count} independent sequences"
+    reason = ASKED if asked else f"{groups.count} independent sequences"
     if asked is None:
         reason += (
             ", and forecasts in between say what outcomes say (p = "
@@ -151,7 +163,7 @@ def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None
     A finite horizon that was asked for and cannot be had is refused.
     """
     if asked == np.inf:
-        return "it was asked for"
+        return ASKED
     if not isinstance(calibrator, ParametricCalibrator):
         name = type(calibrator).__name__
         if asked is not None and not isinstance(calibrator, Identity):
