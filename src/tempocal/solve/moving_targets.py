@@ -32,7 +32,7 @@ MEMORY, MAX_CENTERS = 6, 200
 SLOW, GROWTH = 0.5, 2.0
 # Changes of the linear predictors that are too long for Newton's method, and steps that are too
 # long in comparison with the change.
-FAR, TOO_LONG = 1.0, 30.0
+FAR, TOO_LONG = 0.3, 30.0
 # A Jacobian from this near will do at first.
 NEAR = 0.3
 # With more unknowns their dense matrices cost more than they save.
