@@ -21,7 +21,7 @@ from scipy.linalg import block_diag
 from tempocal.links import Array
 from tempocal.rows import Directions, SequenceRows
 from tempocal.solve.linear_systems import invert_blocks
-from tempocal.solve.moving_targets import CenterSearch, Tangent
+from tempocal.solve.moving_targets import FAR, CenterSearch, Tangent
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 
@@ -91,7 +91,9 @@ def search_coefficients(problem: Problem) -> CenterSearch:
         own = rows.jacobian_near(problem.at_keys(theta), directions, within=within)
         return own if earlier is None else own + earlier.jacobian
 
-    return CenterSearch(rows, lambda step: rows.scaled(problem.at_keys(step)), jacobian)
+    # With earlier rows each step needs the Jacobian, which is not near their curvature.
+    far = FAR if earlier is None else np.inf
+    return CenterSearch(rows, lambda step: rows.scaled(problem.at_keys(step)), jacobian, far)
 
 
 def tangent_of(problem: Problem, strengths: Strengths, solution: Solution) -> Tangent:

@@ -79,6 +79,8 @@ class CenterSearch:
         From a change of the unknowns to that of the linear predictors, in root mean squares.
     jacobian : callable
         Jacobian at some unknowns, or at a point that is within a distance of them.
+    far : float
+        Changes of the linear predictors that are too long for Newton's method.
     """
 
     def __init__(
@@ -86,8 +88,10 @@ class CenterSearch:
         rows: SequenceRows,
         scaled: Callable[[Array], Array],
         jacobian: Callable[[Array, float], Array],
+        far: float = FAR,
     ) -> None:
         self._rows, self._scaled, self._jacobian = rows, scaled, jacobian
+        self._far = far
         self._last, self._n_centers = np.inf, 0
         self._uses_newton, self._is_fresh = True, False
         self._history: list[tuple[Array, Array]] = []  # centers, and where each leads
@@ -113,7 +117,7 @@ class CenterSearch:
     def _newton_step(
         self, center: Array, change: Array, distance: float, tangent: Callable[[], Tangent]
     ) -> Array | None:
-        if not self._uses_newton or len(change) > MAX_UNKNOWNS or not distance <= FAR:
+        if not self._uses_newton or len(change) > MAX_UNKNOWNS or not distance <= self._far:
             return None
         is_slow = not distance <= SLOW * self._last and bool(self._history)
         if is_slow and self._is_fresh:

@@ -39,7 +39,7 @@ from tempocal.temporal.fit_along_time import (
     one_blas_thread,
     with_shrinkage,
 )
-from tempocal.temporal.horizon import Horizon, fit_at_horizon
+from tempocal.temporal.horizon import Horizon, fit_at_horizon, later_rows
 from tempocal.temporal.update import update_along_time
 
 
@@ -167,6 +167,8 @@ class TemporalCalibrator(TemporalBase, registered=False):
         y: Any,
         *,
         time: Any = None,
+        sequence: Any = None,
+        order: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
         classes: Any = None,
@@ -180,8 +182,9 @@ class TemporalCalibrator(TemporalBase, registered=False):
 
         Parameters
         ----------
-        logits, y, time
-            As in `fit`.
+        logits, y, time, sequence, order
+            As in `fit`. All rows of a sequence must come in one call. The first call chooses the
+            horizon and the rows of a typical sequence, which later ones keep.
         groups, sample_weight, classes, keep
             As in `TemperatureScaling.partial_fit`.
 
@@ -207,7 +210,13 @@ class TemporalCalibrator(TemporalBase, registered=False):
         >>> cal.summary().n_groups
         600
         """
-        given = {"time": time, "groups": groups, "sample_weight": sample_weight}
+        given = {
+            "time": time,
+            "groups": groups,
+            "sample_weight": sample_weight,
+            "sequence": sequence,
+            "order": order,
+        }
         factor, (own, curve) = check_keep(keep), self._calibrator_and_curve()
         if not hasattr(self, "map_"):
             self._fit_rows_and_times(logits, y, check_first_classes(classes, own.classes), given)
@@ -228,7 +237,9 @@ class TemporalCalibrator(TemporalBase, registered=False):
         require_same_kind(times, self.time_kinds_)
         if self.time_column is None:
             self._check_feature_names(checked.logits)
-        check_later_groups(checked.data.groups, self.summary_.n_groups)
+        sequences = self._sequences
+        data = later_rows(checked.data, sequences)
+        check_later_groups(data.groups, self.summary_.n_groups)
         with one_blas_thread():
             updated = update_along_time(
                 with_shrinkage(own, self.shrinkage),
@@ -236,9 +247,10 @@ class TemporalCalibrator(TemporalBase, registered=False):
                 state=state,
                 fitted=self.map_,
                 summary=self.summary_,
-                data=checked.data,
+                data=data,
             )
         self._set_fitted(updated, self.classes_, self.time_kinds_)
+        self._set_sequences(sequences)
         self._online_state = mark_for_saving(self._online_state)
         return self
 
@@ -318,8 +330,11 @@ class TemporalCalibrator(TemporalBase, registered=False):
         self, fitted: TemporalFitResult, classes: NDArray[Any], kinds: tuple[TimeKind, ...]
     ) -> None:
         super()._set_fitted(fitted, classes, kinds)
-        self._sequences = None if fitted.horizon is None else fitted.horizon.sequences
-        self.td_horizon_ = np.inf if self._sequences is None else self._sequences.td_horizon
+        self._set_sequences(None if fitted.horizon is None else fitted.horizon.sequences)
+
+    def _set_sequences(self, sequences: SequenceHorizon | None) -> None:
+        self._sequences = sequences
+        self.td_horizon_ = np.inf if sequences is None else sequences.td_horizon
 
     def _why_no_partial_fit(self) -> str | None:
         try:

@@ -89,11 +89,12 @@ def restore_along_time(document: ModelDocument) -> "TemporalCalibrator":
     calibrator = parameters_from_dict(document.parameters)
     _require_valid(calibrator, document)
     restore_fit(calibrator, document)
-    calibrator._sequences = document.sequences
-    calibrator.td_horizon_ = np.inf
-    if document.sequences is not None:
-        calibrator.td_horizon_ = document.sequences.td_horizon
-    elif TAKEN in calibrator.summary_.details and _HORIZON not in document.parameters:
+    state = calibrator._online_state
+    if state is not None and state.has_moving_targets != (document.sequences is not None):
+        raise DamagedModelFileError("what was learned is not of the model's td_horizon")
+    calibrator._set_sequences(document.sequences)
+    is_new = TAKEN in calibrator.summary_.details
+    if is_new and document.sequences is None and _HORIZON not in document.parameters:
         calibrator.td_horizon = "auto"
     calibrator.bands_ = document.bands
     calibrator.time_kinds_ = document.time_kinds

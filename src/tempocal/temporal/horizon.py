@@ -17,8 +17,10 @@ from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.identity import Identity
 from tempocal.calibrators.parametric import ParametricCalibrator, Shrinkage
+from tempocal.calibrators.summary import Summary
 from tempocal.curves.curve import Curve
 from tempocal.errors import InputError
+from tempocal.inputs import SequenceOrder
 from tempocal.predictor.document import SequenceHorizon
 from tempocal.temporal.fit_along_time import FittedCurves, TemporalFitResult, fit_curves
 from tempocal.temporal.forecast_tests import ForecastTests, check_forecasts
@@ -91,6 +93,33 @@ class HorizonChoice:
         if self.worth is not None:
             details["worth_of_outcomes"] = f"{self.worth:.0f} sequences"
         return details
+
+
+def kept_details(summary: Summary) -> dict[str, Any]:
+    """Entries on the horizon, which later rows do not change."""
+    return {k: v for k, v in summary.details.items() if k in (TAKEN, f"{TAKEN}_because")}
+
+
+def later_rows(data: FitData, sequences: SequenceHorizon | None) -> FitData:
+    """Lay the rows of a later call so that they learn with the horizon of the first."""
+    if sequences is None:
+        return data
+    order = data.sequence_order
+    if order is None:
+        raise InputError(
+            f"the model learned from forecasts, {sequences.td_horizon:g} sequences ahead: pass "
+            "sequence=, the id of the sequence of each row, as in the first call"
+        )
+    _require_one_label(order, "fit a new model with td_horizon=float('inf')")
+    return data.learning_from_forecasts(sequences.decay)
+
+
+def _require_one_label(order: SequenceOrder, hint: str) -> None:
+    if order.mixed is not None:
+        raise InputError(
+            "y must be the same in all rows of a sequence to learn from the forecasts in between, "
+            f"but it differs within the sequence {order.mixed}: {hint}"
+        )
 
 
 def fit_at_horizon(
@@ -182,11 +211,7 @@ def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None
         return "no sequence was given, so that only outcomes count"
     if order.mixed is not None:
         if asked is not None:
-            raise InputError(
-                "y must be the same in all rows of a sequence to learn from the forecasts in "
-                f"between, but it differs within the sequence {order.mixed}: pass "
-                "td_horizon=float('inf')"
-            )
+            _require_one_label(order, "pass td_horizon=float('inf')")
         return f"labels differ within sequences (the first is {order.mixed})"
     if order.mean_length == 1.0:
         return "each sequence has one row, so that there are only outcomes"
