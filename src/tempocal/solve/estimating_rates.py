@@ -18,6 +18,8 @@ MakeProblem = Callable[[LogRates], Problem]
 SLOWEST, FASTEST = float(np.log(1e-2)), float(np.log(1e3))
 # Step of the log rate in finite differences.
 RATE_STEP = 1e-4
+# Longest change of a log rate at a time: the curve is not linear in it.
+MAX_CHANGE = 0.5
 
 
 class EstimatingRates:
@@ -37,6 +39,10 @@ class EstimatingRates:
     def scaled(self, change: Array) -> Array:
         """Change of the linear predictors with one of coefficients and rates."""
         return self._rows.scaled(self._directions @ change)
+
+    def is_long(self, change: Array) -> bool:
+        """Whether a rate changes so much that the curve is not linear in it."""
+        return not float(np.abs(change[-self._n_rates :]).max()) <= MAX_CHANGE
 
     def jacobian(self, at: Array, within: float) -> Array:
         """Jacobian near some coefficients and rates."""

@@ -33,6 +33,8 @@ SLOW, GROWTH = 0.5, 2.0
 # Changes of the linear predictors that are too long for Newton's method, and steps that are too
 # long in comparison with the change.
 FAR, TOO_LONG = 0.3, 30.0
+# Where it failed it is tried again once changes are shorter than this share.
+RETRY = 0.1
 # A Jacobian from this near will do at first.
 NEAR = 0.3
 # With more unknowns their dense matrices cost more than they save.
@@ -81,6 +83,8 @@ class CenterSearch:
         Jacobian at some unknowns, or at a point that is within a distance of them.
     far : float
         Changes of the linear predictors that are too long for Newton's method.
+    is_long : callable
+        Whether a change is so long that the function is not linear along it.
     """
 
     def __init__(
@@ -89,11 +93,14 @@ class CenterSearch:
         scaled: Callable[[Array], Array],
         jacobian: Callable[[Array, float], Array],
         far: float = FAR,
+        is_long: Callable[[Array], bool] = lambda _: False,
     ) -> None:
         self._rows, self._scaled, self._jacobian = rows, scaled, jacobian
-        self._far = far
+        self._far, self._is_long = far, is_long
+        self._had_step = False  # whether the last step was of Newton's method
         self._last, self._n_centers = np.inf, 0
-        self._uses_newton, self._is_fresh = True, False
+        self._is_fresh = False  # whether the last step had a Jacobian of its own center
+        self._newton_below = np.inf  # the change from which on Newton's method is tried
         self._history: list[tuple[Array, Array]] = []  # centers, and where each leads
 
     def is_found(self, change: Array, size: float) -> bool:
@@ -117,23 +124,31 @@ class CenterSearch:
     def _newton_step(
         self, center: Array, change: Array, distance: float, tangent: Callable[[], Tangent]
     ) -> Array | None:
-        if not self._uses_newton or len(change) > MAX_UNKNOWNS or not distance <= self._far:
+        known, self._had_step = self._had_step, False
+        is_near = distance <= min(self._far, self._newton_below) and not self._is_long(change)
+        if not is_near or len(change) > MAX_UNKNOWNS:
             return None
-        is_slow = not distance <= SLOW * self._last and bool(self._history)
+        is_slow = known and not distance <= SLOW * self._last
         if is_slow and self._is_fresh:
-            return self._give_up()
-        jacobian = self._jacobian(center + change, 0.0 if is_slow else NEAR)
+            return self._give_up(distance)
+        # After a failure nothing but a Jacobian of this center will do.
+        needs_own = is_slow or (not known and self._newton_below < np.inf)
+        jacobian = self._jacobian(center + change, 0.0 if needs_own else NEAR)
         step = tangent().newton_step(change, jacobian)
-        if step is None or not self._distance(step) <= TOO_LONG * distance:
-            return self._give_up()
-        if is_slow or not self._history:
+        if (
+            step is None
+            or self._is_long(step)
+            or not self._distance(step) <= TOO_LONG * distance
+        ):
+            return self._give_up(distance)
+        if needs_own or not known:
             self._history.clear()
-        self._is_fresh = is_slow
+        self._is_fresh, self._had_step = needs_own, True
         return step
 
-    def _give_up(self) -> None:
-        """Go on without the Jacobian."""
-        self._uses_newton = self._is_fresh = False
+    def _give_up(self, distance: float) -> None:
+        """Go on without the Jacobian until changes are much shorter."""
+        self._newton_below, self._is_fresh = RETRY * distance, False
         self._history.clear()
 
     def _combine(self, center: Array, step: Array) -> Array:
@@ -149,7 +164,8 @@ class CenterSearch:
         ridge = RIDGE * np.trace(square) + TINY
         shares = np.linalg.solve(square + ridge * np.eye(len(square)), differences @ steps[-1])
         ends = np.diff(np.stack([at + one for at, one in history]), axis=0)
-        return np.asarray(center + step - shares @ ends)
+        combined = step - shares @ ends
+        return center + (step if self._is_long(combined) else combined)
 
     def _distance(self, change: Array) -> float:
         return float(np.linalg.norm(self._scaled(change)))

@@ -55,6 +55,8 @@ MAX_FAILURES, MAX_PASSES = 5, 300
 # Alternations between strengths and rates, and the change of the log rate at convergence.
 MAX_ROUNDS = 8
 RATE_TOLERANCE = 3e-4
+# Change of the log rate below which it was visited before.
+VISITED_TOLERANCE = 0.05
 # Stricter than for coefficients, because rates are less well determined.
 TOLERANCE = 1e-2 * DECREASE_TOLERANCE
 
@@ -104,7 +106,7 @@ def _fit_by_evidence(
     strengths = tuple(1.0 if one is None else one for one in fixed_strengths)
     all_fixed = None not in fixed_strengths
     iterate = fit_profile(make_problem, n_rates, strengths, polish=all_fixed)
-    passes, effect = iterate.solution.passes, None
+    passes, effect, visited = iterate.solution.passes, None, []
     for _ in range(0 if all_fixed else MAX_ROUNDS):
         problem = make_problem(iterate.log_rates)
         chosen = fit_by_evidence(
@@ -124,11 +126,20 @@ def _fit_by_evidence(
         passes += chosen.solution.passes + iterate.solution.passes
         if np.abs(np.subtract(iterate.log_rates, before)).max() < RATE_TOLERANCE:
             break
+        # Where rows learn from forecasts that tell little of the rate, it may go around in circles.
+        visited.append(before)
+        if isinstance(problem.rows, SequenceRows) and _is_among(iterate.log_rates, visited[:-1]):
+            break
     if not all_fixed and not iterate.solution.unbounded:
         iterate = _polish(make_problem, n_rates, strengths, iterate)
         passes += iterate.solution.passes
     solution = replace(iterate.solution, passes=passes)
     return ProfileFit(iterate.log_rates, RegularizedFit(solution, strengths, effect))
+
+
+def _is_among(log_rates: tuple[float, ...], visited: list[tuple[float, ...]]) -> bool:
+    near = [np.abs(np.subtract(log_rates, one)).max() < VISITED_TOLERANCE for one in visited]
+    return any(near)
 
 
 @dataclass(frozen=True)
@@ -217,7 +228,7 @@ def _fit_moving_targets(
     else:
         center = np.append(start.theta, start.log_rates)
     estimating = EstimatingRates(make_problem, n_rates, strengths)
-    centers = CenterSearch(rows, estimating.scaled, estimating.jacobian)
+    centers = CenterSearch(rows, estimating.scaled, estimating.jacobian, is_long=estimating.is_long)
     passes = 0
     while True:
         at_keys = estimating.move_to(center)
