@@ -354,7 +354,8 @@ def horizon_from(value: Any) -> float:
         raise DamagedModelFileError(
             f"td_horizon must be a share of a sequence above 0, but it is {value!r:.80}"
         )
-    return float(value)
+    horizon: float = value
+    return horizon
 
 
 def _is_number(value: Any) -> bool:

@@ -26,7 +26,7 @@ from tempocal.rows import SequenceRows
 # below which changes that no longer shrink are rounding errors; both relative to the predictors.
 TOLERANCE, ROUNDING = 1e-11, 1e-8
 # Centers that are combined, and centers after which the fit counts as not converged.
-MEMORY, MAX_CENTERS = 6, 200
+MEMORY, MAX_CENTERS = 6, 100
 # A change that is longer than this share of the one before is slow; where changes grow by the other
 # factor the earlier centers are forgotten.
 SLOW, GROWTH = 0.5, 2.0
