@@ -49,7 +49,7 @@ class TestSequences:
 
     @every_curve
     def test_two_of_one_class_each(self, curve):
-        two = (np.cumsum(np.append(0, np.diff(Y) != 0)) < 2) & ((S == S[0]) | (Y != Y[0]))
+        two = (np.cumsum(np.append(0, np.diff(Y) != 0)) < 2) & ((S[0] == S) | (Y[0] != Y))
         require_sound(fit(curve, which=two))
 
     @every_curve

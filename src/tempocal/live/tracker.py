@@ -75,8 +75,8 @@ class SequenceTracker:
     still cannot be learned from is left out, with a `NotLearnedWarning` that names it.
 
     A calibrator that learned from forecasts (``td_horizon``) learns each finished sequence with the
-    same horizon. The rate of an exponential stays as the calibrator had it; see ``partial_fit``. To choose it
-    anew, fit a calibrator to your data and `history`, and use another folder. The log grows without
+    same horizon. That, and the rate of an exponential, stay as the calibrator had them; see
+    ``partial_fit``. To choose them anew, fit a calibrator to your data and `history`, and use another folder. The log grows without
     limit, and so do the ids of finished sequences in memory. Their rows are not kept in memory; at
     a start only those that the model file has not learned from are read. `history` reads all.
 

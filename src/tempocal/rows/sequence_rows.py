@@ -7,7 +7,7 @@ the lowest loss but the root of an estimating function:
 
 1. The targets are computed at a center, by one pass over all rows. With fixed targets the loss is
    that of the outcomes plus a linear term, so that any solver minimizes it.
-2. From the minimum comes a better center (`tempocal.solve.moving_targets`), until both are the same.
+2. From the minimum comes a better center (`tempocal.solve.moving_targets`), until both agree.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -87,7 +87,7 @@ class SequenceRows:
         self._center: Array | None = None  # where the targets were computed
         self._linear_term = np.zeros(0)
         # By the number of unknowns: where it was computed, the basis there, and the matrix.
-        self._jacobians: dict[int, tuple[Array, Array, Array]] = {}
+        self._jacobians: dict[int, tuple[Array, Array | Codes, Array]] = {}
 
     @property
     def all_rows(self) -> Rows:
@@ -174,7 +174,7 @@ class Directions:
         Returns the directions, of shape (keys, coefficients of a key, unknowns).
     """
 
-    basis: Array
+    basis: Array | Codes
     n_unknowns: int
     compute: Callable[[], Array]
 

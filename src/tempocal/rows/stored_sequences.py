@@ -200,11 +200,11 @@ class StoredSequences:
 
     def _sum_products(self, residuals: Array, *, weighted: bool = True) -> Array:
         """Sum the features times residuals (outputs, n) by key: (keys, coefficients)."""
-        keys, n_keys = self.rows.input_keys, self.rows.n_keys
+        n_keys = self.rows.n_keys
         sums = np.empty((n_keys, self.rows.n_coefficients))
         for p in range(self.rows.n_coefficients):
             products = self._products(residuals, p, weighted=weighted)
-            sums[:, p] = np.bincount(keys, products, minlength=n_keys)
+            sums[:, p] = np.bincount(self._keys, products, minlength=n_keys)
         return sums
 
     def _products(self, residuals: Array, coefficient: int, *, weighted: bool = True) -> Array:
@@ -218,6 +218,10 @@ class StoredSequences:
 
     def _sweep(self, steps: Array) -> Array:
         return discounted_sums(np.ascontiguousarray(steps), self.is_last, self.decay)
+
+    @cached
+    def _keys(self) -> Codes:
+        return self.rows.input_keys.astype(np.intp, copy=False)
 
     @cached
     def _outcomes(self) -> Array:

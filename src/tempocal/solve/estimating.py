@@ -89,7 +89,7 @@ def search_coefficients(problem: Problem) -> CenterSearch:
 
     def jacobian(theta: Array, within: float) -> Array:
         own = rows.jacobian_near(problem.at_keys(theta), directions, within=within)
-        return own if earlier is None else own + earlier.jacobian
+        return own if earlier is None or earlier.jacobian is None else own + earlier.jacobian
 
     # With earlier rows each step needs the Jacobian, which is not near their curvature.
     far = FAR if earlier is None else np.inf

@@ -56,7 +56,8 @@ class EstimatingRates:
         """Return the estimating function near the solution at fixed targets."""
         problem = self._make_problem(log_rates)
         sums = solution.sums or problem.rows.sums(problem.at_keys(solution.theta))
-        size = self._directions.shape[2]
+        assert sums.hessian is not None
+        size = len(self._center)
         flat = self._directions.reshape(-1, size)
         hessian = flat.T @ (sums.hessian @ self._directions).reshape(-1, size)
         penalty = np.zeros((size, size))

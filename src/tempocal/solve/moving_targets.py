@@ -130,17 +130,15 @@ class CenterSearch:
             return None
         is_slow = known and not distance <= SLOW * self._last
         if is_slow and self._is_fresh:
-            return self._give_up(distance)
+            self._give_up(distance)
+            return None
         # After a failure nothing but a Jacobian of this center will do.
         needs_own = is_slow or (not known and self._newton_below < np.inf)
         jacobian = self._jacobian(center + change, 0.0 if needs_own else NEAR)
         step = tangent().newton_step(change, jacobian)
-        if (
-            step is None
-            or self._is_long(step)
-            or not self._distance(step) <= TOO_LONG * distance
-        ):
-            return self._give_up(distance)
+        if step is None or self._is_long(step) or not self._distance(step) <= TOO_LONG * distance:
+            self._give_up(distance)
+            return None
         if needs_own or not known:
             self._history.clear()
         self._is_fresh, self._had_step = needs_own, True

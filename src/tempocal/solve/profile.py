@@ -20,7 +20,7 @@ from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.rows import SequenceRows, Sums
 from tempocal.solve.estimating import with_information
-from tempocal.solve.estimating_rates import FASTEST, SLOWEST, EstimatingRates, LogRates, MakeProblem
+from tempocal.solve.estimating_rates import FASTEST, SLOWEST, EstimatingRates, MakeProblem
 from tempocal.solve.evidence import RegularizedFit, fit_by_evidence
 from tempocal.solve.laplace import FixedStrengths
 from tempocal.solve.minimize import identity_or_zero, is_misled, refine

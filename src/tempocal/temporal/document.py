@@ -120,7 +120,7 @@ def parameters_from_dict(parameters: Any) -> "TemporalCalibrator":
 
 
 def _td_horizon(value: Any) -> Any:
-    return value if value == "auto" or value == np.inf else horizon_from(value)
+    return value if value in ("auto", np.inf) else horizon_from(value)
 
 
 def _shrinkage(value: Any) -> Any:
