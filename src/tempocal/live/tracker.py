@@ -76,9 +76,10 @@ class SequenceTracker:
 
     A calibrator that learned from forecasts (``td_horizon``) learns each finished sequence with the
     same horizon. That, and the rate of an exponential, stay as the calibrator had them; see
-    ``partial_fit``. To choose them anew, fit a calibrator to your data and `history`, and use another folder. The log grows without
-    limit, and so do the ids of finished sequences in memory. Their rows are not kept in memory; at
-    a start only those that the model file has not learned from are read. `history` reads all.
+    ``partial_fit``. To choose them anew, fit a calibrator to your data and `history`, and use
+    another folder. The log grows without limit, and so do the ids of finished sequences in memory.
+    Their rows are not kept in memory; at a start only those that the model file has not learned
+    from are read. `history` reads all.
 
     Examples
     --------
