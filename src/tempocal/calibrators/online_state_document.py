@@ -9,7 +9,8 @@ from tempocal.calibrators.linear_model import Standardization
 from tempocal.calibrators.online_state import OnlineState
 from tempocal.errors import DamagedModelFileError
 from tempocal.links import Array
-from tempocal.predictor.document import list_from, require_keys
+from tempocal.predictor.document import list_from
+from tempocal.predictor.entries import require_keys
 from tempocal.solve import MovingTargets, Posterior, Scatter
 
 _KEYS = {"class_weights", "times", "weights", "models"}

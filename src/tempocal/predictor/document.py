@@ -6,9 +6,8 @@ read is validated here, once: entries, the map, and whether map, columns, classe
 together. Constructor arguments stay plain values: only an estimator knows what they mean.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from reprlib import repr as shown
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -26,6 +25,8 @@ from tempocal.maps import (
     to_dict,
 )
 from tempocal.modelfile.labels import labels_from_dict, labels_to_dict
+from tempocal.predictor.entries import LEARNED, require_keys
+from tempocal.predictor.sequence_horizon import SequenceHorizon
 from tempocal.version import __version__
 
 # The estimators that are not simply a calibrator: their files have other entries.
@@ -43,11 +44,9 @@ _KEYS = {
 }
 _KEYS_ALONG_TIME = _KEYS | {"bands", "time_kinds"}
 _KEYS_OF_AUTO = {"calibrator", "written_by", "parameters", "best", "comparison"}
-# There only in files of calibrators that learn from parts.
-_LEARNED = "learned"
 # There only in files of calibrators that learned from the forecasts in between, as the arguments
 # are of which readers of schema 1 know nothing.
-_SEQUENCES, _KEYS_OF_SEQUENCES = "sequences", {"td_horizon", "mean_length"}
+_SEQUENCES = "sequences"
 NEW_PARAMETERS = frozenset({"td_horizon", "sequence_column"})
 
 # The calibrators and curves of 0.1: its readers know no others.
@@ -60,39 +59,6 @@ KINDS_OF_SCHEMA_1 = {
 
 # A column by position or by name, or two of them.
 TimeColumn = int | str | tuple[int, int] | tuple[str, str]
-
-
-@dataclass(frozen=True)
-class SequenceHorizon:
-    """How far ahead rows of a model learn from forecasts.
-
-    Attributes
-    ----------
-    td_horizon : float
-        The horizon, as a share of a typical sequence.
-    mean_length : float
-        Rows of a typical sequence.
-    """
-
-    td_horizon: float
-    mean_length: float
-
-    @property
-    def decay(self) -> float:
-        """Weight of what comes one row later."""
-        return float(np.exp(-1.0 / (self.td_horizon * self.mean_length)))
-
-    @classmethod
-    def from_dict(cls, content: Any) -> Self:
-        """Return what ``asdict`` described; anything else is refused."""
-        require_keys(content, _KEYS_OF_SEQUENCES)
-        found = cls(horizon_from(content["td_horizon"]), content["mean_length"])
-        if not _is_number(found.mean_length) or not 1.0 <= found.mean_length < np.inf:
-            raise DamagedModelFileError(
-                "the rows of a typical sequence must be a number of at least 1, but they are "
-                f"{found.mean_length!r:.80}"
-            )
-        return found
 
 
 @dataclass(frozen=True)
@@ -152,7 +118,7 @@ class ModelDocument:
             content["time_kinds"] = list(self.time_kinds)
         if self.sequences is not None:
             content[_SEQUENCES] = asdict(self.sequences)
-        return content if self.learned is None else {**content, _LEARNED: self.learned}
+        return content if self.learned is None else {**content, LEARNED: self.learned}
 
     @classmethod
     def from_dict(cls, content: Any) -> Self:
@@ -171,7 +137,7 @@ class ModelDocument:
             summary=content["summary"],
             bands=tuple(from_dict(band, AnyBand) for band in bands),
             time_kinds=_time_kinds_from(content["time_kinds"]) if along_time else (),
-            learned=content.get(_LEARNED),
+            learned=content.get(LEARNED),
             sequences=(
                 SequenceHorizon.from_dict(content[_SEQUENCES]) if _SEQUENCES in content else None
             ),
@@ -315,13 +281,6 @@ def document_from(content: Mapping[str, Any]) -> ModelDocument | AutoDocument:
     return AutoDocument.from_dict(content) if is_auto else ModelDocument.from_dict(content)
 
 
-def require_keys(content: Any, keys: set[str], optional: Iterable[str] = ()) -> None:
-    """Refuse a part of a document that has other entries than these."""
-    if not isinstance(content, Mapping) or set(content) - {_LEARNED, *optional} != keys:
-        found = sorted(content) if isinstance(content, Mapping) else shown(content)
-        raise DamagedModelFileError(f"the model needs {sorted(keys)}, but the file has {found}")
-
-
 def inputs_from(value: Any) -> Inputs:
     """Return what the predictions are, logits or probabilities."""
     if value not in ("logits", "proba"):
@@ -346,20 +305,6 @@ def column_from(value: Any) -> int | str | None:
         raise DamagedModelFileError(f"sequence_column is {value!r:.80}")
     column: int | str | None = value
     return column
-
-
-def horizon_from(value: Any) -> float:
-    """Return a finite horizon."""
-    if not _is_number(value) or not 0.0 < value < np.inf:
-        raise DamagedModelFileError(
-            f"td_horizon must be a share of a sequence above 0, but it is {value!r:.80}"
-        )
-    horizon: float = value
-    return horizon
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) < 2**1000
 
 
 def list_from(value: Any, name: str) -> list[Any]:

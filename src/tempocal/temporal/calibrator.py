@@ -29,7 +29,8 @@ from tempocal.curves.curve import Curve
 from tempocal.curves.exponential import ExponentialDecay
 from tempocal.errors import InputError
 from tempocal.inputs import TimeKind, require_same_kind
-from tempocal.predictor.document import SequenceHorizon, TimeColumn
+from tempocal.predictor.document import TimeColumn
+from tempocal.predictor.sequence_horizon import SequenceHorizon
 from tempocal.tables.column_names import Names
 from tempocal.temporal.base import TemporalBase
 from tempocal.temporal.document import restore_along_time, to_document

@@ -27,10 +27,10 @@ from tempocal.predictor.document import (
     NEW_PARAMETERS,
     ModelDocument,
     column_from,
-    horizon_from,
-    require_keys,
     time_column_from,
 )
+from tempocal.predictor.entries import require_keys
+from tempocal.predictor.sequence_horizon import horizon_from
 from tempocal.registry import kind_of
 from tempocal.temporal.horizon import TAKEN, check_horizon
 

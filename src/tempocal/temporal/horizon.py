@@ -21,7 +21,7 @@ from tempocal.calibrators.summary import HORIZON_IN_ROWS, Summary
 from tempocal.curves.curve import Curve
 from tempocal.errors import InputError
 from tempocal.inputs import SequenceOrder
-from tempocal.predictor.document import SequenceHorizon
+from tempocal.predictor.sequence_horizon import SequenceHorizon
 from tempocal.temporal.fit_along_time import FittedCurves, TemporalFitResult, fit_curves
 from tempocal.temporal.forecast_tests import ForecastTests, check_forecasts
 
