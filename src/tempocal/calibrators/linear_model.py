@@ -100,6 +100,9 @@ class LinearModel:
         Centers and scale of the features, if the logits are not of ordinary size.
     units : tuple of float
         Strengths of slopes and biases in the units of the map, at strength 1.
+    has_common_slope : bool
+        Whether the mean of the slopes has a strength of its own, beside that of their deviations
+        from it (partial pooling of the classes).
     """
 
     rows: Callable[[Codes | None, int], Rows]
@@ -113,6 +116,7 @@ class LinearModel:
     max_newton: int = MAX_NEWTON_COEFFICIENTS
     standardization: Standardization | None = None
     units: tuple[float, float] = (1.0, 1.0)
+    has_common_slope: bool = False
 
     def standardized(self, standardization: Standardization) -> "LinearModel":
         """Take coefficients in other coordinates, in which ``rows`` are already."""
@@ -135,14 +139,32 @@ class LinearModel:
             rows=self.rows(keys, n_keys),
             basis=np.zeros(n_keys, dtype=np.intp),
             identity=self.identity,
-            penalties=(
-                Penalty("slopes", self.slopes, unit=self.units[0]),
-                Penalty("biases", self.biases, unit=self.units[1]),
-            ),
+            penalties=self.penalties(),
             lower=self.lower,
             baseline_penalty=self.baseline_penalty,
             moment=self.moment,
             max_newton=self.max_newton,
+        )
+
+    def penalties(
+        self, expand: Callable[[Array], Array] = lambda matrix: matrix
+    ) -> tuple[Penalty, ...]:
+        """Penalties of level, towards the identity.
+
+        ``expand`` takes a matrix over the coefficients, or its diagonal, to one over those of a
+        curve. With a common slope the penalty of all slopes is split in two: at equal strengths
+        they add up to it.
+        """
+        of_slopes, of_biases = self.units
+        biases = Penalty("biases", expand(self.biases), unit=of_biases)
+        if not self.has_common_slope:
+            return Penalty("slopes", expand(self.slopes), unit=of_slopes), biases
+        mean = np.outer(self.slopes, self.slopes) / self.slopes.sum()
+        deviations = expand(np.diag(self.slopes) - mean)
+        return (
+            Penalty("deviations_of_slopes", deviations, unit=of_slopes),
+            biases,
+            Penalty("common_slope", expand(mean), unit=of_slopes),
         )
 
     def numbers(self, theta: Array) -> Array:

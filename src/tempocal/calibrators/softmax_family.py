@@ -46,6 +46,7 @@ def diagonal_family(data: FitData, shrinkage: Any) -> Family:
         auto=check_shrinkage(shrinkage) is None,
         # Two coefficients per class are few enough for Newton's method.
         max_newton=MAX_NEWTON_DIAGONAL,
+        has_common_slope=check_shrinkage(shrinkage) is None,
     )
     return Family((model,), form=DIAGONAL, loss_is_nll=True, canonicalize=_center_biases)
 

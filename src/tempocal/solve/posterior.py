@@ -6,7 +6,7 @@ multiplies the quadratic by a factor below 1 (exponential forgetting).
 """
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,6 +124,25 @@ class Posterior:
             noise=keep**2 * noise,
         )
 
+    def for_penalties(self, count: int) -> Self:
+        """Have a strength for each penalty.
+
+        Posteriors saved before slopes had a common value have one strength for all slopes: it is
+        that of the common slope as well, which comes after those of deviations and biases.
+        """
+        if len(self.strengths) == count:
+            return self
+
+        def inserted(values: tuple[Any, ...]) -> tuple[Any, ...]:
+            return (*values[:2], values[0], *values[2:])
+
+        return replace(
+            self,
+            strengths=inserted(self.strengths),
+            fixed_strengths=inserted(self.fixed_strengths),
+            min_strengths=inserted(self.min_strengths),
+        )
+
     def updated_noise(self, curvature: Array) -> Array | None:
         """Add the variance of new independent rows: the increase of the curvature."""
         if self.noise is None:
@@ -163,6 +182,7 @@ def update_fit(problem: Problem, previous: Posterior, groups: Groups | None) -> 
 
     Strengths that are not fixed are updated to those of maximum evidence on all rows so far.
     """
+    previous = previous.for_penalties(len(problem.penalties))
     # L-BFGS would give no Hessian for the posterior.
     problem = replace(problem, max_newton=max(problem.max_newton, problem.n_coefficients))
     solution = fit(problem, previous.strengths, previous.theta)
@@ -207,7 +227,7 @@ def posterior_of(
     solution, min_strengths = result.solution, result.strengths
     curvature, gradient = hessian_and_gradient(solution)
     if previous is not None:
-        min_strengths = previous.min_strengths
+        min_strengths = previous.for_penalties(len(problem.penalties)).min_strengths
     elif None in fixed_strengths:
         min_strengths = min_strengths_of(problem)
     penalty_gradient = problem.penalty_gradient(result.strengths, solution.theta - problem.identity)
