@@ -97,7 +97,7 @@ def test_equal_strengths_are_one_strength_for_all_slopes(curve):
     joint = fit_curves(tc.VectorScaling(shrinkage=2.0), curve, None, data).models[0].problem
     smooth = (1.0,) * (len(joint.penalties) - 2)
     theta = np.random.default_rng(0).normal(size=joint.n_coefficients)
-    assert split.penalty_value((2.0, 3.0, 2.0, *smooth), theta) == pytest.approx(
+    assert split.penalty_value((0.0, 3.0, 2.0, 2.0, *smooth), theta) == pytest.approx(
         joint.penalty_value((2.0, 3.0, *smooth), theta), rel=1e-12
     )
     assert cal.summary_.details["converged"]
@@ -135,9 +135,10 @@ def test_posteriors_of_one_strength_for_all_slopes_are_updated():
         min_strengths=(1.0, 0.5, 0.1),
     )
     assert old.for_penalties(3) is old
-    assert old.for_penalties(4).strengths == (2.0, 3.0, 2.0, 5.0)
-    assert old.for_penalties(4).fixed_strengths == (None, None, None, 5.0)
-    assert old.for_penalties(4).min_strengths == (1.0, 0.5, 1.0, 0.1)
+    new = old.for_penalties(5)
+    assert new.strengths == (2.0, 3.0, 2.0, 2.0, 5.0)
+    assert new.fixed_strengths == (None, None, None, None, 5.0)
+    assert new.min_strengths == (1.0, 0.5, 1.0, 1.0, 0.1)
 
 
 @pytest.mark.parametrize("curve", [None, tc.Spline(), tc.PerStep()])
@@ -152,9 +153,9 @@ def test_fits_of_one_strength_for_all_slopes_learn_more_rows(curve):
     olds = tuple(
         replace(
             one,
-            strengths=(*one.strengths[:2], *one.strengths[3:]),
-            fixed_strengths=(*one.fixed_strengths[:2], *one.fixed_strengths[3:]),
-            min_strengths=(*one.min_strengths[:2], *one.min_strengths[3:]),
+            strengths=(*one.strengths[:2], *one.strengths[4:]),
+            fixed_strengths=(*one.fixed_strengths[:2], *one.fixed_strengths[4:]),
+            min_strengths=(*one.min_strengths[:2], *one.min_strengths[4:]),
         )
         for one in state.posteriors
     )

@@ -100,9 +100,9 @@ class LinearModel:
         Centers and scale of the features, if the logits are not of ordinary size.
     units : tuple of float
         Strengths of slopes and biases in the units of the map, at strength 1.
-    has_common_slope : bool
-        Whether the mean of the slopes has a strength of its own, beside that of their deviations
-        from it (partial pooling of the classes).
+    pooled : ndarray of shape (coefficients,) or None
+        Slopes that have a common value, as ones: their mean has a strength of its own, beside that
+        of their deviations from it (partial pooling of the classes).
     """
 
     rows: Callable[[Codes | None, int], Rows]
@@ -116,7 +116,7 @@ class LinearModel:
     max_newton: int = MAX_NEWTON_COEFFICIENTS
     standardization: Standardization | None = None
     units: tuple[float, float] = (1.0, 1.0)
-    has_common_slope: bool = False
+    pooled: Array | None = None
 
     def standardized(self, standardization: Standardization) -> "LinearModel":
         """Take coefficients in other coordinates, in which ``rows`` are already."""
@@ -152,18 +152,19 @@ class LinearModel:
         """Penalties of level, towards the identity.
 
         ``expand`` takes a matrix over the coefficients, or its diagonal, to one over those of a
-        curve. With a common slope the penalty of all slopes is split in two: at equal strengths
-        they add up to it.
+        curve. The penalty of pooled slopes is split in two: at equal strengths they add up to it.
         """
         of_slopes, of_biases = self.units
+        slopes = Penalty("slopes", expand(self.slopes), unit=of_slopes)
         biases = Penalty("biases", expand(self.biases), unit=of_biases)
-        if not self.has_common_slope:
-            return Penalty("slopes", expand(self.slopes), unit=of_slopes), biases
-        mean = np.outer(self.slopes, self.slopes) / self.slopes.sum()
-        deviations = expand(np.diag(self.slopes) - mean)
+        if self.pooled is None:
+            return slopes, biases
+        mean = np.outer(self.pooled, self.pooled) / self.pooled.sum()
+        deviations = expand(np.diag(self.pooled) - mean)
         return (
-            Penalty("deviations_of_slopes", deviations, unit=of_slopes),
+            slopes,
             biases,
+            Penalty("deviations_of_slopes", deviations, unit=of_slopes),
             Penalty("common_slope", expand(mean), unit=of_slopes),
         )
 
@@ -181,6 +182,7 @@ def linear_model(
     auto: bool,
     index: int = 0,
     free: Any = False,
+    pooled: Any = None,
     lower: Any = -np.inf,
     baseline_penalty: Any = 0.0,
     **rest: Any,
@@ -188,20 +190,22 @@ def linear_model(
     """Make a model of a predictor, on standardized features if its strengths are "auto".
 
     Settings are numbers for all coefficients or one for each. What is neither a bias nor ``free``
-    is a slope. ``index`` is the position of the model among those of its calibrator.
+    is a slope, ``pooled`` ones have a common value. ``index`` is the position of the model among those of its calibrator.
     """
     start = np.asarray(identity, dtype=np.float64)
     are_biases = np.full(start.shape, biases, dtype=bool)
+    are_pooled = np.full(start.shape, pooled is not None and pooled, dtype=bool)
     found = _standardization(data, predictor, are_biases, index) if auto else None
     if found is not None:
         predictor = _on_standardized(predictor, are_biases, found)
     model = LinearModel(
         rows=partial(data.rows, predictor),
         identity=start,
-        slopes=np.array(~(are_biases | free), dtype=np.float64),
+        slopes=np.array(~(are_biases | free | are_pooled), dtype=np.float64),
         biases=are_biases.astype(np.float64),
         lower=np.full(start.shape, lower, dtype=np.float64),
         baseline_penalty=np.full(start.shape, baseline_penalty, dtype=np.float64),
+        pooled=None if pooled is None else are_pooled.astype(np.float64),
         **rest,
     )
     return model if found is None else model.standardized(found)

@@ -127,14 +127,17 @@ class Posterior:
     def for_penalties(self, count: int) -> Self:
         """Have a strength for each penalty.
 
-        Posteriors saved before slopes had a common value have one strength for all slopes: it is
-        that of the common slope as well, which comes after those of deviations and biases.
+        Posteriors that were saved before slopes were pooled have one strength for all slopes. It is
+        that of deviations and of the common slope as well; where it was fixed these slopes had a
+        strength of 1.
         """
         if len(self.strengths) == count:
             return self
+        is_chosen = self.fixed_strengths[0] is None
 
         def inserted(values: tuple[Any, ...]) -> tuple[Any, ...]:
-            return (*values[:2], values[0], *values[2:])
+            of_pooled = values[0] if is_chosen else 1.0
+            return (*values[:2], of_pooled, of_pooled, *values[2:])
 
         return replace(
             self,
