@@ -10,7 +10,7 @@ from tables.engines import LAZY, NAMES, SPARK_IS_SLOW, make
 from tables.fits import CLOSE, ROWS, assert_same_bands, decisions, matches
 from tempocal.calibrators import table_cache
 from tempocal.errors import InputError
-from tempocal.tables import collected_sequences, discounted_sums, exact_sums
+from tempocal.tables import discounted_sums, exact_sums
 from tempocal.tables.discounted_sums import Windows
 from tempocal.tables.open_table import wrap
 
@@ -32,14 +32,8 @@ PLATT = tc.TemporalCalibrator(
 
 @pytest.fixture
 def windows(monkeypatch):
-    """Take small tables as too large for memory, and a sample of so many of their rows."""
+    """Take small tables as too large for memory."""
     monkeypatch.setattr(table_cache, "MAX_COLLECTED", 0)
-
-    def sampled(n_rows):
-        monkeypatch.setattr(collected_sequences, "SAMPLE_ROWS", n_rows)
-
-    sampled(2000)
-    return sampled
 
 
 def both(cal, rows, table, *, names="z", label="won", weight=None, order=None, groups=None):
@@ -74,11 +68,9 @@ class TestEngines:
 
     @pytest.mark.parametrize("table_of", sorted(LAZY - {"spark"}), indirect=True)
     def test_of_rows_that_stay_in_the_table(self, table_of, windows):
-        windows(400)
         assert_same(PLATT, FEW, table_of(FEW), weight="w")
 
     def test_of_rows_that_stay_in_spark(self, spark, windows):
-        windows(10**6)  # all rows, for fewer passes: each takes Spark a second
         alone = tc.TemperatureScaling(shrinkage=1.0)
         cal = tc.TemporalCalibrator(alone, tc.Constant(), td_horizon=HORIZON)
         assert_same(cal, FEW, make("spark", FEW, spark))
@@ -208,15 +200,6 @@ class TestRows:
         assert np.abs(difference).max() < 1e-3
         assert found.summary_.details["may_be_off_by"] < 0.1
 
-    @pytest.mark.parametrize("n_rows", [30, 1000, 10**6])
-    def test_of_any_sample_lead_to_the_same_fit(self, windows, n_rows):
-        windows(n_rows)
-        assert_same(PLATT, ROWS, TABLE.lazy())
-
-    def test_of_logits_that_are_alike_make_a_sample_too(self, windows):
-        rows = {**ROWS, "z": np.round(ROWS["z"])}
-        assert_same(PLATT, rows, pl.LazyFrame(rows))
-
 
 @pytest.mark.parametrize("engine", [name for name in NAMES if name in LAZY - {"spark"}])
 @pytest.mark.parametrize("decay", [0.0, 1e-200, 1e-9, 0.3, 0.97, 1.0])
@@ -243,7 +226,6 @@ def test_discounted_sums_are_those_of_a_loop(engine, decay):
 
 def test_a_file_of_many_rows(tmp_path, windows):
     """Forecasts of a file in DuckDB, with text as ids."""
-    windows(20_000)
     rows = matches(8000, seed=4)
     named = {name: rows[name] for name in ("z", "won", "t")}
     ids = np.array([f"match {k}" for k in rows["id"]])

@@ -9,7 +9,6 @@ from tempocal.rows import (
     LinearPredictor,
     Sequences,
     SurrogateRows,
-    SurrogateSequences,
 )
 from tempocal.tables.cell_counts import CellCounts
 from tempocal.tables.coarse_rows import CoarseRows
@@ -17,7 +16,6 @@ from tempocal.tables.collected_sequences import (
     CollectedRows,
     collect_rows,
     is_in_memory,
-    sample_of,
 )
 from tempocal.tables.exact_sums import TableRows
 from tempocal.tables.finest_keys import FinestKeys
@@ -106,21 +104,13 @@ class TableCache:
         model = (predictor, key_of_finest, n_keys, decay)
         labeled, clusters, frame = self._labeled, self._clusters, finest_keys.frame
         assert clusters is not None
-        is_small = is_in_memory(frame) or labeled.n_rows <= MAX_COLLECTED
-        if self._collected is None:
-            rows = frame if is_small else sample_of(labeled, frame)
-            self._collected = collect_rows(labeled, clusters, finest_keys, rows)
-        few = self._collected.sequences_of(*model)
-        if is_small:
-            return few
+        if is_in_memory(frame) or labeled.n_rows <= MAX_COLLECTED:
+            if self._collected is None:
+                self._collected = collect_rows(labeled, clusters, finest_keys, frame)
+            return self._collected.sequences_of(*model)
         if self._sequence_table is None:
             self._sequence_table = SequenceTable.of(labeled, clusters, finest_keys, order.longest)
-        every = WindowSequences(self._sequence_table, *model)
-        weight = few.stored.rows.total_weight
-        if not weight:
-            return every
-        total = float(finest_keys.weights[key_of_finest >= 0].sum())
-        return SurrogateSequences(few, every, total / weight)
+        return WindowSequences(self._sequence_table, *model)
 
     def known_fine_cells(self, of_class: int) -> tuple[CellCounts, Codes] | None:
         """Return counts in fine bins, if they were made before."""

@@ -10,19 +10,19 @@ from tempocal.rows.linear_predictors import (
     Sigmoid,
     Softmax,
 )
-from tempocal.rows.sequence_rows import PastScores, SequenceRows, Sequences
+from tempocal.rows.sequence_rows import Directions, PastScores, SequenceRows, Sequences
 from tempocal.rows.sigmoid import BinaryRows
 from tempocal.rows.softmax_per_class import PerClassRows
 from tempocal.rows.softmax_shared import SharedRows
 from tempocal.rows.stored_sequences import StoredSequences
 from tempocal.rows.sums import Rows, Sums
 from tempocal.rows.surrogate import SurrogateRows
-from tempocal.rows.surrogate_sequences import SurrogateSequences
 
 __all__ = [
     "LINE",
     "ODDS",
     "BinaryRows",
+    "Directions",
     "LabeledLogits",
     "LinearPredictor",
     "OddsFunctions",
@@ -38,5 +38,4 @@ __all__ = [
     "StoredSequences",
     "Sums",
     "SurrogateRows",
-    "SurrogateSequences",
 ]

@@ -6,7 +6,6 @@ sums (`tempocal.tables.sequence_windows`).
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -20,11 +19,6 @@ from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.group_ids import GroupIds, codes_of
 from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.open_table import Frame
-
-# Rows of a sample of sequences.
-SAMPLE_ROWS = 2**18
-# What logits are multiplied by, so that the digits behind the point seem random.
-DIGITS = 1e4 * (5.0**0.5 - 1.0)
 
 
 @dataclass(frozen=True)
@@ -124,9 +118,6 @@ class CollectedSequences:
         """Sum of features times outcomes minus targets at ``theta``: (keys, coefficients)."""
         return self.stored.linear_term(theta)
 
-    def refine(self, theta: Array, scale: Array) -> None:
-        """Return None: sums are those of all rows."""
-
     def jacobian(self, theta: Array, directions: Array) -> Array:
         """Minus the derivative of the estimating function in the unknowns."""
         return self.stored.jacobian(theta, directions)
@@ -140,20 +131,6 @@ class CollectedSequences:
     ) -> Iterator[PastScores]:
         """Scores of the forecast of the row before, and of the mean of all before."""
         return self.stored.past_scores(theta, directions, self.groups, self.n_groups)
-
-
-def sample_of(labeled: LabeledTable, frame: Frame) -> Frame:
-    """Take whole sequences, about `SAMPLE_ROWS` rows, by the trailing digits of their logits."""
-    names = [f"z{k}" for k in range(labeled.n_columns)]
-    digits: Any = nw.lit(0.0)
-    for k, name in enumerate(names):
-        logits, unit = nw.col(name), DIGITS + k
-        for part, each in enumerate((logits.max(), logits.min(), logits.sum())):
-            digits = digits + each.over("sequence") * (unit / (1.0 + part))
-    frame = frame.with_columns(tempocal_digits=digits)
-    share = nw.col("tempocal_digits") - nw.col("tempocal_digits").floor()
-    sample = frame.filter(share <= SAMPLE_ROWS / labeled.n_rows)
-    return sample.head(4 * SAMPLE_ROWS)  # where many logits are alike
 
 
 def is_in_memory(frame: Frame) -> bool:

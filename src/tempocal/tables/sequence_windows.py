@@ -122,9 +122,6 @@ class WindowSequences:
         require_same(self._keys.weights, weights)
         return self._by_key(found, list(terms))
 
-    def refine(self, theta: Array, scale: Array) -> None:
-        """Return None: sums are those of all rows."""
-
     def jacobian(self, theta: Array, directions: Array) -> Array:
         """Minus the derivative of the estimating function in the unknowns of ``directions``."""
         found: Array = self._once("jacobian", self._jacobian, theta, directions)
