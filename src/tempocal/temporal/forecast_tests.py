@@ -13,10 +13,12 @@ and by forecasts, H and A minus their derivatives, S the penalty matrix; the sec
 noise of theta. Their spread over groups gives the variance. The statistic is ``m' (H + S)^-1 m``, a
 sum of squares, whose distribution is approximated by a scaled F (Satterthwaite).
 
-*Memory*. Does an earlier forecast say more about the outcome than the present one does? As a
-further feature of each row, take the calibrated log-odds of the row before, or their mean over all
-rows before. Their scores, cleaned of the coefficients as above, are on average positive if a model
-forgets. This test sees it in a few dozen sequences, for each of their rows counts.
+*Memory*. Does an earlier forecast say anything about the outcome that the present one does not? As
+a further feature of each row, take the calibrated log-odds of the row before, or their mean over
+all rows before. Their scores, cleaned of the coefficients as above, are on average positive if a
+model forgets, and negative if it reacts too little to what is new, so that forecasts go on moving
+in the direction in which they moved. Either makes the next forecast predictable. This test sees it
+in a few dozen sequences, for each of their rows counts.
 """
 
 from collections.abc import Sequence
@@ -47,7 +49,7 @@ class ForecastTests:
     against_outcomes : float
         Probability of such a difference of the coefficients if forecasts say what outcomes say.
     memory : float
-        Probability of earlier forecasts adding so much if the present one knows all they knew.
+        Probability of earlier forecasts telling so much more if the present one says all they say.
     variance_ratio : float
         Variance of coefficients from outcomes over that of those from forecasts: how many times the
         sequences would be needed for the same fit by outcomes.
@@ -56,6 +58,11 @@ class ForecastTests:
     against_outcomes: float
     memory: float
     variance_ratio: float
+
+    @property
+    def lowest(self) -> float:
+        """The lower of the two probabilities."""
+        return min(self.against_outcomes, self.memory)
 
 
 def check_forecasts(models: Sequence["CurveFit"], groups: Groups) -> ForecastTests:
@@ -105,7 +112,7 @@ def _scores_of_past(linearized: Linearization, parts: SequenceParts, groups: Gro
 
 
 def _memory(scores: Array, inflation: float) -> float:
-    """Smallest one-sided p-value of several scores (kinds, groups), times their number.
+    """Smallest two-sided p-value of several scores (kinds, groups), times their number.
 
     Few groups with large scores are worth fewer groups: the degrees of freedom are those of their
     squares.
@@ -119,4 +126,4 @@ def _memory(scores: Array, inflation: float) -> float:
         return 1.0
     freedom = np.maximum(total**2 / (squares**2).sum(axis=1) - 1.0, 1.0)
     t = scores.sum(axis=1) / np.sqrt(inflation * total)
-    return float(min(1.0, len(scores) * stdtr(freedom, -t).min()))
+    return float(min(1.0, 2 * len(scores) * stdtr(freedom, -np.abs(t)).min()))

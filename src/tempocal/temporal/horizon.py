@@ -8,8 +8,10 @@ their noise is small in any case. Where the rows show that forecasts and outcome
 forecasts forget, only outcomes count.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -26,10 +28,11 @@ Horizon = Literal["auto"] | float
 # The horizon for up to so many independent sequences; from there on it grows with their root, up to
 # the longest, beyond which outcomes are as good.
 SHORTEST, FEW, LONGEST = 0.1, 150, 1.0
-# Probabilities below which the assumption is given up: that forecasts remember, and that they say
-# what outcomes say. Where the latter is rejected by chance outcomes are an unlucky draw, and the
-# fit to them is the worst: so it takes more.
-MEMORY_LEVEL, OUTCOME_LEVEL = 0.02, 0.01
+# Horizons that are tried in turn, in multiples of the usual one, and the level of the tests at
+# which each is left for the next, at last for outcomes only. The longer it is, the stronger the
+# evidence must be: a test rejects by chance where outcomes are an unlucky draw, so that the fit to
+# them is at its worst, and a horizon in between loses little either way.
+RUNGS: tuple[tuple[float, float], ...] = ((1.0, 0.1), (2.5, 0.03), (6.25, 0.005))
 
 
 def check_horizon(td_horizon: Any) -> float | None:
@@ -96,53 +99,82 @@ def fit_at_horizon(
     """Fit a calibrator along a curve at a horizon, which is chosen where it is "auto"."""
     asked = check_horizon(td_horizon)
     reason = why_only_outcomes(calibrator, data, asked)
+    fit_to = partial(fit_curves, calibrator, curve, shrinkage)
     if reason is not None:
-        fitted = fit_curves(calibrator, curve, shrinkage, data)
-        return _with_choice(fitted, HorizonChoice(np.inf, reason))
-    order, groups = data.sequence_order, data.groups
-    assert order is not None
-    assert groups is not None
-    horizon, length = asked or usual_horizon(groups.count), order.mean_length
-    if horizon == np.inf:
-        reason = f"{groups.count} independent sequences are enough for outcomes alone"
-        fitted = fit_curves(calibrator, curve, shrinkage, data)
-        return _with_choice(fitted, HorizonChoice(np.inf, reason, length))
-    in_order = data.learning_from_forecasts(decay_of(horizon, length))
-    fitted = fit_curves(calibrator, curve, shrinkage, in_order)
-    assert fitted.data.groups is not None
-    tests = check_forecasts(fitted.models, fitted.data.groups)
-    if asked is None and (reason := _why_given_up(tests)):
-        fitted = fit_curves(calibrator, curve, shrinkage, data)
-        return _with_choice(fitted, HorizonChoice(np.inf, reason, length))
-    reason = "it was asked for" if asked else f"{groups.count} independent sequences"
-    if asked is None:
-        reason += (
-            ", and forecasts in between say what outcomes say (p = "
-            f"{tests.against_outcomes:.2g}) and remember (p = {tests.memory:.2g})"
+        return _with_choice(fit_to(data), HorizonChoice(np.inf, reason))
+    if asked is not None:
+        return _Attempt.at(asked, fit_to, data).result("it was asked for")
+    assert data.sequence_order is not None
+    assert data.groups is not None
+    usual, reason = usual_horizon(data.groups.count), _usual_reason(data.groups.count)
+    for multiple, level in RUNGS if usual < np.inf else ():
+        attempt = _Attempt.at(multiple * usual, fit_to, data)
+        if attempt.tests.lowest >= level:
+            return attempt.result(f"{reason}, and {attempt.agreement}")
+        reason = attempt.objection
+    choice = HorizonChoice(np.inf, reason, data.sequence_order.mean_length)
+    return _with_choice(fit_to(data), choice)
+
+
+def _usual_reason(n_groups: int) -> str:
+    reason = f"{n_groups} independent sequences"
+    if usual_horizon(n_groups) == np.inf:
+        reason += " are enough for outcomes alone"
+    return reason
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """A fit at a finite horizon, and what the tests say about it."""
+
+    horizon: float
+    fitted: FittedCurves
+    tests: ForecastTests
+
+    @classmethod
+    def at(cls, horizon: float, fit_to: Callable[[FitData], FittedCurves], data: FitData) -> Self:
+        """Fit at this horizon and test its assumption."""
+        assert data.sequence_order is not None
+        decay = decay_of(horizon, data.sequence_order.mean_length)
+        fitted = fit_to(data.learning_from_forecasts(decay))
+        assert fitted.data.groups is not None
+        return cls(horizon, fitted, check_forecasts(fitted.models, fitted.data.groups))
+
+    @property
+    def objection(self) -> str:
+        """What speaks against this horizon."""
+        if self.tests.memory < self.tests.against_outcomes:
+            return (
+                "earlier forecasts say something about the outcome that the present one does not "
+                f"(p = {self.tests.memory:.2g})"
+            )
+        return (
+            f"at a horizon of {self.horizon:.2g} outcomes contradict the forecasts in between "
+            f"(p = {self.tests.against_outcomes:.2g})"
         )
-    worth = groups.count * tests.variance_ratio
-    return _with_choice(fitted, HorizonChoice(horizon, reason, length, worth))
+
+    @property
+    def agreement(self) -> str:
+        """How little speaks against this horizon."""
+        return (
+            "forecasts in between say what outcomes say (p = "
+            f"{self.tests.against_outcomes:.2g}) and remember (p = {self.tests.memory:.2g})"
+        )
+
+    def result(self, because: str) -> TemporalFitResult:
+        """Return the fit with its bands."""
+        data = self.fitted.data
+        assert data.groups is not None
+        assert data.sequence_order is not None
+        worth = data.groups.count * self.tests.variance_ratio
+        length = data.sequence_order.mean_length
+        return _with_choice(self.fitted, HorizonChoice(self.horizon, because, length, worth))
 
 
 def _with_choice(fitted: FittedCurves, choice: HorizonChoice) -> TemporalFitResult:
     result = fitted.with_bands()
     details = {**result.summary.details, **choice.details}
     return replace(result, summary=replace(result.summary, details=details), horizon=choice)
-
-
-def _why_given_up(tests: ForecastTests) -> str | None:
-    """Return what speaks against learning from forecasts, if anything does."""
-    if tests.memory < MEMORY_LEVEL:
-        return (
-            "forecasts forget: earlier ones say more about the outcome than the present one does "
-            f"(p = {tests.memory:.2g}), so that only outcomes count"
-        )
-    if tests.against_outcomes < OUTCOME_LEVEL:
-        return (
-            "forecasts in between say something else than outcomes (p = "
-            f"{tests.against_outcomes:.2g}), so that only outcomes count"
-        )
-    return None
 
 
 def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None) -> str | None:
