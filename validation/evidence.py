@@ -2,7 +2,7 @@
 
 At each of its steps a sequence shows a normal vector, with mean `GAP` for the class that is true.
 Log-odds are `GAP` times the sums of what was seen. A model may also fade, that is, weigh what it
-saw by a power of its age, or react late, that is, give the newest step less weight than the others.
+saw by a power of its age, or react slowly, that is, give what is new less weight than what is old.
 The exact probabilities given such a sum are known too, but the present one is then not all that
 its sequence says about the outcome.
 """
@@ -40,11 +40,12 @@ def simulate(
     seed: int,
     distorted: bool,
     kept: float = 1.0,
-    newest: float = 1.0,
+    reaction: float = 1.0,
 ) -> Forecasts:
-    """Draw sequences; weights of what was seen fall by ``kept`` with each step.
+    """Draw sequences; what was seen loses weight by ``kept`` with each step.
 
-    What was seen last has the weight ``newest`` instead of 1.
+    With a ``reaction`` below 1 it first gains weight: a moving average of what a model would say
+    that reacts at once.
     """
     rng = np.random.default_rng(seed)
     lengths = rng.integers(SHORTEST, LONGEST + 1, n_sequences)
@@ -53,14 +54,11 @@ def simulate(
     time = np.cumsum(rng.exponential(size=(n_sequences, LONGEST)), axis=1)
     seen = rng.normal(size=(n_sequences, LONGEST, n_classes))
     seen[np.arange(n_sequences), :, label] += GAP
-    weights = np.full(LONGEST, newest)
-    squares = weights**2
-    older, sums = np.zeros((n_sequences, n_classes)), np.empty_like(seen)
-    for step in range(LONGEST):
-        sums[:, step] = older + newest * seen[:, step]
-        older = kept * (older + seen[:, step])
-        weights[step] += (kept ** np.arange(1, step + 1)).sum()
-        squares[step] += (kept ** (2 * np.arange(1, step + 1))).sum()
+    age = np.subtract.outer(np.arange(LONGEST), np.arange(LONGEST))
+    weight = np.where(age >= 0, kept ** np.maximum(age, 0), 0.0)
+    weight *= 1.0 - (1.0 - reaction) ** (age.clip(0) + 1)
+    sums = np.einsum("kj,sjc->skc", weight, seen)
+    weights, squares = weight.sum(axis=1), (weight**2).sum(axis=1)
     is_row = np.arange(LONGEST) < lengths[:, None]
     true = (GAP * (weights / squares)[:, None] * sums)[is_row]
     times = time[is_row]

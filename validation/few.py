@@ -50,7 +50,7 @@ SIMULATORS: dict[str, Callable[..., Forecasts]] = {
     "fades slowly": _evidence(kept=0.95),
     "fades": _evidence(kept=0.8),
     "knows the last step": _evidence(kept=0.0),
-    "reacts late": _evidence(newest=0.3),
+    "reacts slowly": _evidence(reaction=0.3),
 }
 
 
