@@ -27,12 +27,12 @@ from tempocal.temporal.forecast_tests import ForecastTests, check_forecasts
 Horizon = Literal["auto"] | float
 # The horizon for up to so many independent sequences; from there on it grows with their root, up to
 # the longest, beyond which outcomes are as good.
-SHORTEST, FEW, LONGEST = 0.1, 150, 1.0
+SHORTEST, FEW, LONGEST = 0.1, 300, 1.0
 # Horizons that are tried in turn, in multiples of the usual one, and the level of the tests at
 # which each is left for the next, at last for outcomes only. The longer it is, the stronger the
 # evidence must be: a test rejects by chance where outcomes are an unlucky draw, so that the fit to
 # them is at its worst, and a horizon in between loses little either way.
-RUNGS: tuple[tuple[float, float], ...] = ((1.0, 0.1), (2.5, 0.03), (6.25, 0.005))
+RUNGS: tuple[tuple[float, float], ...] = ((1.0, 0.05), (2.5, 0.02), (6.25, 0.005))
 
 
 def check_horizon(td_horizon: Any) -> float | None:
