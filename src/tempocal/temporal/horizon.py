@@ -1,11 +1,16 @@
-"""How far ahead a row learns from forecasts before outcomes take over.
+"""Choice of the horizon: how far ahead a row learns from forecasts before the outcome takes over.
 
-With a horizon h, in shares of a typical sequence of R rows, what comes k rows later has the weight
-``exp(-k / (h R))``: a row learns from the forecasts of the next h R rows or so. Short horizons have
-the least noise. They are right where the next forecast knows all that this one knew; the longer
-the horizon, the less depends on that. So few sequences take a short one, and many a longer one:
-their noise is small in any case. Where the rows show that forecasts and outcomes disagree, or that
-forecasts forget, only outcomes count.
+With a horizon h, as a share of a typical sequence of R rows, the decay per row is
+``lambda = exp(-1 / (h R))``: a row learns mostly from the next h R forecasts. Short horizons have
+the least variance. They have a bias where the next forecast does not know all that the present one
+knew, and the longer the horizon, the smaller that bias. So few sequences get a short horizon and
+many a longer one, for with many the variance is small in any case. Where tests show that the
+present forecast is not all that the rows before say, or that outcomes contradict the forecasts, the
+horizon is longer, and at last infinite: outcomes only.
+
+The decay is one per row, not per unit of time. With simulated evidence at irregular times, rows
+were better than elapsed time even where the evidence came with time (`validation/decay.py`): a row
+is a step of the model, and each of these carries its own noise.
 """
 
 from collections.abc import Callable
@@ -19,18 +24,21 @@ from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.identity import Identity
 from tempocal.calibrators.parametric import ParametricCalibrator, Shrinkage
+from tempocal.calibrators.summary import HORIZON_IN_ROWS
 from tempocal.curves.curve import Curve
 from tempocal.errors import InputError
 from tempocal.temporal.fit_along_time import FittedCurves, TemporalFitResult, fit_curves
 from tempocal.temporal.forecast_tests import ForecastTests, check_forecasts
 
 Horizon = Literal["auto"] | float
-# The horizon for up to so many independent sequences; from there on it grows with their root, up to
-# the longest, beyond which outcomes are as good.
+# The horizon for up to FEW independent sequences. Beyond that it grows with their square root, and
+# above the longest it is infinite, for outcomes are then as good.
 SHORTEST, FEW, LONGEST = 0.1, 300, 1.0
+# Said where the horizon was not chosen.
+ASKED = "it was asked for"
 # Horizons that are tried in turn, in multiples of the usual one, and the level of the tests at
 # which each is left for the next, at last for outcomes only. The longer it is, the stronger the
-# evidence must be: a test rejects by chance where outcomes are an unlucky draw, so that the fit to
+# evidence must be: a false alarm happens where the outcomes are an unlucky draw, so that the fit to
 # them is at its worst, and a horizon in between loses little either way.
 RUNGS: tuple[tuple[float, float], ...] = ((1.0, 0.05), (2.5, 0.02), (6.25, 0.005))
 
@@ -42,20 +50,20 @@ def check_horizon(td_horizon: Any) -> float | None:
     value = td_horizon if isinstance(td_horizon, int | float | np.number) else np.nan
     if isinstance(td_horizon, bool) or not value > 0:
         raise InputError(
-            'td_horizon must be "auto", a share of a typical sequence above 0, or infinity for '
-            f"outcomes only, but it is {td_horizon!r}"
+            'td_horizon must be "auto", a share of a typical sequence above 0 such as 0.1, or '
+            f"float('inf') for outcomes only, but it is {td_horizon!r}"
         )
     return float(value)
 
 
 def usual_horizon(n_groups: int) -> float:
-    """Horizon for so many independent sequences, where nothing speaks against it."""
+    """Horizon for so many independent groups, if no test rejects."""
     horizon = SHORTEST * max(1.0, np.sqrt(n_groups / FEW))
     return float(horizon) if horizon <= LONGEST else np.inf
 
 
 def decay_of(horizon: float, mean_length: float) -> float:
-    """Weight of what comes one row later."""
+    """Decay per row, lambda."""
     return float(np.exp(-1.0 / (horizon * mean_length)))
 
 
@@ -70,23 +78,27 @@ class HorizonChoice:
     because : str
         Why it was taken.
     mean_length : float or None
-        Rows of a typical sequence; None if rows are in no sequences.
-    worth : float or None
-        How many sequences a fit by outcomes would need to be as certain.
+        Mean number of rows of a sequence; None without sequences.
+    worth : str or None
+        How many sequences a fit to outcomes only would need for the same variance.
     """
 
     horizon: float
     because: str
     mean_length: float | None = None
-    worth: float | None = None
+    worth: str | None = None
 
     @property
     def details(self) -> dict[str, Any]:
-        """Entries of the summary."""
-        details = {"td_horizon": self.horizon, "td_horizon_because": self.because}
+        """Entries of the summary; none if outcomes only were asked for."""
+        entries: dict[str, Any] = {}
+        if self.because != ASKED:
+            entries = {"td_horizon": self.horizon, "td_horizon_because": self.because}
         if self.worth is not None:
-            details["worth_of_outcomes"] = f"{self.worth:.0f} sequences"
-        return details
+            assert self.mean_length is not None
+            entries |= {"td_horizon": self.horizon, "worth_of_outcomes": self.worth}
+            entries[HORIZON_IN_ROWS] = self.horizon * self.mean_length
+        return entries
 
 
 def fit_at_horizon(
@@ -103,24 +115,28 @@ def fit_at_horizon(
     if reason is not None:
         return _with_choice(fit_to(data), HorizonChoice(np.inf, reason))
     if asked is not None:
-        return _Attempt.at(asked, fit_to, data).result("it was asked for")
-    assert data.sequence_order is not None
+        return _Attempt.at(asked, fit_to, data).result(ASKED)
     assert data.groups is not None
-    usual, reason = usual_horizon(data.groups.count), _usual_reason(data.groups.count)
+    assert data.sequence_order is not None
+    count, usual = data.groups.count, usual_horizon(data.groups.count)
+    reason = f"usual for {count} {_unit(data)}"
+    if usual == np.inf:
+        reason = f"{count} {_unit(data)} are enough to learn from outcomes"
     for multiple, level in RUNGS if usual < np.inf else ():
         attempt = _Attempt.at(multiple * usual, fit_to, data)
         if attempt.tests.lowest >= level:
-            return attempt.result(f"{reason}, and {attempt.agreement}")
+            return attempt.result(f"{reason}; {attempt.agreement}")
         reason = attempt.objection
     choice = HorizonChoice(np.inf, reason, data.sequence_order.mean_length)
     return _with_choice(fit_to(data), choice)
 
 
-def _usual_reason(n_groups: int) -> str:
-    reason = f"{n_groups} independent sequences"
-    if usual_horizon(n_groups) == np.inf:
-        reason += " are enough for outcomes alone"
-    return reason
+def _unit(data: FitData) -> str:
+    """Return what the groups are called."""
+    assert data.groups is not None
+    assert data.sequence_order is not None
+    same = data.groups.count == data.sequence_order.sequences.count
+    return "sequences" if same else "groups"
 
 
 @dataclass(frozen=True)
@@ -145,20 +161,20 @@ class _Attempt:
         """What speaks against this horizon."""
         if self.tests.memory < self.tests.against_outcomes:
             return (
-                "earlier forecasts say something about the outcome that the present one does not "
-                f"(p = {self.tests.memory:.2g})"
+                "earlier forecasts seem to say something about the outcome that the present one "
+                f"does not (p = {self.tests.memory:.2g} at a horizon of {self.horizon:.2g})"
             )
         return (
-            f"at a horizon of {self.horizon:.2g} outcomes contradict the forecasts in between "
-            f"(p = {self.tests.against_outcomes:.2g})"
+            "outcomes seem to contradict the forecasts in between (p = "
+            f"{self.tests.against_outcomes:.2g} at a horizon of {self.horizon:.2g})"
         )
 
     @property
     def agreement(self) -> str:
         """How little speaks against this horizon."""
         return (
-            "forecasts in between say what outcomes say (p = "
-            f"{self.tests.against_outcomes:.2g}) and remember (p = {self.tests.memory:.2g})"
+            f"no sign that the model forgets (p = {self.tests.memory:.2g}) or that outcomes "
+            f"contradict it (p = {self.tests.against_outcomes:.2g})"
         )
 
     def result(self, because: str) -> TemporalFitResult:
@@ -166,15 +182,18 @@ class _Attempt:
         data = self.fitted.data
         assert data.groups is not None
         assert data.sequence_order is not None
-        worth = data.groups.count * self.tests.variance_ratio
-        length = data.sequence_order.mean_length
+        count, length = data.groups.count, data.sequence_order.mean_length
+        worth = f"{count * self.tests.variance_ratio:.0f} {_unit(data)}, from {count}"
         return _with_choice(self.fitted, HorizonChoice(self.horizon, because, length, worth))
 
 
 def _with_choice(fitted: FittedCurves, choice: HorizonChoice) -> TemporalFitResult:
     result = fitted.with_bands()
-    details = {**result.summary.details, **choice.details}
-    return replace(result, summary=replace(result.summary, details=details), horizon=choice)
+    summary = replace(result.summary, details={**result.summary.details, **choice.details})
+    if np.isfinite(choice.horizon):
+        # The design effect is that of the estimating function: no number of rows follows from it.
+        summary = replace(summary, effective_number=None)
+    return replace(result, summary=summary, horizon=choice)
 
 
 def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None) -> str | None:
@@ -183,7 +202,7 @@ def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None
     A finite horizon that was asked for and cannot be had is refused.
     """
     if asked == np.inf:
-        return "it was asked for"
+        return ASKED
     if not isinstance(calibrator, ParametricCalibrator):
         name = type(calibrator).__name__
         if asked is not None and not isinstance(calibrator, Identity):
@@ -197,9 +216,10 @@ def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None
         if asked is not None:
             raise InputError(
                 f"td_horizon is {asked:g}, so that rows learn from those that follow them: pass "
-                "sequence=, the id of the sequence of each row, or td_horizon=float('inf')"
+                "sequence=, the id of the sequence of each row (within scikit-learn's "
+                "cross-validation set sequence_column), or td_horizon=float('inf')"
             )
-        return "no sequence was given, so that only outcomes count"
+        return "no sequence was given: with sequence= rows also learn from the forecasts in between"
     if order.mixed is not None:
         if asked is not None:
             raise InputError(
@@ -209,5 +229,5 @@ def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None
             )
         return f"labels differ within sequences (the first is {order.mixed})"
     if order.mean_length == 1.0:
-        return "each sequence has one row, so that there are only outcomes"
+        return "each sequence has one row: no forecast lies between it and the outcome"
     return None
