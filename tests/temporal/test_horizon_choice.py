@@ -29,10 +29,10 @@ class TestRungs:
         ("memory", "against_outcomes", "expected"),
         [
             (0.5, 0.5, 0.1),
-            (0.05, 0.5, 0.25),
-            (0.5, 0.05, 0.25),
+            (0.04, 0.5, 0.25),
+            (0.5, 0.04, 0.25),
             (0.5, 0.01, 0.625),
-            (0.02, 0.5, 0.625),
+            (0.01, 0.5, 0.625),
             (0.001, 0.5, np.inf),
             (0.5, 0.001, np.inf),
         ],
@@ -47,7 +47,7 @@ class TestRungs:
             assert "p = 0.001" in details["td_horizon_because"]
 
     @pytest.mark.parametrize(
-        ("n_groups", "expected"), [(2, 0.1), (150, 0.1), (600, 0.2), (20_000, np.inf)]
+        ("n_groups", "expected"), [(2, 0.1), (300, 0.1), (1200, 0.2), (40_000, np.inf)]
     )
     def test_usual_horizon_grows_with_the_root_of_the_groups(self, n_groups, expected):
         assert module.usual_horizon(n_groups) == pytest.approx(expected)
