@@ -8,6 +8,7 @@ its sequence says about the outcome.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ class Forecasts:
 
     logits: Array  # (n,) of two classes, (n, classes) of more
     label: NDArray[np.int64]
-    time: Array
+    time: NDArray[Any]
     sequence: NDArray[np.int64]
     true_probability: Array  # (n, classes)
 

@@ -40,7 +40,7 @@ ASKED = "it was asked for"
 # which each is left for the next, at last for outcomes only. The longer it is, the stronger the
 # evidence must be: a false alarm happens where the outcomes are an unlucky draw, so that the fit to
 # them is at its worst, and a horizon in between loses little either way.
-RUNGS: tuple[tuple[float, float], ...] = ((1.0, 0.05), (2.5, 0.02), (6.25, 0.005))
+RUNGS: tuple[tuple[float, float], ...] = ((1.0, 0.1), (2.5, 0.03), (6.25, 0.005))
 
 
 def check_horizon(td_horizon: Any) -> float | None:

@@ -114,7 +114,7 @@ class Linearization:
         own = np.s_[None, :n, :n]
         shares = average_shares(inverse[own], self.jacobian[own], self.hessian[own], width)
         every = np.append(np.tile(shares, n // width), np.full(self.n_rates, self.share))
-        return scaled_by(every, self.hessian[None])[0]
+        return np.asarray(scaled_by(every, self.hessian[None])[0])
 
     @cached
     def directions(self) -> Array:
