@@ -27,7 +27,7 @@ from tempocal.calibrators.parametric import ParametricCalibrator, Shrinkage
 from tempocal.calibrators.summary import HORIZON_IN_ROWS, Summary
 from tempocal.curves.curve import Curve
 from tempocal.errors import InputError
-from tempocal.inputs import SequenceOrder
+from tempocal.inputs import SequenceFacts
 from tempocal.predictor.sequence_horizon import SequenceHorizon
 from tempocal.temporal.fit_along_time import FittedCurves, TemporalFitResult, fit_curves
 from tempocal.temporal.forecast_tests import ForecastTests, check_forecasts
@@ -130,7 +130,7 @@ def later_rows(data: FitData, sequences: SequenceHorizon | None) -> FitData:
     return data.learning_from_forecasts(sequences.decay)
 
 
-def _require_one_label(order: SequenceOrder, hint: str) -> None:
+def _require_one_label(order: SequenceFacts, hint: str) -> None:
     if order.mixed is not None:
         raise InputError(
             "y must be the same in all rows of a sequence to learn from the forecasts in between, "
@@ -152,8 +152,8 @@ def fit_at_horizon(
     if reason is not None:
         return _with_choice(fit_to(data), HorizonChoice(np.inf, reason))
     assert data.groups is not None
-    assert data.sequence_order is not None
-    length = data.sequence_order.mean_length
+    assert data.sequence_facts is not None
+    length = data.sequence_facts.mean_length
     if asked is not None:
         if decay_of(asked, length) < 1.0:
             return _Attempt.at(asked, fit_to, data).result(ASKED)
@@ -174,8 +174,8 @@ def fit_at_horizon(
 def _unit(data: FitData) -> str:
     """Return what the groups are called."""
     assert data.groups is not None
-    assert data.sequence_order is not None
-    same = data.groups.count == data.sequence_order.sequences.count
+    assert data.sequence_facts is not None
+    same = data.groups.count == data.sequence_facts.n_sequences
     return "sequences" if same else "groups"
 
 
@@ -190,8 +190,8 @@ class _Attempt:
     @classmethod
     def at(cls, horizon: float, fit_to: Callable[[FitData], FittedCurves], data: FitData) -> Self:
         """Fit at this horizon and test its assumption."""
-        assert data.sequence_order is not None
-        decay = decay_of(horizon, data.sequence_order.mean_length)
+        assert data.sequence_facts is not None
+        decay = decay_of(horizon, data.sequence_facts.mean_length)
         fitted = fit_to(data.learning_from_forecasts(decay))
         assert fitted.data.groups is not None
         return cls(horizon, fitted, check_forecasts(fitted.models, fitted.data.groups))
@@ -221,8 +221,8 @@ class _Attempt:
         """Return the fit with its bands."""
         data = self.fitted.data
         assert data.groups is not None
-        assert data.sequence_order is not None
-        count, length = data.groups.count, data.sequence_order.mean_length
+        assert data.sequence_facts is not None
+        count, length = data.groups.count, data.sequence_facts.mean_length
         worth = f"{count * self.tests.variance_ratio:.0f} {_unit(data)}, from {count}"
         return _with_choice(self.fitted, HorizonChoice(self.horizon, because, length, worth))
 
@@ -251,7 +251,7 @@ def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None
                 "forecasts: pass td_horizon=float('inf')"
             )
         return f"{name} learns from outcomes only"
-    order = data.sequence_order
+    order = data.sequence_facts
     if order is None:
         if asked is not None:
             raise InputError(
