@@ -15,7 +15,7 @@ from typing import Any
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-from validation import alarms, coverage, errors, excess, monitor  # noqa: E402 - threads are counted when NumPy is imported
+from validation import alarms, coverage, errors, excess, icu, monitor, real  # noqa: E402 - threads are counted when NumPy is imported
 
 Run = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -84,6 +84,8 @@ class Kind:
 
 
 KINDS = {
+    "icu": Kind(200, icu.tasks, icu.run, icu.table),
+    "real": Kind(100, real.tasks, real.run, real.table),
     "coverage": Kind(2000, coverage_tasks, coverage.run, coverage.table),
     "excess": Kind(200, excess_tasks, excess.run, excess.table),
     "errors": Kind(500, error_tasks, errors.run, errors.table),
@@ -104,21 +106,27 @@ def main() -> None:
     sizes = ", ".join(str(kind.sets) for kind in KINDS.values())
     parser.add_argument("--sets", type=int, help=f"simulated sets ({sizes})")
     parser.add_argument("--output", default="validation-output", help="where results are kept")
+    parser.add_argument("--workers", type=int, help="processes (by default one for each core)")
     options = parser.parse_args()
     folder = Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
     for name, kind in KINDS.items():
         if options.what in ("all", name):
             path = folder / f"{name}.jsonl"
-            print(kind.table(_finish(kind.tasks(options.sets or kind.sets), kind.run, path)))
+            tasks = kind.tasks(options.sets or kind.sets)
+            print(kind.table(_finish(tasks, kind.run, path, options.workers)))
 
 
-def _finish(tasks: list[dict[str, Any]], run: Run, path: Path) -> list[dict[str, Any]]:
+def _finish(
+    tasks: list[dict[str, Any]], run: Run, path: Path, workers: int | None
+) -> list[dict[str, Any]]:
     """Do the tasks that the file does not hold yet, and return the results of all of them."""
+    if not tasks:
+        return []
     known = {_name(result, tasks[0]): result for result in _read(path)}
     left = [task for task in tasks if _name(task, tasks[0]) not in known]
     start = time.monotonic()
-    with ProcessPoolExecutor() as pool, path.open("a") as file:
+    with ProcessPoolExecutor(workers) as pool, path.open("a") as file:
         futures = [pool.submit(run, task) for task in left]
         for done, future in enumerate(as_completed(futures), start=1):
             result = future.result()
