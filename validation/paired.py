@@ -17,7 +17,7 @@ ONE_SIDED_95 = 1.645
 
 
 @dataclass(frozen=True)
-class Rows:
+class LabeledForecasts:
     """Forecasts of sequences; the rows of a sequence lie one after the other, in their order."""
 
     logits: Array
@@ -26,11 +26,11 @@ class Rows:
     sequence: NDArray[Any]
     groups: NDArray[Any]
 
-    def take(self, rows: NDArray[Any]) -> "Rows":
+    def take(self, rows: NDArray[Any]) -> "LabeledForecasts":
         """Return some of the rows."""
-        return Rows(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return LabeledForecasts(*(getattr(self, field.name)[rows] for field in fields(self)))
 
-    def at_most(self, count: int) -> "Rows":
+    def at_most(self, count: int) -> "LabeledForecasts":
         """Return the rows of so many sequences, always the same."""
         return self.take(np.isin(self.sequence, _some(self.sequence, count, seed=0)))
 
@@ -40,7 +40,7 @@ def _some(ids: NDArray[Any], count: int, *, seed: int) -> NDArray[Any]:
 
 
 def compare(
-    rows: Rows,
+    rows: LabeledForecasts,
     make: Any,
     count: int,
     seed: int,
@@ -64,12 +64,12 @@ def compare(
     }
 
 
-def _apart(rows: Rows, drawn: NDArray[Any]) -> NDArray[np.intp]:
+def _apart(rows: LabeledForecasts, drawn: NDArray[Any]) -> NDArray[np.intp]:
     """Return the rows of groups that nothing was drawn from."""
     return np.flatnonzero(~np.isin(rows.groups, rows.groups[drawn]))
 
 
-def _losses(fitted: Any, test: Rows, block: NDArray[np.intp]) -> list[float] | None:
+def _losses(fitted: Any, test: LabeledForecasts, block: NDArray[np.intp]) -> list[float] | None:
     """Sum the NLL of each block."""
     if fitted is None:
         return None
@@ -91,7 +91,7 @@ def _choice(fitted: Any) -> dict[str, Any]:
     }
 
 
-def _fit(calibrator: Any, rows: Rows, horizon: Any) -> Any:
+def _fit(calibrator: Any, rows: LabeledForecasts, horizon: Any) -> Any:
     """Return the fit, or None if there is none, or a class has not been drawn."""
     n_classes = 2 if rows.logits.ndim == 1 else rows.logits.shape[1]
     if len(np.unique(rows.label)) < n_classes:

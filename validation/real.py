@@ -12,7 +12,7 @@ import numpy as np
 from experiments.predictions import read_predictions
 
 import tempocal as tc
-from validation.paired import Rows, compare, difference, mean_nll
+from validation.paired import LabeledForecasts, compare, difference, mean_nll
 
 FOLDER = Path(__file__).parent.parent / "experiments" / "results" / "predictions"
 SETS = sorted(path.stem for path in FOLDER.glob("*.parquet"))
@@ -43,11 +43,11 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
 
 
 @cache
-def _read(name: str) -> Rows:
+def _read(name: str) -> LabeledForecasts:
     found = read_predictions(FOLDER / f"{name}.parquet")
     # Where a sequence was cut twice at the same length its rows are the same, in any order.
     rows = np.lexsort((found.length, found.sequence))
-    everything = Rows(
+    everything = LabeledForecasts(
         logits=found.logit.astype(np.float64),
         label=found.label,
         time=found.length.astype(np.float64),

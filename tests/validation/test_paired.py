@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from validation.paired import BLOCKS, Difference, Rows, compare, difference
+from validation.paired import BLOCKS, Difference, LabeledForecasts, compare, difference
 
 import tempocal as tc
 
@@ -13,7 +13,7 @@ import tempocal as tc
 def rows_of_matches(count=60):
     m = tc.datasets.simulate_match(count, seed=3)
     # Three matches in a group.
-    return Rows(m.logits, m.label, m.time, m.sequence, m.sequence // 3)
+    return LabeledForecasts(m.logits, m.label, m.time, m.sequence, m.sequence // 3)
 
 
 def temperature():
