@@ -15,7 +15,7 @@ from typing import Any
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-from validation import alarms, coverage, decay, errors, excess, few, monitor  # noqa: E402 - threads are counted when NumPy is imported
+from validation import alarms, coverage, decay, errors, excess, few, icu, monitor, real  # noqa: E402 - threads are counted when NumPy is imported
 
 Run = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -114,6 +114,8 @@ class Kind:
 
 
 KINDS = {
+    "icu": Kind(200, icu.tasks, icu.run, icu.table),
+    "real": Kind(100, real.tasks, real.run, real.table),
     "coverage": Kind(2000, coverage_tasks, coverage.run, coverage.table),
     "excess": Kind(200, excess_tasks, excess.run, excess.table),
     "errors": Kind(500, error_tasks, errors.run, errors.table),
@@ -153,6 +155,8 @@ def _finish(
     tasks: list[dict[str, Any]], run: Run, path: Path, workers: int | None
 ) -> list[dict[str, Any]]:
     """Do the tasks that the file does not hold yet, and return the results of all of them."""
+    if not tasks:
+        return []
     known = {_name(result, tasks[0]): result for result in _read(path)}
     left = [task for task in tasks if _name(task, tasks[0]) not in known]
     start = time.monotonic()
