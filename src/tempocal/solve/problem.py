@@ -268,6 +268,12 @@ class Problem:
             hessians = None if hessians is None else hessians + self.earlier_loss.curvature
         return Point(theta, values, gradients, hessians, sums)
 
+    def with_targets_at(self, center: Array) -> Self:
+        """Return the problem with the targets of earlier rows as they are at a center."""
+        if self.earlier_loss is None:
+            return self
+        return replace(self, earlier_loss=self.earlier_loss.with_targets_at(center))
+
     @property
     def _table_rows(self) -> Codes:
         return np.asarray(self.basis, dtype=np.intp)

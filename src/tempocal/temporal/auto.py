@@ -236,6 +236,7 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         self.best_ = TemporalCalibrator(
             clone(calibrator).set_params(inputs=self.inputs, classes=self.classes),
             curve,
+            td_horizon=inf,
             time_column=self.time_column,
         )
         return fitted.with_bands()

@@ -38,7 +38,7 @@ from tempocal.solve.estimating import in_blocks
 from tempocal.solve.evidence import AlternativeFit
 from tempocal.solve.linear_systems import invert_blocks
 from tempocal.temporal.linearization import RATE_STEP, Linearization, readout_of
-from tempocal.temporal.sequence_bands import MAX_LEVERAGE, sequence_sandwich
+from tempocal.temporal.sequence_bands import MAX_LEVERAGE, sequence_parts, sequence_sandwich
 
 if TYPE_CHECKING:
     from tempocal.temporal.fit_along_time import CurveFit
@@ -230,13 +230,14 @@ def _infer_sequences(
             f"with {len(free)} coefficients a fit cannot learn from the forecasts in between: take "
             "Spline(), PerStep(bins=20), a simpler calibrator, or td_horizon=float('inf')"
         )
-    found = sequence_sandwich(linearized, posterior, alternative.strengths, groups, previous)
+    parts = sequence_parts(linearized, groups, previous)
+    found = sequence_sandwich(linearized, parts, alternative.strengths, posterior.effect)
     shift = np.zeros(len(free))
     shift[: len(alternative.theta)] = alternative.theta - posterior.theta
     covariance = found.covariance + np.outer(shift, shift)
     diagonal = np.einsum("pp->p", covariance)
     penalty_matrix = linearized.penalty_matrix(alternative.strengths, posterior.effect)
-    curvature = np.diag(linearized.jacobian + penalty_matrix)
+    curvature = np.diag(parts.jacobian + penalty_matrix)
     diagonal += _variance_without_information(curvature, free)
     diagonal += _variance_at_bounds(fitted, free, posterior.effect)
     band: Band | StepBand
@@ -250,7 +251,7 @@ def _infer_sequences(
         # That of the posterior is relative to the information, a share of the Hessian.
         design_effect=posterior.effect / linearized.share,
         n_effective=found.n_effective,
-        posterior=posterior,
+        posterior=replace(posterior, moving=parts.moving),
     )
 
 

@@ -50,7 +50,7 @@ from tempocal.solve import (
     fit_by_evidence,
     fit_profile_by_evidence,
 )
-from tempocal.solve.profile import FASTEST, SLOWEST
+from tempocal.solve.estimating_rates import FASTEST, SLOWEST
 from tempocal.temporal.bands import Inference, effective_coefficients, infer
 from tempocal.temporal.gain_interval import compare_losses
 from tempocal.temporal.per_step_maps import fit_each_step

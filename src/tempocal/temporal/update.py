@@ -32,6 +32,7 @@ from tempocal.temporal.fit_along_time import (
     to_curves,
 )
 from tempocal.temporal.gain_interval import compare_losses
+from tempocal.temporal.horizon import kept_details
 
 
 def update_along_time(
@@ -43,7 +44,10 @@ def update_along_time(
     summary: Summary,
     data: FitData,
 ) -> TemporalFitResult:
-    """Update a fit; the summary evaluates the new rows with the model before the update."""
+    """Update a fit; the summary evaluates the new rows with the model before the update.
+
+    Rows that learn from forecasts must lie sequence by sequence.
+    """
     assert isinstance(calibrator, ParametricCalibrator)
     assert isinstance(fitted, Curves)
     comparison = compare_losses(data, _with_nearest_steps(fitted))
@@ -66,7 +70,9 @@ def update_along_time(
         to_curves(family, models),
         tuple(one.band for one in inferences),
         data.add_to_summary(
-            summary, (comparison.before, comparison.after), details_along_time(models, inferences)
+            summary,
+            (comparison.before, comparison.after),
+            {**kept_details(summary), **details_along_time(models, inferences)},
         ),
         sum(one.n_effective for one in inferences),
         track,
