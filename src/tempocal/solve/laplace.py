@@ -250,7 +250,7 @@ class LaplaceApproximation:
     def _diagonals(self) -> Array | None:
         """Diagonals of the penalties in use (penalties, coefficients), if all are diagonal."""
         matrices = [self.problem.penalties[k].matrix for k in self._used]
-        if any(one.ndim == 2 for one in matrices):
+        if any(one.ndim > 1 for one in matrices):
             return None
         return np.stack(matrices) / self._scale**2
 

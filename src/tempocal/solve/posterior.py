@@ -6,7 +6,7 @@ multiplies the quadratic by a factor below 1 (exponential forgetting).
 """
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,6 +177,28 @@ class Posterior:
             moving=None if self.moving is None else self.moving.discounted(keep),
         )
 
+    def for_penalties(self, count: int) -> Self:
+        """Have a strength for each penalty.
+
+        Posteriors that were saved before slopes were pooled have one strength for all slopes. It is
+        that of deviations and of the common slope as well; where it was fixed these slopes had a
+        strength of 1.
+        """
+        if len(self.strengths) == count:
+            return self
+        is_chosen = self.fixed_strengths[0] is None
+
+        def inserted(values: tuple[Any, ...]) -> tuple[Any, ...]:
+            of_pooled = values[0] if is_chosen else 1.0
+            return (*values[:2], of_pooled, of_pooled, *values[2:])
+
+        return replace(
+            self,
+            strengths=inserted(self.strengths),
+            fixed_strengths=inserted(self.fixed_strengths),
+            min_strengths=inserted(self.min_strengths),
+        )
+
     def updated_noise(self, curvature: Array) -> Array | None:
         """Add the variance of new independent rows: the increase of the curvature."""
         if self.noise is None:
@@ -221,6 +243,7 @@ def update_fit(problem: Problem, previous: Posterior, groups: Groups | None) -> 
 
     Strengths that are not fixed are updated to those of maximum evidence on all rows so far.
     """
+    previous = previous.for_penalties(len(problem.penalties))
     # L-BFGS would give no Hessian for the posterior.
     problem = replace(problem, max_newton=max(problem.max_newton, problem.n_coefficients))
     solution = fit(problem, previous.strengths, previous.theta)
@@ -267,7 +290,7 @@ def posterior_of(
     solution, min_strengths = result.solution, result.strengths
     curvature, gradient = hessian_and_gradient(solution)
     if previous is not None:
-        min_strengths = previous.min_strengths
+        min_strengths = previous.for_penalties(len(problem.penalties)).min_strengths
     elif None in fixed_strengths:
         min_strengths = min_strengths_of(problem)
     penalty_gradient = problem.penalty_gradient(result.strengths, solution.theta - problem.identity)

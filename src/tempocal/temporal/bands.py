@@ -29,7 +29,6 @@ from tempocal.maps import Band, StepBand
 from tempocal.rows import SequenceRows
 from tempocal.solve import (
     Posterior,
-    Strengths,
     alternative_fit,
     design_effect,
     posterior_of,
@@ -161,13 +160,13 @@ def _infer_steps(
 ) -> Inference:
     hessian, effect, strengths = posterior.curvature, posterior.effect, fitted.result.strengths
     free = (posterior.theta > fitted.problem.lower).reshape(hessian.shape[:2])
-    penalty_blocks = _diagonal_blocks(fitted, strengths)
+    penalty_blocks = fitted.problem.penalty_blocks(strengths)
     inverse_at_fit = inverse = invert_blocks(hessian + penalty_blocks, free)
     n_effective = np.einsum("tpq,tqp->t", inverse_at_fit, hessian)
     noise = _gradient_variance(posterior, n_effective)
     # Strengths given by the user have no uncertainty.
     if alternative.strengths != strengths:
-        penalty_blocks = _diagonal_blocks(fitted, alternative.strengths)
+        penalty_blocks = fitted.problem.penalty_blocks(alternative.strengths)
         inverse = invert_blocks(hessian + penalty_blocks, free)
     shift = (alternative.theta - posterior.theta).reshape(free.shape)
     covariance = inverse @ (noise + effect * penalty_blocks) @ inverse
@@ -182,12 +181,6 @@ def _infer_steps(
         n_effective=float(n_effective.sum()),
         posterior=posterior,
     )
-
-
-def _diagonal_blocks(fitted: "CurveFit", strengths: Strengths) -> Array:
-    width = fitted.problem.rows.n_coefficients
-    penalty_matrix = fitted.problem.penalty_matrix(strengths).reshape(-1, width)
-    return np.asarray(penalty_matrix[:, :, None] * np.eye(width), dtype=np.float64)
 
 
 def _infer_curve(

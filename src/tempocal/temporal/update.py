@@ -95,7 +95,8 @@ def _update_models(
             problem = replace(problem, basis=shape.basis(track.grid.times))
         result = update_fit(problem, previous, data.groups)
         check_solution(problem, result, shrinkage, track.grid.times)
-        fixed_strengths, log_rates = previous.fixed_strengths, previous.log_rates
+        fixed_strengths = previous.for_penalties(len(problem.penalties)).fixed_strengths
+        log_rates = previous.log_rates
         models.append(CurveFit(model, family, track, problem, result, fixed_strengths, log_rates))
     return models
 
