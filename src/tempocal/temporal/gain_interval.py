@@ -14,7 +14,7 @@ from tempocal.kernels import native
 from tempocal.kernels.binary_losses import compare, dot
 from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.links import Array, nll_from_logits
-from tempocal.maps import Curves, TemporalMap
+from tempocal.maps import CoefficientMap, TemporalMap
 from tempocal.rows.sigmoid import CHUNK
 from tempocal.rows.sums import LOG2_E
 
@@ -73,7 +73,7 @@ def _block_sums(data: FitData, fitted: TemporalMap, grid: Grid | None) -> _Block
     weights, labels, times = data.weights, data.labels, data.times
     assert times is not None
     at_keys = None
-    if grid is not None and grid.is_exact and isinstance(fitted, Curves):
+    if grid is not None and grid.is_exact and isinstance(fitted, CoefficientMap):
         scales = None
         if native is not None and data.has_one_column:
             # The factor of the logit under each key, if the map is a mere scaling.
@@ -137,7 +137,7 @@ def _sum_blocks(data: FitData, block_sums: _BlockSums, by_group: Array | None) -
 
 def _compare_table(data: TableFitData, fitted: TemporalMap, level: float) -> LossComparison:
     """Compare losses in a table; without an exact pass the interval over groups is unknown."""
-    if not data.exact or not isinstance(fitted, Curves):
+    if not data.exact or not isinstance(fitted, CoefficientMap):
         comparison = compare_losses(data.points(), fitted, level=level)
         gain = comparison.gain
         if data.groups is not None:
