@@ -57,7 +57,12 @@ def proba_of_map(fitted: FittedMap | TemporalMap, *columns: Array) -> Array:
 
 
 def _proba(fitted: Any, logits: Array, *time: Array, out: Array | None = None) -> Array:
-    if native is not None and logits.ndim == 1 and isinstance(fitted, CoefficientMap) and fitted.is_line:
+    if (
+        native is not None
+        and logits.ndim == 1
+        and isinstance(fitted, CoefficientMap)
+        and fitted.is_line
+    ):
         # Every row has a line of its own.
         line = _line(fitted.at(*time))
         assert line is not None

@@ -60,7 +60,7 @@ def compare_losses(
         error = _row_error(square - mean**2, data)
     else:
         error = _cluster_error(by_group - mean * _group_weights(data), data)
-    gain = _gain(float(mean), error, data, level)
+    gain = gain_of(float(mean), error, data, level)
     return LossComparison(float(before), float(after), gain)
 
 
@@ -151,10 +151,10 @@ def _compare_table(data: TableFitData, fitted: TemporalMap, level: float) -> Los
         spread = sums.squared_deviations(mean)
         error = float(np.sqrt(spread * correction)) / total
     before = sums.before / total
-    return LossComparison(before, before - mean, _gain(mean, error, data, level))
+    return LossComparison(before, before - mean, gain_of(mean, error, data, level))
 
 
-def _gain(mean: float, error: float, data: FitData, level: float) -> Gain:
+def gain_of(mean: float, error: float, data: FitData, level: float = 0.95) -> Gain:
     """Return the gain with its interval, by Student's t over rows or groups."""
     count = _n_units(data)
     half = np.inf if count <= 1 else error * float(stdtrit(count - 1, 0.5 + level / 2))

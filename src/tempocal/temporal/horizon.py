@@ -86,6 +86,21 @@ class HorizonChoice:
         return details
 
 
+@dataclass(frozen=True)
+class CurvesAtHorizon:
+    """A calibrator fitted along a curve at a horizon, without its bands."""
+
+    fitted: FittedCurves
+    choice: HorizonChoice
+
+    def with_bands(self) -> TemporalFitResult:
+        """Add bands and the summary."""
+        result = self.fitted.with_bands()
+        details = {**result.summary.details, **self.choice.details}
+        summary = replace(result.summary, details=details)
+        return replace(result, summary=summary, horizon=self.choice)
+
+
 def fit_at_horizon(
     calibrator: Calibrator,
     curve: Curve,
@@ -94,11 +109,22 @@ def fit_at_horizon(
     td_horizon: Any,
 ) -> TemporalFitResult:
     """Fit a calibrator along a curve at a horizon, which is chosen where it is "auto"."""
+    return fit_curves_at_horizon(calibrator, curve, shrinkage, data, td_horizon).with_bands()
+
+
+def fit_curves_at_horizon(
+    calibrator: Calibrator,
+    curve: Curve,
+    shrinkage: Shrinkage | None,
+    data: FitData,
+    td_horizon: Any,
+) -> CurvesAtHorizon:
+    """Fit a calibrator along a curve at a horizon, without bands."""
     asked = check_horizon(td_horizon)
     reason = why_only_outcomes(calibrator, data, asked)
     if reason is not None:
         fitted = fit_curves(calibrator, curve, shrinkage, data)
-        return _with_choice(fitted, HorizonChoice(np.inf, reason))
+        return CurvesAtHorizon(fitted, HorizonChoice(np.inf, reason))
     order, groups = data.sequence_order, data.groups
     assert order is not None
     assert groups is not None
@@ -106,14 +132,14 @@ def fit_at_horizon(
     if horizon == np.inf:
         reason = f"{groups.count} independent sequences are enough for outcomes alone"
         fitted = fit_curves(calibrator, curve, shrinkage, data)
-        return _with_choice(fitted, HorizonChoice(np.inf, reason, length))
+        return CurvesAtHorizon(fitted, HorizonChoice(np.inf, reason, length))
     in_order = data.learning_from_forecasts(decay_of(horizon, length))
     fitted = fit_curves(calibrator, curve, shrinkage, in_order)
     assert fitted.data.groups is not None
     tests = check_forecasts(fitted.models, fitted.data.groups)
     if asked is None and (reason := _why_given_up(tests)):
         fitted = fit_curves(calibrator, curve, shrinkage, data)
-        return _with_choice(fitted, HorizonChoice(np.inf, reason, length))
+        return CurvesAtHorizon(fitted, HorizonChoice(np.inf, reason, length))
     reason = "it was asked for" if asked else f"{groups.count} independent sequences"
     if asked is None:
         reason += (
@@ -121,13 +147,7 @@ def fit_at_horizon(
             f"{tests.against_outcomes:.2g}) and remember (p = {tests.memory:.2g})"
         )
     worth = groups.count * tests.variance_ratio
-    return _with_choice(fitted, HorizonChoice(horizon, reason, length, worth))
-
-
-def _with_choice(fitted: FittedCurves, choice: HorizonChoice) -> TemporalFitResult:
-    result = fitted.with_bands()
-    details = {**result.summary.details, **choice.details}
-    return replace(result, summary=replace(result.summary, details=details), horizon=choice)
+    return CurvesAtHorizon(fitted, HorizonChoice(horizon, reason, length, worth))
 
 
 def _why_given_up(tests: ForecastTests) -> str | None:
