@@ -15,7 +15,7 @@ from typing import Any
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-from validation import alarms, coverage, errors, excess, monitor  # noqa: E402 - threads are counted when NumPy is imported
+from validation import alarms, auto, coverage, errors, excess, monitor  # noqa: E402 - threads are counted when NumPy is imported
 
 Run = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -35,6 +35,17 @@ def excess_tasks(sets: int) -> list[dict[str, Any]]:
         for model, counts in sizes.items()
         for seed in range(sets)
         for sequences in counts
+    ]
+
+
+def auto_tasks(sets: int) -> list[dict[str, Any]]:
+    """Make sets of 20 to 500 sequences, of two simulators."""
+    return [
+        {"simulator": simulator, "model": model, "sequences": sequences, "seed": seed}
+        for seed in range(sets)
+        for sequences in auto.SIZES
+        for simulator in auto.SIMULATORS
+        for model in auto.MODELS
     ]
 
 
@@ -86,6 +97,7 @@ class Kind:
 KINDS = {
     "coverage": Kind(2000, coverage_tasks, coverage.run, coverage.table),
     "excess": Kind(200, excess_tasks, excess.run, excess.table),
+    "auto": Kind(200, auto_tasks, auto.run, auto.table),
     "errors": Kind(500, error_tasks, errors.run, errors.table),
     "alarms": Kind(400, alarm_tasks, alarms.run, alarms.table),
     "monitor": Kind(1000, monitor_tasks, monitor.run, monitor.table),
