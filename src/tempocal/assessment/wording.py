@@ -26,7 +26,12 @@ _CURVES = {
 
 
 def method_text(name: str) -> str:
-    """Return a candidate, such as "TemperatureScaling, Spline", in words."""
+    """Return a candidate, such as "TemperatureScaling, Spline", or an average in words."""
+    average, led_by, leader = name.partition("led by ")
+    if led_by:
+        return f"{average}{led_by}{method_text(leader)}"
+    if name == "Identity":
+        return "the raw predictions"
     calibrator, _, curve = name.partition(", ")
     if calibrator not in _CALIBRATORS or curve not in _CURVES:
         return name

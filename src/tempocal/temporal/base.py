@@ -87,8 +87,8 @@ class TemporalBase(DecayParameters, Calibrator, registered=False):
     def interval_at(self, time: ArrayLike, level: float = 0.95) -> dict[str, Interval]:
         """Return a band around each parameter, at given times.
 
-        It is robust to correlation within groups. It ignores model selection, such as that of
-        `AutoTemporalCalibrator`.
+        It is robust to correlation within groups. That of an average includes how far its members
+        differ; that of a candidate which `AutoTemporalCalibrator` chose ignores the choice.
 
         Parameters
         ----------

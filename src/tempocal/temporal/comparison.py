@@ -85,6 +85,14 @@ class Comparison(Sequence[Candidate]):
         """Whether one candidate was chosen, rather than some averaged."""
         return self.chosen.verdict.startswith("chosen")
 
+    @property
+    def name(self) -> str:
+        """What was made of the candidates: the one that was taken, or an average."""
+        kept = self.kept
+        if len(kept) == 1:
+            return kept[0].name
+        return f"an average of {len(kept)} candidates, led by {kept[0].name}"
+
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return one dictionary per candidate, for instance for a data frame."""
         return [asdict(one) for one in self.candidates]
