@@ -30,7 +30,7 @@ SIMULATORS = ("matches", "walks")
 MODELS = ("calibrated", "distorted")
 SIZES = (20, 50, 150, 500)
 # Sequences on which predictions are judged, of a seed that no fit has.
-TEST_SEQUENCES, TEST_SEED = 1000, 10**9
+TEST_SEQUENCES, TEST_SEED = 300, 10**9
 STEPS = 20
 
 

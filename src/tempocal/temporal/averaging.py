@@ -106,6 +106,8 @@ def _verdict(one: HeldOutResult, weight: float, prior: float, most: float) -> st
         return 'not averaged, for it can say 0: compare it with combine="choose"'
     if weight == 0.0:
         return f"left out: its weight would be below {MIN_WEIGHT:g}"
+    if weight == 1.0:
+        return "averaged, the only one with a weight"
     return "averaged, with the largest weight" if weight == most else "averaged"
 
 
