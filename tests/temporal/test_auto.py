@@ -35,7 +35,7 @@ def data(logits=Z, groups=G, weights=None):
         groups=groups,
         inputs="logits",
         classes=None,
-        times=check_time(T, len(T), clocks=1),
+        times=check_time(T, len(T)),
     ).data
 
 
