@@ -33,13 +33,11 @@ class InMemoryTrainingRows:
     classes: NDArray[Any]
 
     def fit(self, calibrator: Any) -> Any:
-        """Fit a calibrator; times and sequences are passed to temporal ones only."""
+        """Fit a calibrator, to outcomes; times are passed to temporal ones only."""
         rows = self.rows
         given = {"groups": rows.group, "sample_weight": rows.weight}
         if is_along_time(calibrator):
             given["time"] = rows.time
-            if rows.order is not None:
-                given |= {"sequence": rows.sequence, "order": rows.order}
         return calibrator.fit(rows.predictions, rows.label, **given)
 
     def times(self) -> NDArray[Any]:
