@@ -223,9 +223,10 @@ def test_fits_are_told_which_rows_follow_each_other(few_candidates, fits):
         fits.clear()
         assess_rows(lying, **named)
         assert len(fits) == 2  # the comparison, and a fit to each time bin
-        for one in fits:
-            np.testing.assert_array_equal(one["order"], one["time"])
-            np.testing.assert_array_equal(one["sequence"], one["groups"])
+        comparison, per_bin = fits
+        assert "sequence" not in comparison  # so that its candidates learn from outcomes only
+        np.testing.assert_array_equal(per_bin["order"], per_bin["time"])
+        np.testing.assert_array_equal(per_bin["sequence"], per_bin["groups"])
 
 
 @pytest.mark.parametrize(
