@@ -267,12 +267,11 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         for warning in trials[leading].warnings_raised:
             warn_user(str(warning), type(warning))
         one = contenders[leading]
-        horizon: Any = {} if one.td_horizon == inf else {"td_horizon": one.td_horizon}
         self.best_ = TemporalCalibrator(
             clone(one.calibrator).set_params(inputs=self.inputs, classes=self.classes),
             one.curve,
+            td_horizon=one.td_horizon,
             time_column=self.time_column,
-            **horizon,
         )
         return fitted, leader
 

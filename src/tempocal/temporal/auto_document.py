@@ -14,7 +14,8 @@ from tempocal.calibrators.summary_document import (
 from tempocal.errors import DamagedModelFileError
 from tempocal.maps import Average
 from tempocal.modelfile.labels import labels_from_dict, labels_to_dict
-from tempocal.predictor.document import COMBINE, AutoDocument, ModelDocument, require_keys
+from tempocal.predictor.document import COMBINE, AutoDocument, ModelDocument
+from tempocal.predictor.entries import require_keys
 from tempocal.temporal.comparison import Candidate, Comparison
 from tempocal.temporal.document import (
     are_bands_of,
