@@ -368,6 +368,20 @@ class TestHorizons:
             losses[inside] = -log_p[np.arange(inside.sum()), Y[inside]]
         assert found.nll == pytest.approx(losses.mean(), abs=1e-8)
 
+    def test_come_back_from_a_file(self, tmp_path):
+        pairs = [
+            tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline(), td_horizon=0.1),
+            (tc.PlattScaling(), tc.Spline()),
+        ]
+        cal = tc.AutoTemporalCalibrator(pairs).fit(Z, Y, time=T, **ORDERED)
+        cal.save(tmp_path / "model.json")
+        loaded = tc.load(tmp_path / "model.json")
+        assert (loaded.predict_proba(Z, time=T) == cal.predict_proba(Z, time=T)).all()
+        assert loaded.best_.td_horizon_ == cal.best_.td_horizon_ < 1.0
+        assert repr(loaded) == repr(tc.AutoTemporalCalibrator(cal.as_temporal()))
+        loaded.save(tmp_path / "again.json")
+        assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
+
     def test_one_without_sequences_is_refused(self):
         one = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline(), td_horizon=0.2)
         with pytest.raises(InputError, match="sequence="):

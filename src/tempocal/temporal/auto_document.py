@@ -96,7 +96,11 @@ def _restore_average(auto: "AutoTemporalCalibrator", model: ModelDocument) -> No
 def _candidates_to_list(auto: "AutoTemporalCalibrator") -> list[Any] | None:
     if auto.candidates is None:
         return None
-    return [parameters_to_dict(one, auto.classes_) for one in auto.as_temporal()]
+    candidates = auto.as_temporal()
+    found = [parameters_to_dict(one, auto.classes_) for one in candidates]
+    # One that is not fitted yet says so itself: without the entry it learns from outcomes only.
+    usual = [{"td_horizon": "auto"} if one.td_horizon == "auto" else {} for one in candidates]
+    return [{**own, **horizon} for own, horizon in zip(found, usual, strict=True)]
 
 
 def _settings(parameters: Any) -> dict[str, Any]:
