@@ -15,6 +15,7 @@ from tempocal.inputs import (
     Codes,
     Groups,
     Inputs,
+    SequenceFacts,
     SequenceOrder,
     Times,
     as_array,
@@ -169,6 +170,11 @@ class FitData:
         assert self.sequence_order is not None
         codes = self.sequence_order.sequences.codes
         return SequenceRows(rows, StoredSequences(stored, codes, self.decay))
+
+    @property
+    def sequence_facts(self) -> SequenceFacts | None:
+        """What is known of the sequences; None if rows are in no sequences."""
+        return self.sequence_order
 
     def learning_from_forecasts(self, decay: float) -> Self:
         """Lay the rows sequence by sequence, to learn from the forecasts that follow each."""

@@ -37,6 +37,7 @@ from tempocal.inputs.logits import (
     warn_of_probabilities,
 )
 from tempocal.inputs.sequence_order import (
+    SequenceFacts,
     SequenceOrder,
     can_be_ordered,
     check_sequence,
@@ -65,6 +66,7 @@ __all__ = [
     "Codes",
     "Groups",
     "Inputs",
+    "SequenceFacts",
     "SequenceOrder",
     "TimeKind",
     "Times",

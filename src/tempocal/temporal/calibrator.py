@@ -34,12 +34,7 @@ from tempocal.predictor.sequence_horizon import SequenceHorizon
 from tempocal.tables.column_names import Names
 from tempocal.temporal.base import TemporalBase
 from tempocal.temporal.document import restore_along_time, to_document
-from tempocal.temporal.fit_along_time import (
-    TemporalFitResult,
-    fit_along_time,
-    one_blas_thread,
-    with_shrinkage,
-)
+from tempocal.temporal.fit_along_time import TemporalFitResult, one_blas_thread, with_shrinkage
 from tempocal.temporal.horizon import Horizon, fit_at_horizon, later_rows
 from tempocal.temporal.update import update_along_time
 
@@ -275,6 +270,8 @@ class TemporalCalibrator(TemporalBase, registered=False):
         time: str,
         logits: Names | None = None,
         proba: Names | None = None,
+        sequence: str | None = None,
+        order: str | None = None,
         groups: str | None = None,
         sample_weight: str | None = None,
         exact: bool = True,
@@ -286,10 +283,14 @@ class TemporalCalibrator(TemporalBase, registered=False):
 
         Parameters
         ----------
-        table, label, logits, proba, groups, sample_weight, exact
+        table, label, logits, proba, sample_weight, exact
             As in `Calibrator.fit_table`.
         time : str
             Column of the times: numbers, datetimes or durations.
+        sequence, order, groups : str, default=None
+            Columns of what `fit` takes under these names. Rows of a table have no order of their
+            own: by default the time puts those of a sequence in order. Where it counts down, name
+            a column that grows with ``order``.
 
         Returns
         -------
@@ -314,15 +315,19 @@ class TemporalCalibrator(TemporalBase, registered=False):
             proba=proba,
             label=label,
             time=time,
+            sequence=sequence,
+            order=order,
             groups=groups,
             sample_weight=sample_weight,
         )
         data = prepare_table_fit(labeled, self._table_needs(), exact=exact)
         with one_blas_thread():
-            fitted = fit_along_time(calibrator, curve, self.shrinkage, data)
+            fitted = fit_at_horizon(calibrator, curve, self.shrinkage, data, self.td_horizon)
             coarse = None
-            if not exact:
-                coarse = fit_along_time(calibrator, curve, self.shrinkage, data.coarser()).map
+            if not exact and fitted.horizon is not None:
+                taken = fitted.horizon.horizon
+                coarser = data.coarser()
+                coarse = fit_at_horizon(calibrator, curve, self.shrinkage, coarser, taken).map
         summary = with_table_details(fitted.summary, data, fitted.map, coarse)
         self._store_table_fit(replace(fitted, summary=summary), labeled)
         return self

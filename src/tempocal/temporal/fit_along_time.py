@@ -178,13 +178,6 @@ class FittedCurves:
         )
 
 
-def fit_along_time(
-    calibrator: Calibrator, curve: Curve, shrinkage: Shrinkage | None, data: FitData
-) -> TemporalFitResult:
-    """Fit a calibrator along a curve to checked rows."""
-    return fit_curves(calibrator, curve, shrinkage, data).with_bands()
-
-
 def fit_curves(
     calibrator: Calibrator, curve: Curve, shrinkage: Shrinkage | None, data: FitData
 ) -> FittedCurves:

@@ -20,7 +20,7 @@ from tempocal.calibrators.parametric import ParametricCalibrator, Shrinkage
 from tempocal.calibrators.summary import HORIZON_IN_ROWS, Summary
 from tempocal.curves.curve import Curve
 from tempocal.errors import InputError
-from tempocal.inputs import SequenceOrder
+from tempocal.inputs import SequenceFacts
 from tempocal.predictor.sequence_horizon import SequenceHorizon
 from tempocal.temporal.fit_along_time import FittedCurves, TemporalFitResult, fit_curves
 from tempocal.temporal.forecast_tests import ForecastTests, check_forecasts
@@ -138,7 +138,7 @@ def later_rows(data: FitData, sequences: SequenceHorizon | None) -> FitData:
     return data.learning_from_forecasts(sequences.decay)
 
 
-def _require_one_label(order: SequenceOrder, hint: str) -> None:
+def _require_one_label(order: SequenceFacts, hint: str) -> None:
     if order.mixed is not None:
         raise InputError(
             "y must be the same in all rows of a sequence to learn from the forecasts in between, "
@@ -170,10 +170,10 @@ def fit_curves_at_horizon(
     if reason is not None:
         fitted = fit_curves(calibrator, curve, shrinkage, data)
         return CurvesAtHorizon(fitted, HorizonChoice(np.inf, reason))
-    order, groups = data.sequence_order, data.groups
+    order, groups = data.sequence_facts, data.groups
     assert order is not None
     assert groups is not None
-    unit = "sequences" if groups.count == order.sequences.count else "groups"
+    unit = "sequences" if groups.count == order.n_sequences else "groups"
     horizon, length = asked or usual_horizon(groups.count), order.mean_length
     if horizon == np.inf:
         reason = f"{groups.count} {unit} are enough to learn from outcomes"
@@ -231,7 +231,7 @@ def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None
                 "forecasts: pass td_horizon=float('inf')"
             )
         return f"{name} learns from outcomes only"
-    order = data.sequence_order
+    order = data.sequence_facts
     if order is None:
         if asked is not None:
             raise InputError(
