@@ -63,7 +63,7 @@ SLOPE_AND_BIAS = Method(
     lambda: tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline()),
     by_length,
 )
-AUTO = Method("Auto", False, tc.AutoTemporalCalibrator, by_length)
+AUTO = Method("Auto", False, lambda: tc.AutoTemporalCalibrator(combine="choose"), by_length)
 EXPONENTIAL = Method(
     "Temporal temperature",
     True,

@@ -15,7 +15,18 @@ from typing import Any
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-from validation import alarms, coverage, decay, errors, excess, few, icu, monitor, real  # noqa: E402 - threads are counted when NumPy is imported
+from validation import (  # noqa: E402 - threads are counted when NumPy is imported
+    alarms,
+    auto,
+    coverage,
+    decay,
+    errors,
+    excess,
+    few,
+    icu,
+    monitor,
+    real,
+)
 
 Run = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -35,6 +46,17 @@ def excess_tasks(sets: int) -> list[dict[str, Any]]:
         for model, counts in sizes.items()
         for seed in range(sets)
         for sequences in counts
+    ]
+
+
+def auto_tasks(sets: int) -> list[dict[str, Any]]:
+    """Make sets of 20 to 500 sequences, of two simulators."""
+    return [
+        {"simulator": simulator, "model": model, "sequences": sequences, "seed": seed}
+        for seed in range(sets)
+        for sequences in auto.SIZES
+        for simulator in auto.SIMULATORS
+        for model in auto.MODELS
     ]
 
 
@@ -118,6 +140,7 @@ KINDS = {
     "real": Kind(100, real.tasks, real.run, real.table),
     "coverage": Kind(2000, coverage_tasks, coverage.run, coverage.table),
     "excess": Kind(200, excess_tasks, excess.run, excess.table),
+    "auto": Kind(200, auto_tasks, auto.run, auto.table),
     "errors": Kind(500, error_tasks, errors.run, errors.table),
     "alarms": Kind(400, alarm_tasks, alarms.run, alarms.table),
     "monitor": Kind(1000, monitor_tasks, monitor.run, monitor.table),
@@ -133,8 +156,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m validation",
         description=__doc__,
-        epilog="Example: python -m validation coverage --sets 100. Of one core, few takes about three "
-        "hours, few-bands one, decay a few minutes.",
+        epilog="Example: python -m validation coverage --sets 100. Of one core, few takes about "
+        "three hours, few-bands one, decay a few minutes.",
     )
     parser.add_argument("what", nargs="?", choices=("all", *KINDS), default="all")
     sizes = ", ".join(str(kind.sets) for kind in KINDS.values())

@@ -19,7 +19,7 @@ METHODS: dict[str, Any] = {
     "paper's exponential": lambda: tc.TemporalCalibrator(curve=tc.ExponentialDecay(), shrinkage=0),
     "spline": lambda: tc.TemporalCalibrator(curve=tc.Spline()),
     "random walk": lambda: tc.TemporalCalibrator(curve=tc.RandomWalk()),
-    "auto": lambda: tc.AutoTemporalCalibrator(progress=False),
+    "choice": lambda: tc.AutoTemporalCalibrator(combine="choose", progress=False),
 }
 # Matches on which predictions are judged, of a seed that no fit has.
 TEST_MATCHES, TEST_SEED = 4000, 10**9
@@ -44,7 +44,7 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
             excess[name] = None
             continue
         excess[name] = _excess(calibrator, task["model"])
-        if name == "auto":
+        if name == "choice":
             chosen = calibrator.comparison_.chosen.name
     return {**task, "excess": excess, "chosen": chosen}
 

@@ -34,7 +34,7 @@ ALONG_TIME: dict[str, Any] = {
     "temperature, spline": lambda: tc.TemporalCalibrator(curve=tc.Spline()),
     "temperature, random walk": lambda: tc.TemporalCalibrator(curve=tc.RandomWalk()),
     "slope and bias, spline": lambda: tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline()),
-    "chosen by Auto": tc.AutoTemporalCalibrator,
+    "averaged by Auto": tc.AutoTemporalCalibrator,
 }
 # With fewer matches sampling noise may hide the effect.
 MIN_MATCHES_FOR_CONCLUSION = 1000
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(CONCLUSION)
     print("\nWhat Auto compared, on matches left out of each fit:\n")
     print(auto.comparison_)
-    print(f"\n{_curve_as_text(auto)}")
+    print(f"\n{_curve_as_text(auto.best_)}")
     folder = Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "comparison.txt").write_text(table + "\n")
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _write_report(matches, folder / "report.html", options.seed)
     print(
         f"\nThe first table is in {folder / 'comparison.txt'} and {folder / 'comparison.json'},"
-        f"\nthe chosen model in {folder / 'model.json'}, the predictions in "
+        f"\nthe averaged model in {folder / 'model.json'}, the predictions in "
         f"{folder / 'predictions.csv'}."
         f"\n\nThe report: open {folder / 'report.html'}"
     )
@@ -141,13 +141,16 @@ def _compare(matches: Matches, calibrate: NDArray[np.bool_]) -> tuple[list[dict[
     return rows, calibrator
 
 
-def _curve_as_text(auto: Any) -> str:
-    """First parameter of the chosen calibrator along the rounds, with its band."""
+def _curve_as_text(best: Any) -> str:
+    """First parameter of the leading candidate along the rounds, with its band."""
     rounds = [0, 2, 5, 10, 15, 20]
-    parameters = auto.parameters_at(rounds)
+    parameters = best.parameters_at(rounds)
     name = next(iter(parameters))
-    band = auto.interval_at(rounds)[name]
-    lines = [f"{name.replace('_', ' ')} along the rounds, with its 95 % band and the truth:"]
+    band = best.interval_at(rounds)[name]
+    lines = [
+        f"{name.replace('_', ' ')} along the rounds of the candidate with the largest weight, with"
+        " its 95 % band and the truth:"
+    ]
     for k, played in enumerate(rounds):
         true = 1.0 - 0.7 * np.exp(-played / 6.0)
         lines.append(

@@ -138,7 +138,8 @@ def _scorer_of(data: bytes) -> Scorer:
     if "kind" in content:
         raise ModelError(f"holds a {content['kind']!s:.20}, not a model")
     try:
-        return _scorer_from(content.get("best", content))
+        # What an average has beside its leading candidate: its own map, and its own name.
+        return _scorer_from({**content.get("best", content), **content.get("average", {})})
     except ModelError:
         raise
     except (
@@ -626,6 +627,23 @@ def _per_step(fitted: Mapping[str, Any], columns: int, n_classes: int) -> Map:
     return lambda logits, time: maps[shares(time)[0]](logits, time)
 
 
+def _average(fitted: Mapping[str, Any], columns: int, n_classes: int) -> Map:
+    """Return the weighted mean of the logits of some maps."""
+    maps = [_map(each, columns, n_classes) for each in fitted["maps"]]
+    weights = _floats(fitted["weights"], "weights", 0.0, 1.0)
+    _require(len(maps) == len(weights) > 1 and abs(sum(weights) - 1.0) <= 1e-9, "weights")
+    pairs = list(zip(weights, maps, strict=True))
+
+    def of_one(odds: float, time: Any) -> float:
+        return float(sum([weight * each(odds, time) for weight, each in pairs]))
+
+    def of_row(row: Row, time: Any) -> Row:
+        columns = zip(*[each(row, time) for each in maps], strict=True)
+        return [sum(map(mul, weights, column)) for column in columns]
+
+    return of_one if columns == 1 else of_row
+
+
 def _curves(fitted: Mapping[str, Any], width: int, step: int | None = None) -> list[Curve]:
     """Return the coefficients of each model; biases, the last of each step, are centered."""
     tables = fitted["tables"] if step is None else [_centered(t, step) for t in fitted["tables"]]
@@ -772,6 +790,7 @@ def _of_classes(fitted: Mapping[str, Any], columns: int, n_classes: int) -> Map:
 
 _MAPS: dict[str, Callable[[Mapping[str, Any], int, int], Map]] = {
     "MapPerStep": _per_step,
+    "Average": _average,
     "OneVsRest": _of_classes,
     "lines": _of_classes,
     "betas": _of_classes,

@@ -223,9 +223,10 @@ def test_fits_are_told_which_rows_follow_each_other(few_candidates, fits):
         fits.clear()
         assess_rows(lying, **named)
         assert len(fits) == 2  # the comparison, and a fit to each time bin
-        for one in fits:
-            np.testing.assert_array_equal(one["order"], one["time"])
-            np.testing.assert_array_equal(one["sequence"], one["groups"])
+        comparison, per_bin = fits
+        assert "sequence" not in comparison  # so that its candidates learn from outcomes only
+        np.testing.assert_array_equal(per_bin["order"], per_bin["time"])
+        np.testing.assert_array_equal(per_bin["sequence"], per_bin["groups"])
 
 
 @pytest.mark.parametrize(
@@ -244,7 +245,7 @@ def test_times_that_are_no_order_need_none(few_candidates, fits, time, rows):
     step = np.arange(len(MATCHES.label))
     ordered = assess_rows(rows, time=time, order=step)
     assert [one["groups"].tolist() for one in fits[:2]] == [
-        one["sequence"].tolist() for one in fits[2:]
+        one["groups"].tolist() for one in fits[2:]
     ]
     assert [one["nll"] for one in ordered.candidates] == [one["nll"] for one in found.candidates]
     assert ordered.scores["along time"].nll == found.scores["along time"].nll
@@ -274,6 +275,11 @@ def test_times_in_words():
     assert span_text(2.0, 2.0) == "at time 2"
     assert method_text("PlattScaling, Spline") == "Platt scaling (slope and bias) along a spline"
     assert method_text("Identity") == "Identity"
+    average = "an average of 3 candidates, led by "
+    assert method_text(f"{average}Identity") == f"{average}the raw predictions"
+    assert method_text(f"{average}BetaCalibration, Spline") == (
+        f"{average}beta calibration along a spline"
+    )
 
 
 def test_groups_that_cut_through_a_sequence_are_refused():

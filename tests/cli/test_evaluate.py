@@ -120,7 +120,7 @@ def test_compare_shows_the_comparison(folder, run, frame):
         assert {**one, "seconds": 0} == {**want, "seconds": 0}
     said = run(*words, "--curve", "constant").out
     assert "TemperatureScaling, Constant" in said
-    assert "chosen" in said
+    assert "averaged, with the largest weight" in said
 
 
 def test_compare_of_all_candidates(folder, run, refused):

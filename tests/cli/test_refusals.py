@@ -183,8 +183,11 @@ def test_learning_from_forecasts_without_sequences_or_with_a_choice(folder, fit)
     assert said == "--td-horizon 0.1 needs a sequence: name its column with --sequence"
     said = fit("predictions.csv", *COLUMNS[:4], *COLUMNS[6:], *HORIZON[4:], code=2)
     assert said == "--td-horizon 0.1 needs a time: name its column with --time"
-    said = fit("predictions.csv", *COLUMNS, "--td-horizon", "auto", code=2)
-    assert said.startswith("--td-horizon auto needs one calibrator and one curve")
+    said = fit("predictions.csv", *COLUMNS, "--td-horizon", "0.2", code=2)
+    assert said.startswith("--td-horizon 0.2 needs one calibrator and one curve")
+    words = ["--combine", "choose", "--td-horizon", "auto"]
+    said = fit("predictions.csv", *COLUMNS, *words, code=2)
+    assert said.startswith("--td-horizon auto needs candidates that are averaged")
 
 
 @pytest.mark.parametrize("value", ["", "0", "-0.1", "nan", "-inf", "1e400", "often", "\0"])

@@ -11,6 +11,7 @@ from tempocal.links import log_odds, one_column, sigmoid
 from tempocal.maps import FORMS as KNOWN_FORMS
 from tempocal.maps import (
     Affine,
+    Average,
     Beta,
     BinBasis,
     ConstantBasis,
@@ -53,7 +54,7 @@ def random_model(seed: int) -> Predictor:
     n_classes = int(rng.integers(2, 5))
     columns = int(rng.choice([1, 2])) if n_classes == 2 else n_classes
     inputs: Any = rng.choice(["logits", "proba"])
-    kind = rng.choice(["global", "curves", "surface", "per step"])
+    kind = rng.choice(["global", "curves", "surface", "per step", "average"])
     fitted, clocks = _map(rng, kind, n_classes, columns)
     return Predictor(
         f"{kind} {n_classes}", np.arange(n_classes), inputs, columns, fitted, ("number",) * clocks
@@ -68,13 +69,20 @@ def _map(rng: Any, kind: str, n_classes: int, columns: int) -> tuple[Any, int]:
         basis = random_basis(rng, rng.choice(["nearest", "bins"]))
         maps = [global_map(rng, name, n_classes, columns) for _ in range(basis.n_functions)]
         return MapPerStep(basis, tuple(maps)), 1
+    if kind == "average":
+        count = int(rng.integers(2, 5))
+        members = tuple(_curves(rng, "curves", n_classes, columns) for _ in range(count))
+        return Average(rng.dirichlet(np.ones(count)), members), 1
+    return _curves(rng, kind, n_classes, columns), 2 if kind == "surface" else 1
+
+
+def _curves(rng: Any, kind: str, n_classes: int, columns: int) -> Any:
     basis = random_basis(rng, rng.choice(BASES))
     if kind == "surface":
         basis = ProductBasis(basis, random_basis(rng, rng.choice(BASES)))
     form = rng.choice(FORMS if columns > 1 else FORMS[:4])
     known = FEATURES if form == "features" else KNOWN_FORMS[form]
-    curves = curves_of(known, *_tables(rng, form, basis, n_classes))
-    return curves, 2 if kind == "surface" else 1
+    return curves_of(known, *_tables(rng, form, basis, n_classes))
 
 
 def _tables(rng: Any, form: str, basis: Any, n_classes: int) -> tuple[Any, Any]:

@@ -13,6 +13,7 @@ from tempocal.formula.serialize import to_instructions
 from tempocal.maps import (
     FORMS,
     AnyBand,
+    Average,
     Band,
     Basis,
     BinBasis,
@@ -92,6 +93,7 @@ ALONG_TIME = {
         (Column("odds") * absolute(Column("odds")), Number(1.0)),
         ("curvature", "bias"),
     ),
+    "average": Average(np.array([0.25, 0.75]), (curves(DECAYS[0]), curves(BASES["bins"]))),
     "map per step": MapPerStep(StepBasis(EDGES, "error"), (MOMENT, Scale(1.0))),
     "map per bin": MapPerStep(BinBasis(np.array([])), (MOMENT,)),
 }
@@ -195,6 +197,10 @@ SPLIT = {  # (example, path, value)
     "a scale of 0": ("scale", ["tables", 0, 0], [0.0]),
     "a negative scale": ("scale", ["tables", 0, 4], [-1e-9]),
     "a falling beta": ("betas", ["tables", 1, 0], [1.0, -1e-9, 0.0]),
+    "weights that do not sum to 1": ("average", ["weights"], [0.25, 0.7]),
+    "a negative weight": ("average", ["weights"], [1.25, -0.25]),
+    "a weight without a map": ("average", ["weights"], [0.25, 0.5, 0.25]),
+    "an average of one": ("average", ["maps"], [to_dict(curves(DECAYS[0]))]),
     "a step without a map": ("map per step", ["maps"], [to_dict(Scale(1.0))]),
     "maps to draw lines between": ("map per step", ["basis", "unseen"], "interpolate"),
 }
@@ -242,6 +248,8 @@ def test_the_parts_of_a_band_must_go_together(name, path, value):
         ("map per step", ["basis"], ConstantBasis()),
         ("map per step", ["maps", 0], Line(1.0, 0.0)),
         ("map per step", ["maps", 0], ALONG_TIME["steps"]),
+        ("average", ["maps", 0], ALONG_TIME["average"]),
+        ("average", ["maps", 0], ALONG_TIME["map per step"]),
     ],
 )
 def test_every_part_has_its_place(name, path, part):

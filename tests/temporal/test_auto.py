@@ -1,4 +1,4 @@
-"""Auto chooses the best candidate on held-out sequences, and Identity if none gains."""
+"""Auto compares candidates on held-out sequences; combine="choose" takes the best, or Identity."""
 
 import numpy as np
 import pytest
@@ -14,8 +14,9 @@ from tempocal.errors import InputError
 from tempocal.inputs import check_time
 from tempocal.solve import fold_codes
 from tempocal.temporal.comparison import HeldOutResult, compare
-from tempocal.temporal.cross_validation import cross_validate
+from tempocal.temporal.cross_validation import Contender, cross_validate
 from tempocal.temporal.held_out import RowLosses
+from tempocal.temporal.held_out_folds import held_out_folds
 
 MATCHES = tc.datasets.simulate_match(150, seed=1)
 Z, Y, T, G = MATCHES.logits, MATCHES.label, MATCHES.time, MATCHES.sequence
@@ -23,7 +24,7 @@ FEW = [(tc.TemperatureScaling(), tc.Constant()), (tc.TemperatureScaling(), tc.Ra
 
 
 def auto(**settings):
-    return tc.AutoTemporalCalibrator(FEW, **settings)
+    return tc.AutoTemporalCalibrator(FEW, **{"combine": "choose", **settings})
 
 
 def data(logits=Z, groups=G, weights=None):
@@ -41,7 +42,7 @@ def data(logits=Z, groups=G, weights=None):
 class TestChoice:
     def test_follows_time_where_the_fault_does(self):
         matches = tc.datasets.simulate_match(400)
-        cal = tc.AutoTemporalCalibrator().fit(
+        cal = tc.AutoTemporalCalibrator(combine="choose").fit(
             matches.logits, matches.label, time=matches.time, groups=matches.sequence
         )
         chosen = cal.comparison_.chosen
@@ -74,8 +75,10 @@ class TestChoice:
         assert cal.comparison_.chosen.name != "Identity"
 
     def test_of_one_group_is_nothing(self):
-        cal = auto().fit(Z, Y, time=T, groups=np.zeros(len(Y)))
-        assert cal.comparison_.chosen.name == "Identity"
+        for combine in ("choose", "average"):
+            cal = auto(combine=combine).fit(Z, Y, time=T, groups=np.zeros(len(Y)))
+            assert [one.name for one in cal.comparison_.kept] == ["Identity"]
+            np.testing.assert_array_equal(cal.map_(Z, T.astype(float)), Z)
 
     def test_predicts_as_the_chosen_one_alone(self):
         cal = auto().fit(Z, Y, time=T, groups=G)
@@ -134,12 +137,13 @@ def test_bad_sequences_are_refused(given, words):
         auto().fit(Z, Y, time=T, **given)
 
 
-def test_a_candidate_that_learns_from_forecasts_is_refused():
+def test_a_choice_with_a_candidate_that_learns_from_forecasts_is_refused():
     candidate = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline(), td_horizon=0.1)
+    settings = {"combine": "choose", "folds": 2}
     with pytest.raises(InputError, match=r"td_horizon=0.1, but candidates are compared"):
-        tc.AutoTemporalCalibrator([candidate]).fit(Z, Y, time=T, groups=G)
+        tc.AutoTemporalCalibrator([candidate], **settings).fit(Z, Y, time=T, groups=G)
     candidate.set_params(td_horizon=float("inf"))
-    tc.AutoTemporalCalibrator([candidate], folds=2).fit(Z, Y, time=T, groups=G)
+    tc.AutoTemporalCalibrator([candidate], **settings).fit(Z, Y, time=T, groups=G)
 
 
 def test_a_weight_is_a_repetition():
@@ -174,7 +178,8 @@ def test_folds_are_fits_to_the_other_groups(calibrator, curve):
     if isinstance(curve, Spline | RandomWalk):
         curve = type(curve)(smoothness=details["smoothness_of_slopes"])
     rows = data()
-    [trial] = cross_validate([(calibrator, type(curve)())], rows, folds=5, seed=3, progress=False)
+    contender = Contender(calibrator, type(curve)())
+    [trial] = cross_validate([contender], rows, held_out_folds(rows, 5, 3), progress=False)
     folds = fold_codes(len(Y), rows.groups, 5, 3)
     expected = np.empty(len(Y))
     for fold in range(5):
@@ -253,7 +258,7 @@ class TestComparison:
         z[odd] *= -1
         pairs = [(tc.TemperatureScaling(shrinkage=0), tc.PerStep())]
         cal = tc.AutoTemporalCalibrator(pairs).fit(z, Y, time=T, groups=G)
-        assert cal.comparison_.chosen.name == "Identity"
+        assert [one.name for one in cal.comparison_.kept] == ["Identity"]
         assert any("without some of the groups" in one.verdict for one in cal.comparison_)
 
     def test_is_a_table(self):
@@ -307,7 +312,16 @@ class TestInput:
             tc.AutoTemporalCalibrator(candidates).fit(Z, Y, time=T, groups=G)
 
     @pytest.mark.parametrize(
-        "settings", [{"folds": 1}, {"folds": 2.5}, {"seed": -1}, {"seed": None}]
+        "settings",
+        [
+            {"folds": 1},
+            {"folds": 2.5},
+            {"folds": "days"},
+            {"seed": -1},
+            {"seed": None},
+            {"combine": "x"},
+            {"combine": None},
+        ],
     )
     def test_settings_that_are_wrong_are_refused(self, settings):
         with pytest.raises(InputError, match=next(iter(settings))):
@@ -334,7 +348,8 @@ class TestInput:
 @pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 def test_a_saved_choice_is_the_same(tmp_path):
     for candidates in (FEW, None):
-        cal = tc.AutoTemporalCalibrator(candidates).fit(Z[:300], Y[:300], time=T[:300])
+        cal = tc.AutoTemporalCalibrator(candidates, combine="choose")
+        cal.fit(Z[:300], Y[:300], time=T[:300])
         cal.save(tmp_path / "model.json")
         loaded = tc.load(tmp_path / "model.json")
         assert (loaded.predict_proba(Z, time=T) == cal.predict_proba(Z, time=T)).all()

@@ -1,4 +1,4 @@
-"""Parameters of the chosen calibrator along time, as a table of numbers."""
+"""Parameters of the leading candidate along time, as a table of numbers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,13 +26,13 @@ class CurveTable:
     points: dict[str, Array]
 
 
-def read_curve(auto: Any, per_bin: Any, rows: TrainingRows, n_bins: int) -> CurveTable:
+def read_curve(best: Any, per_bin: Any, rows: TrainingRows, n_bins: int) -> CurveTable:
     """Evaluate the fitted calibrators: one along time, the other in each time bin."""
     grid, mean_times = _time_grid(rows.times()), rows.mean_times(n_bins)
-    bands = auto.interval_at(grid)
+    bands = best.interval_at(grid)
     return CurveTable(
         grid,
-        auto.parameters_at(grid),
+        best.parameters_at(grid),
         {name: band.lower for name, band in bands.items()},
         {name: band.upper for name, band in bands.items()},
         next(iter(bands.values())).level,

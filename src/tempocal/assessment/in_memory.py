@@ -22,6 +22,7 @@ from tempocal.metrics.predictions import (
 )
 from tempocal.metrics.scored_arrays import ScoredArrays
 from tempocal.metrics.time_bins import TimeBins, cut_times
+from tempocal.temporal import AutoTemporalCalibrator
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +34,15 @@ class InMemoryTrainingRows:
     classes: NDArray[Any]
 
     def fit(self, calibrator: Any) -> Any:
-        """Fit a calibrator; times and sequences are passed to temporal ones only."""
+        """Fit a calibrator to outcomes; times and sequences are passed to temporal ones only.
+
+        A comparison would let its candidates learn from forecasts if it knew the sequences.
+        """
         rows = self.rows
         given = {"groups": rows.group, "sample_weight": rows.weight}
         if is_along_time(calibrator):
             given["time"] = rows.time
-            if rows.order is not None:
+            if rows.order is not None and not isinstance(calibrator, AutoTemporalCalibrator):
                 given |= {"sequence": rows.sequence, "order": rows.order}
         return calibrator.fit(rows.predictions, rows.label, **given)
 

@@ -56,11 +56,11 @@ def is_along_time(calibrator: Any) -> bool:
 
 
 def fit_per_time_bin(auto: Any, rows: TrainingRows, n_bins: int) -> Any | None:
-    """Fit the chosen calibrator to each time bin separately, for comparison with its curve.
+    """Fit the leading candidate to each time bin separately, for comparison with its curve.
 
-    None if the identity was chosen. Like the chosen one, these learn from outcomes only.
+    None if that is the identity. Like the curve, these learn from outcomes only.
     """
-    chosen = auto.best_.calibrator
-    if isinstance(chosen, Identity):
+    leading = auto.best_.calibrator
+    if isinstance(leading, Identity):
         return None
-    return rows.fit(TemporalCalibrator(chosen, PerStep(bins=n_bins), td_horizon=inf))
+    return rows.fit(TemporalCalibrator(leading, PerStep(bins=n_bins), td_horizon=inf))

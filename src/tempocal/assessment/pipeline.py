@@ -26,11 +26,12 @@ class Assessment:
     against_global : IntervalEstimate
         NLL of one temperature for all times minus NLL of calibration along time.
     chosen : str
-        Name of the chosen calibrator along time.
+        What is used along time: the name of a candidate, or of how many the average is and which
+        one has the largest weight.
     candidates : list of dict
         The candidates that were compared by cross-validation.
     curve : CurveTable or None
-        Parameters of the chosen calibrator along time; None if the identity was chosen.
+        Parameters of the candidate with the largest weight; None if that is the identity.
     examples : tuple of Example
         Single held-out sequences.
     facts : Facts
@@ -61,7 +62,7 @@ def run_assessment(source: RowSource, seed: int, progress: bool | None) -> Asses
     scores = {name: score_method(held_out, name) for name in METHODS}
     against_global = held_out.gain(nll, "global", "along time")
     facts = replace(source.facts(), thin=thin_time_bins(scores["raw"]))
-    chosen = fitted.auto.comparison_.chosen.name
+    chosen = fitted.auto.comparison_.name
     summary = fitted.auto.summary_
     n_bins = n_time_bins(summary.n_rows if summary.n_groups is None else summary.n_groups)
     per_bin = fit_per_time_bin(fitted.auto, training_rows, n_bins)
@@ -72,7 +73,7 @@ def run_assessment(source: RowSource, seed: int, progress: bool | None) -> Asses
         against_global,
         chosen,
         fitted.auto.comparison_.to_dicts(),
-        None if per_bin is None else read_curve(fitted.auto, per_bin, training_rows, n_bins),
+        None if per_bin is None else read_curve(fitted.auto.best_, per_bin, training_rows, n_bins),
         held_out.examples(),
         facts,
     )

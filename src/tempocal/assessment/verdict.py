@@ -137,7 +137,8 @@ def _what_to_do(
     scores: dict[str, MethodScores], against_global: IntervalEstimate, chosen: str
 ) -> str:
     raw, along = scores["raw"], scores["along time"]
-    if chosen == "Identity" or along.gain <= 0.0:
+    raw_lead = chosen.endswith("Identity")  # alone, or in an average
+    if along.gain <= 0.0 or (raw_lead and along.gain.lower <= 0.0):
         return "Leave them as they are: no correction does better on held-out sequences."
     before, after = raw.ece_over_time.mean, along.ece_over_time.mean
     effect = (

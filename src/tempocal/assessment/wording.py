@@ -26,7 +26,11 @@ _CURVES = {
 
 
 def method_text(name: str) -> str:
-    """Return a candidate, such as "TemperatureScaling, Spline", in words."""
+    """Return a candidate, such as "TemperatureScaling, Spline", or an average in words."""
+    average, led_by, leader = name.partition("led by ")
+    if led_by:
+        led = "the raw predictions" if leader == "Identity" else method_text(leader)
+        return f"{average}{led_by}{led}"
     calibrator, _, curve = name.partition(", ")
     if calibrator not in _CALIBRATORS or curve not in _CURVES:
         return name

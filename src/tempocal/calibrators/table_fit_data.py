@@ -13,7 +13,7 @@ from tempocal.curves.curve import Curve, Track
 from tempocal.errors import InputError
 from tempocal.inputs import Codes, SequenceFacts
 from tempocal.links import Array
-from tempocal.maps import Affine, BinaryMap, Curves, OneVsRest, Scale
+from tempocal.maps import Affine, BinaryMap, CoefficientMap, Curves, OneVsRest, Scale
 from tempocal.nonparametric import OrderedRows
 from tempocal.rows import LinearPredictor, Rows, SequenceRows
 from tempocal.tables.coarse_rows import CoarseRows
@@ -186,11 +186,9 @@ class TableFitData(FitData):
         # A curve does not depend on time.
         return replace(self, times=None).nll_before_and_after(OneVsRest((curve,)))
 
-    def gains(self, fitted: Curves) -> GainSums:
+    def gains(self, fitted: CoefficientMap) -> GainSums:
         """Sum the gains of a map over all rows."""
-        times = self.finest_keys.times[self._present_keys]
-        pairs = zip(fitted.bases, fitted.tables, strict=True)
-        parameters = [basis.combine(times, table) for basis, table in pairs]
+        parameters = fitted.numbers(self.finest_keys.times[self._present_keys])
         return gains_of_form(
             self.labeled, self.finest_keys.subset(self._present_keys), fitted.map_form, parameters
         )

@@ -131,6 +131,18 @@ def td_horizon_option(command: Command) -> Command:
     )(command)
 
 
+def combine_option(command: Command) -> Command:
+    """Add the option for what becomes of the candidates that are compared."""
+    return click.option(
+        "--combine",
+        type=click.Choice(["average", "choose"]),
+        default="average",
+        show_default=True,
+        help="Average the candidates, weighted by their losses on sequences left out, or choose "
+        "one of them.",
+    )(command)
+
+
 def _words(kinds: dict[str, str]) -> str:
     *others, last = kinds
     return f"{', '.join(others)} or {last}"

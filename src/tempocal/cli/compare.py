@@ -5,7 +5,16 @@ import click
 from tempocal.cli.choices import calibrator_option, candidates, curve_option
 from tempocal.cli.options import ColumnOptions, as_json, ordered_options, seed, subcommand
 
-HEAD = ("candidate", "NLL", "to best", "its error", "ECE over time", "parameters", "verdict")
+HEAD = (
+    "candidate",
+    "NLL",
+    "to best",
+    "its error",
+    "ECE over time",
+    "parameters",
+    "weight",
+    "verdict",
+)
 
 
 @subcommand(
@@ -28,7 +37,8 @@ def command(
 
     By cross-validation with five folds of sequences. --calibrator and --curve, each as often as you
     like, select what to compare; no calibration (Identity) is always among the candidates.
-    Differences are taken sequence by sequence.
+    Differences are taken sequence by sequence. The weights are those of the average that `fit`
+    makes of the same candidates.
     """
     if options.time is None:
         raise click.UsageError("compare needs a time: name its column with --time")
@@ -38,7 +48,8 @@ def command(
 
     with open_predictions(options, "Comparing") as rows:
         pairs = candidates(calibrator, curve, rows.n_classes)
-        comparison = rows.fit(make_comparison(rows, pairs, seed)).comparison_
+        made = make_comparison(rows, pairs, seed, by_outcomes=options.order is not None)
+        comparison = rows.fit(made).comparison_
     if as_json:
         show_json({"groups": comparison.n_groups, "candidates": comparison.to_dicts()})
         return
@@ -47,6 +58,7 @@ def command(
             one.name,
             *map(number, (one.nll, one.difference, one.difference_error, one.ece_over_time)),
             number(one.parameters, 1),
+            number(one.weight, 2),
             one.verdict,
         )
         for one in comparison

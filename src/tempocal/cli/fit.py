@@ -9,6 +9,7 @@ from tempocal.cli.choices import (
     CALIBRATORS,
     calibrator_option,
     candidates,
+    combine_option,
     curve_option,
     make,
     single,
@@ -26,6 +27,7 @@ from tempocal.cli.options import output as output_option
 @ordered_options
 @calibrator_option()
 @curve_option()
+@combine_option
 @td_horizon_option
 @seed
 @output_option("MODEL", "a model file")
@@ -35,6 +37,7 @@ def command(
     *,
     calibrator: str | None,
     curve: str | None,
+    combine: str,
     td_horizon: float | str | None,
     seed: int,
     output: str,
@@ -42,13 +45,16 @@ def command(
 ) -> None:
     """Learn a calibration from past predictions and save it.
 
-    With --time, calibrators and curves are compared by cross-validation over sequences, and the
-    best is fitted, or none if nothing is gained; --calibrator and --curve restrict the candidates,
-    both together to one. Without --time, one calibrator is fitted to all rows: temperature scaling,
-    or that of --calibrator. Fit on rows that the model itself was not trained on.
+    With --time, calibrators and curves are compared by cross-validation over sequences, with doing
+    nothing among them, and averaged: the lower the loss, the larger the weight. With --combine
+    choose the best is fitted, or none if nothing is gained. --calibrator and --curve restrict the
+    candidates, both together to one. Without --time, one calibrator is fitted to all rows:
+    temperature scaling, or that of --calibrator. Fit on rows that the model itself was not trained
+    on.
 
     With --td-horizon rows learn from the forecasts that follow them in their sequence, too, which
-    helps most where sequences are few. It needs one calibrator and one curve.
+    helps most where sequences are few. A number needs one calibrator and one curve; with auto
+    candidates that are averaged learn so, too.
 
     A file of more than 3 million rows of Parquet, or 256 MB of text, may be larger than memory: it
     is aggregated with DuckDB, as in `evaluate`. The model is the same to nine digits. Choosing by
@@ -65,7 +71,7 @@ def command(
     from tempocal.cli.terminal import echo
 
     with open_predictions(options, "Fitting") as rows:
-        made = _make_calibrator(rows, calibrator, curve, td_horizon, seed)
+        made = _make_calibrator(rows, calibrator, curve, td_horizon, seed=seed, combine=combine)
         fitted = rows.fit(made, in_order=learns)
     fitted.save(output)
     if not quiet:
@@ -82,7 +88,13 @@ def _require_sequences(options: ColumnOptions, td_horizon: Any) -> None:
 
 
 def _make_calibrator(
-    rows: Any, calibrator: str | None, curve: str | None, td_horizon: Any, seed: int
+    rows: Any,
+    calibrator: str | None,
+    curve: str | None,
+    td_horizon: Any,
+    *,
+    seed: int,
+    combine: str,
 ) -> Any:
     """Return the calibrator of the options, or one that compares the remaining candidates."""
     settings = {"inputs": rows.inputs, "classes": rows.classes}
@@ -91,21 +103,37 @@ def _make_calibrator(
     chosen = single(calibrator, curve, settings, td_horizon)
     if chosen is not None:
         return chosen
-    if td_horizon not in (None, inf):
+    if td_horizon == "auto" and combine == "choose":
+        raise click.UsageError(
+            "--td-horizon auto needs candidates that are averaged, or one calibrator and one "
+            "curve: with --combine choose they learn from outcomes only"
+        )
+    if td_horizon not in (None, inf, "auto"):
         raise click.UsageError(
             f"--td-horizon {td_horizon} needs one calibrator and one curve: name them with "
-            "--calibrator and --curve, for a comparison learns from outcomes only"
+            "--calibrator and --curve, or say --td-horizon auto for a comparison"
         )
-    return make_comparison(
-        rows, candidates(_as_tuple(calibrator), _as_tuple(curve), rows.n_classes), seed
-    )
+    pairs = candidates(_as_tuple(calibrator), _as_tuple(curve), rows.n_classes)
+    return make_comparison(rows, pairs, seed, combine, by_outcomes=td_horizon == inf)
 
 
-def make_comparison(rows: Any, pairs: Any, seed: int) -> Any:
-    """Return the calibrator that compares candidates."""
+def make_comparison(
+    rows: Any, pairs: Any, seed: int, combine: Any = "average", *, by_outcomes: bool
+) -> Any:
+    """Return the calibrator that compares candidates, maybe as fits to outcomes whatever is known.
+
+    Without an order nothing is known of which rows follow each other.
+    """
     import tempocal as tc
+    from tempocal.temporal.candidates import default_candidates
 
-    return tc.AutoTemporalCalibrator(pairs, seed=seed, inputs=rows.inputs, classes=rows.classes)
+    if by_outcomes:
+        pairs = [
+            tc.TemporalCalibrator(*pair, td_horizon=inf)
+            for pair in pairs or default_candidates(rows.n_classes)
+        ]
+    settings = {"seed": seed, "inputs": rows.inputs, "classes": rows.classes}
+    return tc.AutoTemporalCalibrator(pairs, combine=combine, **settings)
 
 
 def _as_tuple(name: str | None) -> tuple[str, ...]:

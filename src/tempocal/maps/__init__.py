@@ -3,12 +3,14 @@
 from tempocal.maps.affine import DIAGONAL, FULL, FULL_OF_LOG_PROBA, Affine
 from tempocal.maps.along_time import (
     FORMS,
+    CoefficientMap,
     Curves,
     FeatureCurves,
     MapPerStep,
     TemporalMap,
     curves_of,
 )
+from tempocal.maps.average import Average, members_of
 from tempocal.maps.band import AnyBand, Band, StepBand
 from tempocal.maps.bases import (
     Basis,
@@ -39,11 +41,13 @@ __all__ = [
     "SCALE",
     "Affine",
     "AnyBand",
+    "Average",
     "Band",
     "Basis",
     "Beta",
     "BinBasis",
     "BinaryMap",
+    "CoefficientMap",
     "ConstantBasis",
     "Curves",
     "ExponentialBases",
@@ -68,6 +72,7 @@ __all__ = [
     "curves_of",
     "from_dict",
     "from_logits",
+    "members_of",
     "proba_at_once",
     "proba_of_map",
     "schema_of",

@@ -1,7 +1,7 @@
 """Fitted maps that change along time: they take logits and times."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -61,23 +61,21 @@ class TemporalMap(Part):
         """Return its maps at some moments: they all have the same shape."""
 
 
-@dataclass(frozen=True)
-class Curves(TemporalMap):
-    """Coefficients that are combinations of functions of time.
+class CoefficientMap(TemporalMap):
+    """One whose numbers are combinations of functions of time."""
 
-    Attributes
-    ----------
-    form : str
-        Which map the coefficients make: the name of a `Form`.
-    bases : tuple of Basis
-        Functions of time, for each model.
-    tables : tuple of ndarray of shape (functions, coefficients)
-        What they are multiplied by, for each model.
-    """
-
-    form: str
     bases: tuple[Basis, ...]
     tables: tuple[Array, ...]
+
+    @property
+    @abstractmethod
+    def map_form(self) -> Form:
+        """Which map the coefficients make."""
+
+    @property
+    @abstractmethod
+    def is_line(self) -> bool:
+        """Whether the map only scales and shifts, where it is given one column."""
 
     def __call__(self, logits: Array, time: Array) -> Array:
         """Calibrate logits."""
@@ -89,25 +87,15 @@ class Curves(TemporalMap):
 
     def at(self, time: Array) -> FittedMap:
         """Return the map of rows at some times: each of its numbers is an array, one a row."""
-        return self.map_form.to_map(self._numbers(time))
-
-    @property
-    def map_form(self) -> Form:
-        """Which map the coefficients make."""
-        return FORMS[self.form]
-
-    @property
-    def is_line(self) -> bool:
-        """Whether the map only scales and shifts, where it is given one column."""
-        return self.form in ("scale", "lines") and len(self.tables) == 1
+        return self.map_form.to_map(self.numbers(time))
 
     def scales_at(self, times: Array) -> Array | None:
         """Return what a logit is multiplied by at some times; None if that is not all."""
-        return self._numbers(times)[0][:, 0] if self.form == "scale" else None
+        return None
 
     def at_keys(self, times: Array) -> Callable[[Array, Codes], Array]:
         """Return the map of logits whose times are among few, and are given by their position."""
-        at_times = self._numbers(times)
+        at_times = self.numbers(times)
 
         def calibrate(logits: Array, keys: Codes) -> Array:
             at_rows = [np.take(each, keys, axis=0) for each in at_times]
@@ -117,9 +105,14 @@ class Curves(TemporalMap):
 
     def parameters(self, time: Array) -> dict[str, Array]:
         """Return the numbers of the map at some times, by name."""
-        return self.map_form.parameters(self._numbers(time))
+        return self.map_form.parameters(self.numbers(time))
 
-    def _numbers(self, time: Array) -> list[Array]:
+    def deviations(self, time: Array, of_models: Sequence[Array]) -> dict[str, Array]:
+        """Return standard deviations by name, given those of the numbers of each model."""
+        return self.map_form.deviations(self.numbers(time), of_models)
+
+    def numbers(self, time: Array) -> list[Array]:
+        """Return the numbers of each model at some times."""
         pairs = zip(self.bases, self.tables, strict=True)
         return [basis.combine(time, table) for basis, table in pairs]
 
@@ -148,6 +141,39 @@ class Curves(TemporalMap):
     def examples(self) -> tuple[FittedMap, ...]:
         """Return the map that the first coefficients make."""
         return (self.map_form.to_map([table[0] for table in self.tables]),)
+
+
+@dataclass(frozen=True)
+class Curves(CoefficientMap):
+    """Coefficients that are combinations of functions of time.
+
+    Attributes
+    ----------
+    form : str
+        Which map the coefficients make: the name of a `Form`.
+    bases : tuple of Basis
+        Functions of time, for each model.
+    tables : tuple of ndarray of shape (functions, coefficients)
+        What they are multiplied by, for each model.
+    """
+
+    form: str
+    bases: tuple[Basis, ...]
+    tables: tuple[Array, ...]
+
+    @property
+    def map_form(self) -> Form:
+        """Which map the coefficients make."""
+        return FORMS[self.form]
+
+    @property
+    def is_line(self) -> bool:
+        """Whether the map only scales and shifts, where it is given one column."""
+        return self.form in ("scale", "lines") and len(self.tables) == 1
+
+    def scales_at(self, times: Array) -> Array | None:
+        """Return what a logit is multiplied by at some times; None if that is not all."""
+        return self.numbers(times)[0][:, 0] if self.form == "scale" else None
 
     def validate(self) -> None:
         """Raise a ValueError if no fit could have left these numbers behind."""

@@ -62,6 +62,10 @@ class Form(ABC):
     def parameters(self, numbers: Coefficients) -> dict[str, Array]:
         """Names of the numbers; those of several models along the last axis."""
 
+    def deviations(self, numbers: Coefficients, deviations: Coefficients) -> dict[str, Array]:
+        """Return the standard deviations of all numbers, by the same names."""
+        return self.parameters(deviations)
+
     @abstractmethod
     def validate(self, tables: Coefficients) -> None:
         """Raise a ValueError for tables (functions, numbers) that make no such map."""

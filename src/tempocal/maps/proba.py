@@ -9,7 +9,8 @@ from tempocal.kernels import native
 from tempocal.kernels.proba import sigmoid_affine, sigmoid_one_pass, softmax_one_pass
 from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.links import Array, proba_from_logits
-from tempocal.maps.along_time import Curves, TemporalMap
+from tempocal.maps.along_time import CoefficientMap, TemporalMap
+from tempocal.maps.average import AverageMap
 from tempocal.maps.fitted_map import FittedMap
 from tempocal.maps.one_vs_rest import Line, OneVsRest
 from tempocal.maps.scale import Scale
@@ -56,7 +57,12 @@ def proba_of_map(fitted: FittedMap | TemporalMap, *columns: Array) -> Array:
 
 
 def _proba(fitted: Any, logits: Array, *time: Array, out: Array | None = None) -> Array:
-    if native is not None and logits.ndim == 1 and isinstance(fitted, Curves) and fitted.is_line:
+    if (
+        native is not None
+        and logits.ndim == 1
+        and isinstance(fitted, CoefficientMap)
+        and fitted.is_line
+    ):
         # Every row has a line of its own.
         line = _line(fitted.at(*time))
         assert line is not None
@@ -71,4 +77,14 @@ def _line(fitted: FittedMap) -> Line | None:
     if isinstance(fitted, OneVsRest) and len(fitted.maps) == 1:
         only = fitted.maps[0]
         return only if isinstance(only, Line) else None
-    return None
+    return _mean_line(fitted) if isinstance(fitted, AverageMap) else None
+
+
+def _mean_line(average: AverageMap) -> Line | None:
+    """Return the line that an average of lines makes."""
+    lines = [line for line in map(_line, average.maps) if line is not None]
+    if len(lines) < len(average.maps):
+        return None
+    pairs = list(zip(average.weights, lines, strict=True))
+    slope = sum(weight * line.slope for weight, line in pairs)
+    return Line(slope, sum(weight * line.bias for weight, line in pairs))

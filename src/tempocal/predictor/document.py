@@ -17,6 +17,7 @@ from tempocal.errors import DamagedModelFileError
 from tempocal.inputs import Inputs, TimeKind
 from tempocal.maps import (
     AnyBand,
+    Average,
     ConstantBasis,
     FittedMap,
     TemporalMap,
@@ -44,6 +45,10 @@ _KEYS = {
 }
 _KEYS_ALONG_TIME = _KEYS | {"bands", "time_kinds"}
 _KEYS_OF_AUTO = {"calibrator", "written_by", "parameters", "best", "comparison"}
+# There only in files of an average: what it has in place of the same entries of its best candidate.
+_AVERAGE, _KEYS_OF_AVERAGE = "average", {"map", "bands", "summary"}
+# The argument of Auto that 0.1 has not; left out where it says what 0.1 does.
+COMBINE = "combine"
 # There only in files of calibrators that learned from the forecasts in between, as the arguments
 # are of which readers of schema 1 know nothing.
 _SEQUENCES = "sequences"
@@ -235,36 +240,54 @@ class ModelDocument:
 
 @dataclass(frozen=True)
 class AutoDocument:
-    """A fitted `AutoTemporalCalibrator`: the candidate that it chose, and the comparison."""
+    """A fitted `AutoTemporalCalibrator`: its best candidate, and the comparison.
+
+    ``model`` is what predicts: the best candidate, or the same document with the map, the bands and
+    the summary of an average.
+    """
 
     parameters: dict[str, Any]
     best: ModelDocument
     comparison: Any
+    model: ModelDocument
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the model's file."""
-        return {
+        content = {
             "calibrator": AUTO,
             "written_by": f"tempocal {__version__}",
             "parameters": self.parameters,
             "best": self.best.to_dict(),
             "comparison": self.comparison,
         }
+        if self.model is self.best:
+            return content
+        model = self.model.to_dict()
+        return {**content, _AVERAGE: {name: model[name] for name in sorted(_KEYS_OF_AVERAGE)}}
 
     @classmethod
     def from_dict(cls, content: Any) -> Self:
         """Return the document that `to_dict` described; anything else is refused."""
-        require_keys(content, _KEYS_OF_AUTO)
+        is_average = isinstance(content, Mapping) and _AVERAGE in content
+        require_keys(content, _KEYS_OF_AUTO | ({_AVERAGE} if is_average else set()))
         best = content["best"]
         if isinstance(best, Mapping) and best.get("calibrator") != ALONG_TIME:
             raise DamagedModelFileError(f"{best.get('calibrator')!r:.80} is no TemporalCalibrator")
-        return cls(content["parameters"], ModelDocument.from_dict(best), content["comparison"])
+        model = document = ModelDocument.from_dict(best)
+        if is_average:
+            average = content[_AVERAGE]
+            require_keys(average, _KEYS_OF_AVERAGE)
+            own = {name: each for name, each in best.items() if name != LEARNED}
+            model = ModelDocument.from_dict({**own, **average})
+            if not isinstance(model.map, Average) or to_dict(model.map.maps[0]) != best["map"]:
+                raise DamagedModelFileError("the average does not begin with its best candidate")
+        return cls(content["parameters"], document, content["comparison"], model)
 
     @property
     def schema(self) -> int:
         """The schema of the file that can hold it."""
-        is_old = kinds_in(self.parameters) <= KINDS_OF_SCHEMA_1
-        return max(self.best.schema, 1 if is_old else 2)
+        is_old = kinds_in(self.parameters) <= KINDS_OF_SCHEMA_1 and COMBINE not in self.parameters
+        return max(self.best.schema, self.model.schema, 1 if is_old else 2)
 
 
 def kinds_in(parameters: Any) -> set[str]:

@@ -124,7 +124,7 @@ def read_model(path: str | PathLike[str]) -> Predictor:
     content = read_document(path, "model")
     try:
         document = document_from(content)
-        model = document.best if isinstance(document, AutoDocument) else document
+        model = document.model if isinstance(document, AutoDocument) else document
         return Predictor.from_document(model)
     except ModelFileError as error:
         raise type(error)(f"{path}: {error}") from error

@@ -13,7 +13,7 @@ from tempocal.metrics import IntervalEstimate
 DESCRIPTIONS = {
     "raw": "unchanged",
     "global": "one temperature for all times",
-    "along time": "the correction chosen by cross-validation",
+    "along time": "candidates averaged by cross-validation",
 }
 
 
@@ -65,6 +65,7 @@ def candidate_rows(assessment: Assessment) -> list[dict[str, str]]:
             ),
             "error": _number(one["ece_over_time"], 4),
             "parameters": _number(one["parameters"], 1),
+            "weight": _number(one["weight"], 2),
             "verdict": one["verdict"],
         }
         for one in assessment.candidates

@@ -61,7 +61,7 @@ def _reliability(assessment: Assessment, time_bin: int) -> str:
 
 
 def curve_picture(assessment: Assessment, time_name: str) -> str | None:
-    """Draw the parameters of the chosen calibrator along time; None for the identity."""
+    """Draw the parameters of the leading candidate along time; None for the identity."""
     curve = assessment.curve
     if curve is None:
         return None

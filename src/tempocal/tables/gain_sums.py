@@ -72,6 +72,11 @@ def mapped_probabilities(form: Form, parameters: list[Array], labeled: LabeledTa
     return from_logits(form.logits(models, _logits(labeled)))
 
 
+def raw_probabilities(labeled: LabeledTable) -> Expressions:
+    """Probability of each class, as it was given."""
+    return from_logits(_logits(labeled))
+
+
 def _names(parameters: list[Array]) -> list[list[str]]:
     return [[f"theta{m}_{p}" for p in range(each.shape[1])] for m, each in enumerate(parameters)]
 
@@ -81,7 +86,7 @@ def _logits(labeled: LabeledTable) -> Expressions:
 
 
 def _sum_gains(labeled: LabeledTable, frame: Frame, mapped: Expressions) -> GainSums:
-    before, after = loss_of(from_logits(_logits(labeled))), loss_of(mapped)
+    before, after = loss_of(raw_probabilities(labeled)), loss_of(mapped)
     frame = with_formulas(frame, {"before": before, "gain": before - after})
     gain, unit_weight = Column("gain"), Column("unit_weight")
     if labeled.has_groups:

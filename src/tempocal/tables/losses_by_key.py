@@ -13,7 +13,12 @@ from tempocal.maps import Form
 from tempocal.tables.computed_columns import sum_by, with_formulas
 from tempocal.tables.exact_sums import MAX_PAIRS
 from tempocal.tables.finest_keys import FinestKeys
-from tempocal.tables.gain_sums import loss_of, mapped_probabilities, parameter_columns
+from tempocal.tables.gain_sums import (
+    loss_of,
+    mapped_probabilities,
+    parameter_columns,
+    raw_probabilities,
+)
 from tempocal.tables.group_ids import GroupIds
 from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.row_loss import LABEL
@@ -30,17 +35,22 @@ class MappedRows:
     form: Form
     parameters: list[Array]
 
-    def losses(self) -> tuple[Array, Array]:
-        """Sum of the losses of each group, in the order of ids, and its weight."""
+    def losses(self) -> tuple[Array, Array, Array]:
+        """Sum of the losses of each group, in the order of ids, and its weight.
+
+        And the squares of their differences to the losses of raw predictions, summed.
+        """
         frame = self.finest_keys.join_columns(parameter_columns(self.parameters))
         if self.clusters.count > MAX_PAIRS:
             frame = self.clusters.replace_by_bucket(frame, MAX_PAIRS)
         loss = loss_of(mapped_probabilities(self.form, self.parameters, self.labeled))
-        terms = {"loss": loss, "mass": Number(1.0)}
+        change = loss - loss_of(raw_probabilities(self.labeled))
+        terms = {"loss": loss, "mass": Number(1.0), "square": change * change}
         summed = sum_by(frame, ["group"], terms, weighted=self.labeled.has_weights)
         found = self.labeled.passes.collect(summed, "scoring what was left out")
         order = np.argsort(found["group"], kind="stable")
-        return found["loss"][order], found["mass"][order].astype(np.float64)
+        mass = found["mass"][order].astype(np.float64)
+        return found["loss"][order], mass, found["square"][order]
 
     def gaps(self, time_bin_of: Codes, bins: int) -> Columns:
         """Sum of outcome minus confidence, and the weight, by time bin and confidence bin."""

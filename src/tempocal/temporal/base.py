@@ -26,7 +26,7 @@ from tempocal.inputs import (
 )
 from tempocal.kernels.min_max import min_max
 from tempocal.links import Array, log_proba_from_logits
-from tempocal.maps import AnyBand, Curves, TemporalMap, proba_of_map
+from tempocal.maps import AnyBand, CoefficientMap, TemporalMap, proba_of_map
 from tempocal.predictor.document import TimeColumn
 from tempocal.tables.column_roles import ColumnRoles
 from tempocal.tables.labeled_table import LabeledTable, read_labeled_table
@@ -87,8 +87,8 @@ class TemporalBase(DecayParameters, Calibrator, registered=False):
     def interval_at(self, time: ArrayLike, level: float = 0.95) -> dict[str, Interval]:
         """Return a band around each parameter, at given times.
 
-        It is robust to correlation within groups. It ignores model selection, such as that of
-        `AutoTemporalCalibrator`.
+        It is robust to correlation within groups. That of an average includes how far its members
+        differ; that of a candidate which `AutoTemporalCalibrator` chose ignores the choice.
 
         Parameters
         ----------
@@ -103,8 +103,8 @@ class TemporalBase(DecayParameters, Calibrator, registered=False):
         times = self._check_times(time)
         center = self.map_.parameters(times)
         deviations = [np.sqrt(np.maximum(band.variance(times), 0.0)) for band in self.bands_]
-        assert isinstance(self.map_, Curves)
-        deviation = self.map_.map_form.parameters(deviations)
+        assert isinstance(self.map_, CoefficientMap)
+        deviation = self.map_.deviations(times, deviations)
         n_groups = self._n_effective_groups()
         return {
             name: Interval.around(center[name], deviation[name], name, level, n_groups)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tempocal.calibrators.fit_data import FitData
-from tempocal.temporal.held_out import GroupLosses, RowLosses
+from tempocal.temporal.held_out import Losses
 
 # A simpler candidate is chosen if its loss is higher by at most its standard error and this.
 MAX_NLL_INCREASE = 5e-4
@@ -36,7 +36,9 @@ class Candidate:
     seconds : float
         Duration of its fits.
     verdict : str
-        Chosen, or why not.
+        Chosen or averaged, or why not.
+    weight : float
+        Its weight in the average; 1 if it was chosen.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Candidate:
     parameters: float
     seconds: float
     verdict: str
+    weight: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,27 @@ class Comparison(Sequence[Candidate]):
 
     @property
     def chosen(self) -> Candidate:
-        """The candidate that was taken."""
-        return next(one for one in self.candidates if one.verdict.startswith("chosen"))
+        """The candidate that was taken; of an average, the one with the largest weight."""
+        return self.kept[0]
+
+    @property
+    def kept(self) -> tuple[Candidate, ...]:
+        """The candidates that have a weight, the largest first; the chosen one alone."""
+        kept = [one for one in self.candidates if one.weight > 0.0]
+        return tuple(sorted(kept, key=lambda one: (-one.weight, one.parameters, one.name)))
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether one candidate was chosen, rather than some averaged."""
+        return self.chosen.verdict.startswith("chosen")
+
+    @property
+    def name(self) -> str:
+        """What was made of the candidates: the one that was taken, or an average."""
+        kept = self.kept
+        if len(kept) == 1:
+            return kept[0].name
+        return f"an average of {len(kept)} candidates, led by {kept[0].name}"
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return one dictionary per candidate, for instance for a data frame."""
@@ -77,14 +99,16 @@ class Comparison(Sequence[Candidate]):
 
     def __str__(self) -> str:
         width = max(len(one.name) for one in self.candidates) + 2
-        head = "candidate".ljust(width) + "".join(name.rjust(11) for name in COLUMNS)
+        weighted = not self.is_choice
+        columns = COLUMNS + ("weight",) * weighted
+        head = "candidate".ljust(width) + "".join(name.rjust(11) for name in columns)
         lines = [head + "  verdict"]
         for one in self.candidates:
             numbers = (
                 f"{one.nll:11.5f}{one.nll_error:11.5f}{one.difference:11.5f}"
                 f"{one.difference_error:11.5f}{one.ece_over_time:11.4f}{one.parameters:11.1f}"
                 f"{one.seconds:11.2f}"
-            )
+            ) + f"{one.weight:11.2f}" * weighted
             lines.append(one.name.ljust(width) + numbers + f"  {one.verdict}")
         if self.n_groups is None:
             lines.append(
@@ -99,7 +123,7 @@ class HeldOutResult:
     """Held-out losses of a candidate, None if its fit failed."""
 
     name: str
-    losses: RowLosses | GroupLosses | None
+    losses: Losses | None
     ece_over_time: float
     parameters: float
     seconds: float
@@ -115,17 +139,35 @@ def compare(
     simpler candidate within one standard error and ``MAX_NLL_INCREASE``. Differences are paired by
     group.
     """
-    means = [np.inf if one.losses is None else one.losses.mean for one in results]
+    means, rows = _means(results), to_candidates(results)
     best = int(np.argmin(means))
-    rows = [_to_candidate(one, results[best]) for one in results]
     chosen = _choose(rows, best, identity)
     candidates = [
-        replace(row, verdict=_verdict(row, one.failure, rows[chosen], rows[best]))
+        replace(
+            row,
+            verdict=_verdict(row, one.failure, rows[chosen], rows[best]),
+            weight=float(row is rows[chosen]),
+        )
         for row, one in zip(rows, results, strict=True)
     ]
-    order = np.argsort(means, kind="stable")
+    return in_order(candidates, data), chosen
+
+
+def in_order(rows: Sequence[Candidate], data: FitData) -> Comparison:
+    """Return the table of candidates, the best first and those that failed last."""
+    order = np.argsort([one.nll for one in rows], kind="stable")  # puts NaN last
     n_groups = None if data.groups is None else data.groups.count
-    return Comparison(tuple(candidates[k] for k in order), n_groups), chosen
+    return Comparison(tuple(rows[k] for k in order), n_groups)
+
+
+def to_candidates(results: Sequence[HeldOutResult]) -> list[Candidate]:
+    """Return the numbers of each row, with differences to the best."""
+    best = results[int(np.argmin(_means(results)))]
+    return [_to_candidate(one, best) for one in results]
+
+
+def _means(results: Sequence[HeldOutResult]) -> list[float]:
+    return [np.inf if one.losses is None else one.losses.mean for one in results]
 
 
 def _to_candidate(one: HeldOutResult, best: HeldOutResult) -> Candidate:

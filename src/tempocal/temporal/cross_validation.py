@@ -4,7 +4,8 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from math import inf
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,87 +13,98 @@ from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.fit_data import FitData
 from tempocal.curves.curve import Curve
 from tempocal.errors import NoFiniteOptimumError, TempocalWarning, TooManyCoefficientsError
-from tempocal.inputs import Codes
 from tempocal.maps import TemporalMap
 from tempocal.temporal.comparison import HeldOutResult
-from tempocal.temporal.fit_along_time import FittedCurves, fit_curves
+from tempocal.temporal.fit_along_time import FittedCurves
 from tempocal.temporal.held_out import evaluate_held_out
+from tempocal.temporal.held_out_folds import HeldOutFolds
+from tempocal.temporal.horizon import CurvesAtHorizon, Horizon, fit_curves_at_horizon
 from tempocal.temporal.progress import Progress
 from tempocal.temporal.refit import refit_along_time
+
+
+class Contender(NamedTuple):
+    """What is compared: a calibrator along a curve, at a horizon."""
+
+    calibrator: Calibrator
+    curve: Curve
+    td_horizon: Horizon = inf
+
+    @property
+    def name(self) -> str:
+        """Calibrator and curve, and the horizon if it was given."""
+        kind = type(self.calibrator).__name__
+        name = kind if kind == "Identity" else f"{kind}, {_curve_name(self.curve)}"
+        is_usual = self.td_horizon in ("auto", inf)
+        return name if is_usual else f"{name}, td_horizon={self.td_horizon:g}"
 
 
 @dataclass(frozen=True)
 class Trial:
     """A candidate's fit to all rows, its held-out result, and the warnings of the fit."""
 
-    fitted: FittedCurves | None
+    fitted: CurvesAtHorizon | None
     held_out: HeldOutResult
     warnings_raised: tuple[Any, ...] = ()
 
 
 def cross_validate(
-    candidates: Sequence[tuple[Calibrator, Curve]],
-    data: FitData,
-    folds: int,
-    seed: int,
-    progress: bool | None,
+    candidates: Sequence[Contender], data: FitData, folds: HeldOutFolds, progress: bool | None
 ) -> list[Trial]:
     """Cross-validate every candidate over the same folds."""
-    for _, curve in candidates:
+    for one in candidates:
         # Fail early on wrong settings.
-        data.track(curve)
-    count = data.n_rows if data.groups is None else data.groups.count
-    codes = data.folds(min(folds, count), seed)
+        data.track(one.curve)
     with Progress(len(candidates), progress) as bar:
         trials = []
-        for calibrator, curve in candidates:
-            trials.append(_evaluate(calibrator, curve, data, codes))
-            bar.step(_candidate_name(calibrator, curve))
+        for one in candidates:
+            trials.append(_evaluate(one, data, folds))
+            bar.step(one.name)
     return trials
 
 
-def _evaluate(calibrator: Calibrator, curve: Curve, data: FitData, folds: Codes) -> Trial:
-    start = time.perf_counter()
-    name = _candidate_name(calibrator, curve)
+def _evaluate(one: Contender, data: FitData, folds: HeldOutFolds) -> Trial:
+    start, name = time.perf_counter(), one.name
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", TempocalWarning)
-            fitted = fit_curves(calibrator, curve, None, data)
+            at_horizon = fit_curves_at_horizon(
+                one.calibrator, one.curve, None, data, one.td_horizon
+            )
+        fitted = at_horizon.fitted
         # Warnings of the fits to folds are not relevant to the user.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TempocalWarning)
-            maps = _fit_without_each_fold(calibrator, curve, fitted, data, folds)
-            losses, error = evaluate_held_out(data, folds, maps)
+            maps = _fit_without_each_fold(fitted, data, folds)
+            losses, error = evaluate_held_out(data, folds.codes, maps)
             parameters = np.inf if fitted.n_effective is None else fitted.n_effective
     except (NoFiniteOptimumError, TooManyCoefficientsError) as failure:
         seconds = time.perf_counter() - start
         return Trial(None, HeldOutResult(name, None, np.nan, np.nan, seconds, str(failure)))
     seconds = time.perf_counter() - start
     held_out = HeldOutResult(name, losses, error, parameters, seconds)
-    return Trial(fitted, held_out, tuple(one.message for one in caught))
+    return Trial(at_horizon, held_out, tuple(each.message for each in caught))
 
 
 def _fit_without_each_fold(
-    calibrator: Calibrator,
-    curve: Curve,
-    fitted: FittedCurves,
-    data: FitData,
-    folds: Codes,
+    fitted: FittedCurves, data: FitData, folds: HeldOutFolds
 ) -> list[TemporalMap]:
+    if fitted.data.decay < 1.0:
+        # Rows that learn from forecasts lie sequence by sequence, and do so in the refits.
+        assert data.sequence_order is not None
+        folds = folds.take(data.sequence_order.permutation)
+        data = data.learning_from_forecasts(fitted.data.decay)
     maps = []
-    for fold in range(int(folds.max()) + 1):
-        rows = np.flatnonzero(folds != fold)
+    for fold in range(folds.count):
+        rows = folds.learned(fold)
         # With a single group no rows are left to fit to.
         has_rows = len(rows) > 0
         maps.append(
-            refit_along_time(calibrator, curve, fitted, data, rows) if has_rows else fitted.map
+            refit_along_time(fitted.calibrator, fitted.curve, fitted, data, rows)
+            if has_rows
+            else fitted.map
         )
     return maps
-
-
-def _candidate_name(calibrator: Calibrator, curve: Curve) -> str:
-    kind = type(calibrator).__name__
-    return kind if kind == "Identity" else f"{kind}, {_curve_name(curve)}"
 
 
 def _curve_name(curve: Curve) -> str:

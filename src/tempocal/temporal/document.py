@@ -146,7 +146,7 @@ def _require_valid(calibrator: "TemporalCalibrator", document: ModelDocument) ->
         raise DamagedModelFileError(f"{inner!r} does not make such a map")
     if not _is_horizon_of(calibrator, document):
         raise DamagedModelFileError("td_horizon is not the horizon that the model learned with")
-    if not _are_bands_of(document.bands, document.map):
+    if not are_bands_of(document.bands, document.map):
         raise DamagedModelFileError("the bands are not those of the map")
 
 
@@ -181,7 +181,8 @@ def _is_made_by(inner: Calibrator, document: ModelDocument) -> bool:
     return same_form and [table.shape[1] for table in fitted.tables] == widths
 
 
-def _are_bands_of(bands: Any, fitted: Any) -> bool:
+def are_bands_of(bands: Any, fitted: Any) -> bool:
+    """Tell whether bands are around the numbers of a map."""
     if isinstance(fitted, MapPerStep):
         return not bands
     return len(bands) == len(fitted.tables) and all(

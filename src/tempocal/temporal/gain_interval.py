@@ -14,7 +14,7 @@ from tempocal.kernels import native
 from tempocal.kernels.binary_losses import compare, dot
 from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.links import Array, nll_from_logits
-from tempocal.maps import Curves, TemporalMap
+from tempocal.maps import CoefficientMap, TemporalMap
 from tempocal.rows.sigmoid import CHUNK
 from tempocal.rows.sums import LOG2_E
 
@@ -60,7 +60,7 @@ def compare_losses(
         error = _row_error(square - mean**2, data)
     else:
         error = _cluster_error(by_group - mean * _group_weights(data), data)
-    gain = _gain(float(mean), error, data, level)
+    gain = gain_of(float(mean), error, data, level)
     return LossComparison(float(before), float(after), gain)
 
 
@@ -73,7 +73,7 @@ def _block_sums(data: FitData, fitted: TemporalMap, grid: Grid | None) -> _Block
     weights, labels, times = data.weights, data.labels, data.times
     assert times is not None
     at_keys = None
-    if grid is not None and grid.is_exact and isinstance(fitted, Curves):
+    if grid is not None and grid.is_exact and isinstance(fitted, CoefficientMap):
         scales = None
         if native is not None and data.has_one_column:
             # The factor of the logit under each key, if the map is a mere scaling.
@@ -137,7 +137,7 @@ def _sum_blocks(data: FitData, block_sums: _BlockSums, by_group: Array | None) -
 
 def _compare_table(data: TableFitData, fitted: TemporalMap, level: float) -> LossComparison:
     """Compare losses in a table; without an exact pass the interval over groups is unknown."""
-    if not data.exact or not isinstance(fitted, Curves):
+    if not data.exact or not isinstance(fitted, CoefficientMap):
         comparison = compare_losses(data.points(), fitted, level=level)
         gain = comparison.gain
         if data.groups is not None:
@@ -151,10 +151,10 @@ def _compare_table(data: TableFitData, fitted: TemporalMap, level: float) -> Los
         spread = sums.squared_deviations(mean)
         error = float(np.sqrt(spread * correction)) / total
     before = sums.before / total
-    return LossComparison(before, before - mean, _gain(mean, error, data, level))
+    return LossComparison(before, before - mean, gain_of(mean, error, data, level))
 
 
-def _gain(mean: float, error: float, data: FitData, level: float) -> Gain:
+def gain_of(mean: float, error: float, data: FitData, level: float = 0.95) -> Gain:
     """Return the gain with its interval, by Student's t over rows or groups."""
     count = _n_units(data)
     half = np.inf if count <= 1 else error * float(stdtrit(count - 1, 0.5 + level / 2))

@@ -1,6 +1,8 @@
 """Losses and calibration error on held-out rows."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +14,13 @@ from tempocal.links import Array, log_proba_from_logits
 from tempocal.maps import Curves, TemporalMap
 from tempocal.temporal.ece_over_time import ece_over_time, ece_over_time_of_table
 from tempocal.temporal.gain_interval import standard_error
+
+
+class Clustering(NamedTuple):
+    """Variance of a sum of differences over groups, and if rows were independent."""
+
+    between_groups: float
+    between_rows: float
 
 
 @dataclass(frozen=True)
@@ -31,9 +40,20 @@ class RowLosses:
         """Standard error of the mean, over groups."""
         return standard_error(self.values, self.data)
 
+    @property
+    def total_weight(self) -> float:
+        """Total weight of the rows."""
+        return self.data.total_weight
+
     def subtract(self, other: "RowLosses") -> "RowLosses":
         """Return the differences, row by row."""
         return RowLosses(self.values - other.values, self.data)
+
+    def clustering(self, raw: "RowLosses") -> Clustering:
+        """Return the spread of the differences to the losses of raw predictions."""
+        differences = self.subtract(raw)
+        squares = RowLosses(differences.values**2, self.data).mean - differences.mean**2
+        return _clustering(differences.standard_error, squares, self.data.total_weight)
 
 
 @dataclass(frozen=True)
@@ -42,6 +62,8 @@ class GroupLosses:
 
     sums: Array
     weights: Array
+    # Of the differences to raw predictions, in the rows of each group.
+    squares: Array
 
     @property
     def mean(self) -> float:
@@ -57,17 +79,45 @@ class GroupLosses:
         spread = float(((self.sums - self.mean * self.weights) ** 2).sum())
         return float(np.sqrt(spread * count / (count - 1)) / self.weights.sum())
 
+    @property
+    def total_weight(self) -> float:
+        """Total weight of the rows."""
+        return float(self.weights.sum())
+
     def subtract(self, other: "GroupLosses") -> "GroupLosses":
         """Return the differences, group by group."""
-        return GroupLosses(self.sums - other.sums, self.weights)
+        return GroupLosses(self.sums - other.sums, self.weights, self.squares)
+
+    def clustering(self, raw: "GroupLosses") -> Clustering:
+        """Return the spread of the differences to the losses of raw predictions."""
+        differences = self.subtract(raw)
+        squares = float(self.squares.sum()) / self.total_weight - differences.mean**2
+        return _clustering(differences.standard_error, squares, self.total_weight)
 
 
-def evaluate_held_out(
-    data: FitData, folds: Codes, maps: list[TemporalMap]
-) -> tuple[RowLosses | GroupLosses, float]:
-    """Return the held-out loss of each row, under the map fitted without its fold, and the ECE."""
+Losses = RowLosses | GroupLosses
+
+
+def combine(each: Sequence[Losses], factors: Sequence[float]) -> Losses:
+    """Return a linear combination of losses."""
+    first = each[0]
+    numbers = [one.values if isinstance(one, RowLosses) else one.sums for one in each]
+    total = np.tensordot(np.asarray(factors), np.stack(numbers), axes=1)
+    if isinstance(first, RowLosses):
+        return replace(first, values=total)
+    return replace(first, sums=total)
+
+
+def _clustering(error: float, variance: float, total: float) -> Clustering:
+    return Clustering((error * total) ** 2 if np.isfinite(error) else 0.0, variance * total)
+
+
+def evaluate_held_out(data: FitData, folds: Codes, maps: list[TemporalMap]) -> tuple[Losses, float]:
+    """Return the loss of each held-out row, under the map fitted without its fold, and the ECE."""
     if isinstance(data, TableFitData):
         return _evaluate_table(data, maps)
+    if folds.min() < 0:
+        data, folds = data.take(folds >= 0), folds[folds >= 0]
     assert data.times is not None
     log_proba = np.empty((data.n_rows, data.n_classes))
     for fold, fitted_map in enumerate(maps):

@@ -110,6 +110,23 @@ class HorizonChoice:
         return entries
 
 
+@dataclass(frozen=True)
+class CurvesAtHorizon:
+    """A calibrator fitted along a curve at a horizon, without its bands."""
+
+    fitted: FittedCurves
+    choice: HorizonChoice
+
+    def with_bands(self) -> TemporalFitResult:
+        """Add bands and the summary."""
+        result = self.fitted.with_bands()
+        summary = replace(result.summary, details={**result.summary.details, **self.choice.details})
+        if np.isfinite(self.choice.horizon):
+            # The design effect is that of the estimating function: no number of rows follows.
+            summary = replace(summary, effective_number=None)
+        return replace(result, summary=summary, horizon=self.choice)
+
+
 def kept_details(summary: Summary) -> dict[str, Any]:
     """Entries on the horizon, which later rows do not change."""
     names = (TAKEN, f"{TAKEN}_because", HORIZON_IN_ROWS)
@@ -146,11 +163,22 @@ def fit_at_horizon(
     td_horizon: Any,
 ) -> TemporalFitResult:
     """Fit a calibrator along a curve at a horizon, which is chosen where it is "auto"."""
+    return fit_curves_at_horizon(calibrator, curve, shrinkage, data, td_horizon).with_bands()
+
+
+def fit_curves_at_horizon(
+    calibrator: Calibrator,
+    curve: Curve,
+    shrinkage: Shrinkage | None,
+    data: FitData,
+    td_horizon: Any,
+) -> CurvesAtHorizon:
+    """Fit a calibrator along a curve at a horizon, without bands."""
     asked = check_horizon(td_horizon)
     reason = why_only_outcomes(calibrator, data, asked)
     fit_to = partial(fit_curves, calibrator, curve, shrinkage)
     if reason is not None:
-        return _with_choice(fit_to(data), HorizonChoice(np.inf, reason))
+        return CurvesAtHorizon(fit_to(data), HorizonChoice(np.inf, reason))
     assert data.groups is not None
     assert data.sequence_facts is not None
     length = data.sequence_facts.mean_length
@@ -158,7 +186,7 @@ def fit_at_horizon(
         if decay_of(asked, length) < 1.0:
             return _Attempt.at(asked, fit_to, data).result(ASKED)
         reason = f"{asked:g} sequences ahead there are only outcomes"
-        return _with_choice(fit_to(data), HorizonChoice(np.inf, reason, length))
+        return CurvesAtHorizon(fit_to(data), HorizonChoice(np.inf, reason, length))
     count, usual = data.groups.count, usual_horizon(data.groups.count)
     reason = f"usual for {count} {_unit(data)}"
     if usual == np.inf:
@@ -168,7 +196,7 @@ def fit_at_horizon(
         if attempt.tests.lowest >= level:
             return attempt.result(f"{reason}; {attempt.agreement}")
         reason = attempt.objection
-    return _with_choice(fit_to(data), HorizonChoice(np.inf, reason, length))
+    return CurvesAtHorizon(fit_to(data), HorizonChoice(np.inf, reason, length))
 
 
 def _unit(data: FitData) -> str:
@@ -217,23 +245,14 @@ class _Attempt:
             f"contradict it (p = {self.tests.against_outcomes:.2g})"
         )
 
-    def result(self, because: str) -> TemporalFitResult:
-        """Return the fit with its bands."""
+    def result(self, because: str) -> CurvesAtHorizon:
+        """Return the fit and why its horizon was taken."""
         data = self.fitted.data
         assert data.groups is not None
         assert data.sequence_facts is not None
         count, length = data.groups.count, data.sequence_facts.mean_length
         worth = f"{count * self.tests.variance_ratio:.0f} {_unit(data)}, from {count}"
-        return _with_choice(self.fitted, HorizonChoice(self.horizon, because, length, worth))
-
-
-def _with_choice(fitted: FittedCurves, choice: HorizonChoice) -> TemporalFitResult:
-    result = fitted.with_bands()
-    summary = replace(result.summary, details={**result.summary.details, **choice.details})
-    if np.isfinite(choice.horizon):
-        # The design effect is that of the estimating function: no number of rows follows from it.
-        summary = replace(summary, effective_number=None)
-    return replace(result, summary=summary, horizon=choice)
+        return CurvesAtHorizon(self.fitted, HorizonChoice(self.horizon, because, length, worth))
 
 
 def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None) -> str | None:

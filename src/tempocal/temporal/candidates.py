@@ -1,0 +1,87 @@
+"""The candidates of `AutoTemporalCalibrator`: those given, and the usual ones."""
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any
+
+from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.beta import BetaCalibration
+from tempocal.calibrators.platt import PlattScaling
+from tempocal.calibrators.temperature import TemperatureScaling
+from tempocal.calibrators.vector import VectorScaling
+from tempocal.curves.constant import Constant
+from tempocal.curves.curve import Curve
+from tempocal.curves.exponential import ExponentialDecay
+from tempocal.curves.random_walk import RandomWalk
+from tempocal.curves.spline import Spline
+from tempocal.errors import InputError
+from tempocal.inputs import Inputs
+from tempocal.temporal.calibrator import TemporalCalibrator
+from tempocal.temporal.cross_validation import Contender
+from tempocal.temporal.fit_along_time import with_shrinkage
+from tempocal.temporal.horizon import check_horizon
+
+
+def default_candidates(n_classes: int) -> list[tuple[Calibrator, Curve]]:
+    """Return the candidates to compare if none are given."""
+    second = PlattScaling if n_classes == 2 else VectorScaling
+    return [
+        (kind(), curve)
+        for kind in (TemperatureScaling, second, BetaCalibration)
+        for curve in (Constant(), ExponentialDecay(), Spline(), RandomWalk())
+    ]
+
+
+def read_candidates(given: Sequence[Any], inputs: Inputs) -> list[Contender]:
+    """Return the given candidates; their horizon is "auto" where they do not say another."""
+    found = [_read(one, inputs) for one in given]
+    if not found:
+        raise InputError("candidates is empty: give some, or None for the usual ones")
+    return found
+
+
+def by_outcomes(contenders: Sequence[Contender]) -> list[Contender]:
+    """Let all candidates learn from outcomes only; refuse those that were to do otherwise."""
+    for one in contenders:
+        if one.td_horizon not in ("auto", inf):
+            raise InputError(
+                f"a candidate has td_horizon={one.td_horizon!r}, but candidates are compared as "
+                'fits to the outcomes: leave it out, or say td_horizon=float("inf"); arrays and '
+                'combine="average" have horizons'
+            )
+    return [one._replace(td_horizon=inf) for one in contenders]
+
+
+def count_clocks(contenders: Sequence[Contender]) -> int:
+    """Return the number of time columns, which must be the same for all candidates."""
+    counts = {one.curve.n_clocks for one in contenders if one.curve != Constant()}
+    if len(counts) > 1:
+        raise InputError("candidates must all go along one clock, or all along two")
+    return counts.pop() if counts else 1
+
+
+def _read(candidate: Any, inputs: Inputs) -> Contender:
+    horizon: Any = "auto"
+    if isinstance(candidate, TemporalCalibrator):
+        if candidate.time_column is not None:
+            raise InputError("say time_column of AutoTemporalCalibrator itself, not of a candidate")
+        check_horizon(candidate.td_horizon)
+        calibrator, curve = candidate._calibrator_and_curve()
+        calibrator, horizon = with_shrinkage(calibrator, candidate.shrinkage), candidate.td_horizon
+    elif isinstance(candidate, tuple) and len(candidate) == 2:
+        calibrator, curve = candidate
+    else:
+        calibrator, curve = candidate, Constant()
+    if not isinstance(calibrator, Calibrator) or not isinstance(curve, Curve):
+        raise InputError(
+            "candidates must be TemporalCalibrator ones, or pairs of a calibrator and a curve, but "
+            f"one is {candidate!r}"
+        )
+    if calibrator.inputs not in ("logits", inputs):
+        raise InputError(
+            f"a candidate has inputs={calibrator.inputs!r}: say so of AutoTemporalCalibrator "
+            "itself, once for all candidates"
+        )
+    if calibrator.classes is not None:
+        raise InputError("say classes of AutoTemporalCalibrator itself, not of a candidate")
+    return Contender(calibrator, curve, horizon)
