@@ -8,6 +8,7 @@ from tempocal.inputs.arguments import (
     as_float64,
     check_bins,
     check_choice,
+    check_flag,
     check_positive_int,
     check_seed,
     first_missing,
@@ -18,6 +19,7 @@ from tempocal.inputs.arguments import (
 from tempocal.inputs.labels_and_groups import (
     LARGEST_FLOAT_ID,
     Codes,
+    EncodedLabels,
     Groups,
     check_classes,
     check_groups,
@@ -44,6 +46,7 @@ from tempocal.inputs.sequence_order import (
     check_sequence_order,
     order_of_rows,
 )
+from tempocal.inputs.soft_labels import SoftLabels, check_soft_labels
 from tempocal.inputs.times import (
     LARGEST_TIME,
     TimeKind,
@@ -63,9 +66,11 @@ __all__ = [
     "LARGEST_TIME",
     "SMALLEST_PROBABILITY",
     "Codes",
+    "EncodedLabels",
     "Groups",
     "Inputs",
     "SequenceOrder",
+    "SoftLabels",
     "TimeKind",
     "Times",
     "as_array",
@@ -76,6 +81,7 @@ __all__ = [
     "check_bins",
     "check_choice",
     "check_classes",
+    "check_flag",
     "check_groups",
     "check_labels",
     "check_positive_int",
@@ -84,6 +90,7 @@ __all__ = [
     "check_sequence",
     "check_sequence_and_groups",
     "check_sequence_order",
+    "check_soft_labels",
     "check_time",
     "check_weights",
     "encode_labels",

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.base import Calibrator, require_hard_labels
 from tempocal.calibrators.beta import BetaCalibration
 from tempocal.calibrators.document import write_model
 from tempocal.calibrators.fit_data import FitData
@@ -129,12 +129,13 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         order: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
+        soft_label: bool = False,
     ) -> Self:
         """Compare the candidates on labeled predictions and fit the chosen one.
 
         Parameters
         ----------
-        logits, y, time, sequence, order, groups, sample_weight
+        logits, y, time, sequence, order, groups, sample_weight, soft_label
             As for `TemporalCalibrator.fit`; the candidates learn from outcomes only. Without
             ``sequence`` and ``groups`` rows are taken as independent, and those of one sequence are
             spread over several folds, which invalidates the comparison.
@@ -146,6 +147,7 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         self._check_folds()
         candidates = None if self.candidates is None else self._candidate_pairs()
         n_clocks = 1 if candidates is None else _n_clocks(candidates)
+        require_hard_labels((one for one, _ in candidates or ()), soft_label=soft_label)
         checked, times = self._check_fit_input(
             logits,
             y,
@@ -157,6 +159,7 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
             order=order,
             groups=groups,
             sample_weight=sample_weight,
+            soft_label=soft_label,
         )
         pairs = candidates or default_candidates(checked.data.n_classes)
         with one_blas_thread():
