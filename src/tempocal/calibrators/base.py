@@ -80,9 +80,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        return self._fit_rows(
-            logits, y, sample_weight, groups, self.classes, soft_label=soft_label
-        )
+        return self._fit_rows(logits, y, sample_weight, groups, self.classes, soft_label=soft_label)
 
     def fit_table(
         self,

@@ -56,6 +56,14 @@ def check_classes(text: str | None, labels: NDArray[Any], n_columns: int) -> lis
         ) from error
 
 
+def check_soft_classes(text: str | None, n_columns: int) -> list[Any] | None:
+    """Return the classes listed for soft labels: integers if all of them are, else text."""
+    try:
+        return check_classes(text, np.zeros(1, dtype=np.intp), n_columns)
+    except InputError:
+        return check_classes(text, np.zeros(1, dtype=np.str_), n_columns)
+
+
 def check_label(
     labels: NDArray[Any], classes: list[Any] | None, name: str, n_classes: int, n_columns: int
 ) -> None:
@@ -90,6 +98,7 @@ def check_nesting(sequence: Ids, values: NDArray[Any], what: str, flag: str | No
     # Backwards, so that the first row of each sequence is assigned last.
     first[sequence.codes[::-1]] = np.arange(len(values))[::-1]
     changed = values != values[first[sequence.codes]]
+    changed = changed.any(axis=1) if values.ndim == 2 else changed
     if changed.any():
         row = int(np.argmax(changed))
         which = sequence.values[sequence.codes[row]]

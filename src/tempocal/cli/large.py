@@ -120,6 +120,8 @@ def large_rows(options: ColumnOptions, source: InputFile, doing: str) -> Iterato
     """Open and validate a large file, with progress for each pass over it."""
     if options.order is not None:
         raise _too_large("--order", "puts no rows in order")
+    if options.soft_label:
+        raise _too_large("--soft-label", "counts classes")
     with TemporaryDirectory(prefix="tempocal-") as folder:
         with show_progress(f"Reading {options.file}") as progress:
             rows = open_rows(options, source, folder, progress)

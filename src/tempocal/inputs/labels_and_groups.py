@@ -61,8 +61,7 @@ def check_labels(y: Any, n_rows: int, name: str = "y") -> NDArray[Any]:
         )
     if labels.ndim == 2 and labels.dtype.kind == "f":
         raise InputError(
-            f"{name} must be one-dimensional class labels, but its shape is {labels.shape}"
-            f"{SOFT_HINT}"
+            f"{name} must be one-dimensional, but its shape is {labels.shape}{SOFT_HINT}"
         )
     require_same_length(labels, name, n_rows, "the predictions")
     if labels.dtype.kind not in "biu":

@@ -121,7 +121,7 @@ def check_sequence_order(
     *,
     order: Any = None,
     times: Times | None = None,
-    labels: Codes | None = None,
+    labels: NDArray[Any] | None = None,
 ) -> SequenceOrder | None:
     """Check ``sequence`` and ``order``; by default rows follow each other in time.
 
@@ -159,13 +159,14 @@ def check_sequence_order(
     return SequenceOrder(sequences, ranks, _mixed(sequences, labels, sequence))
 
 
-def _mixed(sequences: Groups, labels: Codes | None, ids: Any) -> str | None:
-    """Return the id of the first sequence whose labels differ."""
+def _mixed(sequences: Groups, labels: NDArray[Any] | None, ids: Any) -> str | None:
+    """Return the id of the first sequence whose labels, codes or soft ones, differ."""
     if labels is None:
         return None
-    label_of_sequence = np.empty(sequences.count, dtype=labels.dtype)
+    label_of_sequence = np.empty((sequences.count, *labels.shape[1:]), dtype=labels.dtype)
     label_of_sequence[sequences.codes] = labels
     differs = label_of_sequence[sequences.codes] != labels
+    differs = differs.any(axis=1) if labels.ndim == 2 else differs
     return str(as_array(ids, "sequence")[int(np.argmax(differs))]) if differs.any() else None
 
 

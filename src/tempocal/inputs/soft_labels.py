@@ -37,10 +37,8 @@ class SoftLabels:
 
     @property
     def codes(self) -> Codes:
-        """A code for each distinct soft label; of hard ones that of the class."""
-        if self.are_hard:
-            return self.proba.argmax(axis=1)
-        return np.unique(self.proba, axis=0, return_inverse=True)[1].ravel()
+        """The most probable class of each row, which is the class where it is certain."""
+        return np.asarray(self.proba.argmax(axis=1))
 
     def take(self, kept: NDArray[Any]) -> Self:
         """Select rows."""
