@@ -70,6 +70,11 @@ def check_label(
     """Refuse labels that do not match the columns of predictions."""
     found = np.unique(labels).tolist()
     shown = ", ".join(map(str, found[:5])) + ", ..." * (len(found) > 5)
+    if len(found) > n_classes and _are_probabilities(found):
+        raise InputError(
+            f"--label {name} holds {shown}, which are no classes: if they are probabilities, fit "
+            "and evaluate take them with --soft-label"
+        )
     if classes is not None:
         unknown = [one for one in found if one not in classes]
         if unknown:
@@ -90,6 +95,14 @@ def check_label(
             f"--label {name} holds {len(found)} classes ({shown}), but there are {n_columns} "
             "columns of predictions: say which class each stands for with --classes"
         )
+
+
+def _are_probabilities(labels: list[Any]) -> bool:
+    """Whether labels, perhaps as text, are numbers from 0 to 1."""
+    try:
+        return all(0.0 <= float(one) <= 1.0 for one in labels)
+    except (TypeError, ValueError):
+        return False
 
 
 def check_nesting(sequence: Ids, values: NDArray[Any], what: str, flag: str | None) -> None:

@@ -233,7 +233,8 @@ def flags_of(
 ) -> dict[str, str]:
     """Return the flag by which each column was named; ``labels`` are those of soft labels."""
     flags = dict.fromkeys(columns, "--logits" if options.logits else "--proba")
-    named = [("label", one) for one in (labels or [options.label])]
+    label_columns: list[str | None] = [*labels] if labels else [options.label]
+    named = [("label", one) for one in label_columns]
     named += [(role, getattr(options, role)) for role in _OTHER_ROLES]
     for role, column in named:
         if column is None or (role == "order" and column == options.time):
