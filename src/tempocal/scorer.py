@@ -157,6 +157,7 @@ def _scorer_from(content: Mapping[str, Any]) -> Scorer:
     columns, where = content["columns"], parameters.get("time_column")
     if where is not None:
         columns -= len(set(where)) if isinstance(where, list) else 1
+        columns -= parameters.get("sequence_column") is not None
     inner = parameters["calibrator"] if kinds else {"parameters": parameters}
     # No calibrator is temperature scaling of logits.
     inputs = "logits" if inner is None else inner["parameters"]["inputs"]

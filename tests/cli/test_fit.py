@@ -183,6 +183,24 @@ def test_an_order_puts_the_rows_of_a_sequence_in_order(folder, run, frame):
     same("m.json", cal, frame.assign(t=left))
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_rows_of_large_files_learn_from_forecasts(folder, run, frame, as_large, ending):
+    as_large(True)
+    frame = frame.assign(left=30.0 - frame["t"])
+    mixed = frame.sample(frac=1.0, random_state=0)
+    write = mixed.to_csv if ending == "csv" else mixed.to_parquet
+    write(f"mixed.{ending}", index=False)
+    z, y, t, left, match = (frame[name].to_numpy() for name in ("z", "won", "t", "left", "match"))
+    cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline(), td_horizon=0.2)
+    for name, time in (("t", t), ("left", left)):
+        words = ["--logits", "z", "--label", "won", "--time", name, "--sequence", "match"]
+        order = [] if name == "t" else ["--order", "t"]
+        run("fit", f"mixed.{ending}", *words, *order, *PLATT, "--td-horizon", 0.2, "-o", "m.json")
+        wanted = cal.fit(z, y, time=time, sequence=match, order=t).predict_proba(z, time=time)
+        found = tc.load("m.json").predict_proba(z, time=time)
+        np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
 def test_times_that_are_no_order_need_none(folder, run, frame):
     """As in 0.1, where rows learn from outcomes only."""
     frame.assign(t=frame["t"] // 2).to_csv("ties.csv", index=False)

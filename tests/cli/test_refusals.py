@@ -194,11 +194,19 @@ def test_horizons(folder, fit, value):
     assert said.endswith("nor a share of a sequence above 0, such as 0.1.")
 
 
-def test_files_too_large_for_an_order(folder, fit, as_large):
+def test_sequences_of_large_files_without_an_order(folder, fit, refused, frame, as_large):
     as_large(True)
-    said = fit("predictions.parquet", *COLUMNS, *HORIZON)
-    assert said.startswith("--td-horizon is for rows in memory, but the file is so large")
-    said = fit("predictions.parquet", *COLUMNS, "--order", "t")
+    frame.assign(t=frame["t"] // 2).to_csv("a.csv", index=False)
+    said = fit("a.csv", *COLUMNS, *HORIZON)
+    assert said == (
+        "--time must differ between the rows of a sequence, but two rows of the sequence 0 have "
+        "the same: name a column that puts them in order with --order"
+    )
+    said = fit("predictions.csv", *COLUMNS, *HORIZON, "--order", "series")
+    assert said.startswith("--order must differ between the rows of a sequence, but two rows")
+    said = fit("predictions.csv", *COLUMNS, "--order", "note")
+    assert said.startswith("--order: column 'note' must be numbers, or dates")
+    said = refused("report", "predictions.csv", *COLUMNS, "--order", "t", "-o", "m.html")
     assert said.startswith("--order is for rows in memory, but the file is so large")
 
 

@@ -187,3 +187,32 @@ def test_partial_fit_goes_on_as_with_votes(matches, counts):
         )
     same_along_time(soft, hard)
     assert soft.summary().n_rows == soft.summary().n_groups == len(counts)
+
+
+def test_partial_fit_learns_from_forecasts_as_with_votes(matches):
+    counts = sequence_votes(matches)
+    row, y, vote = votes(matches, counts)
+    kind = tc.PlattScaling(), tc.ExponentialDecay()
+    soft, hard = (tc.TemporalCalibrator(*kind, td_horizon=0.3) for _ in range(2))
+    for part in (matches.sequence < 40, matches.sequence >= 40):
+        soft.partial_fit(
+            matches.logits[part],
+            (counts / VOTES)[part],
+            time=matches.time[part],
+            sequence=matches.sequence[part],
+            sample_weight=np.full(part.sum(), float(VOTES)),
+            soft_label=True,
+            classes=[0, 1],
+        )
+        of = row[part[row]]
+        hard.partial_fit(
+            matches.logits[of],
+            y[part[row]],
+            time=matches.time[of],
+            sequence=(matches.sequence[row] * VOTES + vote)[part[row]],
+            order=matches.time[of],
+            groups=matches.sequence[of],
+            classes=[0, 1],
+        )
+    same_along_time(soft, hard, tolerance=1e-8)
+    assert soft.summary().n_groups == hard.summary().n_groups == matches.sequence.max() + 1

@@ -227,8 +227,9 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         """Return the part that predicts, without scikit-learn."""
         check_is_fitted(self, "map_")
         kinds = getattr(self, "time_kinds_", ())
-        n_time_columns = 0 if getattr(self, "time_column", None) is None else len(kinds)
-        name, columns = self.summary_.calibrator, self.n_features_in_ - n_time_columns
+        n_others = 0 if getattr(self, "time_column", None) is None else len(kinds)
+        n_others += getattr(self, "sequence_column", None) is not None
+        name, columns = self.summary_.calibrator, self.n_features_in_ - n_others
         return Predictor(name, self.classes_, self.inputs, columns, self.map_, kinds)
 
     def _table_needs(self) -> TableNeeds:

@@ -17,6 +17,7 @@ from tempocal.inputs import (
     EncodedLabels,
     Groups,
     Inputs,
+    SequenceFacts,
     SequenceOrder,
     SoftLabels,
     Times,
@@ -200,6 +201,11 @@ class FitData:
         assert self.sequence_order is not None
         codes = self.sequence_order.runs
         return SequenceRows(rows, StoredSequences(stored, codes, self.decay))
+
+    @property
+    def sequence_facts(self) -> SequenceFacts | None:
+        """What is known of the sequences; None if rows are in no sequences."""
+        return self.sequence_order
 
     def learning_from_forecasts(self, decay: float) -> Self:
         """Lay the rows sequence by sequence, to learn from the forecasts that follow each."""

@@ -25,6 +25,7 @@ from tempocal.inputs.weights import LIGHT_WEIGHT, MIN_ROWS_TO_WARN
 from tempocal.links import Array
 from tempocal.tables.group_ids import GroupIds, find_groups
 from tempocal.tables.labeled_table import LabeledTable
+from tempocal.tables.sequence_order import check_table_order
 from tempocal.tables.surrogate import build_surrogate
 from tempocal.tables.time_keys import TimeKeys, choose_time_keys
 
@@ -38,6 +39,7 @@ def prepare_table_fit(labeled: LabeledTable, needs: TableNeeds, *, exact: bool) 
     clusters = find_groups(labeled) if labeled.has_groups else None
     if clusters is not None:
         _warn_of_mixed_labels(clusters)
+    order = check_table_order(labeled) if labeled.has_sequences else None
     needs_folds = labeled.n_columns > 1 or needs.curves or needs.folds_for_one_column
     folds = needs.folds if needs_folds else None
     frame = labeled.frame
@@ -65,6 +67,7 @@ def prepare_table_fit(labeled: LabeledTable, needs: TableNeeds, *, exact: bool) 
         exact=exact,
         fold_spec=folds,
         cache=TableCache(labeled, clusters, exact=exact),
+        table_order=order,
     )
 
 

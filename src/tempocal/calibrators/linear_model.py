@@ -100,6 +100,9 @@ class LinearModel:
         Centers and scale of the features, if the logits are not of ordinary size.
     units : tuple of float
         Strengths of slopes and biases in the units of the map, at strength 1.
+    pooled : ndarray of shape (coefficients,) or None
+        Slopes that have a common value, as ones: their mean has a strength of its own, beside that
+        of their deviations from it (partial pooling of the classes).
     """
 
     rows: Callable[[Codes | None, int], Rows]
@@ -113,6 +116,7 @@ class LinearModel:
     max_newton: int = MAX_NEWTON_COEFFICIENTS
     standardization: Standardization | None = None
     units: tuple[float, float] = (1.0, 1.0)
+    pooled: Array | None = None
 
     def standardized(self, standardization: Standardization) -> "LinearModel":
         """Take coefficients in other coordinates, in which ``rows`` are already."""
@@ -135,14 +139,33 @@ class LinearModel:
             rows=self.rows(keys, n_keys),
             basis=np.zeros(n_keys, dtype=np.intp),
             identity=self.identity,
-            penalties=(
-                Penalty("slopes", self.slopes, unit=self.units[0]),
-                Penalty("biases", self.biases, unit=self.units[1]),
-            ),
+            penalties=self.penalties(),
             lower=self.lower,
             baseline_penalty=self.baseline_penalty,
             moment=self.moment,
             max_newton=self.max_newton,
+        )
+
+    def penalties(
+        self, expand: Callable[[Array], Array] = lambda matrix: matrix
+    ) -> tuple[Penalty, ...]:
+        """Penalties of level, towards the identity.
+
+        ``expand`` takes a matrix over the coefficients, or its diagonal, to one over those of a
+        curve. The penalty of pooled slopes is split in two: at equal strengths they add up to it.
+        """
+        of_slopes, of_biases = self.units
+        slopes = Penalty("slopes", expand(self.slopes), unit=of_slopes)
+        biases = Penalty("biases", expand(self.biases), unit=of_biases)
+        if self.pooled is None:
+            return slopes, biases
+        mean = np.outer(self.pooled, self.pooled) / self.pooled.sum()
+        deviations = expand(np.diag(self.pooled) - mean)
+        return (
+            slopes,
+            biases,
+            Penalty("deviations_of_slopes", deviations, unit=of_slopes),
+            Penalty("common_slope", expand(mean), unit=of_slopes),
         )
 
     def numbers(self, theta: Array) -> Array:
@@ -159,6 +182,7 @@ def linear_model(
     auto: bool,
     index: int = 0,
     free: Any = False,
+    pooled: Any = None,
     lower: Any = -np.inf,
     baseline_penalty: Any = 0.0,
     **rest: Any,
@@ -166,20 +190,23 @@ def linear_model(
     """Make a model of a predictor, on standardized features if its strengths are "auto".
 
     Settings are numbers for all coefficients or one for each. What is neither a bias nor ``free``
-    is a slope. ``index`` is the position of the model among those of its calibrator.
+    is a slope; ``pooled`` ones have a common value. ``index`` is the position of the model among
+    those of its calibrator.
     """
     start = np.asarray(identity, dtype=np.float64)
     are_biases = np.full(start.shape, biases, dtype=bool)
+    are_pooled = np.full(start.shape, pooled is not None and pooled, dtype=bool)
     found = _standardization(data, predictor, are_biases, index) if auto else None
     if found is not None:
         predictor = _on_standardized(predictor, are_biases, found)
     model = LinearModel(
         rows=partial(data.rows, predictor),
         identity=start,
-        slopes=np.array(~(are_biases | free), dtype=np.float64),
+        slopes=np.array(~(are_biases | free | are_pooled), dtype=np.float64),
         biases=are_biases.astype(np.float64),
         lower=np.full(start.shape, lower, dtype=np.float64),
         baseline_penalty=np.full(start.shape, baseline_penalty, dtype=np.float64),
+        pooled=None if pooled is None else are_pooled.astype(np.float64),
         **rest,
     )
     return model if found is None else model.standardized(found)

@@ -29,9 +29,10 @@ class MatrixScaling(ParametricCalibrator):
     shrinkage : "auto", float or pair of floats, default="auto"
         Strength of the regularization, one for weights and biases or one each. A strength s adds
         ``s / 2`` times the sum of squares to the summed negative log likelihood, so the lambda of
-        Kull et al. is ``s * K * (K - 1) / (2 n)`` and their mu is ``s * K / (2 n)``. "auto" chooses
-        by cross-validation over ``groups``, and adds a strength of 1 on the diagonal so that it
-        stays finite on separable data; 0 is plain maximum likelihood.
+        Kull et al. is ``s * K * (K - 1) / (2 n)`` and their mu is ``s * K / (2 n)``. "auto" pools
+        the diagonal: its mean and the deviations from it have strengths of their own. From 17
+        classes on it leaves the diagonal free but for a strength of 1, and chooses by
+        cross-validation over ``groups``. 0 is plain maximum likelihood.
     regularization : {"odir", "l2"}, default="odir"
         Shrink the off-diagonal weights and the biases towards 0 and leave the diagonal free (ODIR),
         or shrink all coefficients towards the identity.

@@ -48,6 +48,11 @@ class OnlineState:
         """Standardization of each model, None where there is none."""
         return self.standardizations or (None,) * len(self.posteriors)
 
+    @property
+    def has_moving_targets(self) -> bool:
+        """Whether rows learned from forecasts."""
+        return any(one.moving is not None for one in self.posteriors)
+
     def discounted(self, keep: float) -> Self:
         """Multiply the weight of all rows so far by ``keep``."""
         return replace(

@@ -9,8 +9,9 @@ from tempocal.calibrators.linear_model import Standardization
 from tempocal.calibrators.online_state import OnlineState
 from tempocal.errors import DamagedModelFileError
 from tempocal.links import Array
-from tempocal.predictor.document import list_from, require_keys
-from tempocal.solve import Posterior, Scatter
+from tempocal.predictor.document import list_from
+from tempocal.predictor.entries import require_keys
+from tempocal.solve import MovingTargets, Posterior, Scatter
 
 _KEYS = {"class_weights", "times", "weights", "models"}
 _ARRAYS = ("theta", "gradient", "curvature")
@@ -23,6 +24,8 @@ _NUMBERS = {
 }
 _STANDARDS = "standards"
 _KEYS_OF_A_MODEL = {*_ARRAYS, *_NUMBERS, "scatter", "effect", "noise"}
+# There only where rows learned from forecasts.
+_MOVING, _KEYS_OF_MOVING = "moving", ("jacobian", "squares", "count")
 
 
 def learned_to_dict(learned: OnlineState) -> dict[str, Any]:
@@ -67,11 +70,30 @@ def _posterior_to_dict(posterior: Posterior) -> dict[str, Any]:
         "scatter": scatter and [scatter.squares.tolist(), scatter.counts.tolist()],
         "effect": posterior.effect,
         "noise": None if posterior.noise is None else posterior.noise.tolist(),
+        **({} if posterior.moving is None else {_MOVING: _moving_to_dict(posterior.moving)}),
     }
 
 
+def _moving_to_dict(moving: MovingTargets) -> dict[str, Any]:
+    return {
+        "jacobian": moving.jacobian.tolist(),
+        "squares": moving.squares.tolist(),
+        "count": moving.count,
+    }
+
+
+def _moving_from_dict(content: Any, size: int) -> MovingTargets:
+    require_keys(content, set(_KEYS_OF_MOVING))
+    jacobian, squares, count = (_array(content[name], name) for name in _KEYS_OF_MOVING)
+    if jacobian.shape != (size, size) or squares.shape != (size, size):
+        raise DamagedModelFileError("the parts of what was learned do not go together")
+    if count.shape != () or not count > 0.0:
+        raise DamagedModelFileError("the number of groups that were learned must be above 0")
+    return MovingTargets(jacobian, squares, float(count))
+
+
 def _posterior_from_dict(content: Any) -> Posterior:
-    require_keys(content, _KEYS_OF_A_MODEL)
+    require_keys(content, _KEYS_OF_A_MODEL, {_MOVING})
     values: dict[str, Any] = {name: _array(content[name], name) for name in _ARRAYS}
     values.update({field: _numbers(content[name], name) for name, field in _NUMBERS.items()})
     scatter = None
@@ -84,6 +106,11 @@ def _posterior_from_dict(content: Any) -> Posterior:
         scatter=scatter,
         effect=float(_array(content["effect"], "effect")),
         noise=None if noise is None else _array(noise, "noise"),
+        moving=(
+            _moving_from_dict(content[_MOVING], values["theta"].size + len(values["log_rates"]))
+            if _MOVING in content
+            else None
+        ),
     )
     _require_shapes(posterior)
     return posterior

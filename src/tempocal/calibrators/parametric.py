@@ -198,7 +198,7 @@ def fit_model(model: LinearModel, family: Family, shrinkage: Any, data: FitData)
         problem = model.problem()
         result = fit_by_evidence(problem, data.groups)
     check_solution(problem, result, shrinkage)
-    return ModelFit(model, problem, result, strengths or (None, None))
+    return ModelFit(model, problem, result, strengths or (None,) * len(problem.penalties))
 
 
 def _update_family(family: Family, shrinkage: Any, known: OnlineState, data: FitData) -> FitResult:
@@ -208,7 +208,8 @@ def _update_family(family: Family, shrinkage: Any, known: OnlineState, data: Fit
         problem = replace(model.problem(), earlier_loss=earlier.quadratic_loss)
         result = update_fit(problem, earlier, data.groups)
         check_solution(problem, result, shrinkage)
-        fits.append(ModelFit(model, problem, result, earlier.fixed_strengths, earlier))
+        fixed_strengths = earlier.for_penalties(len(problem.penalties)).fixed_strengths
+        fits.append(ModelFit(model, problem, result, fixed_strengths, earlier))
     return _result(family, fits, data)
 
 

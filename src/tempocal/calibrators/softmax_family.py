@@ -13,7 +13,7 @@ from tempocal.inputs import check_choice
 from tempocal.links import Array
 from tempocal.maps import DIAGONAL, FULL, FULL_OF_LOG_PROBA, LINES, Affine, OneVsRest
 from tempocal.rows import Softmax
-from tempocal.solve import N_FOLDS
+from tempocal.solve import MAX_NEWTON_COEFFICIENTS, N_FOLDS
 
 Regularization = Literal["odir", "l2"]
 MAX_NEWTON_DIAGONAL = 4000
@@ -46,6 +46,7 @@ def diagonal_family(data: FitData, shrinkage: Any) -> Family:
         auto=check_shrinkage(shrinkage) is None,
         # Two coefficients per class are few enough for Newton's method.
         max_newton=MAX_NEWTON_DIAGONAL,
+        pooled=~biases if check_shrinkage(shrinkage) is None else None,
     )
     return Family((model,), form=DIAGONAL, loss_is_nll=True, canonicalize=_center_biases)
 
@@ -69,14 +70,16 @@ def full_family(
     check_choice(regularization, "regularization", ("odir", "l2"))
     n_classes = data.n_classes
     diagonal = np.eye(n_classes, n_classes + 1, dtype=bool).ravel()
-    free = diagonal & (regularization == "odir")
     auto = check_shrinkage(shrinkage) is None
+    is_pooled = auto and regularization == "odir" and len(diagonal) <= MAX_NEWTON_COEFFICIENTS
+    free = diagonal & (regularization == "odir" and not is_pooled)
     model = linear_model(
         data,
         Softmax(n_classes, diagonal=False, of_log_proba=of_log_proba),
         identity=diagonal,
         biases=np.tile(np.arange(n_classes + 1) == n_classes, n_classes),
         free=free,
+        pooled=diagonal if is_pooled else None,
         # Keeps an unpenalized diagonal finite on separable data.
         baseline_penalty=free & auto,
         auto=auto,
@@ -86,7 +89,7 @@ def full_family(
     return Family(
         (model,),
         form=form,
-        choose="folds",
+        choose="evidence" if is_pooled else "folds",
         # Log-probabilities are clipped from below, so the two losses differ.
         loss_is_nll=not of_log_proba,
         canonicalize=_center_columns,

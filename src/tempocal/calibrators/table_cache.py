@@ -4,14 +4,30 @@ from typing import Any
 
 from tempocal.inputs import Codes
 from tempocal.links import Array
-from tempocal.rows import LabeledLogits, LinearPredictor, SurrogateRows
+from tempocal.rows import (
+    LabeledLogits,
+    LinearPredictor,
+    Sequences,
+    SurrogateRows,
+)
 from tempocal.tables.cell_counts import CellCounts
 from tempocal.tables.coarse_rows import CoarseRows
+from tempocal.tables.collected_sequences import (
+    CollectedRows,
+    collect_rows,
+    is_in_memory,
+)
 from tempocal.tables.exact_sums import TableRows
+from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.gain_sums import GainSums, gains_of_map
 from tempocal.tables.group_ids import GroupIds
 from tempocal.tables.labeled_table import LabeledTable
+from tempocal.tables.sequence_order import TableSequenceOrder
+from tempocal.tables.sequence_windows import SequenceTable, WindowSequences
 from tempocal.tables.surrogate import TableSurrogate, count_fine_cells
+
+# Up to this many rows of any table are read into memory, sequence by sequence.
+MAX_COLLECTED = 2**20
 
 
 class TableCache:
@@ -41,6 +57,8 @@ class TableCache:
         self._rows: dict[LinearPredictor, SurrogateRows] = {}
         self._all_rows: dict[LinearPredictor, TableRows] = {}
         self._fine_cells: dict[int, tuple[CellCounts, Codes]] = {}
+        self._collected: CollectedRows | None = None
+        self._sequence_table: SequenceTable | None = None
 
     def surrogate_rows(
         self, predictor: LinearPredictor, surrogate: TableSurrogate
@@ -71,6 +89,28 @@ class TableCache:
         """Return the rows of the table under a model."""
         self.surrogate_rows(predictor, surrogate)
         return self._all_rows[predictor]
+
+    def sequences(
+        self,
+        predictor: LinearPredictor,
+        finest_keys: FinestKeys,
+        order: TableSequenceOrder,
+        *,
+        key_of_finest: Codes,
+        n_keys: int,
+        decay: float,
+    ) -> Sequences:
+        """Return the sequences of a model: in memory where rows are few or lie there already."""
+        model = (predictor, key_of_finest, n_keys, decay)
+        labeled, clusters, frame = self._labeled, self._clusters, finest_keys.frame
+        assert clusters is not None
+        if is_in_memory(frame) or labeled.n_rows <= MAX_COLLECTED:
+            if self._collected is None:
+                self._collected = collect_rows(labeled, clusters, finest_keys, frame)
+            return self._collected.sequences_of(*model)
+        if self._sequence_table is None:
+            self._sequence_table = SequenceTable.of(labeled, clusters, finest_keys, order.longest)
+        return WindowSequences(self._sequence_table, *model)
 
     def known_fine_cells(self, of_class: int) -> tuple[CellCounts, Codes] | None:
         """Return counts in fine bins, if they were made before."""

@@ -11,17 +11,18 @@ from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.table_cache import TableCache
 from tempocal.curves.curve import Curve, Track
 from tempocal.errors import InputError
-from tempocal.inputs import Codes
+from tempocal.inputs import Codes, SequenceFacts
 from tempocal.links import Array
 from tempocal.maps import Affine, BinaryMap, Curves, OneVsRest, Scale
 from tempocal.nonparametric import OrderedRows
-from tempocal.rows import LinearPredictor, Rows
+from tempocal.rows import LinearPredictor, Rows, SequenceRows
 from tempocal.tables.coarse_rows import CoarseRows
 from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.gain_sums import GainSums, gains_of_form
 from tempocal.tables.group_ids import GroupIds
 from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.losses_by_key import MappedRows
+from tempocal.tables.sequence_order import TableSequenceOrder
 from tempocal.tables.surrogate import TableSurrogate
 
 
@@ -39,6 +40,16 @@ class TableFitData(FitData):
     exact: bool = field(kw_only=True)
     fold_spec: tuple[int, int] | None = field(kw_only=True)
     cache: TableCache = field(kw_only=True)
+    table_order: TableSequenceOrder | None = field(kw_only=True)
+
+    @property
+    def sequence_facts(self) -> SequenceFacts | None:
+        """What is known of the sequences; None if rows are in no sequences."""
+        return self.table_order
+
+    def learning_from_forecasts(self, decay: float) -> Self:
+        """Learn from the forecasts that follow each row."""
+        return replace(self, decay=decay)
 
     @property
     def finest_keys(self) -> FinestKeys:
@@ -104,7 +115,20 @@ class TableFitData(FitData):
     def rows(self, predictor: LinearPredictor, keys: Codes | None, n_keys: int) -> Rows:
         """Return the rows of a model, given the key of each surrogate row."""
         finest = self.cache.surrogate_rows(predictor, self.surrogate)
-        return CoarseRows(finest, self._coarse_keys(keys), n_keys, refines=self.exact)
+        coarse_keys = self._coarse_keys(keys)
+        rows = CoarseRows(finest, coarse_keys, n_keys, refines=self.exact)
+        if self.decay == 1.0:
+            return rows
+        assert self.table_order is not None
+        sequences = self.cache.sequences(
+            predictor,
+            self.finest_keys,
+            self.table_order,
+            key_of_finest=coarse_keys,
+            n_keys=n_keys,
+            decay=self.decay,
+        )
+        return SequenceRows(rows, sequences)
 
     def binary_problems(self) -> Iterator[tuple[Array, NDArray[Any], Array | None]]:
         """Log-odds, 0/1 targets and weights of each one-vs-rest problem, from fine bins."""

@@ -26,7 +26,8 @@ class VectorScaling(ParametricCalibrator):
     ----------
     shrinkage : "auto", float or pair of floats, default="auto"
         Strength of the penalty that shrinks the weights towards 1 and the biases towards 0, one
-        for both or one each; see `TemperatureScaling`.
+        for both or one each; see `TemperatureScaling`. "auto" pools the classes: the mean of the
+        weights and their deviations from it have strengths of their own.
     inputs : {"logits", "proba"}, default="logits"
         Whether the predictions are logits or probabilities.
     classes : array-like, default=None

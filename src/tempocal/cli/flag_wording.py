@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tempocal.errors import InputError
+from tempocal.inputs.sequence_order import PASS_ORDER
 
+_NAME_ORDER = "name a column that puts them in order with --order"
 _FLAGS = {
     "write select(table, keep=[...]) of it": "name the table with --table and columns with --keep",
     "sample_weight": "--weight",
@@ -19,8 +21,8 @@ _FLAGS = {
     "time=": "--time",
     "sequence=": "--sequence",
     "groups=": "--sequence",
-    "it must put the rows of a sequence in order": "name a column that puts them in order with "
-    "--order",
+    "it must put the rows of a sequence in order": _NAME_ORDER,
+    PASS_ORDER: _NAME_ORDER,
     "Pass -order then": "Name a column that grows with --order, or sort the file",
 }
 # Arguments that are also common words: replaced only as the subject of a sentence.

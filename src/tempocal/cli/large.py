@@ -92,16 +92,21 @@ class LargePredictions(LabeledPredictions):
             )
 
     def fit(self, calibrator: Any, *, in_order: bool = False) -> Any:
-        """Fit a calibrator, with times if there are any."""
-        if in_order:
-            raise _too_large("--td-horizon", "learns from outcomes only")
+        """Fit a calibrator, with times if there are any, and with sequences if it needs them."""
         arguments = self.roles.fit_arguments(along_time=self.has_time)
+        if in_order or self.options.order is not None:
+            arguments |= {"sequence": self.options.sequence, "order": self.options.order}
         return calibrator.fit_table(self.table, **arguments)
 
     def assess(self, seed: int) -> "Assessment":
         """Fit to one half and evaluate on the other."""
         from tempocal.assessment import assess_table
 
+        if self.options.order is not None:
+            raise InputError(
+                "--order is for rows in memory, but the file is so large that it is aggregated, "
+                "which puts no rows of a report in order: leave it out, or take fewer rows"
+            )
         arguments = self.roles.fit_arguments(along_time=True)
         ids = {"sequence": self.options.sequence, "groups": self.options.group}
         return assess_table(self.table, **{**arguments, **ids}, classes=self.classes, seed=seed)
@@ -118,10 +123,11 @@ def is_large(source: InputFile) -> bool:
 @contextmanager
 def large_rows(options: ColumnOptions, source: InputFile, doing: str) -> Iterator[LargePredictions]:
     """Open and validate a large file, with progress for each pass over it."""
-    if options.order is not None:
-        raise _too_large("--order", "puts no rows in order")
     if options.soft_label:
-        raise _too_large("--soft-label", "counts classes")
+        raise InputError(
+            "--soft-label is for rows in memory, but the file is so large that it is aggregated, "
+            "which counts classes: leave it out, or take fewer rows"
+        )
     with TemporaryDirectory(prefix="tempocal-") as folder:
         with show_progress(f"Reading {options.file}") as progress:
             rows = open_rows(options, source, folder, progress)
@@ -130,13 +136,6 @@ def large_rows(options: ColumnOptions, source: InputFile, doing: str) -> Iterato
                 yield _check_rows(options, rows, _count_passes(progress))
             except TableError as error:
                 raise InputError(f"{source.name}: {error}") from error
-
-
-def _too_large(flag: str, what: str) -> InputError:
-    return InputError(
-        f"{flag} is for rows in memory, but the file is so large that it is aggregated, which "
-        f"{what}: leave it out, or take fewer rows"
-    )
 
 
 def _count_passes(progress: Callable[[str], None]) -> Callable[[str], None]:

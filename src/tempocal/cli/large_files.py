@@ -80,32 +80,38 @@ def open_rows(
     columns = split_names(options.logits or options.proba, names)
     flags = flags_of(options, columns)
     numbers = [*columns, *filter(None, [options.weight])]
+    times = list(filter(None, [options.time, options.order]))
     with prefix_column_errors(flags):
         require_columns(flags, names, source.name)
-        if _is_typed(source, numbers, options.time):
+        if _is_typed(source, numbers, times):
             table = _relation(source.path).select(*flags)
-            table = table if options.time is None else with_utc(table, {options.time: options.time})
+            table = with_utc(table, {name: name for name in times})
         else:
             copy = Path(folder) / "columns.parquet"
-            kinds = _ParquetCopy(list(flags), numbers, options.time, progress).write(source, copy)
+            kinds = _ParquetCopy(list(flags), numbers, times, progress).write(source, copy)
             casts = {name: nw.col(name).cast(kind) for name, kind in kinds.items()}
             table = _relation(str(copy))
             table = table.with_columns(**casts) if casts else table
     return LargeRows(source.name, table.to_native(), columns, str(options.label))
 
 
-def _is_typed(source: InputFile, numbers: list[str], time: str | None) -> bool:
+def _is_typed(source: InputFile, numbers: list[str], times: list[str]) -> bool:
     """Return whether a file is Parquet with numeric predictions, and numeric or temporal times."""
     if source.format != "parquet":
         return False
     schema = parquet.read_schema(source.path)
     kinds = [schema.field(name).type for name in numbers]
-    numeric = all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds)
-    if time is None:
-        return numeric
-    kind = schema.field(time).type
+    clocks = [schema.field(name).type for name in times]
+    return all(map(_is_number, kinds)) and all(_is_number(one) or _is_time(one) for one in clocks)
+
+
+def _is_number(kind: Any) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _is_time(kind: Any) -> bool:
     is_time = pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_duration(kind)
-    return numeric and (is_time or pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    return bool(is_time)
 
 
 def _relation(path: str) -> Frame:
@@ -130,11 +136,11 @@ def _first_nan(column: Any, first_row: int, before: int | None) -> int | None:
 
 @dataclass(frozen=True)
 class _ParquetCopy:
-    """The columns to copy; ``names`` other than ``numbers`` and ``time`` are ids and labels."""
+    """The columns to copy; ``names`` other than ``numbers`` and ``times`` are ids and labels."""
 
     names: list[str]
     numbers: list[str]
-    time: str | None
+    times: list[str]
     progress: Callable[[str], None]
 
     def write(self, source: InputFile, path: Path) -> dict[str, Any]:
@@ -166,14 +172,14 @@ class _ParquetCopy:
         column = block.column(name)
         if name in self.numbers:
             return pa.array(as_numbers(column, name, first_row))
-        if name != self.time:
+        if name not in self.times:
             return present(column, name, first_row)
         times = as_times(column, name, first_row)
         unit = {"M": "M8[us]", "m": "m8[us]"}.get(times.dtype.kind, "f8")
         return pa.array(times.astype(unit))
 
     def _text_columns(self, table: Any) -> list[str]:
-        names = [name for name in self.names if name not in (*self.numbers, self.time)]
+        names = [name for name in self.names if name not in (*self.numbers, *self.times)]
         return [name for name in names if pa.types.is_string(table.schema.field(name).type)]
 
     def _require_same(self, schema: Any, before: Any, first_row: int) -> None:

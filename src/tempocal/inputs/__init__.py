@@ -39,6 +39,7 @@ from tempocal.inputs.logits import (
     warn_of_probabilities,
 )
 from tempocal.inputs.sequence_order import (
+    SequenceFacts,
     SequenceOrder,
     can_be_ordered,
     check_sequence,
@@ -69,6 +70,7 @@ __all__ = [
     "EncodedLabels",
     "Groups",
     "Inputs",
+    "SequenceFacts",
     "SequenceOrder",
     "SoftLabels",
     "TimeKind",

@@ -1,7 +1,7 @@
 """Which rows follow each other: the sequence of each row, and its place there."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,24 @@ from tempocal.inputs.labels_and_groups import (
     require_nested_sequences,
 )
 from tempocal.inputs.times import Times, check_time
+
+PASS_ORDER = "pass order=, which puts the rows of a sequence in order"
+
+
+class SequenceFacts(Protocol):
+    """What the choice of a horizon needs to know of the sequences of rows."""
+
+    @property
+    def n_sequences(self) -> int:
+        """Number of sequences."""
+
+    @property
+    def mean_length(self) -> float:
+        """Rows of a sequence, on average."""
+
+    @property
+    def mixed(self) -> str | None:
+        """Id of the first sequence whose labels differ, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +82,11 @@ class SequenceOrder:
         return codes.astype(np.intp) * (int(self.copies.max()) + 1) + self.copies
 
     @property
+    def n_sequences(self) -> int:
+        """Number of sequences."""
+        return self.sequences.count
+
+    @property
     def mean_length(self) -> float:
         """Rows of a sequence, on average."""
         n_rows = len(self.ranks) if self.copies is None else len(np.unique(self.ranks))
@@ -106,13 +129,19 @@ def order_of_rows(sequences: Groups, clock: NDArray[Any] | None, ids: Any, name:
     if tied.any():
         row = int(order[1:][np.argmax(tied)])
         hint = "leave time out if the rows are in order"
-        if name == "order":
-            hint = "it must put the rows of a sequence in order"
-        raise InputError(
-            f"{name} must differ between the rows of a sequence, but two rows of the sequence "
-            f"{as_array(ids, 'sequence')[row]} have the same (one is row {row}): {hint}"
-        )
+        which = as_array(ids, "sequence")[row]
+        raise InputError(tied_message(name, which, f" (one is row {row})", hint))
     return order
+
+
+def tied_message(name: str, sequence: Any, where: str, hint: str) -> str:
+    """Return what is wrong with two rows of a sequence that have the same place."""
+    if name == "order":
+        hint = "it must put the rows of a sequence in order"
+    return (
+        f"{name} must differ between the rows of a sequence, but two rows of the sequence "
+        f"{sequence} have the same{where}: {hint}"
+    )
 
 
 def check_sequence_order(
@@ -152,7 +181,7 @@ def check_sequence_order(
         if name == "order":
             raise
         text = str(error).removesuffix("leave time out if the rows are in order")
-        raise InputError(f"{text}pass order=, which puts the rows of a sequence in order") from None
+        raise InputError(f"{text}{PASS_ORDER}") from None
     _require_no_contradiction(sequences, permutation, sequence, name)
     ranks = np.empty(n_rows, dtype=np.intp)
     ranks[permutation] = np.arange(n_rows)

@@ -119,6 +119,7 @@ static const Loops *loops = SETS;
 #include "chain.h"
 #include "compare.h"
 #include "discount.h"
+#include "sequence_jacobian.h"
 #include "keys.h"
 #include "pool.h"
 #include "group_gradients.h"
@@ -191,6 +192,7 @@ static PyMethodDef METHODS[] = {
     FAST(min_max_sum, "Minimum, maximum and sum."),
     FAST(compare, "Losses of binary rows before and after calibration."),
     FAST(discount, "Discounted sums towards the end of each sequence, in place."),
+    FAST(sequence_jacobian, "Derivative of the estimating function of rows that learn from the next, added to a matrix."),
     FAST(bin_sums, "Rows and confidence by bin and outcome; False if a row is invalid."),
     FAST(join_blocks, "The path of nearly-isotonic regression."),
     FAST(merge, "Distinct values of two sorted classes, and the rows at each."),

@@ -74,10 +74,12 @@ class SequenceTracker:
     package while it learns: open the folder again, and it resumes from the log. A sequence that
     still cannot be learned from is left out, with a `NotLearnedWarning` that names it.
 
-    The rate of an exponential stays as the calibrator had it; see ``partial_fit``. To choose it
-    anew, fit a calibrator to your data and `history`, and use another folder. The log grows without
-    limit, and so do the ids of finished sequences in memory. Their rows are not kept in memory; at
-    a start only those that the model file has not learned from are read. `history` reads all.
+    A calibrator that learned from forecasts (``td_horizon``) learns each finished sequence with the
+    same horizon. That, and the rate of an exponential, stay as the calibrator had them; see
+    ``partial_fit``. To choose them anew, fit a calibrator to your data and `history`, and use
+    another folder. The log grows without limit, and so do the ids of finished sequences in memory.
+    Their rows are not kept in memory; at a start only those that the model file has not learned
+    from are read. `history` reads all.
 
     Examples
     --------
@@ -408,6 +410,9 @@ class SequenceTracker:
         }
         if self._kinds:
             rows["time"] = self._times([time for one in sequences for time in one.times])
+        if getattr(self.calibrator, "td_horizon_", np.inf) < np.inf:
+            # They were observed in order; their times may be equal.
+            rows["sequence"], rows["order"] = rows["groups"], np.arange(len(codes))
         return rows
 
     def _predict(self, logit: Any, time: Any) -> Array:

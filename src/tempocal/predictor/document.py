@@ -7,8 +7,7 @@ together. Constructor arguments stay plain values: only an estimator knows what 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from reprlib import repr as shown
+from dataclasses import asdict, dataclass
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -26,6 +25,8 @@ from tempocal.maps import (
     to_dict,
 )
 from tempocal.modelfile.labels import labels_from_dict, labels_to_dict
+from tempocal.predictor.entries import LEARNED, require_keys
+from tempocal.predictor.sequence_horizon import SequenceHorizon
 from tempocal.version import __version__
 
 # The estimators that are not simply a calibrator: their files have other entries.
@@ -43,8 +44,10 @@ _KEYS = {
 }
 _KEYS_ALONG_TIME = _KEYS | {"bands", "time_kinds"}
 _KEYS_OF_AUTO = {"calibrator", "written_by", "parameters", "best", "comparison"}
-# There only in files of calibrators that learn from parts.
-_LEARNED = "learned"
+# There only in files of calibrators that learned from the forecasts in between, as the arguments
+# are of which readers of schema 1 know nothing.
+_SEQUENCES = "sequences"
+NEW_PARAMETERS = frozenset({"td_horizon", "sequence_column"})
 
 # The calibrators and curves of 0.1: its readers know no others.
 KINDS_OF_SCHEMA_1 = {
@@ -82,6 +85,8 @@ class ModelDocument:
         The kind of each clock; empty for a model that does not change along time.
     learned : mapping or None
         What `partial_fit` goes on from.
+    sequences : SequenceHorizon or None
+        The horizon of rows that learned from forecasts; None if they learned from outcomes only.
     """
 
     calibrator: str
@@ -94,6 +99,7 @@ class ModelDocument:
     bands: tuple[AnyBand, ...] = ()
     time_kinds: tuple[TimeKind, ...] = ()
     learned: Mapping[str, Any] | None = None
+    sequences: SequenceHorizon | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the model's file."""
@@ -110,13 +116,16 @@ class ModelDocument:
         if self.time_kinds:
             content["bands"] = [to_dict(band) for band in self.bands]
             content["time_kinds"] = list(self.time_kinds)
-        return content if self.learned is None else {**content, _LEARNED: self.learned}
+        if self.sequences is not None:
+            content[_SEQUENCES] = asdict(self.sequences)
+        return content if self.learned is None else {**content, LEARNED: self.learned}
 
     @classmethod
     def from_dict(cls, content: Any) -> Self:
         """Return the document that `to_dict` described; anything else is refused."""
         along_time = isinstance(content, Mapping) and content.get("calibrator") == ALONG_TIME
-        require_keys(content, _KEYS_ALONG_TIME if along_time else _KEYS)
+        keys, optional = (_KEYS_ALONG_TIME, {_SEQUENCES}) if along_time else (_KEYS, set())
+        require_keys(content, keys, optional)
         bands = list_from(content["bands"], "bands") if along_time else []
         document = cls(
             calibrator=content["calibrator"],
@@ -128,7 +137,10 @@ class ModelDocument:
             summary=content["summary"],
             bands=tuple(from_dict(band, AnyBand) for band in bands),
             time_kinds=_time_kinds_from(content["time_kinds"]) if along_time else (),
-            learned=content.get(_LEARNED),
+            learned=content.get(LEARNED),
+            sequences=(
+                SequenceHorizon.from_dict(content[_SEQUENCES]) if _SEQUENCES in content else None
+            ),
         )
         document.validate()
         return document
@@ -138,7 +150,8 @@ class ModelDocument:
         """The schema of the file that can hold it."""
         parts = (self.map, *self.bands)
         kinds = {self.calibrator, *kinds_in(self.parameters)}
-        return max(*map(schema_of, parts), 1 if kinds <= KINDS_OF_SCHEMA_1 else 2)
+        is_old = kinds <= KINDS_OF_SCHEMA_1 and not NEW_PARAMETERS & set(self.parameters)
+        return max(*map(schema_of, parts), 1 if is_old else 2)
 
     @property
     def inputs(self) -> Inputs:
@@ -157,6 +170,11 @@ class ModelDocument:
         return time_column_from(_entry(self.parameters, "time_column"))
 
     @property
+    def sequence_column(self) -> int | str | None:
+        """Which column of X held the sequence."""
+        return column_from(self.parameters.get("sequence_column")) if self.time_kinds else None
+
+    @property
     def name(self) -> str:
         """Calibrator and curve, in words."""
         name = _entry(self.summary, "calibrator")
@@ -168,13 +186,21 @@ class ModelDocument:
     def logit_columns(self) -> int:
         """How many columns of X are left beside the clocks."""
         if self.time_column is None:
+            if self.sequence_column is not None:
+                raise DamagedModelFileError("sequence_column needs a time_column beside it")
             return self.columns
         where = self.time_column if isinstance(self.time_column, tuple) else (self.time_column,)
         if len(where) != len(self.time_kinds):
             raise DamagedModelFileError(
                 f"time_column is {self.time_column!r}, but time has other clocks"
             )
-        return self.columns - len({self._index(column) for column in where})
+        taken = {self._index(column) for column in where}
+        if self.sequence_column is not None:
+            sequence = self._index(self.sequence_column)
+            if sequence in taken:
+                raise DamagedModelFileError("sequence_column is the column of the time")
+            taken.add(sequence)
+        return self.columns - len(taken)
 
     @property
     def maps(self) -> tuple[FittedMap, ...]:
@@ -203,7 +229,7 @@ class ModelDocument:
         if isinstance(column, str) and (column in self.column_names or not self.column_names):
             return self.column_names.index(column) if self.column_names else column
         raise DamagedModelFileError(
-            f"time_column {column!r:.80} is none of the {self.columns} columns"
+            f"the column {column!r:.80} is none of the {self.columns} columns"
         )
 
 
@@ -255,13 +281,6 @@ def document_from(content: Mapping[str, Any]) -> ModelDocument | AutoDocument:
     return AutoDocument.from_dict(content) if is_auto else ModelDocument.from_dict(content)
 
 
-def require_keys(content: Any, keys: set[str]) -> None:
-    """Refuse a part of a document that has other entries than these."""
-    if not isinstance(content, Mapping) or set(content) - {_LEARNED} != keys:
-        found = sorted(content) if isinstance(content, Mapping) else shown(content)
-        raise DamagedModelFileError(f"the model needs {sorted(keys)}, but the file has {found}")
-
-
 def inputs_from(value: Any) -> Inputs:
     """Return what the predictions are, logits or probabilities."""
     if value not in ("logits", "proba"):
@@ -278,6 +297,14 @@ def time_column_from(value: Any) -> TimeColumn | None:
         raise DamagedModelFileError(f"time_column is {value!r:.80}")
     read: TimeColumn | None = tuple(value) if isinstance(value, list) else value
     return read
+
+
+def column_from(value: Any) -> int | str | None:
+    """Return which column of X held the sequence."""
+    if value is not None and type(value) not in (int, str):
+        raise DamagedModelFileError(f"sequence_column is {value!r:.80}")
+    column: int | str | None = value
+    return column
 
 
 def list_from(value: Any, name: str) -> list[Any]:

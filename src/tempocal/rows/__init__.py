@@ -10,7 +10,7 @@ from tempocal.rows.linear_predictors import (
     Sigmoid,
     Softmax,
 )
-from tempocal.rows.sequence_rows import SequenceRows
+from tempocal.rows.sequence_rows import Directions, PastScores, SequenceRows, Sequences
 from tempocal.rows.sigmoid import BinaryRows
 from tempocal.rows.softmax_per_class import PerClassRows
 from tempocal.rows.softmax_shared import SharedRows
@@ -22,13 +22,16 @@ __all__ = [
     "LINE",
     "ODDS",
     "BinaryRows",
+    "Directions",
     "LabeledLogits",
     "LinearPredictor",
     "OddsFunctions",
+    "PastScores",
     "PerClassRows",
     "Rows",
     "ScaledSoftmax",
     "SequenceRows",
+    "Sequences",
     "SharedRows",
     "Sigmoid",
     "Softmax",

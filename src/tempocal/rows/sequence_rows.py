@@ -5,15 +5,12 @@ the next forecasts and the outcome (temporal differences; the formulas are in
 `tempocal.rows.stored_sequences`). Targets depend on the coefficients, which are then not those of
 the lowest loss but the root of an estimating function:
 
-1. The targets are computed at some coefficients, by one pass over all rows. With fixed targets
-   the loss is that of the outcomes plus a linear term, so that any solver minimizes it.
-2. At the minimum the targets are computed again, until coefficients no longer move.
-
-This is a fixed point iteration, and Anderson's method makes it shorter: targets are computed at the
-combination of the last minima for which the changes would be the smallest.
+1. The targets are computed at a center, by one pass over all rows. With fixed targets the loss is
+   that of the outcomes plus a linear term, so that any solver minimizes it.
+2. From the minimum comes a better center (`tempocal.solve.moving_targets`), until both agree.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,15 +22,9 @@ from tempocal.inputs import Codes
 from tempocal.links import Array
 from tempocal.rows.sums import Rows, Sums
 
-# Root mean square change of the linear predictors at which the fixed point is reached.
-TOLERANCE = 1e-11
-# Minima that are combined, and passes after which the fit counts as not converged.
-MEMORY, MAX_PASSES = 6, 200
-# Where changes grow by this factor the earlier minima are forgotten.
-GROWTH = 2.0
-RIDGE, TINY = 1e-14, 1e-300
 # Strengths are chosen with the Jacobian of a point that is closer than this.
 NEAR = 0.05
+TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -95,9 +86,8 @@ class SequenceRows:
         self.converged = True
         self._center: Array | None = None  # where the targets were computed
         self._linear_term = np.zeros(0)
-        self._minima: list[tuple[Array, Array]] = []  # centers, and the minima they led to
-        self._n_passes = 0
-        self._jacobian: tuple[Array, Array, Array] | None = None
+        # By the number of unknowns: where it was computed, the basis there, and the matrix.
+        self._jacobians: dict[int, tuple[Array, Array | Codes, Array]] = {}
 
     @property
     def all_rows(self) -> Rows:
@@ -112,7 +102,7 @@ class SequenceRows:
     def sums(self, theta: Array, *, hessian: bool = True) -> Sums:
         """Loss with the current targets and its derivatives, at ``theta`` of each key."""
         if self._center is None:
-            self._compute_targets(theta)
+            self.move_to(theta)
         sums = self.outcome_rows.sums(theta, hessian=hessian)
         loss = sums.loss + np.einsum("tp,tp->t", self._linear_term, theta)
         return Sums(loss, sums.gradient + self._linear_term, sums.hessian)
@@ -136,63 +126,59 @@ class SequenceRows:
         return np.ones(self.n_keys, dtype=bool)
 
     def refine(self, theta: Array, *, diverged: bool = False) -> bool:
-        """Compute the targets anew at ``theta``, the minimum; return whether they changed."""
-        if self.outcome_rows.refine(theta, diverged=diverged):
-            return True
-        if diverged or self._center is None:
-            return False
-        distance = self._distance(theta - self._center)
-        self.converged = distance <= TOLERANCE
-        if self.converged or self._n_passes >= MAX_PASSES:
-            # With other strengths the minima will be others.
-            self._minima, self._n_passes = [], 0
-            return False
-        self._compute_targets(self._next_center(theta))
-        return True
+        """Refine the rows with their outcomes; targets stay as they are."""
+        return self.outcome_rows.refine(theta, diverged=diverged)
 
-    def jacobian_near(self, theta: Array, directions: Array) -> Array:
+    def move_to(self, theta: Array, *, within: float = 0.0) -> None:
+        """Compute the targets at a center, unless they are known that near to it."""
+        if self._center is None or not self.distance(theta - self._center) <= within:
+            self._center, self._linear_term = theta.copy(), self.sequences.linear_term(theta)
+
+    def jacobian_near(
+        self, theta: Array, directions: "Directions", *, within: float = NEAR
+    ) -> Array:
         """Minus the derivative of the estimating function, at ``theta`` or a point close to it."""
-        known = self._jacobian
+        known = self._jacobians.get(directions.n_unknowns)
         if (
             known is None
-            or not np.array_equal(known[1], directions)
-            or self._distance(theta - known[0]) > NEAR
+            or not self.distance(theta - known[0]) <= within
+            or not np.array_equal(known[1], directions.basis)
         ):
-            known = (theta, directions, self.sequences.jacobian(theta, directions))
-            self._jacobian = known
+            known = (theta, directions.basis, self.sequences.jacobian(theta, directions.matrix))
+            self._jacobians[directions.n_unknowns] = known
         return known[2]
 
-    def _compute_targets(self, theta: Array) -> None:
-        self._center, self._linear_term = theta.copy(), self.sequences.linear_term(theta)
-        self._n_passes += 1
-
-    def _next_center(self, theta: Array) -> Array:
-        """Combine the last minima so that their distances from their centers cancel."""
-        assert self._center is not None
-        minima = self._minima
-        if minima:
-            before = self._distance(minima[-1][1] - minima[-1][0])
-            if not self._distance(theta - self._center) <= GROWTH * before:
-                minima.clear()
-        minima.append((self._center, theta.copy()))
-        del minima[:-MEMORY]
-        changes = np.stack([self._scaled(minimum - center) for center, minimum in minima])
-        differences = np.diff(changes, axis=0)
-        if not len(differences):
-            return theta
-        square = differences @ differences.T
-        ridge = RIDGE * np.trace(square) + TINY
-        shares = np.linalg.solve(square + ridge * np.eye(len(square)), differences @ changes[-1])
-        steps = np.diff(np.stack([minimum for _, minimum in minima]), axis=0)
-        return np.asarray(theta - np.einsum("m,mtp->tp", shares, steps))
-
-    def _scaled(self, step: Array) -> Array:
-        """Change of the linear predictors, whose squares have the sum of those of the rows."""
+    def scaled(self, step: Array) -> Array:
+        """Change of the linear predictors, whose squares have the sum of their mean square."""
         scale = np.sqrt(
             self.key_weights[:, None] * self.mean_squares / max(self.total_weight, TINY)
         )
         return np.asarray((scale * step).ravel())
 
-    def _distance(self, step: Array) -> float:
+    def distance(self, step: Array) -> float:
         """Root mean square change of the linear predictors."""
-        return float(np.linalg.norm(self._scaled(step)))
+        return float(np.linalg.norm(self.scaled(step)))
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Coefficients of every key by each unknown.
+
+    Attributes
+    ----------
+    basis : ndarray
+        What a known Jacobian must have been computed for: the basis of the unknowns at the keys.
+    n_unknowns : int
+        Number of unknowns.
+    compute : callable
+        Returns the directions, of shape (keys, coefficients of a key, unknowns).
+    """
+
+    basis: Array | Codes
+    n_unknowns: int
+    compute: Callable[[], Array]
+
+    @property
+    def matrix(self) -> Array:
+        """The directions."""
+        return self.compute()

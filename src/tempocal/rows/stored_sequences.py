@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from tempocal.inputs import Codes
+from tempocal.kernels import native
 from tempocal.kernels.discount import discounted_sums
+from tempocal.kernels.sequence_jacobian import Design, sequence_jacobian
 from tempocal.kernels.thread_pool import map_on_cores
 from tempocal.lazy import cached
 from tempocal.links import SMALLEST_PROBABILITY, Array, Floats
@@ -78,6 +80,8 @@ class StoredSequences:
         ``directions`` are the coefficients of every key by each unknown, of shape (keys,
         coefficients of a key, unknowns).
         """
+        if native is not None:
+            return self._compiled_jacobian(theta, directions)
         n_unknowns = directions.shape[2]
 
         def of_part(part: "StoredSequences") -> Array:
@@ -96,6 +100,28 @@ class StoredSequences:
 
         parts = self._parts(max(1, BLOCK_NUMBERS // (n_unknowns * len(self._outcomes))))
         return np.asarray(np.sum(map_on_cores(of_part, parts), axis=0))
+
+    def _compiled_jacobian(self, theta: Array, directions: Array) -> Array:
+        outputs, features = zip(*map(self.rows.feature, self._coefficients), strict=True)
+        design = Design.of(directions, outputs, [len(one) for one in features])
+
+        def of_part(part: "StoredSequences") -> Array:
+            own = [part.rows.feature(k)[1] for k in part._coefficients]
+            return sequence_jacobian(
+                design,
+                forecasts=part.rows.forecasts(theta),
+                features=np.ascontiguousarray(np.concatenate(own, dtype=np.float64)),
+                weights=part.rows.input_weights,
+                keys=part.rows.input_keys,
+                is_last=part.is_last,
+                decay=self.decay,
+            )
+
+        return np.asarray(np.sum(map_on_cores(of_part, self._parts(BLOCK)), axis=0))
+
+    @property
+    def _coefficients(self) -> range:
+        return range(self.rows.n_coefficients)
 
     def group_gradients(self, theta: Array, codes: Codes, count: int) -> list[csr_array]:
         """Gradient summed by group and key, for each coefficient of a key."""
@@ -174,11 +200,11 @@ class StoredSequences:
 
     def _sum_products(self, residuals: Array, *, weighted: bool = True) -> Array:
         """Sum the features times residuals (outputs, n) by key: (keys, coefficients)."""
-        keys, n_keys = self.rows.input_keys, self.rows.n_keys
+        n_keys = self.rows.n_keys
         sums = np.empty((n_keys, self.rows.n_coefficients))
         for p in range(self.rows.n_coefficients):
             products = self._products(residuals, p, weighted=weighted)
-            sums[:, p] = np.bincount(keys, products, minlength=n_keys)
+            sums[:, p] = np.bincount(self._keys, products, minlength=n_keys)
         return sums
 
     def _products(self, residuals: Array, coefficient: int, *, weighted: bool = True) -> Array:
@@ -192,6 +218,10 @@ class StoredSequences:
 
     def _sweep(self, steps: Array) -> Array:
         return discounted_sums(np.ascontiguousarray(steps), self.is_last, self.decay)
+
+    @cached
+    def _keys(self) -> Codes:
+        return self.rows.input_keys.astype(np.intp, copy=False)
 
     @cached
     def _outcomes(self) -> Array:

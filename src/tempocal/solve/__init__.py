@@ -8,7 +8,7 @@ from tempocal.solve.laplace import FixedStrengths
 from tempocal.solve.minimize import fit
 from tempocal.solve.newton import minimize_newton
 from tempocal.solve.penalties import Penalty, Strengths
-from tempocal.solve.posterior import Posterior, Scatter, posterior_of, update_fit
+from tempocal.solve.posterior import MovingTargets, Posterior, Scatter, posterior_of, update_fit
 from tempocal.solve.problem import MAX_NEWTON_COEFFICIENTS, Problem, Solution
 from tempocal.solve.profile import ProfileFit, RateIterate, fit_profile, fit_profile_by_evidence
 
@@ -16,6 +16,7 @@ __all__ = [
     "MAX_NEWTON_COEFFICIENTS",
     "N_FOLDS",
     "FixedStrengths",
+    "MovingTargets",
     "Penalty",
     "Posterior",
     "Problem",

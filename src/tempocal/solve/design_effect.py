@@ -48,6 +48,10 @@ def design_effect(
     independent = float(np.einsum("tpq,tqp->", inverse, blocks))
     inflation = float(np.einsum("tpq,tqp->", inverse, variance)) / max(independent, SMALLEST)
     # On the log scale, or 4 pseudo-groups of a thousand rows would outweigh 25 real groups.
-    least = TINY if isinstance(problem.rows, SequenceRows) else 1.0
-    logs = np.log([max(inflation, least), max(mean_group_size, 1.0)])
+    logs = np.log([max(inflation, least_effect(problem)), max(mean_group_size, 1.0)])
     return float(np.exp(np.average(logs, weights=[groups.count, PRIOR_GROUPS])))
+
+
+def least_effect(problem: Problem) -> float:
+    """Least design effect: rows that learn from forecasts may say more than independent ones."""
+    return TINY if isinstance(problem.rows, SequenceRows) else 1.0

@@ -13,13 +13,16 @@ however long the sequence.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from tempocal.links import Array
-from tempocal.rows import SequenceRows
+from tempocal.rows import Directions, SequenceRows
 from tempocal.solve.linear_systems import invert_blocks
-from tempocal.solve.penalties import Strengths
+from tempocal.solve.moving_targets import FAR, CenterSearch, Tangent
+from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 
 # The share is not below this, for coefficients that no forecast tells from the next.
@@ -53,8 +56,8 @@ def information_share(
     inverse = invert_blocks(penalized, free, bandwidth=problem.bandwidth)
     assert isinstance(problem.rows, SequenceRows)
     at_keys = problem.at_keys(solution.theta)
-    jacobian = in_blocks(problem, problem.rows.jacobian_near(at_keys, directions(problem)))
-    return average_share(inverse, jacobian, hessian)
+    jacobian = problem.rows.jacobian_near(at_keys, directions_of(problem))
+    return average_share(inverse, in_blocks(problem, jacobian), hessian)
 
 
 def average_share(inverse: Array, jacobian: Array, hessian: Array) -> float:
@@ -64,14 +67,48 @@ def average_share(inverse: Array, jacobian: Array, hessian: Array) -> float:
     return max(share, MIN_SHARE)
 
 
-def directions(problem: Problem) -> Array:
-    """Coefficients of every key by each unknown: (keys, coefficients of a key, unknowns)."""
+def directions_of(problem: Problem) -> Directions:
+    """Coefficients of every key by each coefficient of the problem."""
+    return Directions(problem.basis, problem.n_coefficients, partial(_directions, problem))
+
+
+def _directions(problem: Problem) -> Array:
     basis, width = problem.basis, problem.rows.n_coefficients
     count = problem.n_coefficients // width
     if basis.ndim == 1:
         basis = (basis[:, None] == np.arange(count)).astype(np.float64)
     by_key = basis[:, None, :, None] * np.eye(width)[:, None, :]
     return np.asarray(by_key.reshape(len(basis), width, count * width))
+
+
+def search_coefficients(problem: Problem) -> CenterSearch:
+    """Return a search for the root of the estimating function, in the coefficients."""
+    rows = problem.rows
+    assert isinstance(rows, SequenceRows)
+    directions, earlier = directions_of(problem), problem.earlier_loss
+
+    def jacobian(theta: Array, within: float) -> Array:
+        own = rows.jacobian_near(problem.at_keys(theta), directions, within=within)
+        return own if earlier is None or earlier.jacobian is None else own + earlier.jacobian
+
+    # With earlier rows each step needs the Jacobian, which is not near their curvature.
+    far = FAR if earlier is None else np.inf
+    return CenterSearch(rows, lambda step: rows.scaled(problem.at_keys(step)), jacobian, far)
+
+
+def tangent_of(problem: Problem, strengths: Strengths, solution: Solution) -> Tangent:
+    """Return the estimating function near a solution at fixed targets."""
+    assert solution.hessian is not None
+    return Tangent(
+        as_matrix(problem.penalty_matrix(strengths)),
+        from_blocks(solution.hessian),
+        solution.theta > problem.lower,
+    )
+
+
+def from_blocks(blocks: Array) -> Array:
+    """Return the matrix that has these blocks on its diagonal."""
+    return blocks[0] if len(blocks) == 1 else block_diag(*blocks)
 
 
 def in_blocks(problem: Problem, matrix: Array) -> Array:

@@ -30,6 +30,7 @@ from scipy.special import erfcx
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
+from tempocal.rows import SequenceRows
 from tempocal.solve.design_effect import design_effect
 from tempocal.solve.laplace import (
     SMALLEST,
@@ -48,6 +49,8 @@ MAX_ROUNDS = 30
 EFFECT_TOLERANCE = 0.05
 # Ratio of successive changes of strengths above which the next ones are not extrapolated.
 MAX_RATIO = 0.5
+# Ratio of successive steps up to which they are summed to their end, and steps too short for that.
+MAX_AITKEN_RATIO, TINY_STEP = 0.9, 1e-12
 # Ratio above which steps do not become shorter, and rounds that take whole steps all the same.
 NO_PROGRESS, FULL_ROUNDS = 0.9, 3
 
@@ -128,18 +131,23 @@ class StrengthChoice:
         rounds = [start]
         change = remaining = np.inf
         share = 1.0
+        # Of rows that learn from forecasts the information changes with the strengths.
+        drift = LogSteps() if isinstance(self.problem.rows, SequenceRows) else None
         while remaining >= STRENGTH_TOLERANCE and len(rounds) <= max_rounds:
             latest = rounds[-1]
             updated = self._approximation(latest).best_strengths(
                 self.min_strengths, self.fixed_strengths
             )
             previous_change, change = change, max_log_change(updated, latest.strengths)
-            if len(rounds) > FULL_ROUNDS and change > NO_PROGRESS * previous_change:
+            turns = drift is None or drift.turns(latest.strengths, updated)
+            if turns and len(rounds) > FULL_ROUNDS and change > NO_PROGRESS * previous_change:
                 share *= 0.5
             pairs = zip(latest.strengths, updated, strict=True)
             strengths = tuple(
                 old if old == new else old ** (1.0 - share) * new**share for old, new in pairs
             )
+            if drift is not None:
+                strengths = drift.extrapolated(latest.strengths, strengths)
             rounds.append(self._fit_at(strengths, latest))
             if rounds[-1].solution.unbounded:
                 # Later rounds would start far out, where divergence can no longer be detected.
@@ -160,6 +168,38 @@ class StrengthChoice:
 
     def _evidence(self, of: RegularizedFit) -> float:
         return log_evidence(self.problem, of.solution, of.strengths, of.design_effect or 1.0)
+
+
+class LogSteps:
+    """Steps of the strengths that shrink by the same ratio, taken to their end (Aitken).
+
+    Every other step is left as it is, to see how it shrinks.
+    """
+
+    def __init__(self) -> None:
+        self._last: Array | None = None
+
+    def turns(self, before: Strengths, after: Strengths) -> bool:
+        """Whether a step goes back where the last came from."""
+        return self._last is not None and float(_log_step(before, after) @ self._last) < 0.0
+
+    def extrapolated(self, before: Strengths, after: Strengths) -> Strengths:
+        """Return where the steps lead."""
+        step, last = _log_step(before, after), self._last
+        if last is None:
+            self._last = step
+            return after
+        self._last = None
+        ratio = float(step @ last) / max(float(last @ last), TINY_STEP**2)
+        if not 0.0 < ratio < MAX_AITKEN_RATIO:
+            return after
+        factors = np.exp(step * ratio / (1.0 - ratio)).tolist()
+        return tuple(new * factor for new, factor in zip(after, factors, strict=True))
+
+
+def _log_step(before: Strengths, after: Strengths) -> Array:
+    pairs = zip(before, after, strict=True)
+    return np.array([0.0 if old == new else np.log(new / old) for old, new in pairs])
 
 
 def _extrapolated_change(change: float, previous_change: float) -> float:

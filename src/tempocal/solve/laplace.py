@@ -250,7 +250,7 @@ class LaplaceApproximation:
     def _diagonals(self) -> Array | None:
         """Diagonals of the penalties in use (penalties, coefficients), if all are diagonal."""
         matrices = [self.problem.penalties[k].matrix for k in self._used]
-        if any(one.ndim == 2 for one in matrices):
+        if any(one.ndim > 1 for one in matrices):
             return None
         return np.stack(matrices) / self._scale**2
 
@@ -353,7 +353,8 @@ class _StrengthSearch:
         sizes = np.maximum(sizes, max(MIN_CURVATURE * float(sizes.max()), SMALLEST))
         along = (vectors.T @ gradient[inside]) / sizes
         # On a plateau a long step gains nothing, and would stop the others.
-        gains = 0.5 * sizes * np.maximum(along**2, 1.0)
+        with np.errstate(over="ignore"):  # rows that tell nothing have next to no curvature
+            gains = 0.5 * sizes * np.maximum(along**2, 1.0)
         is_plateau = (np.abs(along) > PLATEAU_STEP) & (gains < PLATEAU_GAIN)
         step[inside] = vectors @ np.where(is_plateau, 0.0, along)
         longest = float(np.abs(step).max())

@@ -1,14 +1,16 @@
 """Fit a problem at given strengths: Newton's method, or L-BFGS if a Hessian is too large."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.links import Array
-from tempocal.rows import Sums
-from tempocal.solve.estimating import with_information
+from tempocal.rows import SequenceRows, Sums
+from tempocal.solve.estimating import search_coefficients, tangent_of, with_information
 from tempocal.solve.lbfgs import minimize_lbfgs
+from tempocal.solve.moving_targets import TOLERANCE
 from tempocal.solve.newton import minimize_newton
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
@@ -38,6 +40,12 @@ def fit(problem: Problem, strengths: Strengths, start: Array | None = None) -> S
         all_rows = replace(problem, rows=problem.rows.all_rows)
         return minimize_lbfgs(all_rows, strengths, problem.identity if start is None else start)
     known = None if start is None else (start, None)
+    if isinstance(problem.rows, SequenceRows):
+        return _fit_moving_targets(problem, strengths, start)
+    return _fit_fixed_targets(problem, strengths, known)
+
+
+def _fit_fixed_targets(problem: Problem, strengths: Strengths, known: Start | None) -> Solution:
     begin = known or identity_or_zero(problem)
     solution = minimize_newton(problem, strengths, *begin)
     passes = solution.passes
@@ -47,6 +55,27 @@ def fit(problem: Problem, strengths: Strengths, start: Array | None = None) -> S
             begin = known or identity_or_zero(problem)
         solution = minimize_newton(problem, strengths, *begin)
         passes += solution.passes
+    return replace(solution, passes=passes)
+
+
+def _fit_moving_targets(problem: Problem, strengths: Strengths, start: Array | None) -> Solution:
+    """Find the root of the estimating function of rows that learn from forecasts."""
+    rows = problem.rows
+    assert isinstance(rows, SequenceRows)
+    center = identity_or_zero(problem)[0] if start is None else start
+    search = search_coefficients(problem)
+    passes = 0
+    while True:
+        at_keys = problem.at_keys(center)
+        rows.move_to(at_keys, within=TOLERANCE)
+        moved = problem.with_targets_at(center)
+        solution = _fit_fixed_targets(moved, strengths, (center, None))
+        passes += solution.passes
+        change = solution.theta - center
+        if _has_failed(solution) or search.is_found(change, rows.distance(at_keys)):
+            break
+        tangent = partial(tangent_of, moved, strengths, solution)
+        center = np.maximum(search.next_center(center, change, tangent), problem.lower)
     return with_information(problem, strengths, replace(solution, passes=passes))
 
 

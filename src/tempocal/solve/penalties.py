@@ -27,8 +27,8 @@ class Penalty:
     ----------
     name : str
         What is penalized, for the summary.
-    matrix : ndarray of shape (coefficients,) or (coefficients, coefficients)
-        S, or its diagonal if S is diagonal.
+    matrix : ndarray of shape (coefficients,), (blocks, n, n) or (coefficients, coefficients)
+        S, or its diagonal if S is diagonal, or the blocks on its diagonal.
     stride : int
         If above zero, this is a smoothing penalty: it penalizes differences between coefficients
         that are this many positions apart, and leaves their mean unpenalized.
@@ -49,6 +49,8 @@ class Penalty:
     @property
     def diagonal(self) -> Array:
         """Diagonal of S."""
+        if self.matrix.ndim == 3:
+            return np.asarray(np.einsum("tpp->tp", self.matrix).ravel())
         return self.matrix if self.matrix.ndim == 1 else np.diag(self.matrix)
 
     @property
@@ -75,7 +77,10 @@ class Penalty:
 def total_penalty_matrix(
     penalties: tuple[Penalty, ...], strengths: Strengths, baseline_penalty: Array
 ) -> Array:
-    """Sum of all penalty matrices times their strengths; a diagonal if all of them are."""
+    """Sum of all penalty matrices times their strengths; a diagonal if all of them are.
+
+    It is in blocks if some are, and none is a full matrix.
+    """
     total = baseline_penalty
     for penalty, strength in zip(penalties, strengths, strict=True):
         if strength != 0.0:
@@ -84,12 +89,13 @@ def total_penalty_matrix(
 
 
 def dot(penalty_matrix: Array, offset: Array) -> Array:
-    """Product of a matrix, or the diagonal of one, with a vector."""
-    return (
-        penalty_matrix * offset
-        if penalty_matrix.ndim == 1
-        else np.asarray(penalty_matrix @ offset, dtype=np.float64)
-    )
+    """Product of a matrix, its diagonal or its blocks, with a vector."""
+    if penalty_matrix.ndim == 1:
+        return penalty_matrix * offset
+    if penalty_matrix.ndim == 3:
+        blocks = offset.reshape(penalty_matrix.shape[:2])
+        return np.asarray(np.einsum("tpq,tq->tp", penalty_matrix, blocks).ravel())
+    return np.asarray(penalty_matrix @ offset, dtype=np.float64)
 
 
 def as_matrix(penalty_matrix: Array) -> Array:
@@ -100,6 +106,7 @@ def as_matrix(penalty_matrix: Array) -> Array:
 def log_determinant(penalty_matrix: Array) -> float:
     """Log of the pseudo-determinant: the product of the nonzero eigenvalues."""
     values = penalty_matrix if penalty_matrix.ndim == 1 else np.linalg.eigvalsh(penalty_matrix)
+    values = values.ravel()
     return float(np.log(values[values > RANK_TOLERANCE * max(values.max(), 0.0)]).sum())
 
 
@@ -108,11 +115,17 @@ def unpenalized_projection(penalty_matrix: Array) -> Callable[[Array], Array]:
     if penalty_matrix.ndim == 1:
         return lambda vector: np.where(penalty_matrix == 0.0, vector, 0.0)
     values, vectors = np.linalg.eigh(penalty_matrix)
-    null_space = vectors[:, values <= RANK_TOLERANCE * max(values[-1], 0.0)]
-    return lambda vector: np.asarray(null_space @ (null_space.T @ vector), dtype=np.float64)
+    is_null = values <= RANK_TOLERANCE * max(float(values.max()), 0.0)
+    null_space = vectors * is_null[..., None, :]
+    projection = null_space @ null_space.swapaxes(-1, -2)
+    return lambda vector: dot(projection, vector)
 
 
 def _add(left: Array, right: Array) -> Array:
-    if left.ndim == right.ndim:
+    if left.ndim == right.ndim or min(left.ndim, right.ndim) > 1:
         return left + right
-    return as_matrix(left) + as_matrix(right)
+    diagonal, other = (left, right) if left.ndim == 1 else (right, left)
+    total = other.copy()
+    of_total = np.einsum("...pp->...p", total)
+    of_total += diagonal if other.ndim == 2 else diagonal.reshape(-1, other.shape[-1])
+    return total

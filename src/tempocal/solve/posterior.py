@@ -6,13 +6,14 @@ multiplies the quadratic by a factor below 1 (exponential forgetting).
 """
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
+from tempocal.solve.design_effect import least_effect
 from tempocal.solve.evidence import RegularizedFit, StrengthChoice, min_strengths_of
 from tempocal.solve.group_gradients import cluster_variance, gradient_squares, groups_in_blocks
 from tempocal.solve.laplace import FixedStrengths, hessian_and_gradient
@@ -64,6 +65,50 @@ class Scatter:
 
 
 @dataclass(frozen=True)
+class MovingTargets:
+    """The estimating function of rows that learned from forecasts, to first order.
+
+    Attributes
+    ----------
+    jacobian : ndarray of shape (n, n)
+        Minus its derivative in all coefficients and rates; not symmetric.
+    squares : ndarray of shape (n, n)
+        Sum over groups of its outer products.
+    count : float
+        Number of groups.
+    """
+
+    jacobian: Array
+    squares: Array
+    count: float
+
+    def __add__(self, other: "MovingTargets") -> "MovingTargets":
+        return MovingTargets(
+            self.jacobian + other.jacobian, self.squares + other.squares, self.count + other.count
+        )
+
+    def discounted(self, keep: float) -> Self:
+        """Multiply the function and the count by ``keep``, and so outer products by its square."""
+        return replace(
+            self,
+            jacobian=keep * self.jacobian,
+            squares=keep**2 * self.squares,
+            count=keep * self.count,
+        )
+
+    def expanded(self, indices: NDArray[np.intp], count: int) -> Self:
+        """Insert coefficients without rows: the known ones get these indices among ``count``."""
+        at = np.ix_(indices, indices)
+
+        def expand(matrix: Array) -> Array:
+            expanded_matrix = np.zeros((count, count))
+            expanded_matrix[at] = matrix
+            return expanded_matrix
+
+        return replace(self, jacobian=expand(self.jacobian), squares=expand(self.squares))
+
+
+@dataclass(frozen=True)
 class Posterior:
     """Posterior of one model, given all rows so far.
 
@@ -87,6 +132,9 @@ class Posterior:
     noise : ndarray of shape (blocks, n, n) or None
         Variance of the gradient of independent rows, where discounting made it differ from
         ``curvature``.
+    moving : MovingTargets or None
+        Of rows that learned from forecasts. Then ``curvature`` is the symmetric information on
+        which strengths are chosen, a share of the Hessian, and the gradient follows the Jacobian.
     """
 
     theta: Array
@@ -99,6 +147,7 @@ class Posterior:
     scatter: Scatter | None = None
     effect: float = 1.0
     noise: Array | None = None
+    moving: MovingTargets | None = None
 
     def __post_init__(self) -> None:
         # A loaded posterior has contiguous arrays: the same layout gives the same rounding.
@@ -109,7 +158,10 @@ class Posterior:
     def quadratic_loss(self) -> QuadraticLoss:
         """Loss of all rows as a quadratic of the coefficients, at fixed rates."""
         n = len(self.theta) // len(self.curvature)
-        return QuadraticLoss(self.theta, self.gradient, self.curvature[:, :n, :n])
+        jacobian = None
+        if self.moving is not None:
+            jacobian = self.moving.jacobian[: len(self.theta), : len(self.theta)]
+        return QuadraticLoss(self.theta, self.gradient, self.curvature[:, :n, :n], jacobian)
 
     def discounted(self, keep: float) -> Self:
         """Multiply the weight of all rows so far by ``keep``."""
@@ -122,6 +174,29 @@ class Posterior:
             curvature=keep * self.curvature,
             scatter=None if self.scatter is None else self.scatter.discounted(keep),
             noise=keep**2 * noise,
+            moving=None if self.moving is None else self.moving.discounted(keep),
+        )
+
+    def for_penalties(self, count: int) -> Self:
+        """Have a strength for each penalty.
+
+        Posteriors that were saved before slopes were pooled have one strength for all slopes. It is
+        that of deviations and of the common slope as well; where it was fixed these slopes had a
+        strength of 1.
+        """
+        if len(self.strengths) == count:
+            return self
+        is_chosen = self.fixed_strengths[0] is None
+
+        def inserted(values: tuple[Any, ...]) -> tuple[Any, ...]:
+            of_pooled = values[0] if is_chosen else 1.0
+            return (*values[:2], of_pooled, of_pooled, *values[2:])
+
+        return replace(
+            self,
+            strengths=inserted(self.strengths),
+            fixed_strengths=inserted(self.fixed_strengths),
+            min_strengths=inserted(self.min_strengths),
         )
 
     def updated_noise(self, curvature: Array) -> Array | None:
@@ -148,6 +223,10 @@ class Posterior:
         if scatter is not None:
             scatter = Scatter(expand(scatter.squares), expand(scatter.counts))
         noise = None if self.noise is None else expand(self.noise)
+        moving = self.moving
+        if moving is not None:
+            of_known = (indices[:, None] * width + np.arange(width)).ravel()
+            moving = moving.expanded(of_known, count * width)
         return replace(
             self,
             theta=theta.ravel(),
@@ -155,6 +234,7 @@ class Posterior:
             curvature=expand(self.curvature),
             scatter=scatter,
             noise=noise,
+            moving=moving,
         )
 
 
@@ -163,6 +243,7 @@ def update_fit(problem: Problem, previous: Posterior, groups: Groups | None) -> 
 
     Strengths that are not fixed are updated to those of maximum evidence on all rows so far.
     """
+    previous = previous.for_penalties(len(problem.penalties))
     # L-BFGS would give no Hessian for the posterior.
     problem = replace(problem, max_newton=max(problem.max_newton, problem.n_coefficients))
     solution = fit(problem, previous.strengths, previous.theta)
@@ -193,7 +274,9 @@ def _updated_design_effect(
     previous_variance = previous.effect * previous.curvature[:, :n, :n]
     clustered = float(np.einsum("tpq,tqp->", inverse, previous_variance + squares))
     independent = float(np.einsum("tpq,tqp->", inverse, blocks))
-    return max(1.0, clustered / independent) if independent > 0.0 else previous.effect
+    if not independent > 0.0:
+        return previous.effect
+    return max(least_effect(problem), clustered / independent)
 
 
 def posterior_of(
@@ -207,7 +290,7 @@ def posterior_of(
     solution, min_strengths = result.solution, result.strengths
     curvature, gradient = hessian_and_gradient(solution)
     if previous is not None:
-        min_strengths = previous.min_strengths
+        min_strengths = previous.for_penalties(len(problem.penalties)).min_strengths
     elif None in fixed_strengths:
         min_strengths = min_strengths_of(problem)
     penalty_gradient = problem.penalty_gradient(result.strengths, solution.theta - problem.identity)

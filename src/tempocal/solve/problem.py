@@ -25,6 +25,8 @@ from tempocal.solve.quadratic_loss import QuadraticLoss
 
 # Enough for matrix scaling of 16 classes.
 MAX_NEWTON_COEFFICIENTS = 300
+# Entries of a sum of penalty matrices below this share of its diagonal are rounding errors.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ class Problem:
         if self.basis.ndim == 2 or self.n_coefficients != n_keys * width:
             return False
         is_own = self.held_out_fold is None and (self.basis == np.arange(n_keys)).all()
-        return bool(is_own) and all(one.matrix.ndim == 1 for one in self.penalties)
+        return bool(is_own) and all(one.matrix.ndim != 2 for one in self.penalties)
 
     @property
     def block_weights(self) -> Array:
@@ -169,15 +171,28 @@ class Problem:
         return max((reach + 1) * width - 1, *distances, 0)
 
     def penalizes_all(self, strengths: Strengths) -> bool:
-        """Whether diagonal penalties alone make the total penalty positive definite."""
-        total = self.baseline_penalty
-        for strength, penalty in zip(strengths, self.penalties, strict=True):
-            if strength > 0.0 and penalty.matrix.ndim == 1:
-                total = total + penalty.matrix
-        return bool((total > 0.0).all())
+        """Whether penalties that add up to a diagonal make the total positive definite."""
+        is_used = tuple(
+            strength > 0.0 and not penalty.is_smoothing
+            for strength, penalty in zip(strengths, self.penalties, strict=True)
+        )
+        known = self._penalized_all.get(is_used)
+        if known is None:
+            units = tuple(map(float, is_used))
+            total = total_penalty_matrix(self.penalties, units, self.baseline_penalty)
+            diagonal = total if total.ndim == 1 else np.einsum("...pp->...p", total)
+            beside = 0.0 if total.ndim == 1 else np.abs(total).sum(axis=-1) - np.abs(diagonal)
+            # The parts of one penalty cancel each other beside the diagonal, up to rounding.
+            known = bool(((diagonal > 0.0) & (beside <= ROUNDING * diagonal)).all())
+            self._penalized_all[is_used] = known
+        return known
+
+    @cached
+    def _penalized_all(self) -> dict[tuple[bool, ...], bool]:
+        return {}
 
     def penalty_matrix(self, strengths: Strengths) -> Array:
-        """Total penalty matrix, or its diagonal if all penalties are diagonal."""
+        """Total penalty matrix; its diagonal if all penalties are diagonal, or its blocks."""
         return self._penalty_at(strengths)[0]
 
     def penalty_blocks(self, strengths: Strengths) -> Array:
@@ -188,7 +203,7 @@ class Problem:
         known = self._penalty_matrices.get(strengths)
         if known is None:
             matrix = total_penalty_matrix(self.penalties, strengths, self.baseline_penalty)
-            blocks = matrix[None]
+            blocks = matrix if matrix.ndim == 3 else matrix[None]
             if matrix.ndim == 1:
                 diagonals = self.in_blocks(matrix)
                 blocks = np.zeros((*diagonals.shape, diagonals.shape[1]))
@@ -267,6 +282,12 @@ class Problem:
             values, gradients = values + earlier_values, gradients + earlier_gradients
             hessians = None if hessians is None else hessians + self.earlier_loss.curvature
         return Point(theta, values, gradients, hessians, sums)
+
+    def with_targets_at(self, center: Array) -> Self:
+        """Return the problem with the targets of earlier rows as they are at a center."""
+        if self.earlier_loss is None:
+            return self
+        return replace(self, earlier_loss=self.earlier_loss.with_targets_at(center))
 
     @property
     def _table_rows(self) -> Codes:

@@ -9,30 +9,28 @@ This is Newton's method in the coefficients of the keys. After convergence every
 quadratic has another local minimum is fitted as well, and the lowest of all fits is returned.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.rows import Sums
+from tempocal.rows import SequenceRows, Sums
 from tempocal.solve.estimating import with_information
+from tempocal.solve.estimating_rates import FASTEST, SLOWEST, EstimatingRates, MakeProblem
 from tempocal.solve.evidence import RegularizedFit, fit_by_evidence
 from tempocal.solve.laplace import FixedStrengths
 from tempocal.solve.minimize import identity_or_zero, is_misled, refine
+from tempocal.solve.moving_targets import TOLERANCE as TARGET_TOLERANCE
+from tempocal.solve.moving_targets import CenterSearch
 from tempocal.solve.newton import DECREASE_TOLERANCE, minimize_newton
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.rate_search import Bracket, KeyQuadratic
 
-# Logarithms of rates, relative to the range of time, and the problem at them. Where one is an
-# array, the basis and the penalty matrices have a first axis for it.
-LogRates = Sequence[float | Array]
-MakeProblem = Callable[[LogRates], Problem]
-
-SLOWEST, FASTEST = float(np.log(1e-2)), float(np.log(1e3))
 # Log rates that are scanned. The best one is bracketed down to BRACKET_WIDTH.
 GRID = np.linspace(SLOWEST, FASTEST, 41)
 SPACING = float(GRID[1] - GRID[0])
@@ -57,6 +55,8 @@ MAX_FAILURES, MAX_PASSES = 5, 300
 # Alternations between strengths and rates, and the change of the log rate at convergence.
 MAX_ROUNDS = 8
 RATE_TOLERANCE = 3e-4
+# Change of the log rate below which it was visited before.
+VISITED_TOLERANCE = 0.05
 # Stricter than for coefficients, because rates are less well determined.
 TOLERANCE = 1e-2 * DECREASE_TOLERANCE
 
@@ -106,7 +106,7 @@ def _fit_by_evidence(
     strengths = tuple(1.0 if one is None else one for one in fixed_strengths)
     all_fixed = None not in fixed_strengths
     iterate = fit_profile(make_problem, n_rates, strengths, polish=all_fixed)
-    passes, effect = iterate.solution.passes, None
+    passes, effect, visited = iterate.solution.passes, None, []
     for _ in range(0 if all_fixed else MAX_ROUNDS):
         problem = make_problem(iterate.log_rates)
         chosen = fit_by_evidence(
@@ -126,11 +126,20 @@ def _fit_by_evidence(
         passes += chosen.solution.passes + iterate.solution.passes
         if np.abs(np.subtract(iterate.log_rates, before)).max() < RATE_TOLERANCE:
             break
+        # Where rows learn from forecasts that tell little of the rate, it may go around in circles.
+        visited.append(before)
+        if isinstance(problem.rows, SequenceRows) and _is_among(iterate.log_rates, visited[:-1]):
+            break
     if not all_fixed and not iterate.solution.unbounded:
         iterate = _polish(make_problem, n_rates, strengths, iterate)
         passes += iterate.solution.passes
     solution = replace(iterate.solution, passes=passes)
     return ProfileFit(iterate.log_rates, RegularizedFit(solution, strengths, effect))
+
+
+def _is_among(log_rates: tuple[float, ...], visited: list[tuple[float, ...]]) -> bool:
+    near = [np.abs(np.subtract(log_rates, one)).max() < VISITED_TOLERANCE for one in visited]
+    return any(near)
 
 
 @dataclass(frozen=True)
@@ -184,6 +193,16 @@ def fit_profile(
                 return begin
         return _RateSearch(make_problem, n_rates, strengths).run(begin, polish=polish)
 
+    if isinstance(make_problem((1.0,) * n_rates).rows, SequenceRows):
+        return _fit_moving_targets(make_problem, n_rates, strengths, start, search)
+    return _fit_fixed_targets(make_problem, start, search)
+
+
+def _fit_fixed_targets(
+    make_problem: MakeProblem,
+    start: RateIterate | None,
+    search: Callable[[RateIterate | None], RateIterate],
+) -> RateIterate:
     iterate = search(start)
     passes = iterate.solution.passes
     while refine(problem := make_problem(iterate.log_rates), iterate.solution, problem.identity):
@@ -191,6 +210,40 @@ def fit_profile(
         iterate = search(start if misled else replace(iterate, sums_are_current=False))
         passes += iterate.solution.passes
     return replace(iterate, solution=replace(iterate.solution, passes=passes))
+
+
+def _fit_moving_targets(
+    make_problem: MakeProblem,
+    n_rates: int,
+    strengths: Strengths,
+    start: RateIterate | None,
+    search: Callable[[RateIterate | None], RateIterate],
+) -> RateIterate:
+    """Find the root of the estimating function, in coefficients and rates."""
+    middle = make_problem((1.0,) * n_rates)
+    rows, lower = middle.rows, np.append(middle.lower, [SLOWEST] * n_rates)
+    assert isinstance(rows, SequenceRows)
+    if start is None:
+        center = np.append(identity_or_zero(middle)[0], (1.0,) * n_rates)
+    else:
+        center = np.append(start.theta, start.log_rates)
+    estimating = EstimatingRates(make_problem, n_rates, strengths)
+    centers = CenterSearch(rows, estimating.scaled, estimating.jacobian, is_long=estimating.is_long)
+    passes = 0
+    while True:
+        at_keys = estimating.move_to(center)
+        rows.move_to(at_keys, within=TARGET_TOLERANCE)
+        begin = None if start is None else replace(start, sums_are_current=False)
+        start = _fit_fixed_targets(make_problem, begin, search)
+        passes += start.solution.passes
+        change = np.append(start.theta, start.log_rates) - center
+        failed = start.solution.unbounded or not start.solution.converged
+        if failed or centers.is_found(change, rows.distance(at_keys)):
+            break
+        tangent = partial(estimating.tangent, start.log_rates, start.solution)
+        center = np.maximum(centers.next_center(center, change, tangent), lower)
+        center[-n_rates:] = np.minimum(center[-n_rates:], FASTEST)
+    return replace(start, solution=replace(start.solution, passes=passes))
 
 
 def _fit_middle(make_problem: MakeProblem, n_rates: int, strengths: Strengths) -> RateIterate:

@@ -1,6 +1,7 @@
 """Second-order expansion of the loss of earlier rows, which are no longer available."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -21,11 +22,15 @@ class QuadraticLoss:
         Gradient at the center.
     curvature : ndarray of shape (blocks, n, n)
         Hessian at the center: one block, or one per key if the keys share no coefficients.
+    jacobian : ndarray of shape (coefficients, coefficients) or None
+        Of rows that learned from forecasts, minus the derivative of their estimating function.
+        Their gradient follows it, and not the curvature, once `with_targets_at` says where.
     """
 
     center: Array
     gradient: Array
     curvature: Array
+    jacobian: Array | None = None
 
     @property
     def blocks(self) -> tuple[int, int]:
@@ -39,3 +44,14 @@ class QuadraticLoss:
         gradient = self.gradient.reshape(self.blocks)
         loss = np.einsum("tp,tp->t", displacement, gradient + 0.5 * hessian_product)
         return loss, gradient + hessian_product
+
+    def with_targets_at(self, center: Array) -> Self:
+        """Correct the gradient so that it is that of moving targets at these coefficients."""
+        if self.jacobian is None:
+            return self
+        displacement = center - self.center
+        by_curvature = np.einsum(
+            "tpq,tq->tp", self.curvature, displacement.reshape(self.blocks)
+        ).ravel()
+        correction = self.jacobian @ displacement - by_curvature
+        return replace(self, gradient=self.gradient + correction)

@@ -23,7 +23,9 @@ from tempocal.tables.computed_columns import sum_by
 from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.group_ids import GroupIds, codes_of
 from tempocal.tables.labeled_table import LabeledTable
+from tempocal.tables.open_table import Frame
 from tempocal.tables.row_loss import Terms, pairs, terms_of
+from tempocal.tables.transfer import Columns
 from tempocal.tables.unchanged import require_same
 
 # Largest number of (group, finest key) pairs to collect; beyond it, groups are summed in buckets.
@@ -102,7 +104,7 @@ class TableRows:
             **_numbered("g", terms.gradient),
             **_numbered("h", terms.hessian if hessian else ()),
         }
-        frame = self._finest_keys.join_columns(_theta_columns(theta))
+        frame = self._finest_keys.join_columns(theta_columns(theta))
         summed = sum_by(frame, self._finest_keys.on, named, weighted=self._labeled.has_weights)
         found = self._labeled.passes.collect(summed, "summing over all rows")
         sums = Sums.zeros(self.n_keys, width, hessian=hessian)
@@ -164,11 +166,9 @@ class TableRows:
 
     def _sum_by_group(self, theta: Array) -> list[csr_array]:
         assert self._clusters is not None
-        frame = self._finest_keys.join_columns(_theta_columns(theta))
-        max_pairs = min(self._clusters.count * self.n_keys, self._labeled.n_rows)
-        if max_pairs > MAX_PAIRS:
-            buckets = max(MIN_BUCKETS, MAX_PAIRS // self.n_keys)
-            frame = self._clusters.replace_by_bucket(frame, buckets)
+        frame = in_few_groups(
+            self._finest_keys.join_columns(theta_columns(theta)), self._clusters, self.n_keys
+        )
         named = _numbered("g", self._terms().gradient)
         by = ("group", *self._finest_keys.on)
         summed = sum_by(frame, by, named, weighted=self._labeled.has_weights)
@@ -190,5 +190,13 @@ def _numbered(prefix: str, terms: Iterable[Expression]) -> dict[str, Expression]
     return {f"{prefix}{k}": each for k, each in enumerate(terms)}
 
 
-def _theta_columns(theta: Array) -> dict[str, Array]:
+def in_few_groups(frame: Frame, clusters: GroupIds, n_keys: int) -> Frame:
+    """Replace groups by buckets of groups where sums by group and key would be too many."""
+    if min(clusters.count * n_keys, clusters.rows.n_rows) <= MAX_PAIRS:
+        return frame
+    return clusters.replace_by_bucket(frame, max(MIN_BUCKETS, MAX_PAIRS // n_keys))
+
+
+def theta_columns(theta: Array) -> Columns:
+    """Coefficients of each key as columns."""
     return {f"theta{p}": np.ascontiguousarray(column) for p, column in enumerate(theta.T)}

@@ -52,6 +52,11 @@ def summarize_labels(raw: Frame, roles: ColumnRoles, largest_float: dict[str, fl
             nw.when(is_small).then(_indicator(time != time.floor())).otherwise(nw.lit(0))
         )
         sums += ["invalid_time", "fractional_time"]
+    if roles.order is not None:
+        flags["invalid_order"] = 1 - _indicator(
+            nw.col("order").is_between(-LARGEST_TIME, LARGEST_TIME)
+        )
+        sums.append("invalid_order")
     for column, role in _id_columns(roles):
         ids, dtype = nw.col(column), raw.collect_schema()[column]
         flags[f"missing_{column}"] = _indicator(_is_missing(ids, dtype))
@@ -81,8 +86,10 @@ def summarize_labels(raw: Frame, roles: ColumnRoles, largest_float: dict[str, fl
 
 
 def _id_columns(roles: ColumnRoles) -> list[tuple[str, str]]:
-    """Return the column and the role of each kind of ids."""
-    found = [("group", "groups", roles.groups), ("sequence", "sequence", roles.sequence)]
+    """Return the column and the role of each kind of ids, each column of the table once."""
+    found = [("sequence", "sequence", roles.sequence)]
+    if roles.groups != roles.sequence:
+        found.append(("group", "groups", roles.groups))
     return [(column, role) for column, role, name in found if name is not None]
 
 
@@ -119,6 +126,10 @@ def require_usable(found: Columns, roles: ColumnRoles) -> None:
         ),
         ("invalid_prediction", f"{roles.inputs} in {predictions}: {hint}, which they are not"),
         ("invalid_time", f"time in {roles.time!r} must be finite and not missing, which it is not"),
+        (
+            "invalid_order",
+            f"order in {roles.order!r} must be finite and not missing, which it is not",
+        ),
         ("missing_group", f"groups in {roles.groups!r} must not be missing, but they are"),
         ("missing_sequence", f"sequence in {roles.sequence!r} must not be missing, but it is"),
         (

@@ -39,7 +39,8 @@ class LabeledTable:
     ----------
     frame : Frame
         With columns ``x0``, ``x1``, ... of the predictions as given, ``z0``, ``z1``, ... of logits,
-        ``label``, a class code; and where named, ``time``, ``group``, ``sequence``, ``weight``.
+        ``label``, a class code; and where named, ``time``, ``group``, ``sequence``, ``order``,
+        ``weight``.
     table : Frame
         The table itself, with comparable labels, ids and times.
     classes : ndarray of shape (K,)
@@ -80,6 +81,8 @@ class LabeledTable:
     inputs: Inputs
     has_groups: bool
     has_weights: bool
+    has_sequences: bool
+    order: str  # column that puts the rows of a sequence in order: "order" or "time"
 
     @property
     def total_weight(self) -> float:
@@ -108,7 +111,7 @@ def read_labeled_table(table: Any, roles: ColumnRoles, classes: Any) -> LabeledT
     passes = Passes() if reporting is None else Passes(progress=reporting.progress)
     frame = _open(table if reporting is None else reporting.table, roles, passes)
     schema = frame.collect_schema()
-    kind = None if roles.time is None else _time_kind(roles.time, schema[roles.time])
+    kind = None if roles.time is None else _time_kind(roles.time, schema[roles.time], "time")
     raw = frame.select(**_raw_columns(roles, schema, kind))
     largest_float = {role: _largest_float(schema[name]) for role, name in roles.pairs()}
     found = passes.collect(
@@ -171,6 +174,9 @@ def _raw_columns(roles: ColumnRoles, schema: Any, kind: TimeKind | None) -> dict
         raw["group"] = as_label(roles.groups, schema[roles.groups], "groups")
     if roles.sequence is not None:
         raw["sequence"] = as_label(roles.sequence, schema[roles.sequence], "sequence")
+    if roles.order is not None:
+        order = schema[roles.order]
+        raw["order"] = as_seconds(roles.order, order, _time_kind(roles.order, order, "order"))
     if roles.weight is not None:
         raw["weight"] = as_number(roles.weight, schema[roles.weight], "sample_weight")
     return raw
@@ -205,12 +211,12 @@ def _require_exact_times(name: str, found: Columns) -> None:
         )
 
 
-def _time_kind(name: str, dtype: Any) -> TimeKind:
+def _time_kind(name: str, dtype: Any, role: str) -> TimeKind:
     kind = kind_of(dtype)
     if kind is None:
         raise InputError(
-            f"time names the column {name!r}, which must hold numbers, datetimes or durations, but "
-            f"its type is {dtype}"
+            f"{role} names the column {name!r}, which must hold numbers, datetimes or durations, "
+            f"but its type is {dtype}"
         )
     return kind
 
@@ -263,6 +269,8 @@ def _build(
         inputs=roles.inputs,
         has_groups=roles.groups is not None,
         has_weights=roles.weight is not None,
+        has_sequences=roles.sequence is not None,
+        order="time" if roles.order is None else "order",
     )
 
 

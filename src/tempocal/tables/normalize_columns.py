@@ -34,8 +34,9 @@ def normalize_columns(frame: Frame, roles: ColumnRoles, passes: Passes) -> Frame
     if frame.implementation.is_pyarrow():
         _require_exact_integers(frame, roles)
         frame = _from_views(frame, [roles.label, *ids])
-    if roles.time is not None:
-        frame = with_utc(frame, {roles.time: roles.time})
+    times = [name for name in (roles.time, roles.order) if name is not None]
+    if times:
+        frame = with_utc(frame, {name: name for name in times})
     return _from_wide_numbers(frame, ids, passes)
 
 

@@ -3,7 +3,7 @@
 They say what `tempocal.rows` says with arrays. What is summed over rows is one number each.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
@@ -28,12 +28,31 @@ LABEL = "label"
 
 
 @dataclass(frozen=True)
+class Forecasts:
+    """What a row forecasts: probabilities, one for each linear predictor."""
+
+    p: Expressions
+    outcomes: Expressions  # what they forecast
+    # What each coefficient multiplies, by the linear predictors that it enters.
+    features: tuple[Mapping[int, Expression], ...]
+
+    def change(self, feature: Mapping[int, Expression], output: int) -> Expression:
+        """Differentiate a probability by a coefficient that multiplies ``feature``."""
+        p = self.p
+        own = feature.get(output, Number(0.0))
+        if len(p) == 1:
+            return p[0] * (1.0 - p[0]) * own
+        return p[output] * (own - total(p[k] * each for k, each in feature.items()))
+
+
+@dataclass(frozen=True)
 class Terms:
-    """What a row adds to the sums."""
+    """What a row adds to the sums, and its forecasts."""
 
     loss: Expression
     gradient: Expressions
     hessian: Expressions  # of pairs (p, q) with p <= q, row by row
+    forecasts: Forecasts
 
 
 def terms_of(predictor: LinearPredictor, z: Expressions, theta: Sequence[Expression]) -> Terms:
@@ -60,6 +79,7 @@ def _(predictor: Sigmoid, z: Expressions, theta: Sequence[Expression]) -> Terms:
         clamp(eta, low=0.0) + log(small + 1.0) - target * eta,
         tuple(residual * each for each in x),
         tuple(variance * x[p] * x[q] for p, q in pairs(len(x))),
+        Forecasts((p,), (target,), tuple({0: each} for each in x)),
     )
 
 
@@ -74,7 +94,16 @@ def _(predictor: ScaledSoftmax, z: Expressions, theta: Sequence[Expression]) -> 
     mean = total(share * each for share, each in zip(shares, below, strict=True)) / whole
     square = total(share * each * each for share, each in zip(shares, below, strict=True)) / whole
     true = _true(below)
-    return Terms(log(whole) - true * theta[0], (mean - true,), (square - mean * mean,))
+    return Terms(
+        log(whole) - true * theta[0],
+        (mean - true,),
+        (square - mean * mean,),
+        Forecasts(
+            tuple(share / whole for share in shares),
+            tuple(is_class(k) for k in range(len(z))),
+            (dict(enumerate(below)),),
+        ),
+    )
 
 
 @_terms.register
@@ -106,6 +135,11 @@ def _(predictor: Softmax, z: Expressions, theta: Sequence[Expression]) -> Terms:
             curvature[places[a][0], places[b][0]]
             * (x[places[a][0]][places[a][1]] * x[places[b][0]][places[b][1]])
             for a, b in pairs(len(places))
+        ),
+        Forecasts(
+            tuple(p),
+            tuple(is_class(k) for k in range(predictor.n_classes)),
+            tuple({k: x[k][i]} for k, i in places),
         ),
     )
 

@@ -16,9 +16,14 @@ def count_sequences(labeled: LabeledTable) -> int:
     frame = frame.with_columns(is_split=is_split, n_sequences=nw.lit(1))
     sums = frame.select(nw.col("n_sequences").sum(), nw.col("is_split").sum())
     found = labeled.passes.collect(sums, "counting the sequences")
-    if found["is_split"][0]:
+    require_whole(int(found["is_split"][0]))
+    return int(found["n_sequences"][0])
+
+
+def require_whole(n_split: int) -> None:
+    """Refuse sequences with rows of several groups."""
+    if n_split:
         raise InputError(
             "groups must be the same in all rows of a sequence, but differ within "
-            f"{int(found['is_split'][0])} of them: a group holds whole sequences"
+            f"{n_split} of them: a group holds whole sequences"
         )
-    return int(found["n_sequences"][0])

@@ -175,6 +175,8 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         *,
         label: str,
         time: str,
+        sequence: str | None = None,
+        order: str | None = None,
         groups: str | None = None,
         logits: Names | None = None,
         proba: Names | None = None,
@@ -190,8 +192,9 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         ----------
         table, label, logits, proba, sample_weight, exact
             As in `Calibrator.fit_table`.
-        time, groups : str
-            Columns of the times and of the sequence ids; the latter are needed for the folds.
+        time, sequence, order, groups : str
+            As in `TemporalCalibrator.fit_table`; the candidates learn from outcomes only. Folds
+            need ``sequence`` or ``groups``.
 
         Returns
         -------
@@ -206,6 +209,8 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
             proba=proba,
             label=label,
             time=time,
+            sequence=sequence,
+            order=order,
             groups=groups,
             sample_weight=sample_weight,
         )
@@ -239,6 +244,7 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         self.best_ = TemporalCalibrator(
             clone(calibrator).set_params(inputs=self.inputs, classes=self.classes),
             curve,
+            td_horizon=inf,
             time_column=self.time_column,
         )
         return fitted.with_bands()

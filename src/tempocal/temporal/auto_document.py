@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 from tempocal.calibrators.summary_document import read_out, spell_out
 from tempocal.errors import DamagedModelFileError
 from tempocal.modelfile.labels import labels_from_dict, labels_to_dict
-from tempocal.predictor.document import AutoDocument, require_keys
+from tempocal.predictor.document import AutoDocument
+from tempocal.predictor.entries import require_keys
 from tempocal.temporal.comparison import Candidate, Comparison
 from tempocal.temporal.document import (
     parameters_from_dict,

@@ -29,7 +29,6 @@ from tempocal.maps import Band, StepBand
 from tempocal.rows import SequenceRows
 from tempocal.solve import (
     Posterior,
-    Strengths,
     alternative_fit,
     design_effect,
     posterior_of,
@@ -38,7 +37,7 @@ from tempocal.solve.estimating import in_blocks
 from tempocal.solve.evidence import AlternativeFit
 from tempocal.solve.linear_systems import invert_blocks
 from tempocal.temporal.linearization import RATE_STEP, Linearization, readout_of
-from tempocal.temporal.sequence_bands import MAX_LEVERAGE, sequence_sandwich
+from tempocal.temporal.sequence_bands import MAX_LEVERAGE, sequence_parts, sequence_sandwich
 
 if TYPE_CHECKING:
     from tempocal.temporal.fit_along_time import CurveFit
@@ -161,13 +160,13 @@ def _infer_steps(
 ) -> Inference:
     hessian, effect, strengths = posterior.curvature, posterior.effect, fitted.result.strengths
     free = (posterior.theta > fitted.problem.lower).reshape(hessian.shape[:2])
-    penalty_blocks = _diagonal_blocks(fitted, strengths)
+    penalty_blocks = fitted.problem.penalty_blocks(strengths)
     inverse_at_fit = inverse = invert_blocks(hessian + penalty_blocks, free)
     n_effective = np.einsum("tpq,tqp->t", inverse_at_fit, hessian)
     noise = _gradient_variance(posterior, n_effective)
     # Strengths given by the user have no uncertainty.
     if alternative.strengths != strengths:
-        penalty_blocks = _diagonal_blocks(fitted, alternative.strengths)
+        penalty_blocks = fitted.problem.penalty_blocks(alternative.strengths)
         inverse = invert_blocks(hessian + penalty_blocks, free)
     shift = (alternative.theta - posterior.theta).reshape(free.shape)
     covariance = inverse @ (noise + effect * penalty_blocks) @ inverse
@@ -182,12 +181,6 @@ def _infer_steps(
         n_effective=float(n_effective.sum()),
         posterior=posterior,
     )
-
-
-def _diagonal_blocks(fitted: "CurveFit", strengths: Strengths) -> Array:
-    width = fitted.problem.rows.n_coefficients
-    penalty_matrix = fitted.problem.penalty_matrix(strengths).reshape(-1, width)
-    return np.asarray(penalty_matrix[:, :, None] * np.eye(width), dtype=np.float64)
 
 
 def _infer_curve(
@@ -230,13 +223,14 @@ def _infer_sequences(
             f"with {len(free)} coefficients a fit cannot learn from the forecasts in between: take "
             "Spline(), PerStep(bins=20), a simpler calibrator, or td_horizon=float('inf')"
         )
-    found = sequence_sandwich(linearized, posterior, alternative.strengths, groups, previous)
+    parts = sequence_parts(linearized, groups, previous)
+    found = sequence_sandwich(linearized, parts, alternative.strengths, posterior.effect)
     shift = np.zeros(len(free))
     shift[: len(alternative.theta)] = alternative.theta - posterior.theta
     covariance = found.covariance + np.outer(shift, shift)
     diagonal = np.einsum("pp->p", covariance)
     penalty_matrix = linearized.penalty_matrix(alternative.strengths, posterior.effect)
-    curvature = np.diag(linearized.jacobian + penalty_matrix)
+    curvature = np.diag(parts.jacobian + penalty_matrix)
     diagonal += _variance_without_information(curvature, free)
     diagonal += _variance_at_bounds(fitted, free, posterior.effect)
     band: Band | StepBand
@@ -250,7 +244,7 @@ def _infer_sequences(
         # That of the posterior is relative to the information, a share of the Hessian.
         design_effect=posterior.effect / linearized.share,
         n_effective=found.n_effective,
-        posterior=posterior,
+        posterior=replace(posterior, moving=parts.moving),
     )
 
 

@@ -145,6 +145,13 @@ class TemporalBase(DecayParameters, Calibrator, registered=False):
                 f"time_column is {self.time_column!r}, but in a table time= names the column: "
                 "leave time_column out"
             )
+        if named["sequence"] is None and named["order"] is not None:
+            raise InputError(
+                "order puts the rows of a sequence in order, but sequence is None: name the column "
+                "of the sequence ids"
+            )
+        if named["groups"] is None:
+            named["groups"] = named["sequence"]
         return read_labeled_table(table, ColumnRoles.of(self.inputs, **named), classes)
 
     def _store_table_fit(self, fitted: TemporalFitResult, labeled: LabeledTable) -> None:

@@ -4,6 +4,8 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from tempocal.calibrators.base import Calibrator, require_hard_labels
@@ -27,13 +29,14 @@ from tempocal.curves.constant import Constant
 from tempocal.curves.curve import Curve
 from tempocal.curves.exponential import ExponentialDecay
 from tempocal.errors import InputError
-from tempocal.inputs import require_same_kind
+from tempocal.inputs import TimeKind, require_same_kind
 from tempocal.predictor.document import TimeColumn
+from tempocal.predictor.sequence_horizon import SequenceHorizon
 from tempocal.tables.column_names import Names
 from tempocal.temporal.base import TemporalBase
 from tempocal.temporal.document import restore_along_time, to_document
-from tempocal.temporal.fit_along_time import fit_along_time, one_blas_thread, with_shrinkage
-from tempocal.temporal.horizon import Horizon, fit_at_horizon
+from tempocal.temporal.fit_along_time import TemporalFitResult, one_blas_thread, with_shrinkage
+from tempocal.temporal.horizon import Horizon, fit_at_horizon, later_rows
 from tempocal.temporal.update import update_along_time
 
 
@@ -104,6 +107,10 @@ class TemporalCalibrator(TemporalBase, registered=False):
         self.time_column = time_column
         self.sequence_column = sequence_column
 
+    td_horizon_: float
+    # Horizon and typical sequence; None if the fit learned from outcomes only.
+    _sequences: SequenceHorizon | None = None
+
     def fit(  # type: ignore[override]
         self,
         logits: Any,
@@ -162,6 +169,8 @@ class TemporalCalibrator(TemporalBase, registered=False):
         y: Any,
         *,
         time: Any = None,
+        sequence: Any = None,
+        order: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
         classes: Any = None,
@@ -176,8 +185,9 @@ class TemporalCalibrator(TemporalBase, registered=False):
 
         Parameters
         ----------
-        logits, y, time
-            As in `fit`.
+        logits, y, time, sequence, order
+            As in `fit`. All rows of a sequence must come in one call. The first call chooses the
+            horizon and the rows of a typical sequence, which later ones keep.
         groups, sample_weight, classes, keep, soft_label
             As in `TemperatureScaling.partial_fit`.
 
@@ -203,10 +213,16 @@ class TemporalCalibrator(TemporalBase, registered=False):
         >>> cal.summary().n_groups
         600
         """
-        if groups is None:
+        if groups is None and sequence is None and self.sequence_column is None:
             groups = groups_of_soft_labels(y, soft_label=soft_label)
-        given = {"time": time, "groups": groups, "sample_weight": sample_weight}
-        given["soft_label"] = soft_label
+        given = {
+            "time": time,
+            "groups": groups,
+            "sample_weight": sample_weight,
+            "sequence": sequence,
+            "order": order,
+            "soft_label": soft_label,
+        }
         factor, (own, curve) = check_keep(keep), self._calibrator_and_curve()
         if not hasattr(self, "map_"):
             self._fit_rows_and_times(logits, y, check_first_classes(classes, own.classes), given)
@@ -227,7 +243,9 @@ class TemporalCalibrator(TemporalBase, registered=False):
         require_same_kind(times, self.time_kinds_)
         if self.time_column is None:
             self._check_feature_names(checked.logits)
-        check_later_groups(checked.data.groups, self.summary_.n_groups)
+        sequences = self._sequences
+        data = later_rows(checked.data, sequences)
+        check_later_groups(data.groups, self.summary_.n_groups)
         with one_blas_thread():
             updated = update_along_time(
                 with_shrinkage(own, self.shrinkage),
@@ -235,9 +253,10 @@ class TemporalCalibrator(TemporalBase, registered=False):
                 state=state,
                 fitted=self.map_,
                 summary=self.summary_,
-                data=checked.data,
+                data=data,
             )
         self._set_fitted(updated, self.classes_, self.time_kinds_)
+        self._set_sequences(sequences)
         self._online_state = mark_for_saving(self._online_state)
         return self
 
@@ -262,6 +281,8 @@ class TemporalCalibrator(TemporalBase, registered=False):
         time: str,
         logits: Names | None = None,
         proba: Names | None = None,
+        sequence: str | None = None,
+        order: str | None = None,
         groups: str | None = None,
         sample_weight: str | None = None,
         exact: bool = True,
@@ -273,10 +294,14 @@ class TemporalCalibrator(TemporalBase, registered=False):
 
         Parameters
         ----------
-        table, label, logits, proba, groups, sample_weight, exact
+        table, label, logits, proba, sample_weight, exact
             As in `Calibrator.fit_table`.
         time : str
             Column of the times: numbers, datetimes or durations.
+        sequence, order, groups : str, default=None
+            Columns of what `fit` takes under these names. Rows of a table have no order of their
+            own: by default the time puts those of a sequence in order. Where it counts down, name
+            a column that grows with ``order``.
 
         Returns
         -------
@@ -301,18 +326,32 @@ class TemporalCalibrator(TemporalBase, registered=False):
             proba=proba,
             label=label,
             time=time,
+            sequence=sequence,
+            order=order,
             groups=groups,
             sample_weight=sample_weight,
         )
         data = prepare_table_fit(labeled, self._table_needs(), exact=exact)
         with one_blas_thread():
-            fitted = fit_along_time(calibrator, curve, self.shrinkage, data)
+            fitted = fit_at_horizon(calibrator, curve, self.shrinkage, data, self.td_horizon)
             coarse = None
-            if not exact:
-                coarse = fit_along_time(calibrator, curve, self.shrinkage, data.coarser()).map
+            if not exact and fitted.horizon is not None:
+                taken = fitted.horizon.horizon
+                coarser = data.coarser()
+                coarse = fit_at_horizon(calibrator, curve, self.shrinkage, coarser, taken).map
         summary = with_table_details(fitted.summary, data, fitted.map, coarse)
         self._store_table_fit(replace(fitted, summary=summary), labeled)
         return self
+
+    def _set_fitted(
+        self, fitted: TemporalFitResult, classes: NDArray[Any], kinds: tuple[TimeKind, ...]
+    ) -> None:
+        super()._set_fitted(fitted, classes, kinds)
+        self._set_sequences(None if fitted.horizon is None else fitted.horizon.sequences)
+
+    def _set_sequences(self, sequences: SequenceHorizon | None) -> None:
+        self._sequences = sequences
+        self.td_horizon_ = np.inf if sequences is None else sequences.td_horizon
 
     def _why_no_partial_fit(self) -> str | None:
         try:

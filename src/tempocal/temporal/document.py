@@ -22,13 +22,23 @@ from tempocal.curves.constant import Constant
 from tempocal.curves.document import curve_from_dict, curve_to_dict
 from tempocal.errors import DamagedModelFileError, InputError
 from tempocal.maps import FeatureForm, MapPerStep, StepBand, to_dict
-from tempocal.predictor.document import ALONG_TIME, ModelDocument, require_keys, time_column_from
+from tempocal.predictor.document import (
+    ALONG_TIME,
+    NEW_PARAMETERS,
+    ModelDocument,
+    column_from,
+    time_column_from,
+)
+from tempocal.predictor.entries import require_keys
+from tempocal.predictor.sequence_horizon import horizon_from
 from tempocal.registry import kind_of
+from tempocal.temporal.horizon import TAKEN, check_horizon
 
 if TYPE_CHECKING:
     from tempocal.temporal.calibrator import TemporalCalibrator
 
 _PARAMETERS = {"calibrator", "curve", "shrinkage", "time_column"}
+_HORIZON, _SEQUENCE_COLUMN = "td_horizon", "sequence_column"
 
 
 def to_document(calibrator: "TemporalCalibrator") -> ModelDocument:
@@ -38,6 +48,7 @@ def to_document(calibrator: "TemporalCalibrator") -> ModelDocument:
         parameters_to_dict(calibrator, calibrator.classes_),
         bands=tuple(calibrator.bands_),
         time_kinds=tuple(calibrator.time_kinds_),
+        sequences=calibrator._sequences,
     )
 
 
@@ -52,7 +63,23 @@ def parameters_to_dict(calibrator: "TemporalCalibrator", classes: NDArray[Any]) 
         "curve": None if curve is None else curve_to_dict(curve),
         "shrinkage": plain(calibrator.shrinkage),
         "time_column": plain(calibrator.time_column),
+        **_new_parameters(calibrator),
     }
+
+
+def _new_parameters(calibrator: "TemporalCalibrator") -> dict[str, Any]:
+    """Return the arguments that 0.1 did not have, where they are in use.
+
+    Without ``td_horizon`` the model learned from outcomes only. It is "auto" then if the summary
+    says which horizon was taken, and else infinity, as in files of 0.1.
+    """
+    used: dict[str, Any] = {}
+    is_number = check_horizon(calibrator.td_horizon) not in (None, np.inf)
+    if is_number or getattr(calibrator, "_sequences", None) is not None:
+        used[_HORIZON] = plain(calibrator.td_horizon)
+    if calibrator.sequence_column is not None:
+        used[_SEQUENCE_COLUMN] = plain(calibrator.sequence_column)
+    return used
 
 
 def restore_along_time(document: ModelDocument) -> "TemporalCalibrator":
@@ -62,6 +89,13 @@ def restore_along_time(document: ModelDocument) -> "TemporalCalibrator":
     calibrator = parameters_from_dict(document.parameters)
     _require_valid(calibrator, document)
     restore_fit(calibrator, document)
+    state = calibrator._online_state
+    if state is not None and state.has_moving_targets != (document.sequences is not None):
+        raise DamagedModelFileError("what was learned is not of the model's td_horizon")
+    calibrator._set_sequences(document.sequences)
+    is_new = TAKEN in calibrator.summary_.details
+    if is_new and document.sequences is None and _HORIZON not in document.parameters:
+        calibrator.td_horizon = "auto"
     calibrator.bands_ = document.bands
     calibrator.time_kinds_ = document.time_kinds
     return calibrator
@@ -71,7 +105,7 @@ def parameters_from_dict(parameters: Any) -> "TemporalCalibrator":
     """Return the calibrator, not yet fitted, that `parameters_to_dict` described."""
     from tempocal.temporal.calibrator import TemporalCalibrator  # noqa: PLC0415 - it saves itself
 
-    require_keys(parameters, _PARAMETERS)
+    require_keys(parameters, _PARAMETERS, NEW_PARAMETERS)
     inner, curve = parameters["calibrator"], parameters["curve"]
     if inner is not None:
         require_keys(inner, {"kind", "parameters"})
@@ -79,8 +113,14 @@ def parameters_from_dict(parameters: Any) -> "TemporalCalibrator":
         None if inner is None else construct(inner["kind"], inner["parameters"]),
         None if curve is None else curve_from_dict(curve),
         shrinkage=_shrinkage(parameters["shrinkage"]),
+        td_horizon=_td_horizon(parameters.get(_HORIZON, np.inf)),
         time_column=time_column_from(parameters["time_column"]),
+        sequence_column=column_from(parameters.get(_SEQUENCE_COLUMN)),
     )
+
+
+def _td_horizon(value: Any) -> Any:
+    return value if value in ("auto", np.inf) else horizon_from(value)
 
 
 def _shrinkage(value: Any) -> Any:
@@ -104,8 +144,19 @@ def _require_valid(calibrator: "TemporalCalibrator", document: ModelDocument) ->
         require_map_of(inner, fitted)
     if not _is_made_by(inner, document):
         raise DamagedModelFileError(f"{inner!r} does not make such a map")
+    if not _is_horizon_of(calibrator, document):
+        raise DamagedModelFileError("td_horizon is not the horizon that the model learned with")
     if not _are_bands_of(document.bands, document.map):
         raise DamagedModelFileError("the bands are not those of the map")
+
+
+def _is_horizon_of(calibrator: "TemporalCalibrator", document: ModelDocument) -> bool:
+    """Tell whether a fit takes this horizon at the one that was asked for."""
+    asked, taken = calibrator.td_horizon, document.sequences
+    if taken is None:
+        return asked != "auto"
+    inner = calibrator._calibrator_and_curve()[0]
+    return isinstance(inner, ParametricCalibrator) and asked in ("auto", taken.td_horizon)
 
 
 def _is_made_by(inner: Calibrator, document: ModelDocument) -> bool:

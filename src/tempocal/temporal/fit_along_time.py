@@ -50,7 +50,8 @@ from tempocal.solve import (
     fit_by_evidence,
     fit_profile_by_evidence,
 )
-from tempocal.solve.profile import FASTEST, SLOWEST
+from tempocal.solve.estimating_rates import FASTEST, SLOWEST
+from tempocal.solve.penalties import as_matrix
 from tempocal.temporal.bands import Inference, effective_coefficients, infer
 from tempocal.temporal.gain_interval import compare_losses
 from tempocal.temporal.per_step_maps import fit_each_step
@@ -177,13 +178,6 @@ class FittedCurves:
         )
 
 
-def fit_along_time(
-    calibrator: Calibrator, curve: Curve, shrinkage: Shrinkage | None, data: FitData
-) -> TemporalFitResult:
-    """Fit a calibrator along a curve to checked rows."""
-    return fit_curves(calibrator, curve, shrinkage, data).with_bands()
-
-
 def fit_curves(
     calibrator: Calibrator, curve: Curve, shrinkage: Shrinkage | None, data: FitData
 ) -> FittedCurves:
@@ -218,7 +212,8 @@ def _fit_curve(
             model, family, track, alone.problem, alone.result, fixed_strengths, log_rates
         )
     # Slopes and biases have separate smoothness penalties.
-    fixed_strengths = (check_shrinkage(shrinkage) or (None, None)) + tuple(
+    level = check_shrinkage(shrinkage) or (None,) * len(model.penalties())
+    fixed_strengths = level + tuple(
         None if one is None else one / unit for one in track.smoothness for unit in model.units
     )
     most = max(model.max_newton, MAX_BLOCKWISE if shape.separate else MAX_COEFFICIENTS)
@@ -271,10 +266,7 @@ def expand(problem: Problem, model: LinearModel, track: Track, shape: Shape) -> 
 
 def _penalties(model: LinearModel, shape: Shape) -> tuple[Penalty, ...]:
     biases, width, (of_slopes, of_biases) = model.biases, len(model.identity), model.units
-    penalties = [
-        Penalty("slopes", _expand_penalty(shape.level, model.slopes), unit=of_slopes),
-        Penalty("biases", _expand_penalty(shape.level, biases), unit=of_biases),
-    ]
+    penalties = list(model.penalties(partial(_expand_level, shape)))
     others = (biases == 0.0).astype(np.float64)
     for index, smooth in enumerate(shape.smooth):
         which = "" if len(shape.smooth) == 1 else f"_along_clock_{index + 1}"
@@ -289,15 +281,23 @@ def _penalties(model: LinearModel, shape: Shape) -> tuple[Penalty, ...]:
     return tuple(penalties)
 
 
+def _expand_level(shape: Shape, which: Array) -> Array:
+    """Apply the penalty of level of a curve to coefficients, by a matrix or its diagonal."""
+    if which.ndim == 2 and shape.separate:
+        return np.asarray(shape.level[:, None, None] * which, dtype=np.float64)
+    level = np.diag(shape.level) if shape.level.ndim < which.ndim else shape.level
+    return _expand_penalty(level, which)
+
+
 def _expand_penalty(penalty_matrix: Array, which: Array) -> Array:
-    """Apply a penalty on the basis functions to the coefficients in ``which`` (0 or 1 each)."""
+    """Apply a penalty on the basis functions to coefficients, by a matrix or its diagonal."""
     if penalty_matrix.ndim == 1:
         return np.outer(penalty_matrix, which).ravel()
     if len(which) == 1:
         return np.asarray(penalty_matrix * which[0], dtype=np.float64)
     n = penalty_matrix.shape[-1] * len(which)
     # Kronecker product over the last two axes.
-    products = penalty_matrix[..., :, None, :, None] * np.diag(which)[:, None, :]
+    products = penalty_matrix[..., :, None, :, None] * as_matrix(which)[:, None, :]
     return products.reshape(*penalty_matrix.shape[:-2], n, n)
 
 

@@ -17,9 +17,11 @@ from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.identity import Identity
 from tempocal.calibrators.parametric import ParametricCalibrator, Shrinkage
-from tempocal.calibrators.summary import HORIZON_IN_ROWS
+from tempocal.calibrators.summary import HORIZON_IN_ROWS, Summary
 from tempocal.curves.curve import Curve
 from tempocal.errors import InputError
+from tempocal.inputs import SequenceFacts
+from tempocal.predictor.sequence_horizon import SequenceHorizon
 from tempocal.temporal.fit_along_time import FittedCurves, TemporalFitResult, fit_curves
 from tempocal.temporal.forecast_tests import ForecastTests, check_forecasts
 
@@ -27,11 +29,11 @@ Horizon = Literal["auto"] | float
 # The horizon for up to FEW independent sequences. Beyond that it grows with their square root, and
 # above the longest it is infinite, for outcomes are then as good.
 SHORTEST, FEW, LONGEST = 0.1, 150, 1.0
-# Said where the horizon was not chosen.
-ASKED = "it was asked for"
 # Levels of the two tests. A false alarm of the second happens where the outcomes are an unlucky
 # draw, so that the fit to them is at its worst: hence the stricter level.
 MEMORY_LEVEL, OUTCOME_LEVEL = 0.02, 0.01
+# Entry of the summary that says which horizon was taken, and the reason where it was not chosen.
+TAKEN, ASKED = "td_horizon", "it was asked for"
 
 
 def check_horizon(td_horizon: Any) -> float | None:
@@ -55,7 +57,7 @@ def usual_horizon(n_groups: int) -> float:
 
 def decay_of(horizon: float, mean_length: float) -> float:
     """Decay per row, lambda."""
-    return float(np.exp(-1.0 / (horizon * mean_length)))
+    return SequenceHorizon(horizon, mean_length).decay
 
 
 @dataclass(frozen=True)
@@ -80,16 +82,51 @@ class HorizonChoice:
     worth: str | None = None
 
     @property
+    def sequences(self) -> SequenceHorizon | None:
+        """Horizon and typical sequence; None if only outcomes count."""
+        if self.horizon == np.inf or self.mean_length is None:
+            return None
+        return SequenceHorizon(self.horizon, self.mean_length)
+
+    @property
     def details(self) -> dict[str, Any]:
         """Entries of the summary; none if outcomes only were asked for."""
         entries: dict[str, Any] = {}
         if self.because != ASKED:
-            entries = {"td_horizon": self.horizon, "td_horizon_because": self.because}
+            entries = {TAKEN: self.horizon, f"{TAKEN}_because": self.because}
         if self.worth is not None:
             assert self.mean_length is not None
-            entries |= {"td_horizon": self.horizon, "worth_of_outcomes": self.worth}
+            entries |= {TAKEN: self.horizon, "worth_of_outcomes": self.worth}
             entries[HORIZON_IN_ROWS] = self.horizon * self.mean_length
         return entries
+
+
+def kept_details(summary: Summary) -> dict[str, Any]:
+    """Entries on the horizon, which later rows do not change."""
+    names = (TAKEN, f"{TAKEN}_because", HORIZON_IN_ROWS)
+    return {name: value for name, value in summary.details.items() if name in names}
+
+
+def later_rows(data: FitData, sequences: SequenceHorizon | None) -> FitData:
+    """Lay the rows of a later call so that they learn with the horizon of the first."""
+    if sequences is None:
+        return data
+    order = data.sequence_order
+    if order is None:
+        raise InputError(
+            f"the model learned from forecasts, {sequences.td_horizon:g} sequences ahead: pass "
+            "sequence=, the id of the sequence of each row, as in the first call"
+        )
+    _require_one_label(order, "fit a new model with td_horizon=float('inf')")
+    return data.learning_from_forecasts(sequences.decay)
+
+
+def _require_one_label(order: SequenceFacts, hint: str) -> None:
+    if order.mixed is not None:
+        raise InputError(
+            "y must be the same in all rows of a sequence to learn from the forecasts in between, "
+            f"but it differs within the sequence {order.mixed}: {hint}"
+        )
 
 
 def fit_at_horizon(
@@ -105,16 +142,21 @@ def fit_at_horizon(
     if reason is not None:
         fitted = fit_curves(calibrator, curve, shrinkage, data)
         return _with_choice(fitted, HorizonChoice(np.inf, reason))
-    order, groups = data.sequence_order, data.groups
+    order, groups = data.sequence_facts, data.groups
     assert order is not None
     assert groups is not None
-    unit = "sequences" if groups.count == order.sequences.count else "groups"
+    unit = "sequences" if groups.count == order.n_sequences else "groups"
     horizon, length = asked or usual_horizon(groups.count), order.mean_length
     if horizon == np.inf:
         reason = f"{groups.count} {unit} are enough to learn from outcomes"
         fitted = fit_curves(calibrator, curve, shrinkage, data)
         return _with_choice(fitted, HorizonChoice(np.inf, reason, length))
-    in_order = data.learning_from_forecasts(decay_of(horizon, length))
+    decay = decay_of(horizon, length)
+    if decay == 1.0:
+        reason = f"{horizon:g} sequences ahead there are only outcomes"
+        fitted = fit_curves(calibrator, curve, shrinkage, data)
+        return _with_choice(fitted, HorizonChoice(np.inf, reason, length))
+    in_order = data.learning_from_forecasts(decay)
     fitted = fit_curves(calibrator, curve, shrinkage, in_order)
     assert fitted.data.groups is not None
     tests = check_forecasts(fitted.models, fitted.data.groups)
@@ -170,7 +212,7 @@ def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None
                 "forecasts: pass td_horizon=float('inf')"
             )
         return f"{name} learns from outcomes only"
-    order = data.sequence_order
+    order = data.sequence_facts
     if order is None:
         if asked is not None:
             raise InputError(
@@ -181,11 +223,7 @@ def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None
         return "no sequence was given: with sequence= rows also learn from the forecasts in between"
     if order.mixed is not None:
         if asked is not None:
-            raise InputError(
-                "y must be the same in all rows of a sequence to learn from the forecasts in "
-                f"between, but it differs within the sequence {order.mixed}: pass "
-                "td_horizon=float('inf')"
-            )
+            _require_one_label(order, "pass td_horizon=float('inf')")
         return f"labels differ within sequences (the first is {order.mixed})"
     if order.mean_length == 1.0:
         return "each sequence has one row: no forecast lies between it and the outcome"

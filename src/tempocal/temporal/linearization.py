@@ -12,9 +12,9 @@ from tempocal.maps import Basis
 from tempocal.rows import SequenceRows
 from tempocal.solve import Scatter, Strengths, projected_squares
 from tempocal.solve.estimating import average_share
+from tempocal.solve.estimating_rates import FASTEST, SLOWEST
 from tempocal.solve.linear_systems import invert_blocks
 from tempocal.solve.penalties import as_matrix
-from tempocal.solve.profile import FASTEST, SLOWEST
 
 if TYPE_CHECKING:
     from tempocal.temporal.fit_along_time import CurveFit

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.rows import Rows, SequenceRows
-from tempocal.solve import Posterior, Strengths
+from tempocal.solve import MovingTargets, Posterior, Strengths
 from tempocal.temporal.linearization import Linearization
 
 # Singular values below this share of the largest count as zero.
@@ -55,13 +54,15 @@ class SequenceParts:
     targets, outcomes : ndarray of shape (groups, n)
         Gradient of each group with moving targets, and with outcomes.
     jacobian, hessian : ndarray of shape (n, n)
-        Derivatives of their sums.
+        Derivatives of their sums; the Jacobian includes earlier rows.
     jacobian_inverse, hessian_inverse : ndarray of shape (n, n)
         Inverses of the two, each with the penalty of the fit.
     n_effective : float
         Effective number of coefficients.
     inflation : float
         Corrects variances over groups for their mean and for overfitting at the optimum.
+    moving : MovingTargets
+        What later rows need to know of all rows so far.
     """
 
     targets: Array
@@ -72,6 +73,7 @@ class SequenceParts:
     hessian_inverse: Array
     n_effective: float
     inflation: float
+    moving: MovingTargets
 
 
 def sequence_parts(
@@ -80,44 +82,40 @@ def sequence_parts(
     """Return the parts of the sandwich; ``previous`` is the posterior of earlier rows."""
     rows, fitted = linearized.problem.rows, linearized.fitted
     assert isinstance(rows, SequenceRows)
-    jacobian = linearized.jacobian
-    if previous is not None:
-        jacobian = jacobian + _whole(previous.curvature)
+    at_keys = linearized.problem.at_keys(fitted.result.solution.theta)
+    targets = _by_group(rows, at_keys, linearized, groups)
+    moving = MovingTargets(linearized.jacobian, targets.T @ targets, float(groups.count))
+    if previous is not None and previous.moving is not None:
+        moving = moving + previous.moving
+    jacobian = moving.jacobian
     penalty = linearized.penalty_matrix(fitted.result.strengths, 1.0)
     inverse = _inverse(jacobian + penalty, linearized.free)
     n_effective = float(np.einsum("pq,qp->", inverse, jacobian))
-    at_keys = linearized.problem.at_keys(fitted.result.solution.theta)
     by_outcomes = rows.outcome_rows.all_rows
     hessian = linearized.hessian
     return SequenceParts(
-        targets=_by_group(rows, at_keys, linearized, groups),
+        targets=targets,
         outcomes=_by_group(by_outcomes, at_keys, linearized, groups),
         jacobian=jacobian,
         hessian=hessian,
         jacobian_inverse=inverse,
         hessian_inverse=_inverse(hessian + penalty, linearized.free),
         n_effective=n_effective,
-        inflation=_inflation(n_effective, groups.count),
+        inflation=_inflation(n_effective, moving.count),
+        moving=moving,
     )
 
 
 def sequence_sandwich(
-    linearized: Linearization,
-    posterior: Posterior,
-    strengths: Strengths,
-    groups: Groups,
-    previous: Posterior | None = None,
+    linearized: Linearization, parts: SequenceParts, strengths: Strengths, effect: float
 ) -> SequenceSandwich:
-    """Return the covariance at ``strengths``; ``previous`` is the posterior of earlier rows."""
-    parts = sequence_parts(linearized, groups, previous)
-    variance = parts.inflation * parts.targets.T @ parts.targets
-    if previous is not None and previous.scatter is not None:
-        variance = variance + _whole(previous.scatter.variance)
-    penalty = linearized.penalty_matrix(strengths, posterior.effect)
+    """Return the covariance at ``strengths`` and a design effect."""
+    variance = parts.inflation * parts.moving.squares
+    penalty = linearized.penalty_matrix(strengths, effect)
     inverse = _inverse(parts.jacobian + penalty, linearized.free)
     influences = parts.targets @ parts.jacobian_inverse.T
     return SequenceSandwich(
-        inverse @ (variance + posterior.effect * penalty) @ inverse.T,
+        inverse @ (variance + effect * penalty) @ inverse.T,
         optimism=parts.inflation * float((influences * parts.outcomes).sum()),
         n_effective=parts.n_effective,
     )
@@ -133,7 +131,7 @@ def _by_group(rows: Rows, at_keys: Array, linearized: Linearization, groups: Gro
     return np.concatenate(chunks)
 
 
-def _inflation(n_effective: float, n_groups: int) -> float:
+def _inflation(n_effective: float, n_groups: float) -> float:
     """Correct the variance over groups for its mean and for overfitting at the optimum."""
     leverage = min(n_effective / n_groups, MAX_LEVERAGE)
     return max(n_groups, 2) / max(n_groups - 1, 1) / (1.0 - leverage) ** 2
@@ -147,8 +145,3 @@ def _inverse(matrix: Array, free: NDArray[np.bool_]) -> Array:
     inverse = np.zeros_like(matrix)
     inverse[kept] = np.linalg.pinv(scaled, rcond=SINGULAR)
     return np.asarray(inverse / scale[:, None] / scale)
-
-
-def _whole(blocks: Array) -> Array:
-    """Return the matrix that has these blocks on its diagonal."""
-    return blocks[0] if len(blocks) == 1 else block_diag(*blocks)

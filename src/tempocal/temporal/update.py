@@ -32,6 +32,7 @@ from tempocal.temporal.fit_along_time import (
     to_curves,
 )
 from tempocal.temporal.gain_interval import compare_losses
+from tempocal.temporal.horizon import kept_details
 
 
 def update_along_time(
@@ -43,7 +44,10 @@ def update_along_time(
     summary: Summary,
     data: FitData,
 ) -> TemporalFitResult:
-    """Update a fit; the summary evaluates the new rows with the model before the update."""
+    """Update a fit; the summary evaluates the new rows with the model before the update.
+
+    Rows that learn from forecasts must lie sequence by sequence.
+    """
     assert isinstance(calibrator, ParametricCalibrator)
     assert isinstance(fitted, Curves)
     comparison = compare_losses(data, _with_nearest_steps(fitted))
@@ -66,7 +70,9 @@ def update_along_time(
         to_curves(family, models),
         tuple(one.band for one in inferences),
         data.add_to_summary(
-            summary, (comparison.before, comparison.after), details_along_time(models, inferences)
+            summary,
+            (comparison.before, comparison.after),
+            {**kept_details(summary), **details_along_time(models, inferences)},
         ),
         sum(one.n_effective for one in inferences),
         track,
@@ -89,7 +95,8 @@ def _update_models(
             problem = replace(problem, basis=shape.basis(track.grid.times))
         result = update_fit(problem, previous, data.groups)
         check_solution(problem, result, shrinkage, track.grid.times)
-        fixed_strengths, log_rates = previous.fixed_strengths, previous.log_rates
+        fixed_strengths = previous.for_penalties(len(problem.penalties)).fixed_strengths
+        log_rates = previous.log_rates
         models.append(CurveFit(model, family, track, problem, result, fixed_strengths, log_rates))
     return models
 
