@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
 from tempocal.calibrators.online_state import OnlineState
-from tempocal.calibrators.shares import Shares
+from tempocal.calibrators.row_shares import RowShares
 from tempocal.calibrators.summary import Summary
 from tempocal.curves.curve import Curve, Track
 from tempocal.inputs import (
@@ -80,7 +80,7 @@ class FitData:
     earlier: OnlineState | None = None  # what earlier batches left
     max_abs_logit: float | None = None  # if already known
     class_counts: Codes | None = None  # rows of each class, if already known
-    shares: Shares | None = None  # where soft labels split rows
+    shares: RowShares | None = None  # where soft labels split rows
     # By features and model, once computed. Shared with all subsets of the rows, so that their
     # coefficients are comparable.
     standardizations: "dict[tuple[str, int], Standardization | None]" = field(default_factory=dict)
@@ -176,7 +176,7 @@ class FitData:
             weights=share if self.weights is None else share * self.weights[row],
             sequence_order=order,
             max_abs_logit=self.max_abs_logit,
-            shares=Shares(row, self.weights),
+            shares=RowShares(row, self.weights),
         )
 
     @property

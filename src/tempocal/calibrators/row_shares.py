@@ -12,7 +12,7 @@ from tempocal.links import Array
 
 
 @dataclass(frozen=True)
-class Shares:
+class RowShares:
     """Which row, as it was given, each row is a share of.
 
     Attributes
