@@ -9,6 +9,8 @@ from time import perf_counter
 
 # A function runs for so many seconds at least; after so many, fewer runs than asked for will do.
 SHORT, LONG = 1.0, 20.0
+# Seconds by name of all tables printed so far, for --save.
+PRINTED: dict[str, dict[str, float]] = {}
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ def on_one_core() -> Iterator[None]:
 
 def print_table(title: str, measure: str, timed: list[Timed]) -> None:
     """Print times, how many times as long as the first each took, and what they found, if that."""
+    PRINTED[title] = {one.name: one.seconds for one in timed}
     print(f"\n{title}")
     for one in timed:
         ratio = one.seconds / timed[0].seconds

@@ -15,7 +15,7 @@ from typing import Any
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
-from validation import alarms, coverage, errors, excess, monitor  # noqa: E402 - threads are counted when NumPy is imported
+from validation import alarms, coverage, decay, errors, excess, few, icu, monitor, real  # noqa: E402 - threads are counted when NumPy is imported
 
 Run = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -73,6 +73,36 @@ def change_tasks(sets: int) -> list[dict[str, Any]]:
     ]
 
 
+def few_tasks(sets: int) -> list[dict[str, Any]]:
+    """Make sets of 20 to 2,000 sequences of every simulator, distorted and calibrated."""
+    return [
+        {"simulator": simulator, "model": model, "sequences": sequences, "seed": seed}
+        for seed in range(sets)
+        for simulator in few.SIMULATORS
+        for model in few.MODELS
+        for sequences in few.COUNTS
+    ]
+
+
+def few_bands_tasks(sets: int) -> list[dict[str, Any]]:
+    """Make sets of 50 and 200 sequences that bands are right for."""
+    return [
+        {"simulator": simulator, "model": model, "sequences": sequences, "seed": seed}
+        for seed in range(sets)
+        for simulator, model in few.BANDS_OF
+        for sequences in (50, 200)
+    ]
+
+
+def decay_tasks(sets: int) -> list[dict[str, Any]]:
+    """Make sets of sequences with equal and irregular steps."""
+    return [
+        {"simulator": simulator, "seed": seed}
+        for simulator in decay.SIMULATORS
+        for seed in range(sets)
+    ]
+
+
 @dataclass(frozen=True)
 class Kind:
     """A simulation: how many sets, which tasks, what runs one and what prints all."""
@@ -84,12 +114,17 @@ class Kind:
 
 
 KINDS = {
+    "icu": Kind(200, icu.tasks, icu.run, icu.table),
+    "real": Kind(100, real.tasks, real.run, real.table),
     "coverage": Kind(2000, coverage_tasks, coverage.run, coverage.table),
     "excess": Kind(200, excess_tasks, excess.run, excess.table),
     "errors": Kind(500, error_tasks, errors.run, errors.table),
     "alarms": Kind(400, alarm_tasks, alarms.run, alarms.table),
     "monitor": Kind(1000, monitor_tasks, monitor.run, monitor.table),
     "changes": Kind(100, change_tasks, monitor.run_change, monitor.change_table),
+    "few": Kind(400, few_tasks, few.run, few.table),
+    "few-bands": Kind(2000, few_bands_tasks, few.run_bands, few.bands_table),
+    "decay": Kind(200, decay_tasks, decay.run, decay.table),
 }
 
 
@@ -98,27 +133,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m validation",
         description=__doc__,
-        epilog="Example: python -m validation coverage --sets 100",
+        epilog="Example: python -m validation coverage --sets 100. Of one core, few takes about three "
+        "hours, few-bands one, decay a few minutes.",
     )
     parser.add_argument("what", nargs="?", choices=("all", *KINDS), default="all")
     sizes = ", ".join(str(kind.sets) for kind in KINDS.values())
     parser.add_argument("--sets", type=int, help=f"simulated sets ({sizes})")
     parser.add_argument("--output", default="validation-output", help="where results are kept")
+    parser.add_argument("--workers", type=int, help="processes (by default one for each core)")
     options = parser.parse_args()
     folder = Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
     for name, kind in KINDS.items():
         if options.what in ("all", name):
             path = folder / f"{name}.jsonl"
-            print(kind.table(_finish(kind.tasks(options.sets or kind.sets), kind.run, path)))
+            tasks = kind.tasks(options.sets or kind.sets)
+            print(kind.table(_finish(tasks, kind.run, path, options.workers)))
 
 
-def _finish(tasks: list[dict[str, Any]], run: Run, path: Path) -> list[dict[str, Any]]:
+def _finish(
+    tasks: list[dict[str, Any]], run: Run, path: Path, workers: int | None
+) -> list[dict[str, Any]]:
     """Do the tasks that the file does not hold yet, and return the results of all of them."""
+    if not tasks:
+        return []
     known = {_name(result, tasks[0]): result for result in _read(path)}
     left = [task for task in tasks if _name(task, tasks[0]) not in known]
     start = time.monotonic()
-    with ProcessPoolExecutor() as pool, path.open("a") as file:
+    with ProcessPoolExecutor(workers) as pool, path.open("a") as file:
         futures = [pool.submit(run, task) for task in left]
         for done, future in enumerate(as_completed(futures), start=1):
             result = future.result()

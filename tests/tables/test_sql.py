@@ -167,9 +167,27 @@ def test_thousands_of_steps(run):
     np.testing.assert_allclose(found[:, 0], model.predict_proba(z, time)[:, 1], rtol=1e-12)
 
 
+# Where older versions of sqlglot could not quote a backslash in a name.
+SQLGLOT = tuple(map(int, sqlglot.__version__.split(".")[:2]))
+BACKSLASHES_ESCAPE = {"clickhouse"} if SQLGLOT < (30, 22) else set()
+if SQLGLOT < (28, 7):
+    BACKSLASHES_ESCAPE |= {"bigquery", "snowflake", "redshift", "databricks", "spark", "mysql"}
+
+
+def refused(model, dialect, words):
+    """Say whether this version of sqlglot cannot quote the words, which must then be refused."""
+    if "a\\b" not in words or dialect not in BACKSLASHES_ESCAPE:
+        return False
+    with pytest.raises(InputError, match="cannot be quoted as a name"):
+        to_sql(model, dialect, logits=words)
+    return True
+
+
 @pytest.mark.parametrize("words", NASTY)
 def test_any_name_of_a_column_and_a_class_will_do(run, words):
     model = Predictor("", np.array(words), "logits", 3, Scale(0.5))
+    if refused(model, run.dialect, words):
+        return
     sql = to_sql(model, run.dialect, logits=words)
     z = np.array([[1.0, 2.0, 3.0]])
     columns = {"id": np.arange(1), **dict(zip(words, z.T, strict=True))}
@@ -178,18 +196,11 @@ def test_any_name_of_a_column_and_a_class_will_do(run, words):
     np.testing.assert_allclose(found, model.predict_proba(z), rtol=1e-12)
 
 
-# Where older versions of sqlglot could not quote a backslash in a name.
-BACKSLASHES_ESCAPE = {"bigquery", "snowflake", "redshift", "databricks", "mysql", "clickhouse"}
-SQLGLOT = tuple(map(int, sqlglot.__version__.split(".")[:2]))
-
-
 @pytest.mark.parametrize("dialect", DIALECTS + OTHERS)
 @pytest.mark.parametrize("words", NASTY)
 def test_every_dialect_reads_back_one_expression(dialect, words):
     model = Predictor("", np.array(words), "logits", 3, Scale(0.5))
-    if SQLGLOT < (30, 30) and "a\\b" in words and dialect in BACKSLASHES_ESCAPE:
-        with pytest.raises(InputError, match="cannot be quoted as a name"):
-            to_sql(model, dialect, logits=words)
+    if refused(model, dialect, words):
         return
     sql = to_sql(model, dialect, logits=words)
     statement, *more = sqlglot.parse(sql.select([words[0], "t"], keep=["b"]), dialect=dialect)

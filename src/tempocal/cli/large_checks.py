@@ -51,7 +51,9 @@ def _sequences(options: ColumnOptions, rows: LargeRows) -> Frame:
         columns["group"] = _comparable(options.group, schema)
     kind = None if options.time is None else kind_of(schema[options.time])
     if options.time is not None and kind == "datetime":
-        columns["time"] = as_seconds(options.time, schema[options.time], kind)
+        columns["time"] = as_seconds(
+            options.time, schema[options.time], kind, rows.frame.implementation
+        )
     frame = rows.frame.select(**columns)
     names = [name for name in columns if name != "sequence"]
     min_max = [nw.col(name).min().alias(f"{name}_low") for name in names]

@@ -23,7 +23,7 @@ from tempocal.links import Array
 from tempocal.rows.sums import Rows, Sums
 
 # Strengths are chosen with the Jacobian of a point that is closer than this.
-NEAR = 0.05
+NEAR = 1e-4
 TINY = 1e-300
 
 

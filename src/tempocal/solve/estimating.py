@@ -7,9 +7,11 @@ variance of Psi over groups, coefficients have the covariance ``A^-1 M A^-T``.
 
 Penalty strengths are chosen on a quadratic loss, which needs a symmetric matrix. It is the Hessian
 times the share ``trace(V A) / trace(V H)`` with ``V = (H + S)^-1``, the average of A relative to H
-in the directions that the data determine. Where forecasts are right and steps of a sequence are
-learned from one by one, ``M = A`` up to the noise: each step is then as good as an independent row,
-however long the sequence.
+in the directions that the data determine. Each coefficient of a key has a share of its own, over
+all keys: forecasts say much about a slope, but next to nothing about a bias that is the same at all
+times, for what a forecast and the next one have in common cancels. Where forecasts are right and
+steps of a sequence are learned from one by one, ``M = A`` up to the noise: each step is then as
+good as an independent row, however long the sequence.
 """
 
 from dataclasses import replace
@@ -30,7 +32,7 @@ MIN_SHARE = 1e-3
 
 
 def with_information(problem: Problem, strengths: Strengths, solution: Solution) -> Solution:
-    """Scale the Hessian of a solution by the share of it that moving targets leave."""
+    """Scale the Hessian of a solution by the shares of it that moving targets leave."""
     rows = problem.rows
     if not isinstance(rows, SequenceRows) or solution.hessian is None or solution.unbounded:
         return solution
@@ -38,26 +40,38 @@ def with_information(problem: Problem, strengths: Strengths, solution: Solution)
     if problem.earlier_loss is not None:
         earlier = problem.earlier_loss.curvature
     hessian = solution.hessian - earlier
-    share = information_share(problem, strengths, solution, hessian)
+    shares = information_shares(problem, strengths, solution, hessian)
     return replace(
         solution,
-        hessian=share * hessian + earlier,
+        hessian=scaled_by(shares, hessian) + earlier,
         converged=solution.converged and rows.converged,
     )
 
 
-def information_share(
+def information_shares(
     problem: Problem, strengths: Strengths, solution: Solution, hessian: Array
-) -> float:
-    """Average of the Jacobian relative to the Hessian, weighted by how well data determine both."""
+) -> Array:
+    """Jacobian relative to the Hessian, for each coefficient of a key."""
     assert solution.hessian is not None
     penalized = solution.hessian + problem.penalty_blocks(strengths)
     free = (solution.theta > problem.lower).reshape(penalized.shape[:2])
     inverse = invert_blocks(penalized, free, bandwidth=problem.bandwidth)
     assert isinstance(problem.rows, SequenceRows)
     at_keys = problem.at_keys(solution.theta)
-    jacobian = problem.rows.jacobian_near(at_keys, directions_of(problem))
-    return average_share(inverse, in_blocks(problem, jacobian), hessian)
+    jacobian = in_blocks(problem, problem.rows.jacobian_near(at_keys, directions_of(problem)))
+    return average_shares(inverse, jacobian, hessian, problem.rows.n_coefficients)
+
+
+def average_shares(inverse: Array, jacobian: Array, hessian: Array, width: int) -> Array:
+    """Average of the Jacobian relative to the Hessian, for each of ``width`` coefficients."""
+    own = [np.s_[:, p::width, p::width] for p in range(width)]
+    return np.array([average_share(inverse[at], jacobian[at], hessian[at]) for at in own])
+
+
+def scaled_by(shares: Array, hessian: Array) -> Array:
+    """Hessian in blocks, times the shares of its coefficients, which repeat."""
+    roots = np.sqrt(np.tile(shares, hessian.shape[1] // len(shares)))
+    return np.asarray(hessian * roots[:, None] * roots)
 
 
 def average_share(inverse: Array, jacobian: Array, hessian: Array) -> float:

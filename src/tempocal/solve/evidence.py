@@ -24,6 +24,7 @@ the design effect: the inflation of the variance of the coefficients, on average
 """
 
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 from scipy.special import erfcx
@@ -118,7 +119,7 @@ class StrengthChoice:
             return found
         other = self.converge(self._fit_at(rival, found))
         passes = found.solution.passes + other.solution.passes
-        is_higher = not other.solution.unbounded and self._evidence(other) > self._evidence(found)
+        is_higher = not other.solution.unbounded and self._is_higher(other, found)
         best = other if is_higher else found
         return replace(best, solution=replace(best.solution, passes=passes))
 
@@ -154,7 +155,7 @@ class StrengthChoice:
                 return rounds[-1]
             remaining = _extrapolated_change(change, previous_change)
         has_converged = remaining < STRENGTH_TOLERANCE
-        best = rounds[-1] if has_converged else max(rounds, key=self._evidence)
+        best = rounds[-1] if has_converged else reduce(self._higher, rounds)
         passes = sum(one.solution.passes for one in rounds)
         return replace(best, solution=replace(best.solution, passes=passes))
 
@@ -165,6 +166,24 @@ class StrengthChoice:
     def _approximation(self, at: RegularizedFit) -> LaplaceApproximation:
         effect = at.design_effect or 1.0
         return LaplaceApproximation.at(self.problem, at.solution, at.strengths, effect)
+
+    def _higher(self, best: RegularizedFit, other: RegularizedFit) -> RegularizedFit:
+        return other if self._is_higher(other, best) else best
+
+    def _is_higher(self, one: RegularizedFit, other: RegularizedFit) -> bool:
+        """Whether one fit has a larger evidence than another.
+
+        Losses with targets that move with the coefficients cannot be compared. There the difference
+        is the average of those that the quadratic approximations around the two fits predict.
+        """
+        if not isinstance(self.problem.rows, SequenceRows):
+            return self._evidence(one) > self._evidence(other)
+        gain = 0.0
+        for at in (one, other):
+            priors = np.array([one.strengths, other.strengths]) / (at.design_effect or 1.0)
+            values, _ = self._approximation(at).evidence(priors)
+            gain += float(values[0] - values[1])
+        return gain > 0.0
 
     def _evidence(self, of: RegularizedFit) -> float:
         return log_evidence(self.problem, of.solution, of.strengths, of.design_effect or 1.0)

@@ -90,7 +90,8 @@ def _inputs(model: Predictor, given: InputColumns, frame: Frame, unused: str) ->
         f"{unused}_t{k}" if f"{unused}_t{k}" in schema else t for k, t in enumerate(given.times)
     ]
     pairs = zip(time_names, model.time_kinds, strict=True)
-    times = [as_seconds(name, schema[name], kind) for name, kind in pairs]
+    engine = frame.implementation
+    times = [as_seconds(name, schema[name], kind, engine) for name, kind in pairs]
     columns = [*predictions, *times]
     if trusts_bounds(frame):
         columns = [without_bounds(column) for column in columns]

@@ -112,7 +112,7 @@ def read_labeled_table(table: Any, roles: ColumnRoles, classes: Any) -> LabeledT
     frame = _open(table if reporting is None else reporting.table, roles, passes)
     schema = frame.collect_schema()
     kind = None if roles.time is None else _time_kind(roles.time, schema[roles.time], "time")
-    raw = frame.select(**_raw_columns(roles, schema, kind))
+    raw = frame.select(**_raw_columns(roles, frame, kind))
     largest_float = {role: _largest_float(schema[name]) for role, name in roles.pairs()}
     found = passes.collect(
         summarize_labels(_without_bounds(raw), roles, largest_float), "looking at all rows"
@@ -162,21 +162,23 @@ def _without_bounds(raw: Frame) -> Frame:
     return raw.with_columns(**{name: without_bounds(nw.col(name)) for name in floats})
 
 
-def _raw_columns(roles: ColumnRoles, schema: Any, kind: TimeKind | None) -> dict[str, nw.Expr]:
+def _raw_columns(roles: ColumnRoles, frame: Frame, kind: TimeKind | None) -> dict[str, nw.Expr]:
     """Return the columns under fixed names, numbers as double."""
+    schema, engine = frame.collect_schema(), frame.implementation
     predictions = [as_number(name, schema[name], roles.inputs) for name in roles.predictions]
     raw = {f"x{k}": column for k, column in enumerate(predictions)}
     raw["label"] = as_label(roles.label, schema[roles.label], "label")
     if roles.time is not None and kind is not None:
         # Adding 0.0 turns minus zero, which some engines keep apart, into zero.
-        raw["time"] = as_seconds(roles.time, schema[roles.time], kind) + 0.0
+        raw["time"] = as_seconds(roles.time, schema[roles.time], kind, engine) + 0.0
     if roles.groups is not None:
         raw["group"] = as_label(roles.groups, schema[roles.groups], "groups")
     if roles.sequence is not None:
         raw["sequence"] = as_label(roles.sequence, schema[roles.sequence], "sequence")
     if roles.order is not None:
         order = schema[roles.order]
-        raw["order"] = as_seconds(roles.order, order, _time_kind(roles.order, order, "order"))
+        order_kind = _time_kind(roles.order, order, "order")
+        raw["order"] = as_seconds(roles.order, order, order_kind, engine)
     if roles.weight is not None:
         raw["weight"] = as_number(roles.weight, schema[roles.weight], "sample_weight")
     return raw

@@ -132,8 +132,17 @@ def _from_views(frame: Frame, names: Iterable[str]) -> Frame:
         kind = table.schema.field(name).type
         if kind in plain:
             k = table.schema.get_field_index(name)
-            table = table.set_column(k, name, table.column(name).cast(plain[kind]))
+            table = table.set_column(k, name, _cast_view(table.column(name), plain[kind]))
     return wrap(table)
+
+
+def _cast_view(column: Any, kind: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415 - the column is one of pyarrow
+
+    try:
+        return column.cast(kind)
+    except pa.ArrowNotImplementedError:  # before PyArrow 18
+        return pa.array(column.to_pylist(), kind)
 
 
 def _from_wide_numbers(frame: Frame, ids: dict[str, str], passes: Passes) -> Frame:

@@ -19,7 +19,7 @@ def as_number(name: str, dtype: Any, what: str) -> nw.Expr:
     return nw.col(name).cast(nw.Float64)
 
 
-def as_seconds(name: str, dtype: Any, kind: TimeKind) -> nw.Expr:
+def as_seconds(name: str, dtype: Any, kind: TimeKind, engine: nw.Implementation) -> nw.Expr:
     """Return a column of times as numbers; datetimes and durations in seconds.
 
     A datetime becomes the seconds since 1970-01-01 UTC; one without a time zone is taken as UTC.
@@ -30,7 +30,7 @@ def as_seconds(name: str, dtype: Any, kind: TimeKind) -> nw.Expr:
             f"{_KINDS[kind]}: pass a column of the same kind"
         )
     if kind == "datetime":
-        return _since_epoch(nw.col(name), dtype)
+        return _since_epoch(nw.col(name), dtype, engine)
     return as_number(name, dtype, "time") if kind == "number" else _duration(nw.col(name), dtype)
 
 
@@ -43,7 +43,7 @@ def kind_of(dtype: Any) -> TimeKind | None:
     return "number" if dtype.is_numeric() else None
 
 
-def _since_epoch(moment: nw.Expr, dtype: Any) -> nw.Expr:
+def _since_epoch(moment: nw.Expr, dtype: Any, engine: nw.Implementation) -> nw.Expr:
     """Compute seconds from calendar fields, the one way that every engine supports."""
     if dtype == nw.Date:
         return _days(moment).cast(nw.Float64) * 86400.0
@@ -51,7 +51,14 @@ def _since_epoch(moment: nw.Expr, dtype: Any) -> nw.Expr:
         moment = moment.dt.convert_time_zone("UTC")
     clock = moment.dt.hour().cast(nw.Int64) * 3600 + moment.dt.minute().cast(nw.Int64) * 60
     seconds = _days(moment) * 86400 + clock + moment.dt.second().cast(nw.Int64)
+    if engine.is_pyspark() and dtype.time_zone is None:
+        return seconds.cast(nw.Float64) + _subsecond_of_text(moment)
     return seconds.cast(nw.Float64) + _subsecond(moment, dtype.time_unit)
+
+
+def _subsecond_of_text(moment: nw.Expr) -> nw.Expr:
+    """Read what follows the point: up to 4.1, Spark counts microseconds only with a time zone."""
+    return moment.cast(nw.String).str.replace_all(r"^[^.]*", "0").cast(nw.Float64)
 
 
 def _subsecond(moment: nw.Expr, unit: str) -> nw.Expr:

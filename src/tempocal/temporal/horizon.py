@@ -4,12 +4,19 @@ With a horizon h, as a share of a typical sequence of R rows, the decay per row 
 ``lambda = exp(-1 / (h R))``: a row learns mostly from the next h R forecasts. Short horizons have
 the least variance. They have a bias where the next forecast does not know all that the present one
 knew, and the longer the horizon, the smaller that bias. So few sequences get a short horizon and
-many a longer one, for with many the variance is small in any case. Where tests show that a model
-forgets, or that outcomes contradict the forecasts, the horizon is infinite: outcomes only.
+many a longer one, for with many the variance is small in any case. Where tests show that the
+present forecast is not all that the rows before say, or that outcomes contradict the forecasts, the
+horizon is longer, and at last infinite: outcomes only.
+
+The decay is one per row, not per unit of time. With simulated evidence at irregular times, rows
+were better than elapsed time even where the evidence came with time (`validation/decay.py`): a row
+is a step of the model, and each of these carries its own noise.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -28,10 +35,12 @@ from tempocal.temporal.forecast_tests import ForecastTests, check_forecasts
 Horizon = Literal["auto"] | float
 # The horizon for up to FEW independent sequences. Beyond that it grows with their square root, and
 # above the longest it is infinite, for outcomes are then as good.
-SHORTEST, FEW, LONGEST = 0.1, 150, 1.0
-# Levels of the two tests. A false alarm of the second happens where the outcomes are an unlucky
-# draw, so that the fit to them is at its worst: hence the stricter level.
-MEMORY_LEVEL, OUTCOME_LEVEL = 0.02, 0.01
+SHORTEST, FEW, LONGEST = 0.1, 300, 1.0
+# Horizons that are tried in turn, in multiples of the usual one, and the level of the tests at
+# which each is left for the next, at last for outcomes only. The longer it is, the stronger the
+# evidence must be: a false alarm happens where the outcomes are an unlucky draw, so that the fit to
+# them is at its worst, and a horizon in between loses little either way.
+RUNGS: tuple[tuple[float, float], ...] = ((1.0, 0.1), (2.5, 0.03), (6.25, 0.005))
 # Entry of the summary that says which horizon was taken, and the reason where it was not chosen.
 TAKEN, ASKED = "td_horizon", "it was asked for"
 
@@ -139,38 +148,83 @@ def fit_at_horizon(
     """Fit a calibrator along a curve at a horizon, which is chosen where it is "auto"."""
     asked = check_horizon(td_horizon)
     reason = why_only_outcomes(calibrator, data, asked)
+    fit_to = partial(fit_curves, calibrator, curve, shrinkage)
     if reason is not None:
-        fitted = fit_curves(calibrator, curve, shrinkage, data)
-        return _with_choice(fitted, HorizonChoice(np.inf, reason))
-    order, groups = data.sequence_facts, data.groups
-    assert order is not None
-    assert groups is not None
-    unit = "sequences" if groups.count == order.n_sequences else "groups"
-    horizon, length = asked or usual_horizon(groups.count), order.mean_length
-    if horizon == np.inf:
-        reason = f"{groups.count} {unit} are enough to learn from outcomes"
-        fitted = fit_curves(calibrator, curve, shrinkage, data)
-        return _with_choice(fitted, HorizonChoice(np.inf, reason, length))
-    decay = decay_of(horizon, length)
-    if decay == 1.0:
-        reason = f"{horizon:g} sequences ahead there are only outcomes"
-        fitted = fit_curves(calibrator, curve, shrinkage, data)
-        return _with_choice(fitted, HorizonChoice(np.inf, reason, length))
-    in_order = data.learning_from_forecasts(decay)
-    fitted = fit_curves(calibrator, curve, shrinkage, in_order)
-    assert fitted.data.groups is not None
-    tests = check_forecasts(fitted.models, fitted.data.groups)
-    if asked is None and (reason := _why_given_up(tests)):
-        fitted = fit_curves(calibrator, curve, shrinkage, data)
-        return _with_choice(fitted, HorizonChoice(np.inf, reason, length))
-    reason = ASKED
-    if asked is None:
-        reason = (
-            f"usual for {groups.count} {unit}; no sign that the model forgets (p = "
-            f"{tests.memory:.2g}) or that outcomes contradict it (p = {tests.against_outcomes:.2g})"
+        return _with_choice(fit_to(data), HorizonChoice(np.inf, reason))
+    assert data.groups is not None
+    assert data.sequence_facts is not None
+    length = data.sequence_facts.mean_length
+    if asked is not None:
+        if decay_of(asked, length) < 1.0:
+            return _Attempt.at(asked, fit_to, data).result(ASKED)
+        reason = f"{asked:g} sequences ahead there are only outcomes"
+        return _with_choice(fit_to(data), HorizonChoice(np.inf, reason, length))
+    count, usual = data.groups.count, usual_horizon(data.groups.count)
+    reason = f"usual for {count} {_unit(data)}"
+    if usual == np.inf:
+        reason = f"{count} {_unit(data)} are enough to learn from outcomes"
+    for multiple, level in RUNGS if usual < np.inf else ():
+        attempt = _Attempt.at(multiple * usual, fit_to, data)
+        if attempt.tests.lowest >= level:
+            return attempt.result(f"{reason}; {attempt.agreement}")
+        reason = attempt.objection
+    return _with_choice(fit_to(data), HorizonChoice(np.inf, reason, length))
+
+
+def _unit(data: FitData) -> str:
+    """Return what the groups are called."""
+    assert data.groups is not None
+    assert data.sequence_facts is not None
+    same = data.groups.count == data.sequence_facts.n_sequences
+    return "sequences" if same else "groups"
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """A fit at a finite horizon, and what the tests say about it."""
+
+    horizon: float
+    fitted: FittedCurves
+    tests: ForecastTests
+
+    @classmethod
+    def at(cls, horizon: float, fit_to: Callable[[FitData], FittedCurves], data: FitData) -> Self:
+        """Fit at this horizon and test its assumption."""
+        assert data.sequence_facts is not None
+        decay = decay_of(horizon, data.sequence_facts.mean_length)
+        fitted = fit_to(data.learning_from_forecasts(decay))
+        assert fitted.data.groups is not None
+        return cls(horizon, fitted, check_forecasts(fitted.models, fitted.data.groups))
+
+    @property
+    def objection(self) -> str:
+        """What speaks against this horizon."""
+        if self.tests.memory < self.tests.against_outcomes:
+            return (
+                "earlier forecasts seem to say something about the outcome that the present one "
+                f"does not (p = {self.tests.memory:.2g} at a horizon of {self.horizon:.2g})"
+            )
+        return (
+            "outcomes seem to contradict the forecasts in between (p = "
+            f"{self.tests.against_outcomes:.2g} at a horizon of {self.horizon:.2g})"
         )
-    worth = f"{groups.count * tests.variance_ratio:.0f} {unit}, from {groups.count}"
-    return _with_choice(fitted, HorizonChoice(horizon, reason, length, worth))
+
+    @property
+    def agreement(self) -> str:
+        """How little speaks against this horizon."""
+        return (
+            f"no sign that the model forgets (p = {self.tests.memory:.2g}) or that outcomes "
+            f"contradict it (p = {self.tests.against_outcomes:.2g})"
+        )
+
+    def result(self, because: str) -> TemporalFitResult:
+        """Return the fit with its bands."""
+        data = self.fitted.data
+        assert data.groups is not None
+        assert data.sequence_facts is not None
+        count, length = data.groups.count, data.sequence_facts.mean_length
+        worth = f"{count * self.tests.variance_ratio:.0f} {_unit(data)}, from {count}"
+        return _with_choice(self.fitted, HorizonChoice(self.horizon, because, length, worth))
 
 
 def _with_choice(fitted: FittedCurves, choice: HorizonChoice) -> TemporalFitResult:
@@ -180,21 +234,6 @@ def _with_choice(fitted: FittedCurves, choice: HorizonChoice) -> TemporalFitResu
         # The design effect is that of the estimating function: no number of rows follows from it.
         summary = replace(summary, effective_number=None)
     return replace(result, summary=summary, horizon=choice)
-
-
-def _why_given_up(tests: ForecastTests) -> str | None:
-    """Return why outcomes only, if a test rejects."""
-    if tests.memory < MEMORY_LEVEL:
-        return (
-            "the model seems to forget: earlier forecasts say something about the outcome that the "
-            f"present one does not (p = {tests.memory:.2g})"
-        )
-    if tests.against_outcomes < OUTCOME_LEVEL:
-        return (
-            "outcomes seem to contradict the forecasts in between (p = "
-            f"{tests.against_outcomes:.2g})"
-        )
-    return None
 
 
 def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None) -> str | None:

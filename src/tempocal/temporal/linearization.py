@@ -11,7 +11,7 @@ from tempocal.links import Array
 from tempocal.maps import Basis
 from tempocal.rows import SequenceRows
 from tempocal.solve import Scatter, Strengths, projected_squares
-from tempocal.solve.estimating import average_share
+from tempocal.solve.estimating import average_share, average_shares, scaled_by
 from tempocal.solve.estimating_rates import FASTEST, SLOWEST
 from tempocal.solve.linear_systems import invert_blocks
 from tempocal.solve.penalties import as_matrix
@@ -53,7 +53,7 @@ class Linearization:
             self.hessian,
         )
         if isinstance(problem.rows, SequenceRows):
-            hessian = self.share * hessian
+            hessian = self.information
         if groups is None:
             return hessian[None], None
 
@@ -63,6 +63,10 @@ class Linearization:
 
         squares = projected_squares(problem, at_keys, groups, project)
         return hessian[None], Scatter(squares[None], np.array([float(groups.count)]))
+
+    @property
+    def _strengths(self) -> Strengths:
+        return self.fitted.result.strengths
 
     def inverse(self, matrix: Array) -> Array:
         """Inverse over the coefficients and rates that are free."""
@@ -99,9 +103,18 @@ class Linearization:
     @cached
     def share(self) -> float:
         """Average of that derivative relative to the Hessian."""
-        penalty_matrix = self.penalty_matrix(self.fitted.result.strengths, 1.0)
-        inverse = self.inverse(self.hessian + penalty_matrix)
+        inverse = self.inverse(self.hessian + self.penalty_matrix(self._strengths, 1.0))
         return average_share(inverse[None], self.jacobian[None], self.hessian[None])
+
+    @cached
+    def information(self) -> Array:
+        """Hessian times the shares of it that moving targets leave."""
+        inverse = self.inverse(self.hessian + self.penalty_matrix(self._strengths, 1.0))
+        n, width = len(self.problem.identity), self.table.shape[1]
+        own = np.s_[None, :n, :n]
+        shares = average_shares(inverse[own], self.jacobian[own], self.hessian[own], width)
+        every = np.append(np.tile(shares, n // width), np.full(self.n_rates, self.share))
+        return np.asarray(scaled_by(every, self.hessian[None])[0])
 
     @cached
     def directions(self) -> Array:

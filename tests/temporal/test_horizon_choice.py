@@ -1,0 +1,82 @@
+"""The horizon that "auto" takes, and the strengths of fits that learn from forecasts."""
+
+import numpy as np
+import pytest
+
+import tempocal as tc
+from support.martingales import simulate_forecasts
+from tempocal.temporal import horizon as module
+from tempocal.temporal.forecast_tests import ForecastTests
+
+MATCHES = tc.datasets.simulate_match(60, seed=5)
+
+
+def fit(logits, label, time, sequence, *, horizon="auto"):
+    cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline(), td_horizon=horizon)
+    return cal.fit(logits, label, time=time, sequence=sequence).summary().details
+
+
+def calibrated(count, seed):
+    m = tc.datasets.simulate_match(count, seed=seed)
+    logits = np.log(m.true_probability) - np.log1p(-m.true_probability)
+    return logits, m.label, m.time, m.sequence
+
+
+class TestRungs:
+    """A longer horizon is left only for stronger evidence."""
+
+    @pytest.mark.parametrize(
+        ("memory", "against_outcomes", "expected"),
+        [
+            (0.5, 0.5, 0.1),
+            (0.05, 0.5, 0.25),
+            (0.5, 0.05, 0.25),
+            (0.5, 0.01, 0.625),
+            (0.01, 0.5, 0.625),
+            (0.001, 0.5, np.inf),
+            (0.5, 0.001, np.inf),
+        ],
+    )
+    def test_of_probabilities(self, monkeypatch, memory, against_outcomes, expected):
+        found = ForecastTests(against_outcomes, memory, 2.0)
+        monkeypatch.setattr(module, "check_forecasts", lambda *_: found)
+        m = MATCHES
+        details = fit(m.logits, m.label, m.time, m.sequence)
+        assert details["td_horizon"] == pytest.approx(expected)
+        if expected == np.inf:
+            assert "p = 0.001" in details["td_horizon_because"]
+
+    @pytest.mark.parametrize(
+        ("n_groups", "expected"), [(2, 0.1), (300, 0.1), (1200, 0.2), (40_000, np.inf)]
+    )
+    def test_usual_horizon_grows_with_the_root_of_the_groups(self, n_groups, expected):
+        assert module.usual_horizon(n_groups) == pytest.approx(expected)
+
+
+class TestMemory:
+    """Forecasts of which the next one can be predicted, in either direction."""
+
+    @staticmethod
+    def taken(**how):
+        found = []
+        for seed in range(6):
+            f = simulate_forecasts(150, seed=seed, steps=20, **how)
+            found.append(fit(f.true_logits, f.label, f.time, f.sequence)["td_horizon"])
+        return np.array(found)
+
+    def test_of_a_model_that_reacts_slowly(self):
+        assert np.mean(self.taken(reaction=0.3) > module.SHORTEST) >= 0.8
+
+    def test_of_a_model_that_forgets(self):
+        assert np.isinf(self.taken(forgets=True)).all()
+
+    def test_of_exact_forecasts(self):
+        assert np.mean(self.taken() == module.SHORTEST) >= 0.6
+
+
+class TestStrengths:
+    @pytest.mark.parametrize("seed", [10, 28, 36])
+    def test_leave_their_start(self, seed):
+        """Losses with moving targets do not compare: rounds that did not converge chose badly."""
+        details = fit(*calibrated(50, seed), horizon=0.1)
+        assert details["shrinkage_of_slopes"] != 1.0
