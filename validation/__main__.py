@@ -131,8 +131,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m validation",
         description=__doc__,
-        epilog="Example: python -m validation coverage --sets 100. Of one core, few takes about three "
-        "hours, few-bands one, decay a few minutes.",
+        epilog="Example: python -m validation coverage --sets 100. Of one core, few takes about "
+        "three hours, few-bands one, decay a few minutes.",
     )
     parser.add_argument("what", nargs="?", choices=("all", *KINDS), default="all")
     sizes = ", ".join(str(kind.sets) for kind in KINDS.values())
