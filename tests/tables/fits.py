@@ -73,7 +73,6 @@ def assert_same(cal, rows, table, **named):
 
 
 def assert_same_bands(one, other, times):
-    # Design effects of fits from forecasts use a Jacobian at a point near the fit, not at it.
     for name, band in one.interval_at(times).items():
-        np.testing.assert_allclose(other.interval_at(times)[name].upper, band.upper, atol=1e-5)
-        np.testing.assert_allclose(other.interval_at(times)[name].lower, band.lower, atol=1e-5)
+        np.testing.assert_allclose(other.interval_at(times)[name].upper, band.upper, atol=1e-7)
+        np.testing.assert_allclose(other.interval_at(times)[name].lower, band.lower, atol=1e-7)
