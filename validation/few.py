@@ -58,7 +58,7 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     """Fit by every horizon to one simulated set and judge it on other sequences."""
     forecasts = _draw(task["simulator"], task["model"], task["sequences"], task["seed"])
     auto = _fit(forecasts, "auto")
-    taken = None if auto is None else auto.summary_.details["td_horizon"]
+    taken = None if auto is None else auto.td_horizon_
     excess: dict[str, float | None] = {}
     for name, horizon in HORIZONS.items():
         if name in FIXED and task["seed"] >= FIXED_SETS:

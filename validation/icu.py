@@ -114,7 +114,7 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     for name, horizon in HORIZONS.items():
         fitted = _fit(episodes, horizon)
         squared[name] = _squared_error(fitted.predict_proba(test.logits, time=test.time)[:, 1])
-        taken[name] = fitted.summary().details["td_horizon"]
+        taken[name] = fitted.td_horizon_
     horizon = taken["auto"]
     return {
         **task,

@@ -83,11 +83,10 @@ def _choice(fitted: Any) -> dict[str, Any]:
     """Return the horizon of "auto", and why it was taken."""
     if fitted is None:
         return {}
-    details = fitted.summary().details
-    taken = details["td_horizon"]
+    taken = fitted.td_horizon_
     return {
         "taken": taken if np.isfinite(taken) else "outcomes",
-        "because": details["td_horizon_because"],
+        "because": fitted.summary().details["td_horizon_because"],
     }
 
 

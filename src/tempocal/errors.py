@@ -23,6 +23,7 @@
     ├── NotConvergedWarning                the solver stopped short of the optimum
     ├── AtBoundWarning                     the optimum is at a bound of a parameter
     ├── MixedLabelsWarning                 a few groups whose rows differ in their label
+    ├── WorseOnItsRowsWarning              learning from forecasts raised the loss on its own rows
     ├── StrayTimesWarning                  a few times very far from all others
     ├── NotSavedWarning                    a tracker's model could not be saved, and will be later
     ├── NotLearnedWarning                  a tracker could not learn from some of its sequences
@@ -111,6 +112,10 @@ class AtBoundWarning(TempocalWarning):
 
 class MixedLabelsWarning(TempocalWarning):
     """A few groups have rows with different labels."""
+
+
+class WorseOnItsRowsWarning(TempocalWarning):
+    """A fit that learned from forecasts has a larger loss on its own rows than raw predictions."""
 
 
 class StrayTimesWarning(TempocalWarning):

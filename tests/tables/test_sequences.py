@@ -141,6 +141,15 @@ class TestRows:
         rows = np.random.default_rng(0).permutation(len(ROWS["z"]))
         assert_same(PLATT, ROWS, TABLE[rows].lazy())
 
+    def test_of_frames_may_not_all_lie_in_reverse(self):
+        down = pl.DataFrame({**ROWS, "t": 30.0 - ROWS["t"]})
+        with pytest.raises(
+            InputError, match="all rows of the table lie in the reverse of their time"
+        ):
+            tc.TemporalCalibrator(td_horizon=0.1).fit_table(
+                down, logits="z", label="won", time="t", sequence="id"
+            )
+
     def test_may_have_a_time_that_counts_down(self, windows):
         down = {**ROWS, "t": 30.0 - ROWS["t"], "place": ROWS["t"]}
         for table in (pl.DataFrame(down), pl.LazyFrame(down)):

@@ -5,6 +5,7 @@ import pytest
 
 import tempocal as tc
 from support.martingales import simulate_forecasts
+from tempocal.errors import WorseOnItsRowsWarning
 from tempocal.temporal import horizon as module
 from tempocal.temporal.forecast_tests import ForecastTests
 
@@ -80,3 +81,34 @@ class TestStrengths:
         """Losses with moving targets do not compare: rounds that did not converge chose badly."""
         details = fit(*calibrated(50, seed), horizon=0.1)
         assert details["shrinkage_of_slopes"] != 1.0
+
+
+class TestWhatIsSaid:
+    M = tc.datasets.simulate_match(60, seed=1)
+
+    def test_a_fit_that_is_worse_on_its_own_rows_warns(self):
+        """Rows in the wrong order: forecasts say the opposite of what follows."""
+        m = self.M
+        with pytest.warns(WorseOnItsRowsWarning, match="does time count down"):
+            tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline(), td_horizon=0.1).fit(
+                m.logits[::-1],
+                m.label[::-1],
+                time=m.time[::-1],
+                sequence=m.sequence[::-1],
+                order=np.arange(len(m.time)),
+            )
+
+    def test_a_fit_next_to_the_identity_is_worth_nothing_that_can_be_said(self):
+        m = self.M
+        cal = tc.TemporalCalibrator(tc.TemperatureScaling(shrinkage=1e9), td_horizon=0.1)
+        details = cal.fit(m.logits, m.label, time=m.time, sequence=m.sequence).summary_.details
+        assert "worth_of_outcomes" not in details
+        assert details["td_horizon"] == 0.1
+
+    def test_an_average_says_what_its_members_learned_from(self):
+        m = self.M
+        fit = tc.AutoTemporalCalibrator().fit
+        learned = fit(m.logits, m.label, time=m.time, sequence=m.sequence).summary_.details
+        outcomes = fit(m.logits, m.label, time=m.time, groups=m.sequence).summary_.details
+        assert "horizon" in learned["learned"]
+        assert "learned" not in outcomes

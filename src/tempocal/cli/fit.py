@@ -103,6 +103,11 @@ def _make_calibrator(
         return make(CALIBRATORS, calibrator or "temperature", settings)
     chosen = single(calibrator, curve, settings, td_horizon)
     if chosen is not None:
+        if combine == "choose":
+            raise click.UsageError(
+                "--combine choose needs several candidates to choose from: leave it out, or name "
+                "only one of --calibrator and --curve"
+            )
         return chosen
     if td_horizon == "auto" and combine == "choose":
         raise click.UsageError(

@@ -210,6 +210,12 @@ def can_be_ordered(
     return True
 
 
+def all_in_reverse(codes: Codes, order: Codes) -> bool:
+    """Whether rows, sorted by sequence and place, lay in the reverse of it in all sequences."""
+    inside = codes[1:] == codes[:-1]
+    return bool(inside.any() and (order[1:] < order[:-1])[inside].all())
+
+
 def _require_no_contradiction(sequences: Groups, order: Codes, ids: Any, name: str) -> None:
     """Refuse rows whose own order is not that of the clock."""
     codes = sequences.codes[order]

@@ -11,7 +11,9 @@ import narwhals as nw
 import numpy as np
 from scipy.sparse import csr_array
 
+from tempocal.errors import InputError
 from tempocal.inputs import Codes
+from tempocal.inputs.sequence_order import all_in_reverse
 from tempocal.links import Array
 from tempocal.rows import LabeledLogits, LinearPredictor, PastScores, StoredSequences
 from tempocal.tables.exact_sums import in_few_groups
@@ -86,6 +88,11 @@ def collect_rows(
     found = labeled.passes.collect(wanted, "reading the sequences")
     sequences, _ = codes_of(found["sequence"])
     order = np.lexsort((found["place"], sequences))
+    if is_in_memory(labeled.frame) and all_in_reverse(sequences[order], order):
+        raise InputError(
+            f"all rows of the table lie in the reverse of their {labeled.order}: does it count "
+            "down? A column that grows along each sequence must be named by order="
+        )
     found = {name: column[order] for name, column in found.items()}
     groups, n_groups = codes_of(found["group"])
     logits = np.stack([found[name] for name in names], axis=1).astype(np.float64)

@@ -325,7 +325,10 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         return replace(summary, details={**summary.details, **details})
 
     def _why_no_partial_fit(self) -> str:
-        return "a comparison needs all rows. What it chose has one: best_, after fit"
+        return (
+            "a comparison needs all rows. A TemporalCalibrator has one: best_, unless that is the "
+            "identity, or another candidate"
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model and the comparison to a file, to be read by `tempocal.load`."""

@@ -12,6 +12,7 @@ calibrator: 1 for a temperature, 2 for slope and bias. Weights below ``MIN_WEIGH
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from tempocal.temporal.cross_validation import Trial
 from tempocal.temporal.fit_along_time import TemporalFitResult
 from tempocal.temporal.gain_interval import Gain, compare_losses, gain_of
 from tempocal.temporal.held_out import Losses, combine
+from tempocal.temporal.horizon import ASKED, NO_SEQUENCE, HorizonChoice
 
 PRIOR_OF_IDENTITY = 0.5
 FEW = 60.0
@@ -139,9 +141,24 @@ def average(
     gains = combine(losses, [1.0, *(-weights[kept])])  # type: ignore[arg-type]
     new = gain_of(gains.mean, gains.standard_error, data)
     summary = _summarize(data, mean, leader.summary, effect, new)
+    learned = describe_horizons([one.horizon for one in members])
+    summary = replace(summary, details={**summary.details, **learned})
     bands = tuple(band for one in members for band in one.bands)
     found = TemporalFitResult(mean, bands, summary, None, leader.track, ())
     return kept[0], found, leader
+
+
+def describe_horizons(choices: Sequence[HorizonChoice | None]) -> dict[str, str]:
+    """Say from what members learned, as an entry of the summary; none if by outcomes as asked."""
+    taken = [inf if one is None else one.horizon for one in choices]
+    if all(one is None or one.because in (ASKED, NO_SEQUENCE) for one in choices):
+        return {}
+    each = [
+        f"{taken.count(horizon)} from "
+        + ("outcomes only" if horizon == inf else f"forecasts, horizon {horizon:.2g}")
+        for horizon in sorted(set(taken))
+    ]
+    return {"learned": "; ".join(each)}
 
 
 def _summarize(data: FitData, mean: Average, leader: Summary, effect: float, new: Gain) -> Summary:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from tempocal.temporal.fit_along_time import CurveFit
 
 TINY = 1e-300
+# Effective coefficients below which a fit is next to the identity.
+NEARLY_NONE = 0.5
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,13 @@ class ForecastTests:
         Probability of earlier forecasts telling so much more if the present one says all they say.
     variance_ratio : float
         Variance of coefficients from outcomes over that of those from forecasts: how many times the
-        sequences would be needed for the same fit by outcomes.
+        sequences would be needed for the same fit by outcomes. None where the fit is next to the
+        identity, which says nothing of either.
     """
 
     against_outcomes: float
     memory: float
-    variance_ratio: float
+    variance_ratio: float | None
 
     @property
     def lowest(self) -> float:
@@ -67,7 +70,7 @@ class ForecastTests:
 
 def check_forecasts(models: Sequence["CurveFit"], groups: Groups) -> ForecastTests:
     """Compare a fit by forecasts with the outcomes of its rows."""
-    statistic = mean = spread = by_outcomes = by_forecasts = inflation = 0.0
+    statistic = mean = spread = by_outcomes = by_forecasts = inflation = n_effective = 0.0
     squares: Array = np.zeros(1)
     scores_of_past: list[Array] = []
     for model in models:
@@ -86,13 +89,14 @@ def check_forecasts(models: Sequence["CurveFit"], groups: Groups) -> ForecastTes
         by_outcomes += _variance(outcome_influences, parts.hessian)
         by_forecasts += _variance(influences, parts.hessian)
         inflation = max(inflation, parts.inflation)
+        n_effective += parts.n_effective
         scores_of_past.append(_scores_of_past(linearized, parts, groups))
     freedom = float(_freedom(squares))
     p_value = float(fdtrc(mean**2 / spread, freedom, statistic / mean)) if spread > TINY else 1.0
     return ForecastTests(
         p_value,
         _memory(np.sum(scores_of_past, axis=0), inflation),
-        by_outcomes / by_forecasts if by_forecasts > TINY else 1.0,
+        by_outcomes / by_forecasts if by_forecasts > TINY and n_effective > NEARLY_NONE else None,
     )
 
 

@@ -26,7 +26,7 @@ from tempocal.calibrators.identity import Identity
 from tempocal.calibrators.parametric import ParametricCalibrator, Shrinkage
 from tempocal.calibrators.summary import HORIZON_IN_ROWS, Summary
 from tempocal.curves.curve import Curve
-from tempocal.errors import InputError
+from tempocal.errors import InputError, WorseOnItsRowsWarning, warn_user
 from tempocal.inputs import SequenceFacts
 from tempocal.predictor.sequence_horizon import SequenceHorizon
 from tempocal.temporal.fit_along_time import FittedCurves, TemporalFitResult, fit_curves
@@ -43,6 +43,7 @@ SHORTEST, FEW, LONGEST = 0.1, 300, 1.0
 RUNGS: tuple[tuple[float, float], ...] = ((1.0, 0.1), (2.5, 0.03), (6.25, 0.005))
 # Entry of the summary that says which horizon was taken, and the reason where it was not chosen.
 TAKEN, ASKED = "td_horizon", "it was asked for"
+NO_SEQUENCE = "no sequence was given: with sequence= rows also learn from the forecasts in between"
 
 
 def check_horizon(td_horizon: Any) -> float | None:
@@ -82,7 +83,8 @@ class HorizonChoice:
     mean_length : float or None
         Mean number of rows of a sequence; None without sequences.
     worth : str or None
-        How many sequences a fit to outcomes only would need for the same variance.
+        How many sequences a fit to outcomes only would need for the same variance; None where the
+        fit is next to the identity.
     """
 
     horizon: float
@@ -103,10 +105,13 @@ class HorizonChoice:
         entries: dict[str, Any] = {}
         if self.because != ASKED:
             entries = {TAKEN: self.horizon, f"{TAKEN}_because": self.because}
+        if self.sequences is not None:
+            entries |= {
+                TAKEN: self.horizon,
+                HORIZON_IN_ROWS: self.horizon * self.sequences.mean_length,
+            }
         if self.worth is not None:
-            assert self.mean_length is not None
-            entries |= {TAKEN: self.horizon, "worth_of_outcomes": self.worth}
-            entries[HORIZON_IN_ROWS] = self.horizon * self.mean_length
+            entries["worth_of_outcomes"] = self.worth
         return entries
 
 
@@ -124,7 +129,20 @@ class CurvesAtHorizon:
         if np.isfinite(self.choice.horizon):
             # The design effect is that of the estimating function: no number of rows follows.
             summary = replace(summary, effective_number=None)
+            self._warn_if_harmful(summary)
         return replace(result, summary=summary, horizon=self.choice)
+
+    def _warn_if_harmful(self, summary: Summary) -> None:
+        gain = summary.details.get("gain_interval")
+        if gain is not None and gain[1] < 0.0:
+            warn_user(
+                f"the fit at td_horizon={self.choice.horizon:.2g} is worse than doing nothing on "
+                f"its own rows (NLL {summary.nll_before:.4f} before, {summary.nll_after:.4f} "
+                "after): the forecasts in between contradict the outcomes. Are rows in the order "
+                "in which they follow each other, or does time count down? Else pass "
+                "td_horizon=float('inf')",
+                WorseOnItsRowsWarning,
+            )
 
 
 def kept_details(summary: Summary) -> dict[str, Any]:
@@ -194,8 +212,9 @@ def fit_curves_at_horizon(
     for multiple, level in RUNGS if usual < np.inf else ():
         attempt = _Attempt.at(multiple * usual, fit_to, data)
         if attempt.tests.lowest >= level:
-            return attempt.result(f"{reason}; {attempt.agreement}")
-        reason = attempt.objection
+            agrees = attempt.agreement if multiple == 1.0 else attempt.weak_agreement(level)
+            return attempt.result(f"{reason}; {agrees}")
+        reason = attempt.objection(level)
     return CurvesAtHorizon(fit_to(data), HorizonChoice(np.inf, reason, length))
 
 
@@ -224,17 +243,21 @@ class _Attempt:
         assert fitted.data.groups is not None
         return cls(horizon, fitted, check_forecasts(fitted.models, fitted.data.groups))
 
-    @property
-    def objection(self) -> str:
-        """What speaks against this horizon."""
+    def objection(self, level: float) -> str:
+        """Say what speaks against this horizon."""
+        what = "outcomes seem to contradict the forecasts in between"
         if self.tests.memory < self.tests.against_outcomes:
-            return (
+            what = (
                 "earlier forecasts seem to say something about the outcome that the present one "
-                f"does not (p = {self.tests.memory:.2g} at a horizon of {self.horizon:.2g})"
+                "does not"
             )
+        return f"{what} (p = {self.tests.lowest:.2g}, below {level:g}, at {self.horizon:.2g})"
+
+    def weak_agreement(self, level: float) -> str:
+        """Say that no test rejects any more, where one did at shorter horizons."""
         return (
-            "outcomes seem to contradict the forecasts in between (p = "
-            f"{self.tests.against_outcomes:.2g} at a horizon of {self.horizon:.2g})"
+            f"at {self.horizon:.2g} no test rejects at the level {level:g} (p = "
+            f"{self.tests.memory:.2g} and {self.tests.against_outcomes:.2g})"
         )
 
     @property
@@ -251,7 +274,9 @@ class _Attempt:
         assert data.groups is not None
         assert data.sequence_facts is not None
         count, length = data.groups.count, data.sequence_facts.mean_length
-        worth = f"{count * self.tests.variance_ratio:.0f} {_unit(data)}, from {count}"
+        ratio, worth = self.tests.variance_ratio, None
+        if ratio is not None:
+            worth = f"{count * ratio:.0f} {_unit(data)}, from {count}"
         return CurvesAtHorizon(self.fitted, HorizonChoice(self.horizon, because, length, worth))
 
 
@@ -278,7 +303,7 @@ def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None
                 "sequence=, the id of the sequence of each row (within scikit-learn's "
                 "cross-validation set sequence_column), or td_horizon=float('inf')"
             )
-        return "no sequence was given: with sequence= rows also learn from the forecasts in between"
+        return NO_SEQUENCE
     if order.mixed is not None:
         if asked is not None:
             _require_one_label(order, "pass td_horizon=float('inf')")
