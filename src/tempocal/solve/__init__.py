@@ -10,7 +10,7 @@ from tempocal.solve.newton import minimize_newton
 from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.posterior import Posterior, Scatter, posterior_of, update_fit
 from tempocal.solve.problem import MAX_NEWTON_COEFFICIENTS, Problem, Solution
-from tempocal.solve.profile import ProfileFit, RateIterate, fit_profile, fit_profile_by_evidence
+from tempocal.solve.profile import RateIterate, fit_profile, fit_profile_by_evidence
 
 __all__ = [
     "MAX_NEWTON_COEFFICIENTS",
@@ -19,7 +19,6 @@ __all__ = [
     "Penalty",
     "Posterior",
     "Problem",
-    "ProfileFit",
     "RateIterate",
     "RegularizedFit",
     "Scatter",

@@ -31,6 +31,7 @@ from scipy.special import erfcx
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.solve.design_effect import design_effect
+from tempocal.solve.extrapolation import Extrapolation
 from tempocal.solve.laplace import (
     SMALLEST,
     STRENGTH_TOLERANCE,
@@ -48,44 +49,34 @@ MAX_ROUNDS = 30
 EFFECT_TOLERANCE = 0.05
 # Ratio of successive changes of strengths above which the next ones are not extrapolated.
 MAX_RATIO = 0.5
-# Ratio above which steps do not become shorter, and rounds that take whole steps all the same.
-NO_PROGRESS, FULL_ROUNDS = 0.9, 3
 
 
 @dataclass(frozen=True)
 class RegularizedFit:
-    """A penalized fit, its strengths, and the design effect where strengths were chosen."""
+    """A penalized fit, its strengths, and the design effect where strengths were chosen.
+
+    ``log_rates`` are those of a curve that has rates.
+    """
 
     solution: Solution
     strengths: Strengths
     design_effect: float | None = None
+    log_rates: tuple[float, ...] = ()
 
 
 def fit_by_evidence(
-    problem: Problem,
-    groups: Groups | None,
-    fixed_strengths: FixedStrengths | None = None,
-    *,
-    start_strengths: Strengths | None = None,
-    start: Array | None = None,
+    problem: Problem, groups: Groups | None, fixed_strengths: FixedStrengths | None = None
 ) -> RegularizedFit:
-    """Fit at the strengths of maximum evidence, except for ``fixed_strengths``.
-
-    Each round fits exactly at the current strengths and then updates them on the quadratic
-    approximation of the loss around that fit, which takes no pass over the rows. Updates need not
-    converge where coefficients alternate between a bound and the interior; then the round with the
-    largest evidence is kept. Good ``start_strengths`` and ``start`` coefficients save passes.
-    """
+    """Fit at the strengths of maximum evidence, except for ``fixed_strengths``."""
     if fixed_strengths is None:
         fixed_strengths = (None,) * len(problem.penalties)
-    strengths = start_strengths or tuple(1.0 if one is None else one for one in fixed_strengths)
-    solution = fit(problem, strengths, start)
+    strengths = tuple(1.0 if one is None else one for one in fixed_strengths)
+    solution = fit(problem, strengths)
     if solution.unbounded:
         return RegularizedFit(solution, strengths)
-    if start is None:
-        # Fit again from the optimum: the updates need the Hessian there, not at an earlier iterate.
-        polished = fit(problem, strengths, solution.theta)
-        solution = replace(polished, passes=solution.passes + polished.passes)
+    # Fit again from the optimum: the updates need the Hessian there, not at an earlier iterate.
+    polished = fit(problem, strengths, solution.theta)
+    solution = replace(polished, passes=solution.passes + polished.passes)
     effect = design_effect(problem, solution, groups, strengths)
     choice = StrengthChoice(problem, fixed_strengths, min_strengths_of(problem))
     converged = choice.highest(RegularizedFit(solution, strengths, effect))
@@ -98,11 +89,27 @@ def fit_by_evidence(
 
 @dataclass(frozen=True)
 class StrengthChoice:
-    """Alternation of strength updates and fits, for the strengths that are not fixed."""
+    """Alternation of strength updates and fits, for the strengths that are not fixed.
+
+    Each round fits exactly at the current strengths and then updates them on the quadratic
+    approximation of the loss around that fit, which takes no pass over the rows. The strengths are
+    the fixed point of these rounds, which `Extrapolation` reaches in a few. There is none where
+    coefficients alternate between a bound and the interior; then the round with the largest
+    evidence is kept.
+    """
 
     problem: Problem
     fixed_strengths: FixedStrengths
     min_strengths: Strengths
+
+    def problem_at(self, fitted: RegularizedFit) -> Problem:
+        """Return the problem of a fit."""
+        return self.problem
+
+    def fit_at(self, strengths: Strengths, near: RegularizedFit) -> RegularizedFit:
+        """Fit at these strengths, from a fit at others."""
+        solution = fit(self.problem, strengths, near.solution.theta)
+        return replace(near, solution=solution, strengths=strengths)
 
     def highest(self, start: RegularizedFit) -> RegularizedFit:
         """Converge, and again from another maximum of the evidence if that may be higher."""
@@ -113,34 +120,24 @@ class StrengthChoice:
         rival = approximation.rival_strengths(self.min_strengths, self.fixed_strengths)
         if rival is None:
             return found
-        other = self.converge(self._fit_at(rival, found))
+        other = self.converge(self.fit_at(rival, found))
         passes = found.solution.passes + other.solution.passes
         is_higher = not other.solution.unbounded and self._evidence(other) > self._evidence(found)
         best = other if is_higher else found
         return replace(best, solution=replace(best.solution, passes=passes))
 
     def converge(self, start: RegularizedFit, max_rounds: int = MAX_ROUNDS) -> RegularizedFit:
-        """Update strengths and fit until the strengths converge.
-
-        Where coefficients alternate between a bound and the interior, steps are made shorter. If
-        that does not help, the round with the largest evidence is kept.
-        """
-        rounds = [start]
+        """Update strengths and fit until the strengths converge."""
+        rounds, extrapolation = [start], Extrapolation()
         change = remaining = np.inf
-        share = 1.0
         while remaining >= STRENGTH_TOLERANCE and len(rounds) <= max_rounds:
             latest = rounds[-1]
             updated = self._approximation(latest).best_strengths(
                 self.min_strengths, self.fixed_strengths
             )
             previous_change, change = change, max_log_change(updated, latest.strengths)
-            if len(rounds) > FULL_ROUNDS and change > NO_PROGRESS * previous_change:
-                share *= 0.5
-            pairs = zip(latest.strengths, updated, strict=True)
-            strengths = tuple(
-                old if old == new else old ** (1.0 - share) * new**share for old, new in pairs
-            )
-            rounds.append(self._fit_at(strengths, latest))
+            strengths = extrapolation.next_strengths(latest.strengths, updated)
+            rounds.append(self.fit_at(strengths, latest))
             if rounds[-1].solution.unbounded:
                 # Later rounds would start far out, where divergence can no longer be detected.
                 return rounds[-1]
@@ -150,16 +147,13 @@ class StrengthChoice:
         passes = sum(one.solution.passes for one in rounds)
         return replace(best, solution=replace(best.solution, passes=passes))
 
-    def _fit_at(self, strengths: Strengths, near: RegularizedFit) -> RegularizedFit:
-        solution = fit(self.problem, strengths, near.solution.theta)
-        return RegularizedFit(solution, strengths, near.design_effect)
-
     def _approximation(self, at: RegularizedFit) -> LaplaceApproximation:
         effect = at.design_effect or 1.0
-        return LaplaceApproximation.at(self.problem, at.solution, at.strengths, effect)
+        return LaplaceApproximation.at(self.problem_at(at), at.solution, at.strengths, effect)
 
     def _evidence(self, of: RegularizedFit) -> float:
-        return log_evidence(self.problem, of.solution, of.strengths, of.design_effect or 1.0)
+        effect = of.design_effect or 1.0
+        return log_evidence(self.problem_at(of), of.solution, of.strengths, effect)
 
 
 def _extrapolated_change(change: float, previous_change: float) -> float:

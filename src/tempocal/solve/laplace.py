@@ -26,7 +26,7 @@ from tempocal.solve.problem import Problem, Solution
 FixedStrengths = tuple[float | None, ...]
 
 # Change of the logarithm of a strength below which it has converged.
-STRENGTH_TOLERANCE = 1e-9
+STRENGTH_TOLERANCE = 1e-7
 MAX_STEPS = 50
 # Step of the differences of the gradient. Newton's method then gains four digits with each step.
 DIFFERENCE_STEP = 1e-4

@@ -19,7 +19,8 @@ from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.rows import Sums
 from tempocal.solve.estimating import with_information
-from tempocal.solve.evidence import RegularizedFit, fit_by_evidence
+from tempocal.solve.design_effect import design_effect
+from tempocal.solve.evidence import RegularizedFit, StrengthChoice, min_strengths_of
 from tempocal.solve.laplace import FixedStrengths
 from tempocal.solve.minimize import identity_or_zero, is_misled, refine
 from tempocal.solve.newton import DECREASE_TOLERANCE, minimize_newton
@@ -54,32 +55,24 @@ LEVEL_TOLERANCE, TIE_TOLERANCE = 1e-12, 1e-14
 MAX_STEPS = 60
 # On nearly separable rows the quadratic is useless: give up after this many failures or passes.
 MAX_FAILURES, MAX_PASSES = 5, 300
-# Alternations between strengths and rates, and the change of the log rate at convergence.
-MAX_ROUNDS = 8
+# Searches of all rates at strengths of maximum evidence, and the change of a log rate after which
+# strengths are not chosen again.
+MAX_SEARCHES = 8
 RATE_TOLERANCE = 3e-4
 # Stricter than for coefficients, because rates are less well determined.
 TOLERANCE = 1e-2 * DECREASE_TOLERANCE
 
 
-@dataclass(frozen=True)
-class ProfileFit:
-    """The best rates and the fit at them."""
-
-    log_rates: tuple[float, ...]
-    result: RegularizedFit
-
-
 def fit_profile_by_evidence(
     make_problem: MakeProblem, n_rates: int, groups: Groups | None, fixed_strengths: FixedStrengths
-) -> ProfileFit:
+) -> RegularizedFit:
     """Fit rates and coefficients, with strengths of maximum evidence unless they are fixed."""
     # Diverging coefficients may overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         found = _fit_by_evidence(make_problem, n_rates, groups, fixed_strengths)
-        problem, strengths = make_problem(found.log_rates), found.result.strengths
-        solution = with_information(problem, strengths, found.result.solution)
-        solution = _check_slopes(problem, solution)
-    return replace(found, result=replace(found.result, solution=solution))
+        problem = make_problem(found.log_rates)
+        solution = with_information(problem, found.strengths, found.solution)
+        return replace(found, solution=_check_slopes(problem, solution))
 
 
 def _check_slopes(problem: Problem, solution: Solution) -> Solution:
@@ -102,35 +95,61 @@ def _check_slopes(problem: Problem, solution: Solution) -> Solution:
 
 def _fit_by_evidence(
     make_problem: MakeProblem, n_rates: int, groups: Groups | None, fixed_strengths: FixedStrengths
-) -> ProfileFit:
+) -> RegularizedFit:
     strengths = tuple(1.0 if one is None else one for one in fixed_strengths)
     all_fixed = None not in fixed_strengths
     iterate = fit_profile(make_problem, n_rates, strengths, polish=all_fixed)
-    passes, effect = iterate.solution.passes, None
-    for _ in range(0 if all_fixed else MAX_ROUNDS):
-        problem = make_problem(iterate.log_rates)
-        chosen = fit_by_evidence(
-            problem,
-            groups,
-            fixed_strengths,
-            start_strengths=strengths,
-            start=iterate.solution.theta,
-        )
-        strengths, effect, before = chosen.strengths, chosen.design_effect, iterate.log_rates
-        iterate = fit_profile(
-            make_problem,
-            n_rates,
-            strengths,
-            RateIterate(before, chosen.solution, sums_are_current=True),
-        )
-        passes += chosen.solution.passes + iterate.solution.passes
-        if np.abs(np.subtract(iterate.log_rates, before)).max() < RATE_TOLERANCE:
+    problem = make_problem(iterate.log_rates)
+    if all_fixed or iterate.solution.unbounded:
+        return RegularizedFit(iterate.solution, strengths, None, iterate.log_rates)
+    choice = _StrengthsAndRates(
+        problem, fixed_strengths, min_strengths_of(problem), make_problem, groups
+    )
+    found = choice.fitted(iterate, strengths)
+    for _ in range(MAX_SEARCHES):
+        found, near = choice.highest(found), found.log_rates
+        if found.solution.unbounded:
+            return found
+        # At other strengths other rates may be better.
+        iterate = fit_profile(make_problem, n_rates, found.strengths, _iterate_of(found))
+        moved = np.abs(np.subtract(iterate.log_rates, found.log_rates)).max()
+        found = choice.fitted(iterate, found.strengths, passes=found.solution.passes)
+        if moved < RATE_TOLERANCE:
             break
-    if not all_fixed and not iterate.solution.unbounded:
-        iterate = _polish(make_problem, n_rates, strengths, iterate)
-        passes += iterate.solution.passes
-    solution = replace(iterate.solution, passes=passes)
-    return ProfileFit(iterate.log_rates, RegularizedFit(solution, strengths, effect))
+    polished = _polish(make_problem, n_rates, found.strengths, _iterate_of(found))
+    return choice.fitted(polished, found.strengths, passes=found.solution.passes)
+
+
+@dataclass(frozen=True)
+class _StrengthsAndRates(StrengthChoice):
+    """Choice of strengths where each fit finds its rates, and the design effect follows both."""
+
+    make_problem: MakeProblem
+    groups: Groups | None
+
+    def problem_at(self, fitted: RegularizedFit) -> Problem:
+        """Return the problem at the rates of a fit."""
+        return self.make_problem(fitted.log_rates)
+
+    def fit_at(self, strengths: Strengths, near: RegularizedFit) -> RegularizedFit:
+        """Fit at these strengths, at the rates that are best next to those of another fit."""
+        start, n_rates = _iterate_of(near), len(near.log_rates)
+        iterate = fit_profile(self.make_problem, n_rates, strengths, start, is_close=True)
+        return self.fitted(iterate, strengths)
+
+    def fitted(self, at: "RateIterate", strengths: Strengths, passes: int = 0) -> RegularizedFit:
+        """Return the fit at an iterate, after some more passes, with its design effect."""
+        problem, solution = self.make_problem(at.log_rates), at.solution
+        if solution.unbounded:
+            return RegularizedFit(solution, strengths, None, at.log_rates)
+        solution = replace(solution, passes=solution.passes + passes)
+        solution = with_information(problem, strengths, solution)
+        effect = design_effect(problem, solution, self.groups, strengths)
+        return RegularizedFit(solution, strengths, effect, at.log_rates)
+
+
+def _iterate_of(fitted: RegularizedFit) -> "RateIterate":
+    return RateIterate(fitted.log_rates, fitted.solution, sums_are_current=True)
 
 
 @dataclass(frozen=True)
@@ -169,8 +188,11 @@ def fit_profile(
     start: RateIterate | None = None,
     *,
     polish: bool = False,
+    is_close: bool = False,
 ) -> RateIterate:
     """Minimize over rates and coefficients; ``polish`` improves the last digits of the rates.
+
+    A start that ``is_close`` is next to the best rates: no others are searched.
 
     Polish only after strengths are chosen: with few rows a tiny change of the rates may lead to
     other strengths.
@@ -182,7 +204,8 @@ def fit_profile(
             if begin.solution.unbounded:
                 # Without a finite optimum at one rate the others are not searched.
                 return begin
-        return _RateSearch(make_problem, n_rates, strengths).run(begin, polish=polish)
+        search = _RateSearch(make_problem, n_rates, strengths)
+        return search.run(begin, polish=polish, is_close=is_close)
 
     iterate = search(start)
     passes = iterate.solution.passes
@@ -224,9 +247,14 @@ class _RateSearch:
         self.strengths = strengths
         self.passes = 0
 
-    def run(self, start: RateIterate, *, polish: bool = False) -> RateIterate:
+    def run(
+        self, start: RateIterate, *, polish: bool = False, is_close: bool = False
+    ) -> RateIterate:
         """Find the rates of the lowest objective and fit at them."""
-        best, quadratic = self._minimize(start)
+        if is_close:
+            best, quadratic = self._descend_in_rate(start, is_close=True)
+        else:
+            best, quadratic = self._minimize(start)
         best = self._refine_rates(quadratic, best)
         return self.fit_at(self.polish(quadratic, best) if polish else best, quadratic)
 
