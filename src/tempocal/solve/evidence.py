@@ -74,9 +74,6 @@ def fit_by_evidence(
     solution = fit(problem, strengths)
     if solution.unbounded:
         return RegularizedFit(solution, strengths)
-    # Fit again from the optimum: the updates need the Hessian there, not at an earlier iterate.
-    polished = fit(problem, strengths, solution.theta)
-    solution = replace(polished, passes=solution.passes + polished.passes)
     effect = design_effect(problem, solution, groups, strengths)
     choice = StrengthChoice(problem, fixed_strengths, min_strengths_of(problem))
     converged = choice.highest(RegularizedFit(solution, strengths, effect))

@@ -146,7 +146,9 @@ def invert_blocks(blocks: Array, free: Mask, *, bandwidth: int | None = None) ->
 
     Rows and columns of the others are zero. ``bandwidth`` is as in `solve_blocks`.
     """
-    if bandwidth is not None and bandwidth * MIN_SIZE_PER_BANDWIDTH <= blocks.shape[1]:
+    size = blocks.shape[1]
+    is_band = bandwidth is not None and bandwidth * MIN_SIZE_PER_BANDWIDTH <= size
+    if bandwidth is not None and is_band and size >= CHOLESKY_SIZE:
         inverses = [
             _invert_band(block, kept, bandwidth) for block, kept in zip(blocks, free, strict=True)
         ]

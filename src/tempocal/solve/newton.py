@@ -174,12 +174,16 @@ class _Newton:
         The Hessian at the start says how far the step moves the linear predictors. If the loss is
         zero, the relative step counts too; with earlier rows a loss of zero means nothing.
         """
-        unpenalized = self._unpenalized(step)
         assert start_hessians is not None
+        vanished = (point.values <= NEGLIGIBLE * self.weights) & (not self.has_earlier_loss)
+        # Most steps are so short that they cannot move the linear predictors by as much.
+        traces, squares = np.einsum("tpp->t", start_hessians), np.einsum("tp,tp->t", step, step)
+        if not (vanished | (traces * squares > DIVERGENCE**2 * self.weights)).any():
+            return vanished
+        unpenalized = self._unpenalized(step)
         curvature = np.einsum("tpq,tq->tp", start_hessians, unpenalized)
         moves = np.einsum("tp,tp->t", unpenalized, curvature)
         diverges = moves > DIVERGENCE**2 * self.weights
-        vanished = (point.values <= NEGLIGIBLE * self.weights) & (not self.has_earlier_loss)
         if vanished.any():
             sizes = np.maximum(_norms(self.problem.in_blocks(point.theta)), TINY)
             diverges |= vanished & (_norms(unpenalized) > DIVERGENCE * sizes)

@@ -11,6 +11,7 @@ quadratic has another local minimum is fitted as well, and the lowest of all fit
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,8 @@ BRACKET_WIDTH = 0.05
 NEARBY = np.array([-0.02, -0.005, -0.001, 0.0, 0.001, 0.005, 0.02])
 # Step of the finite differences in a log rate.
 DIFFERENCE_STEP = 2e-3
+# Steps up to this long need no bracket: those to rates that are best at slightly other strengths.
+CLOSE_STEP = 0.1
 # A wider step locates the minimum more precisely, unless an active bound changes between its
 # points. Then the result is farther away than the largest polishing step, and is not used.
 WIDE_DIFFERENCE_STEP, MAX_POLISH_STEP = 2e-2, 1e-7
@@ -67,12 +70,19 @@ def fit_profile_by_evidence(
     make_problem: MakeProblem, n_rates: int, groups: Groups | None, fixed_strengths: FixedStrengths
 ) -> RegularizedFit:
     """Fit rates and coefficients, with strengths of maximum evidence unless they are fixed."""
+    make_problem = _remember_problems(make_problem)
     # Diverging coefficients may overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         found = _fit_by_evidence(make_problem, n_rates, groups, fixed_strengths)
         problem = make_problem(found.log_rates)
         solution = with_information(problem, found.strengths, found.solution)
         return replace(found, solution=_check_slopes(problem, solution))
+
+
+def _remember_problems(make_problem: MakeProblem) -> MakeProblem:
+    """Return the same problem where it is asked for again at the last rates."""
+    known = lru_cache(maxsize=4)(make_problem)
+    return lambda rates: known(rates) if isinstance(rates, tuple) else make_problem(rates)
 
 
 def _check_slopes(problem: Problem, solution: Solution) -> Solution:
@@ -255,7 +265,7 @@ class _RateSearch:
             best, quadratic = self._descend_in_rate(start, is_close=True)
         else:
             best, quadratic = self._minimize(start)
-        best = self._refine_rates(quadratic, best)
+            best = self._refine_rates(quadratic, best)
         return self.fit_at(self.polish(quadratic, best) if polish else best, quadratic)
 
     def _minimize(self, start: RateIterate) -> tuple[_RatePoint, KeyQuadratic]:
@@ -363,6 +373,12 @@ class _RateSearch:
     def _minimize_along(
         self, quadratic: KeyQuadratic, best: _RatePoint, k: int, center: float, radius: float
     ) -> _RatePoint:
+        if radius <= SPACING:
+            close = self._step_in_rate(
+                quadratic, best, k, spacing=DIFFERENCE_STEP, max_step=CLOSE_STEP
+            )
+            if close is not best:
+                return close
         low, high = max(SLOWEST, center - radius), min(FASTEST, center + radius)
         points = np.unique(np.concatenate([GRID, best.log_rates[k] + NEARBY]).clip(low, high))
         best, bracket = self._best_of(quadratic, best, k, points)
