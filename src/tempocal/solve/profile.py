@@ -422,7 +422,9 @@ class _RateSearch:
             and abs(first) < max_step * second
         ):
             new_rate = center - first / max(second - 0.5 * third * first / second, 0.5 * second)
-            best, _ = self._best_of(quadratic, best, k, np.array([new_rate]))
+            log_rates = _with_rate(best.log_rates, k, new_rate)
+            theta, value = self._profile_of(quadratic, self.make_problem(log_rates), best.theta)
+            best = _RatePoint(log_rates, theta[0], value[0])
         return best
 
     def _best_of(
@@ -455,8 +457,17 @@ class _RateSearch:
     ) -> tuple[Array, Array]:
         """Minimize the quadratic at several values of one rate; return coefficients and values."""
         problem = self.make_problem([*at.log_rates[:k], points, *at.log_rates[k + 1 :]])
+        return self._profile_of(quadratic, problem, at.theta)
+
+    def _profile_of(
+        self, quadratic: KeyQuadratic, problem: Problem, theta: Array
+    ) -> tuple[Array, Array]:
+        """Minimize the quadratic with the bases of a problem, one for each value of a rate."""
+        bases = np.asarray(problem.basis, np.float64)
         penalty_matrices = as_matrix(problem.penalty_matrix(self.strengths))
-        return quadratic.minimize(np.asarray(problem.basis, np.float64), penalty_matrices, at.theta)
+        if bases.ndim == 2:
+            bases, penalty_matrices = bases[None], penalty_matrices[None]
+        return quadratic.minimize(bases, penalty_matrices, theta)
 
 
 def _with_rate(log_rates: tuple[float, ...], k: int, value: float) -> tuple[float, ...]:
