@@ -5,8 +5,8 @@ import pytest
 
 from tempocal.maps import ExponentialBases, ExponentialBasis, ProductBasis
 from tempocal.rows import BinaryRows
-from tempocal.solve import Penalty, Problem, fit
-from tempocal.solve.profile import FASTEST, SLOWEST, fit_profile, fit_profile_by_evidence
+from tempocal.solve import Penalty, Problem, fit, fit_profile_by_evidence
+from tempocal.solve.profile import FASTEST, SLOWEST, fit_profile
 
 STEPS = 30
 TIMES = np.arange(float(STEPS))

@@ -30,8 +30,7 @@ from scipy.special import erfcx
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.solve.design_effect import design_effect
-from tempocal.solve.extrapolation import Extrapolation
+from tempocal.solve.group_gradients import design_effect
 from tempocal.solve.laplace import (
     SMALLEST,
     STRENGTH_TOLERANCE,
@@ -40,7 +39,7 @@ from tempocal.solve.laplace import (
     hessian_and_gradient,
     max_log_change,
 )
-from tempocal.solve.minimize import fit
+from tempocal.solve.newton import fit
 from tempocal.solve.penalties import Strengths, log_determinant
 from tempocal.solve.problem import Problem, Solution
 
@@ -49,6 +48,9 @@ MAX_ROUNDS = 30
 EFFECT_TOLERANCE = 0.05
 # Ratio of successive changes of strengths above which the next ones are not extrapolated.
 MAX_RATIO = 0.5
+# Changes of logarithms of strengths above which rounds are not yet linear, how many times the last
+# change an extrapolation may reach, and the share of a change below which two are alike.
+MAX_LINEAR_CHANGE, MAX_REACH, ALIKE = 1.0, 10.0, 1e-6
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,11 @@ def fit_by_evidence(
     solution = fit(problem, strengths)
     if solution.unbounded:
         return RegularizedFit(solution, strengths)
-    effect = design_effect(problem, solution, groups, strengths)
+    effect = design_effect(problem, solution, groups, strengths) if groups is not None else 1.0
     choice = StrengthChoice(problem, fixed_strengths, min_strengths_of(problem))
     converged = choice.highest(RegularizedFit(solution, strengths, effect))
+    if groups is None:
+        return converged
     # The design effect depends slightly on the strengths, which were chosen with it.
     updated_effect = design_effect(problem, converged.solution, groups, converged.strengths)
     if abs(np.log(updated_effect / effect)) < EFFECT_TOLERANCE:
@@ -151,6 +155,37 @@ class StrengthChoice:
     def _evidence(self, of: RegularizedFit) -> float:
         effect = of.design_effect or 1.0
         return log_evidence(self.problem_at(of), of.solution, of.strengths, effect)
+
+
+class Extrapolation:
+    """Extrapolation of rounds that map strengths to better ones (Anderson 1965).
+
+    Rounds converge linearly. Near the fixed point the change that a round makes is linear in the
+    logarithms of the strengths, so that the changes of the last rounds predict where it vanishes:
+    for a single strength this is the secant method. As many rounds are kept as strengths change.
+    """
+
+    def __init__(self) -> None:
+        self._rounds: list[tuple[Array, Array]] = []  # updated logarithms, and their changes
+
+    def next_strengths(self, before: Strengths, updated: Strengths) -> Strengths:
+        """Return strengths to go on from, after a round that updated those ``before``."""
+        # Strengths of zero are fixed.
+        logs, change = np.log([pair for pair in zip(updated, before, strict=True) if pair[0]]).T
+        change = logs - change
+        largest = float(np.abs(change).max(initial=0.0))
+        if not 0.0 < largest < MAX_LINEAR_CHANGE:
+            self._rounds.clear()
+            return updated
+        shift = np.zeros(len(logs))
+        if self._rounds:
+            values, changes = map(np.array, zip(*self._rounds, strict=True))
+            weights = np.linalg.lstsq((changes - change).T, change, rcond=ALIKE)[0]
+            shift = weights @ (logs - values)
+        self._rounds = [*self._rounds, (logs, change)][-np.count_nonzero(change) :]
+        shift *= min(1.0, MAX_REACH * largest / max(float(np.abs(shift).max()), SMALLEST))
+        shifted = iter(np.exp(shift).tolist())
+        return tuple(new * next(shifted) if new > 0.0 else new for new in updated)
 
 
 def _extrapolated_change(change: float, previous_change: float) -> float:

@@ -145,17 +145,9 @@ class LaplaceApproximation:
         penalty = self._penalty_at(strengths)
         # At the optimum the gradient of the loss is minus that of the penalty.
         change = (self._fit_strengths - strengths) @ self._penalty_products
-        count, matrices = len(priors), self._hessian + penalty
-        if self._diagonals is None:
-            matrices = np.concatenate([matrices, penalty])
-            change = np.concatenate([change, np.zeros_like(change)])
-        found = layout.invert(matrices, self.free, change)
-        traces, log_determinants = found.traces(self._penalties), found.log_determinants
-        if self._diagonals is None:
-            prior_log_determinants, prior_traces = log_determinants[count:], traces[count:]
-        else:
-            prior_log_determinants, prior_traces = self._diagonal_volume(strengths)
-        step = found.products[:count]
+        posterior = layout.invert(self._hessian + penalty, self.free, change)
+        prior_log_determinants, prior_traces = self._prior_volume(strengths, penalty)
+        step = posterior.products
         offset = self._scaled_offset + step
         squares = self._squared_norms(offset)
         loss = step @ self._loss_gradient + 0.5 * (
@@ -163,12 +155,12 @@ class LaplaceApproximation:
             + np.add.reduce(offset * layout.dot(self._baseline, offset), axis=1)
             + np.add.reduce(strengths * squares, axis=1)
         )
-        volume = 0.5 * (prior_log_determinants - log_determinants[:count])
+        volume = 0.5 * (prior_log_determinants - posterior.log_determinants)
         in_log = self._mode_is_in_log
         hyperprior = (np.log1p(1.0 / strengths) + 0.5 * in_log * np.log(strengths)).sum(axis=1)
-        explained = strengths * (prior_traces - traces[:count] - squares)
+        traces = prior_traces - posterior.traces(self._penalties)
         gradient = np.zeros(priors.shape)
-        gradient[:, used] = 0.5 * (explained - in_log) + 1.0 / (1 + strengths)
+        gradient[:, used] = 0.5 * (strengths * (traces - squares) - in_log) + 1.0 / (1 + strengths)
         return -loss + volume - hyperprior, gradient
 
     def coefficients(self, prior: Strengths) -> Array:
@@ -184,9 +176,13 @@ class LaplaceApproximation:
         flat = self._penalties.reshape(len(self._penalties), -1)
         return self._baseline + (strengths @ flat).reshape(-1, *self._baseline.shape)
 
-    def _diagonal_volume(self, strengths: Array) -> tuple[Array, Array]:
-        """Log determinants of diagonal total penalties, and traces as of the inverses."""
-        assert self._diagonals is not None
+    def _prior_volume(self, strengths: Array, penalty: Array) -> tuple[Array, Array]:
+        """Log determinants of the total penalty, and traces of its inverse times each penalty."""
+        if self._diagonals is None:
+            prior = self._layout.invert(
+                penalty, self.free, np.zeros((len(penalty), len(self.free)))
+            )
+            return prior.log_determinants, prior.traces(self._penalties)
         total = self.problem.baseline_penalty / (self.effect * self._scale**2)
         total = total + strengths @ self._diagonals
         is_used = self.free & (total > 0.0)
@@ -355,7 +351,7 @@ class _StrengthSearch:
 
     def _within_bounds(self, logs: Array) -> Array:
         low, high = self.bounds
-        return np.minimum(np.maximum(logs, low), high)
+        return np.asarray(np.minimum(np.maximum(logs, low), high))
 
     def _ascent_step(self, logs: Array, gradient: Array, curvature: Array) -> Array:
         """Newton step within the bounds, uphill also where the evidence is not concave."""
@@ -373,7 +369,7 @@ class _StrengthSearch:
         is_plateau = (np.abs(along) > PLATEAU_STEP) & (gains < PLATEAU_GAIN)
         step = vectors @ np.where(is_plateau, 0.0, along)
         step *= min(1.0, MAX_LOG_STEP / max(float(np.abs(step).max()), SMALLEST))
-        return self._within_bounds(logs + step) - logs
+        return np.asarray(self._within_bounds(logs + step) - logs)
 
 
 def max_log_change(strengths: Strengths, before: Strengths) -> float:

@@ -11,20 +11,19 @@ quadratic has another local minimum is fitted as well, and the lowest of all fit
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.rows import Sums
-from tempocal.solve.estimating import with_information
-from tempocal.solve.design_effect import design_effect
-from tempocal.solve.evidence import RegularizedFit, StrengthChoice, min_strengths_of
-from tempocal.solve.laplace import FixedStrengths
-from tempocal.solve.minimize import identity_or_zero, is_misled, refine
-from tempocal.solve.newton import DECREASE_TOLERANCE, minimize_newton
+from tempocal.solve.newton import (
+    DECREASE_TOLERANCE,
+    identity_or_zero,
+    is_misled,
+    minimize_newton,
+    refine,
+)
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.rate_search import Bracket, KeyQuadratic
@@ -50,116 +49,14 @@ CLOSE_STEP = 0.1
 WIDE_DIFFERENCE_STEP, MAX_POLISH_STEP = 2e-2, 1e-7
 # Changes of the mean objective below this are rounding errors.
 ROUNDING = 1e-15
-# Calibrated logits larger than this mean that the fit diverges.
-MAX_LOGIT = 1e9
 # Differences of the mean objective between scanned rates that make no local minimum, and below
 # which two rates are equally good.
 LEVEL_TOLERANCE, TIE_TOLERANCE = 1e-12, 1e-14
 MAX_STEPS = 60
 # On nearly separable rows the quadratic is useless: give up after this many failures or passes.
 MAX_FAILURES, MAX_PASSES = 5, 300
-# Searches of all rates at strengths of maximum evidence, and the change of a log rate after which
-# strengths are not chosen again.
-MAX_SEARCHES = 8
-RATE_TOLERANCE = 3e-4
 # Stricter than for coefficients, because rates are less well determined.
 TOLERANCE = 1e-2 * DECREASE_TOLERANCE
-
-
-def fit_profile_by_evidence(
-    make_problem: MakeProblem, n_rates: int, groups: Groups | None, fixed_strengths: FixedStrengths
-) -> RegularizedFit:
-    """Fit rates and coefficients, with strengths of maximum evidence unless they are fixed."""
-    make_problem = _remember_problems(make_problem)
-    # Diverging coefficients may overflow.
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = _fit_by_evidence(make_problem, n_rates, groups, fixed_strengths)
-        problem = make_problem(found.log_rates)
-        solution = with_information(problem, found.strengths, found.solution)
-        return replace(found, solution=_check_slopes(problem, solution))
-
-
-def _remember_problems(make_problem: MakeProblem) -> MakeProblem:
-    """Return the same problem where it is asked for again at the last rates."""
-    known = lru_cache(maxsize=4)(make_problem)
-    return lambda rates: known(rates) if isinstance(rates, tuple) else make_problem(rates)
-
-
-def _check_slopes(problem: Problem, solution: Solution) -> Solution:
-    """Mark a fit as unbounded if slopes diverge at some time.
-
-    With a fast rate a curve can diverge at times with separable rows and stay finite at others.
-    """
-    at_keys = problem.at_keys(solution.theta)
-    is_slope = problem.at_keys(problem.identity) != 0.0
-    is_far = ~(np.abs(at_keys) <= MAX_LOGIT) & is_slope
-    if not is_far.any():
-        return solution
-    # Slopes of tiny logits may be large.
-    is_far &= ~(np.abs(at_keys) * np.sqrt(problem.rows.mean_squares) <= MAX_LOGIT)
-    where_unbounded = is_far.any(axis=1)
-    if not where_unbounded.any():
-        return solution
-    return replace(solution, unbounded=True, where_unbounded=where_unbounded)
-
-
-def _fit_by_evidence(
-    make_problem: MakeProblem, n_rates: int, groups: Groups | None, fixed_strengths: FixedStrengths
-) -> RegularizedFit:
-    strengths = tuple(1.0 if one is None else one for one in fixed_strengths)
-    all_fixed = None not in fixed_strengths
-    iterate = fit_profile(make_problem, n_rates, strengths, polish=all_fixed)
-    problem = make_problem(iterate.log_rates)
-    if all_fixed or iterate.solution.unbounded:
-        return RegularizedFit(iterate.solution, strengths, None, iterate.log_rates)
-    choice = _StrengthsAndRates(
-        problem, fixed_strengths, min_strengths_of(problem), make_problem, groups
-    )
-    found = choice.fitted(iterate, strengths)
-    for _ in range(MAX_SEARCHES):
-        found, near = choice.highest(found), found.log_rates
-        if found.solution.unbounded:
-            return found
-        # At other strengths other rates may be better.
-        iterate = fit_profile(make_problem, n_rates, found.strengths, _iterate_of(found))
-        moved = np.abs(np.subtract(iterate.log_rates, found.log_rates)).max()
-        found = choice.fitted(iterate, found.strengths, passes=found.solution.passes)
-        if moved < RATE_TOLERANCE:
-            break
-    polished = _polish(make_problem, n_rates, found.strengths, _iterate_of(found))
-    return choice.fitted(polished, found.strengths, passes=found.solution.passes)
-
-
-@dataclass(frozen=True)
-class _StrengthsAndRates(StrengthChoice):
-    """Choice of strengths where each fit finds its rates, and the design effect follows both."""
-
-    make_problem: MakeProblem
-    groups: Groups | None
-
-    def problem_at(self, fitted: RegularizedFit) -> Problem:
-        """Return the problem at the rates of a fit."""
-        return self.make_problem(fitted.log_rates)
-
-    def fit_at(self, strengths: Strengths, near: RegularizedFit) -> RegularizedFit:
-        """Fit at these strengths, at the rates that are best next to those of another fit."""
-        start, n_rates = _iterate_of(near), len(near.log_rates)
-        iterate = fit_profile(self.make_problem, n_rates, strengths, start, is_close=True)
-        return self.fitted(iterate, strengths)
-
-    def fitted(self, at: "RateIterate", strengths: Strengths, passes: int = 0) -> RegularizedFit:
-        """Return the fit at an iterate, after some more passes, with its design effect."""
-        problem, solution = self.make_problem(at.log_rates), at.solution
-        if solution.unbounded:
-            return RegularizedFit(solution, strengths, None, at.log_rates)
-        solution = replace(solution, passes=solution.passes + passes)
-        solution = with_information(problem, strengths, solution)
-        effect = design_effect(problem, solution, self.groups, strengths)
-        return RegularizedFit(solution, strengths, effect, at.log_rates)
-
-
-def _iterate_of(fitted: RegularizedFit) -> "RateIterate":
-    return RateIterate(fitted.log_rates, fitted.solution, sums_are_current=True)
 
 
 @dataclass(frozen=True)
@@ -179,7 +76,7 @@ class RateIterate:
         return self.solution.theta
 
 
-def _polish(
+def polish_rates(
     make_problem: MakeProblem, n_rates: int, strengths: Strengths, iterate: RateIterate
 ) -> RateIterate:
     """Improve the last digits of the rates after a search."""
@@ -422,7 +319,7 @@ class _RateSearch:
             and abs(first) < max_step * second
         ):
             new_rate = center - first / max(second - 0.5 * third * first / second, 0.5 * second)
-            log_rates = _with_rate(best.log_rates, k, new_rate)
+            log_rates = _with_rate(best.log_rates, k, float(new_rate))
             theta, value = self._profile_of(quadratic, self.make_problem(log_rates), best.theta)
             best = _RatePoint(log_rates, theta[0], value[0])
         return best
