@@ -76,16 +76,9 @@ def fit_by_evidence(
     solution = fit(problem, strengths)
     if solution.unbounded:
         return RegularizedFit(solution, strengths)
-    effect = design_effect(problem, solution, groups, strengths) if groups is not None else 1.0
+    effect = 1.0 if groups is None else design_effect(problem, solution, groups, strengths)
     choice = StrengthChoice(problem, fixed_strengths, min_strengths_of(problem))
-    converged = choice.highest(RegularizedFit(solution, strengths, effect))
-    if groups is None:
-        return converged
-    # The design effect depends slightly on the strengths, which were chosen with it.
-    updated_effect = design_effect(problem, converged.solution, groups, converged.strengths)
-    if abs(np.log(updated_effect / effect)) < EFFECT_TOLERANCE:
-        return converged
-    return choice.highest(replace(converged, design_effect=updated_effect))
+    return choice.choose(RegularizedFit(solution, strengths, effect), groups)
 
 
 @dataclass(frozen=True)
@@ -111,6 +104,18 @@ class StrengthChoice:
         """Fit at these strengths, from a fit at others."""
         solution = fit(self.problem, strengths, near.solution.theta)
         return replace(near, solution=solution, strengths=strengths)
+
+    def choose(self, start: RegularizedFit, groups: Groups | None) -> RegularizedFit:
+        """Return the fit at the strengths of maximum evidence, with a design effect of its own."""
+        found = self.highest(start)
+        if groups is None or found.solution.unbounded or found.design_effect is None:
+            return found
+        # The design effect depends slightly on the strengths, which were chosen with it.
+        problem = self.problem_at(found)
+        updated = design_effect(problem, found.solution, groups, found.strengths)
+        if abs(np.log(updated / found.design_effect)) < EFFECT_TOLERANCE:
+            return found
+        return self.highest(replace(found, design_effect=updated))
 
     def highest(self, start: RegularizedFit) -> RegularizedFit:
         """Converge, and again from another maximum of the evidence if that may be higher."""

@@ -3,10 +3,10 @@
 With g_c the gradient summed over the rows of group c (a cluster), the variance of the total
 gradient is ``J = n / (n - 1) * sum over the n groups of g_c g_c'``.
 
-The design effect is the variance inflation of the coefficients because rows come in groups. With H
-the Hessian of the loss and A that of the penalized loss it is ``trace(A^-1 J) / trace(A^-1 H)``: the
-ratio of the sandwich variance to the one for independent rows. A weighs directions by how well the
-data determine them.
+The design effect is the variance inflation of the coefficients because rows come in groups. With
+H the Hessian of the loss and A that of the penalized loss it is ``trace(A^-1 J) / trace(A^-1 H)``:
+the ratio of the sandwich variance to the one for independent rows. A weighs directions by how well
+the data determine them.
 """
 
 from collections.abc import Callable, Sequence

@@ -36,9 +36,7 @@ def fit_profile_by_evidence(
     # Diverging coefficients may overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         found = _fit_by_evidence(make_problem, n_rates, groups, fixed_strengths)
-        problem = make_problem(found.log_rates)
-        solution = with_information(problem, found.strengths, found.solution)
-        return replace(found, solution=_check_slopes(problem, solution))
+        return replace(found, solution=_check_slopes(make_problem(found.log_rates), found.solution))
 
 
 def _remember_problems(make_problem: MakeProblem) -> MakeProblem:
@@ -72,29 +70,31 @@ def _fit_by_evidence(
     all_fixed = None not in fixed_strengths
     iterate = fit_profile(make_problem, n_rates, strengths, polish=all_fixed)
     problem = make_problem(iterate.log_rates)
-    if all_fixed or iterate.solution.unbounded:
-        return RegularizedFit(iterate.solution, strengths, None, iterate.log_rates)
     choice = _StrengthsAndRates(
         problem, fixed_strengths, min_strengths_of(problem), make_problem, groups
     )
-    found = choice.fitted(iterate, strengths)
+    found = choice.fitted(iterate, RegularizedFit(iterate.solution, strengths))
+    if all_fixed or found.solution.unbounded:
+        return found
+    effect = design_effect(problem, found.solution, groups, strengths)
+    found = replace(found, design_effect=effect)
     for _ in range(MAX_SEARCHES):
-        found = choice.highest(found)
+        found = choice.choose(found, groups)
         if found.solution.unbounded:
             return found
         # At other strengths other rates may be better.
         iterate = fit_profile(make_problem, n_rates, found.strengths, _iterate_of(found))
         moved = np.abs(np.subtract(iterate.log_rates, found.log_rates)).max()
-        found = choice.fitted(iterate, found.strengths, passes=found.solution.passes)
+        found = choice.fitted(iterate, found, passes=found.solution.passes)
         if moved < RATE_TOLERANCE:
             break
     polished = polish_rates(make_problem, n_rates, found.strengths, _iterate_of(found))
-    return choice.fitted(polished, found.strengths, passes=found.solution.passes)
+    return choice.fitted(polished, found, passes=found.solution.passes)
 
 
 @dataclass(frozen=True)
 class _StrengthsAndRates(StrengthChoice):
-    """Choice of strengths where each fit finds its rates, and the design effect follows both."""
+    """Choice of strengths where each fit finds its rates, and the design effect follows these."""
 
     make_problem: MakeProblem
     groups: Groups | None
@@ -107,17 +107,18 @@ class _StrengthsAndRates(StrengthChoice):
         """Fit at these strengths, at the rates that are best next to those of another fit."""
         start, n_rates = _iterate_of(near), len(near.log_rates)
         iterate = fit_profile(self.make_problem, n_rates, strengths, start, is_close=True)
-        return self.fitted(iterate, strengths)
+        found = self.fitted(iterate, replace(near, strengths=strengths))
+        if self.groups is None or found.solution.unbounded or found.log_rates == near.log_rates:
+            return found
+        effect = design_effect(self.problem_at(found), found.solution, self.groups, strengths)
+        return replace(found, design_effect=effect)
 
-    def fitted(self, at: RateIterate, strengths: Strengths, passes: int = 0) -> RegularizedFit:
-        """Return the fit at an iterate, after some more passes, with its design effect."""
-        problem, solution = self.make_problem(at.log_rates), at.solution
-        if solution.unbounded:
-            return RegularizedFit(solution, strengths, None, at.log_rates)
-        solution = replace(solution, passes=solution.passes + passes)
-        solution = with_information(problem, strengths, solution)
-        effect = design_effect(problem, solution, self.groups, strengths)
-        return RegularizedFit(solution, strengths, effect, at.log_rates)
+    def fitted(self, at: RateIterate, near: RegularizedFit, passes: int = 0) -> RegularizedFit:
+        """Return the fit at an iterate with the strengths of another, after some more passes."""
+        solution = replace(at.solution, passes=at.solution.passes + passes)
+        problem = self.make_problem(at.log_rates)
+        solution = with_information(problem, near.strengths, solution)
+        return replace(near, solution=solution, log_rates=at.log_rates)
 
 
 def _iterate_of(fitted: RegularizedFit) -> RateIterate:
