@@ -16,7 +16,16 @@ import tempocal as tc
 from tempocal.cli.group import tempocal
 
 DOCS = Path(__file__).parent.parent / "docs"
-RUN = ("getting-started", "concepts", "scorer", "learning", "exports", "monitor", "extending")
+RUN = (
+    "getting-started",
+    "concepts",
+    "few-sequences",
+    "scorer",
+    "learning",
+    "exports",
+    "monitor",
+    "extending",
+)
 GUIDES = [DOCS / f"{name}.md" for name in RUN]
 PAGES = [*GUIDES, *sorted(DOCS.glob("how-to/*.md"))]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

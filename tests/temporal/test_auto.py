@@ -11,6 +11,7 @@ from tempocal.curves.exponential import ExponentialDecay
 from tempocal.curves.random_walk import RandomWalk
 from tempocal.curves.spline import Spline
 from tempocal.errors import InputError
+from tempocal.inputs import check_time
 from tempocal.solve import fold_codes
 from tempocal.temporal.comparison import HeldOutResult, compare
 from tempocal.temporal.cross_validation import cross_validate
@@ -33,7 +34,7 @@ def data(logits=Z, groups=G, weights=None):
         groups=groups,
         inputs="logits",
         classes=None,
-        times=T.astype(float),
+        times=check_time(T, len(T)),
     ).data
 
 

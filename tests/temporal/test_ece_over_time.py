@@ -3,6 +3,7 @@ import pytest
 
 import tempocal as tc
 from tempocal.calibrators.fit_data import check_rows
+from tempocal.inputs import check_time
 from tempocal.temporal.ece_over_time import ece_over_time
 
 
@@ -16,7 +17,7 @@ def test_it_is_the_mean_that_over_time_gives(weighted):
         matches.label,
         inputs="logits",
         classes=None,
-        times=matches.time.astype(float),
+        times=check_time(matches.time, len(matches.time)),
         groups=None,
         sample_weight=weight,
     )

@@ -468,8 +468,10 @@ class TestCopies:
         assert cal.get_params(deep=False) == {
             "calibrator": cal.calibrator,
             "curve": tc.Spline(5),
+            "td_horizon": "auto",
             "shrinkage": None,
             "time_column": -1,
+            "sequence_column": None,
         }
         assert cal.get_params()["calibrator__shrinkage"] == 3.0
         copy = clone(cal).set_params(calibrator__shrinkage=1.0, curve=tc.RandomWalk())

@@ -1,5 +1,6 @@
 """Fits that learn from the forecasts in between: optimum, laws, refusals, choice of the horizon."""
 
+import re
 import warnings
 
 import numpy as np
@@ -275,14 +276,29 @@ class TestChoice:
         m = tc.datasets.simulate_match(60, seed=0)
         rows = (m.logits, m.label, m.time, m.sequence)
         text = str(fit(tc.TemperatureScaling(), tc.Spline(), *rows, horizon="auto").summary())
-        assert "td horizon: 0.1" in text
-        assert "remember" in text
-        assert "worth of outcomes" in text
+        assert "td horizon: 0.1 of a sequence (about 2.1 rows)" in text
+        assert "no sign that the model forgets" in text
+        assert re.search(r"worth of outcomes: \d+ sequences, from 60", text)
+        assert "independent rows" not in text
+
+    def test_the_summary_gives_no_reason_for_what_was_asked(self):
+        texts = [
+            str(fit(tc.TemperatureScaling(), tc.Spline(), horizon=h).summary())
+            for h in (np.inf, 0.3)
+        ]
+        assert "horizon" not in texts[0]
+        assert "td horizon: 0.3 of a sequence (about 6" in texts[1]
+        assert "because" not in texts[1]
+
+    def test_coarser_groups_are_what_is_counted(self):
+        cal = fit(tc.TemperatureScaling(), tc.Spline(), horizon="auto", groups=S // 2)
+        assert f"groups, from {len(np.unique(S // 2))}" in str(cal.summary())
 
     def test_without_sequence_outcomes_count(self):
         cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline()).fit(
             Z, Y, time=T, groups=S
         )
+        assert "td horizon: inf (outcomes only)" in str(cal.summary())
         assert "no sequence was given" in str(cal.summary())
 
     def test_labels_that_differ_leave_outcomes_only(self):

@@ -8,6 +8,8 @@ from typing import Any, Self
 UNCHANGED = 1e-6
 # The detail that counts the batches of partial_fit.
 BATCHES = "batches"
+# The detail that is printed beside td_horizon: how many rows ahead that is.
+HORIZON_IN_ROWS = "td_horizon_rows"
 # Entries of a list that are printed at most.
 MAX_SHOWN = 10
 
@@ -78,9 +80,7 @@ class Summary:
         ]
         if self.total_weight != self.n_rows:
             lines.append(f"  weight of all rows together: {self.total_weight:.6g}")
-        lines += [
-            f"  {name.replace('_', ' ')}: {_format(v)}" for name, v in sorted(self.details.items())
-        ]
+        lines += [f"  {line}" for line in _format_details(self.details)]
         if abs(self.nll_after - self.nll_before) < UNCHANGED:
             lines.append(
                 "  the rows show nothing to correct: the predictions were left as they are"
@@ -96,6 +96,15 @@ class Summary:
         if self.effective_number is None:
             return groups
         return f"{groups}, worth {self.effective_number:.0f} independent rows"
+
+
+def _format_details(details: Mapping[str, Any]) -> list[str]:
+    shown = {name: _format(value) for name, value in details.items() if name != HORIZON_IN_ROWS}
+    if HORIZON_IN_ROWS in details:
+        shown["td_horizon"] += f" of a sequence (about {details[HORIZON_IN_ROWS]:.2g} rows)"
+    elif "td_horizon" in details:
+        shown["td_horizon"] += " (outcomes only)"
+    return [f"{name.replace('_', ' ')}: {shown[name]}" for name in sorted(shown)]
 
 
 def _format(value: Any) -> str:

@@ -59,8 +59,8 @@ def command(
     learns = td_horizon not in (None, inf)
     if learns:
         _require_sequences(options, td_horizon)
-    elif options.order is not None:
-        td_horizon = inf  # an order alone does not say that rows learn from forecasts
+    else:
+        td_horizon = inf  # neither --sequence nor --order says that rows learn from forecasts
     from tempocal.cli.read_predictions import open_predictions
     from tempocal.cli.terminal import echo
 

@@ -26,7 +26,7 @@ class SequenceOrder:
     sequences : Groups
         Sequence of each row.
     ranks : ndarray of shape (n,)
-        Place of each row where sequences lie one after the other, each in its order.
+        Position of each row after sorting by sequence, then by order.
     mixed : str or None
         Id of the first sequence whose labels differ, if there is one.
     """
@@ -41,7 +41,7 @@ class SequenceOrder:
 
     @property
     def permutation(self) -> Codes:
-        """Indices of the rows, sequence by sequence, in order."""
+        """Indices that sort the rows by sequence, then by order."""
         return np.argsort(self.ranks, kind="stable")
 
     @property
@@ -176,7 +176,7 @@ def _require_no_contradiction(sequences: Groups, order: Codes, ids: Any, name: s
             f"{row}, of the sequence {which}): does it count down? Pass -order then"
         )
     raise InputError(
-        f"time must grow along a sequence, but row {row} of the sequence {which} comes before an "
-        "earlier row in time: if time counts down, or the rows are in no order, pass order=, which "
-        "puts the rows of a sequence in order (order=time if the times do)"
+        f"time must grow along a sequence, but row {row} of the sequence {which} has an earlier "
+        "time than a row before it. If time counts down pass order=, any numbers that grow along "
+        "the sequence; if the rows are only not sorted pass order=time"
     )

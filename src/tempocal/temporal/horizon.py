@@ -1,11 +1,11 @@
-"""How far ahead a row learns from forecasts before outcomes take over.
+"""Choice of the horizon: how far ahead a row learns from forecasts before the outcome takes over.
 
-With a horizon h, in shares of a typical sequence of R rows, what comes k rows later has the weight
-``exp(-k / (h R))``: a row learns from the forecasts of the next h R rows or so. Short horizons have
-the least noise. They are right where the next forecast knows all that this one knew; the longer
-the horizon, the less depends on that. So few sequences take a short one, and many a longer one:
-their noise is small in any case. Where the rows show that forecasts and outcomes disagree, or that
-forecasts forget, only outcomes count.
+With a horizon h, as a share of a typical sequence of R rows, the decay per row is
+``lambda = exp(-1 / (h R))``: a row learns mostly from the next h R forecasts. Short horizons have
+the least variance. They have a bias where the next forecast does not know all that the present one
+knew, and the longer the horizon, the smaller that bias. So few sequences get a short horizon and
+many a longer one, for with many the variance is small in any case. Where tests show that a model
+forgets, or that outcomes contradict the forecasts, the horizon is infinite: outcomes only.
 """
 
 from dataclasses import dataclass, replace
@@ -17,18 +17,20 @@ from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.identity import Identity
 from tempocal.calibrators.parametric import ParametricCalibrator, Shrinkage
+from tempocal.calibrators.summary import HORIZON_IN_ROWS
 from tempocal.curves.curve import Curve
 from tempocal.errors import InputError
 from tempocal.temporal.fit_along_time import FittedCurves, TemporalFitResult, fit_curves
 from tempocal.temporal.forecast_tests import ForecastTests, check_forecasts
 
 Horizon = Literal["auto"] | float
-# The horizon for up to so many independent sequences; from there on it grows with their root, up to
-# the longest, beyond which outcomes are as good.
+# The horizon for up to FEW independent sequences. Beyond that it grows with their square root, and
+# above the longest it is infinite, for outcomes are then as good.
 SHORTEST, FEW, LONGEST = 0.1, 150, 1.0
-# Probabilities below which the assumption is given up: that forecasts remember, and that they say
-# what outcomes say. Where the latter is rejected by chance outcomes are an unlucky draw, and the
-# fit to them is the worst: so it takes more.
+# Said where the horizon was not chosen.
+ASKED = "it was asked for"
+# Levels of the two tests. A false alarm of the second happens where the outcomes are an unlucky
+# draw, so that the fit to them is at its worst: hence the stricter level.
 MEMORY_LEVEL, OUTCOME_LEVEL = 0.02, 0.01
 
 
@@ -39,20 +41,20 @@ def check_horizon(td_horizon: Any) -> float | None:
     value = td_horizon if isinstance(td_horizon, int | float | np.number) else np.nan
     if isinstance(td_horizon, bool) or not value > 0:
         raise InputError(
-            'td_horizon must be "auto", a share of a typical sequence above 0, or infinity for '
-            f"outcomes only, but it is {td_horizon!r}"
+            'td_horizon must be "auto", a share of a typical sequence above 0 such as 0.1, or '
+            f"float('inf') for outcomes only, but it is {td_horizon!r}"
         )
     return float(value)
 
 
 def usual_horizon(n_groups: int) -> float:
-    """Horizon for so many independent sequences, where nothing speaks against it."""
+    """Horizon for so many independent groups, if no test rejects."""
     horizon = SHORTEST * max(1.0, np.sqrt(n_groups / FEW))
     return float(horizon) if horizon <= LONGEST else np.inf
 
 
 def decay_of(horizon: float, mean_length: float) -> float:
-    """Weight of what comes one row later."""
+    """Decay per row, lambda."""
     return float(np.exp(-1.0 / (horizon * mean_length)))
 
 
@@ -67,23 +69,27 @@ class HorizonChoice:
     because : str
         Why it was taken.
     mean_length : float or None
-        Rows of a typical sequence; None if rows are in no sequences.
-    worth : float or None
-        How many sequences a fit by outcomes would need to be as certain.
+        Mean number of rows of a sequence; None without sequences.
+    worth : str or None
+        How many sequences a fit to outcomes only would need for the same variance.
     """
 
     horizon: float
     because: str
     mean_length: float | None = None
-    worth: float | None = None
+    worth: str | None = None
 
     @property
     def details(self) -> dict[str, Any]:
-        """Entries of the summary."""
-        details = {"td_horizon": self.horizon, "td_horizon_because": self.because}
+        """Entries of the summary; none if outcomes only were asked for."""
+        entries: dict[str, Any] = {}
+        if self.because != ASKED:
+            entries = {"td_horizon": self.horizon, "td_horizon_because": self.because}
         if self.worth is not None:
-            details["worth_of_outcomes"] = f"{self.worth:.0f} sequences"
-        return details
+            assert self.mean_length is not None
+            entries |= {"td_horizon": self.horizon, "worth_of_outcomes": self.worth}
+            entries[HORIZON_IN_ROWS] = self.horizon * self.mean_length
+        return entries
 
 
 def fit_at_horizon(
@@ -102,9 +108,10 @@ def fit_at_horizon(
     order, groups = data.sequence_order, data.groups
     assert order is not None
     assert groups is not None
+    unit = "sequences" if groups.count == order.sequences.count else "groups"
     horizon, length = asked or usual_horizon(groups.count), order.mean_length
     if horizon == np.inf:
-        reason = f"{groups.count} independent sequences are enough for outcomes alone"
+        reason = f"{groups.count} {unit} are enough to learn from outcomes"
         fitted = fit_curves(calibrator, curve, shrinkage, data)
         return _with_choice(fitted, HorizonChoice(np.inf, reason, length))
     in_order = data.learning_from_forecasts(decay_of(horizon, length))
@@ -114,33 +121,36 @@ def fit_at_horizon(
     if asked is None and (reason := _why_given_up(tests)):
         fitted = fit_curves(calibrator, curve, shrinkage, data)
         return _with_choice(fitted, HorizonChoice(np.inf, reason, length))
-    reason = "it was asked for" if asked else f"{groups.count} independent sequences"
+    reason = ASKED
     if asked is None:
-        reason += (
-            ", and forecasts in between say what outcomes say (p = "
-            f"{tests.against_outcomes:.2g}) and remember (p = {tests.memory:.2g})"
+        reason = (
+            f"usual for {groups.count} {unit}; no sign that the model forgets (p = "
+            f"{tests.memory:.2g}) or that outcomes contradict it (p = {tests.against_outcomes:.2g})"
         )
-    worth = groups.count * tests.variance_ratio
+    worth = f"{groups.count * tests.variance_ratio:.0f} {unit}, from {groups.count}"
     return _with_choice(fitted, HorizonChoice(horizon, reason, length, worth))
 
 
 def _with_choice(fitted: FittedCurves, choice: HorizonChoice) -> TemporalFitResult:
     result = fitted.with_bands()
-    details = {**result.summary.details, **choice.details}
-    return replace(result, summary=replace(result.summary, details=details), horizon=choice)
+    summary = replace(result.summary, details={**result.summary.details, **choice.details})
+    if np.isfinite(choice.horizon):
+        # The design effect is that of the estimating function: no number of rows follows from it.
+        summary = replace(summary, effective_number=None)
+    return replace(result, summary=summary, horizon=choice)
 
 
 def _why_given_up(tests: ForecastTests) -> str | None:
-    """Return what speaks against learning from forecasts, if anything does."""
+    """Return why outcomes only, if a test rejects."""
     if tests.memory < MEMORY_LEVEL:
         return (
-            "forecasts forget: earlier ones say more about the outcome than the present one does "
-            f"(p = {tests.memory:.2g}), so that only outcomes count"
+            "the model seems to forget: earlier forecasts say something about the outcome that the "
+            f"present one does not (p = {tests.memory:.2g})"
         )
     if tests.against_outcomes < OUTCOME_LEVEL:
         return (
-            "forecasts in between say something else than outcomes (p = "
-            f"{tests.against_outcomes:.2g}), so that only outcomes count"
+            "outcomes seem to contradict the forecasts in between (p = "
+            f"{tests.against_outcomes:.2g})"
         )
     return None
 
@@ -151,7 +161,7 @@ def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None
     A finite horizon that was asked for and cannot be had is refused.
     """
     if asked == np.inf:
-        return "it was asked for"
+        return ASKED
     if not isinstance(calibrator, ParametricCalibrator):
         name = type(calibrator).__name__
         if asked is not None and not isinstance(calibrator, Identity):
@@ -165,9 +175,10 @@ def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None
         if asked is not None:
             raise InputError(
                 f"td_horizon is {asked:g}, so that rows learn from those that follow them: pass "
-                "sequence=, the id of the sequence of each row, or td_horizon=float('inf')"
+                "sequence=, the id of the sequence of each row (within scikit-learn's "
+                "cross-validation set sequence_column), or td_horizon=float('inf')"
             )
-        return "no sequence was given, so that only outcomes count"
+        return "no sequence was given: with sequence= rows also learn from the forecasts in between"
     if order.mixed is not None:
         if asked is not None:
             raise InputError(
@@ -177,5 +188,5 @@ def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None
             )
         return f"labels differ within sequences (the first is {order.mixed})"
     if order.mean_length == 1.0:
-        return "each sequence has one row, so that there are only outcomes"
+        return "each sequence has one row: no forecast lies between it and the outcome"
     return None
