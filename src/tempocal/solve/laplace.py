@@ -125,7 +125,9 @@ class LaplaceApproximation:
         chosen = [one is None for one in fixed_strengths]
         bounds = np.where(chosen, [min_strengths, largest], self.prior)
         varied = np.array([k for k in self._used if chosen[k]], dtype=np.intp)
-        return _StrengthSearch(self.evidence, np.clip(self.prior, *bounds), varied, bounds)
+        prior = np.clip(self.prior, *bounds)
+        logs, limits = np.log(prior[varied]), np.log(bounds[:, varied])
+        return _StrengthSearch(self.evidence, prior, varied, logs, limits)
 
     def _rescaled(self, prior: Array, fixed_strengths: FixedStrengths) -> Strengths:
         """Undo the division of strengths by the design effect."""
@@ -286,23 +288,15 @@ class _StrengthSearch:
     """Newton's method for the logarithms of the strengths that are varied.
 
     ``evidence`` takes points of all strengths and returns values and gradients, as
-    `LaplaceApproximation.evidence`. ``limits`` are the bounds of all strengths, of shape (2, all).
+    `LaplaceApproximation.evidence`. ``start`` has the logarithms of the strengths that are varied,
+    and ``bounds``, of shape (2, varied), theirs.
     """
 
     evidence: Callable[[Array], tuple[Array, Array]]
     prior: Array
     varied: NDArray[np.intp]
-    limits: Array
-
-    @cached
-    def start(self) -> Array:
-        """Logarithms of the strengths of the fit."""
-        return np.asarray(np.log(self.prior[self.varied]))
-
-    @cached
-    def bounds(self) -> Array:
-        """Bounds of the logarithms of the strengths that are varied."""
-        return np.asarray(np.log(self.limits[:, self.varied]))
+    start: Array
+    bounds: Array
 
     def maximize(self, logs: Array) -> Array:
         """Return all strengths, the varied ones at a maximum of the evidence."""
