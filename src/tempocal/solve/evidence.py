@@ -76,7 +76,12 @@ def fit_by_evidence(
     solution = fit(problem, strengths)
     if solution.unbounded:
         return RegularizedFit(solution, strengths)
-    effect = 1.0 if groups is None else design_effect(problem, solution, groups, strengths)
+    effect = 1.0
+    if groups is not None:
+        # Fit again from the optimum: the effect needs the Hessian there, not at an earlier iterate.
+        polished = fit(problem, strengths, solution.theta)
+        solution = replace(polished, passes=solution.passes + polished.passes)
+        effect = design_effect(problem, solution, groups, strengths)
     choice = StrengthChoice(problem, fixed_strengths, min_strengths_of(problem))
     return choice.choose(RegularizedFit(solution, strengths, effect), groups)
 

@@ -26,7 +26,7 @@ from tempocal.solve.problem import Problem, Solution
 FixedStrengths = tuple[float | None, ...]
 
 # Change of the logarithm of a strength below which it has converged.
-STRENGTH_TOLERANCE = 1e-7
+STRENGTH_TOLERANCE = 1e-8
 MAX_STEPS = 50
 # Step of the differences of the gradient. Newton's method then gains four digits with each step.
 DIFFERENCE_STEP = 1e-4
@@ -35,7 +35,7 @@ STEP_LENGTHS = np.array([1.0, 4.0, 16.0, 0.25, 0.03])
 MAX_LOG_STEP = float(np.log(100.0))
 # Shorter steps are not judged by the evidence, and after one that is shorter still none is needed:
 # what it leaves is less than another fit at the new strengths changes.
-SHORT_STEP, LAST_STEP = 1.0, 3e-3
+SHORT_STEP, LAST_STEP = 1.0, 1e-4
 BOUND_ROUNDING = 1e-12
 # Where a step of e-fold or more would raise the evidence by less than this, steps that are longer
 # than rounding are not taken.
