@@ -319,7 +319,11 @@ def check_rows(
     codes, found_classes, counts = encode_labels(check_labels(y, len(checked)), classes, n_columns)
     require_column_order(logits, found_classes, inputs)
     n_rows = len(checked)
-    sequence_order = check_sequence_order(sequence, n_rows, order=order, times=times, labels=codes)
+    sequence_order = None
+    if sequence is not None or order is not None:
+        sequence_order = check_sequence_order(
+            sequence, n_rows, order=order, times=times, labels=codes
+        )
     found_groups = None if groups is None else check_groups(groups, n_rows, narrow=True)
     if sequence_order is not None:
         sequences = sequence_order.sequences
