@@ -50,6 +50,8 @@ MAX_ROUNDS = 30
 EFFECT_TOLERANCE = 0.05
 # Ratio of successive changes of strengths above which the next ones are not extrapolated.
 MAX_RATIO = 0.5
+# Smaller changes of logarithms of strengths that do not shrink in two rounds are rounding errors.
+ROUNDING_CHANGE = 3e-5
 # Changes of logarithms of strengths above which rounds are not yet linear, how many times the last
 # change an extrapolation may reach, and the share of a change below which two are alike.
 MAX_LINEAR_CHANGE, MAX_REACH, ALIKE = 1.0, 10.0, 1e-6
@@ -142,21 +144,19 @@ class StrengthChoice:
     def converge(self, start: RegularizedFit, max_rounds: int = MAX_ROUNDS) -> RegularizedFit:
         """Update strengths and fit until the strengths converge."""
         rounds, extrapolation = [start], Extrapolation()
-        change = remaining = np.inf
-        while remaining >= STRENGTH_TOLERANCE and len(rounds) <= max_rounds:
+        changes: list[float] = []
+        while len(rounds) <= max_rounds and not _have_converged(changes):
             latest = rounds[-1]
             updated = self._approximation(latest).best_strengths(
                 self.min_strengths, self.fixed_strengths
             )
-            previous_change, change = change, max_log_change(updated, latest.strengths)
+            changes.append(max_log_change(updated, latest.strengths))
             strengths = extrapolation.next_strengths(latest.strengths, updated)
             rounds.append(self.fit_at(strengths, latest))
             if rounds[-1].solution.unbounded:
                 # Later rounds would start far out, where divergence can no longer be detected.
                 return rounds[-1]
-            remaining = _extrapolated_change(change, previous_change)
-        has_converged = remaining < STRENGTH_TOLERANCE
-        best = rounds[-1] if has_converged else reduce(self._higher, rounds)
+        best = rounds[-1] if _have_converged(changes) else reduce(self._higher, rounds)
         passes = sum(one.solution.passes for one in rounds)
         return replace(best, solution=replace(best.solution, passes=passes))
 
@@ -218,12 +218,19 @@ class Extrapolation:
         return tuple(new * next(shifted) if new > 0.0 else new for new in updated)
 
 
-def _extrapolated_change(change: float, previous_change: float) -> float:
-    """Sum of all later changes, if each is as much smaller than the one before as the last was."""
-    if previous_change == np.inf:
-        return change
-    ratio = change / previous_change if change > 0.0 else 0.0
-    return change * ratio / (1.0 - ratio) if ratio < MAX_RATIO else np.inf
+def _have_converged(changes: list[float]) -> bool:
+    """Whether strengths have converged, given the changes of their logarithms in all rounds.
+
+    What remains is the sum of all later changes, if each is as much smaller than the one before as
+    the last was. Where the evidence is flat, rounding errors change the strengths forever.
+    """
+    *_, earlier, previous, change = [np.inf, np.inf, np.inf, *changes]
+    if previous == np.inf:
+        return change < STRENGTH_TOLERANCE
+    if earlier <= change and max(previous, change) < ROUNDING_CHANGE:
+        return True
+    ratio = change / previous
+    return ratio < MAX_RATIO and change * ratio / (1.0 - ratio) < STRENGTH_TOLERANCE
 
 
 def min_strengths_of(problem: Problem) -> Strengths:
