@@ -1,7 +1,8 @@
 """Base class of the calibrators: a scikit-learn classifier."""
 
+from collections.abc import Iterable
 from os import PathLike
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +16,7 @@ from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_needs import TableNeeds
 from tempocal.errors import InputError
 from tempocal.export import Exports
-from tempocal.inputs import Inputs, as_logits
+from tempocal.inputs import Inputs, as_logits, check_flag
 from tempocal.links import Array, log_proba_from_logits, one_column
 from tempocal.maps import FittedMap, proba_at_once, proba_of_map
 from tempocal.predictor import Predictor
@@ -39,6 +40,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
     summary_: Summary
     n_features_in_: int
     _online_state: OnlineState | None = None
+    _takes_soft_labels: ClassVar[bool] = False
     partial_fit: Any = PartialFit()
 
     def __init_subclass__(cls, *, registered: bool = True, **rest: Any) -> None:
@@ -46,7 +48,15 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         if registered:
             CALIBRATORS.add(cls)
 
-    def fit(self, logits: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        logits: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        soft_label: bool = False,
+    ) -> Self:
         """Fit to labeled predictions.
 
         Parameters
@@ -54,18 +64,23 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         logits : array-like of shape (n,), (n, 1) or (n, K)
             Output of the classifier: logits, or probabilities with ``inputs="proba"``.
         y : array-like of shape (n,)
-            True classes, labels of any kind.
+            True classes, labels of any kind; with ``soft_label`` probabilities.
         sample_weight : array-like of shape (n,), default=None
             Weights; a weight of 2 is equivalent to repeating the row.
         groups : array-like of shape (n,), default=None
             Sequence, or coarser cluster, that each row belongs to. Without it rows are taken as
             independent.
+        soft_label : bool, default=False
+            Whether ``y`` holds probabilities in place of classes, such as k / n where k of n
+            rollouts succeeded: floats of shape (n,), for the second of two classes, or (n, K), in
+            the order of ``classes``, by default 0, 1, ..., K - 1. The loss of a row is its
+            cross-entropy. For calibrators with coefficients.
 
         Returns
         -------
         self
         """
-        return self._fit_rows(logits, y, sample_weight, groups, self.classes)
+        return self._fit_rows(logits, y, sample_weight, groups, self.classes, soft_label=soft_label)
 
     def fit_table(
         self,
@@ -179,7 +194,17 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         """Return why there is no ``partial_fit``; None if there is one."""
         return "it has no coefficients that new rows could update"
 
-    def _fit_rows(self, logits: Any, y: Any, sample_weight: Any, groups: Any, classes: Any) -> Self:
+    def _fit_rows(
+        self,
+        logits: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        classes: Any,
+        *,
+        soft_label: bool = False,
+    ) -> Self:
+        require_hard_labels([self], soft_label=soft_label)
         checked = check_rows(
             logits,
             y,
@@ -187,6 +212,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
             groups=groups,
             inputs=self.inputs,
             classes=classes,
+            soft_label=soft_label,
         )
         result = self._fit_map(checked.data)
         # Attributes are set only after the fit succeeded.
@@ -259,7 +285,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
             before, after = data.nll_before_and_after(result.map)
         return Summary(
             calibrator=type(self).__name__,
-            n_rows=data.n_rows,
+            n_rows=data.n_given_rows,
             total_weight=data.total_weight,
             n_groups=None if data.groups is None else data.groups.count,
             effective_number=(
@@ -269,3 +295,15 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
             nll_after=after,
             details=result.details,
         )
+
+
+def require_hard_labels(calibrators: Iterable[Calibrator], *, soft_label: bool) -> None:
+    """Refuse soft labels if one of the calibrators learns from classes only."""
+    if not check_flag(soft_label, "soft_label"):
+        return
+    for each in calibrators:
+        if not each._takes_soft_labels:
+            raise InputError(
+                f"soft_label=True is for calibrators with coefficients, such as "
+                f"TemperatureScaling(), but {type(each).__name__} has none: it learns from classes"
+            )

@@ -9,20 +9,25 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
 from tempocal.calibrators.online_state import OnlineState
+from tempocal.calibrators.row_shares import RowShares
 from tempocal.calibrators.summary import Summary
 from tempocal.curves.curve import Curve, Track
 from tempocal.inputs import (
     Codes,
+    EncodedLabels,
     Groups,
     Inputs,
     SequenceFacts,
     SequenceOrder,
+    SoftLabels,
     Times,
     as_array,
     as_logits_and_range,
+    check_flag,
     check_groups,
     check_labels,
     check_sequence_order,
+    check_soft_labels,
     check_weights,
     encode_labels,
     require_column_order,
@@ -75,6 +80,7 @@ class FitData:
     earlier: OnlineState | None = None  # what earlier batches left
     max_abs_logit: float | None = None  # if already known
     class_counts: Codes | None = None  # rows of each class, if already known
+    shares: RowShares | None = None  # where soft labels split rows
     # By features and model, once computed. Shared with all subsets of the rows, so that their
     # coefficients are comparable.
     standardizations: "dict[tuple[str, int], Standardization | None]" = field(default_factory=dict)
@@ -83,6 +89,11 @@ class FitData:
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.labels)
+
+    @property
+    def n_given_rows(self) -> int:
+        """Number of rows as they were given, before soft labels split them."""
+        return self.n_rows if self.shares is None else self.shares.n_given
 
     @cached
     def logits(self) -> Array:
@@ -146,6 +157,26 @@ class FitData:
             sequence_order=None if self.sequence_order is None else self.sequence_order.take(kept),
             max_abs_logit=None,
             class_counts=None,
+            shares=None if self.shares is None else self.shares.take(kept),
+        )
+
+    def split(self, soft: SoftLabels) -> Self:
+        """Split rows by their soft labels: one row for each class, with its share of the weight.
+
+        The shares of a row are dependent: they stay in one group, and along a sequence in its copy
+        for their class, since targets are linear in the outcome.
+        """
+        row, codes, share = soft.split()
+        groups, order = self.groups or Groups(np.arange(self.n_rows), self.n_rows), None
+        if self.sequence_order is not None:
+            order = replace(self.sequence_order.take(row), copies=codes)
+        return replace(
+            replace(self, groups=groups).take(row),
+            labels=codes,
+            weights=share if self.weights is None else share * self.weights[row],
+            sequence_order=order,
+            max_abs_logit=self.max_abs_logit,
+            shares=RowShares(row, self.weights),
         )
 
     @property
@@ -168,7 +199,7 @@ class FitData:
         if self.decay == 1.0:
             return rows
         assert self.sequence_order is not None
-        codes = self.sequence_order.sequences.codes
+        codes = self.sequence_order.runs
         return SequenceRows(rows, StoredSequences(stored, codes, self.decay))
 
     @property
@@ -184,6 +215,8 @@ class FitData:
     def track(self, curve: Curve) -> Track:
         """Return the grid and the basis of a curve on these times."""
         assert self.times is not None
+        if self.shares is not None:
+            return self.shares.track(curve, self.times)
         return curve.track(self.times, self.weights)
 
     def groups_by_key(self, keys: Codes, n_keys: int) -> Array | None:
@@ -219,7 +252,7 @@ class FitData:
         """Add these rows to a summary, given their mean losses before and after calibration."""
         n_groups = None if self.groups is None else self.groups.count
         return summary.add_batch(
-            self.n_rows, self.total_weight, n_groups, losses=losses, details=details
+            self.n_given_rows, self.total_weight, n_groups, losses=losses, details=details
         )
 
     def nll_before_and_after(self, fitted: Callable[..., Array]) -> tuple[float, float]:
@@ -298,8 +331,9 @@ def check_rows(
     times: Times | None = None,
     sequence: Any = None,
     order: Any = None,
+    soft_label: bool = False,
 ) -> CheckedRows:
-    """Check all arguments of a fit together; drop rows of weight zero.
+    """Check all arguments of a fit together; drop rows of weight zero, and split by soft labels.
 
     Without ``groups`` sequences are what is independent.
     """
@@ -312,17 +346,21 @@ def check_rows(
     if sample_weight is not None:
         weights = check_weights(sample_weight, len(checked))
         warn_of_light_weights(weights)
-    if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
-        # With the warning that scikit-learn gives.
-        y = column_or_1d(as_array(y, "y"), warn=True)
     n_columns = 1 if checked.ndim == 1 else checked.shape[1]
-    codes, found_classes, counts = encode_labels(check_labels(y, len(checked)), classes, n_columns)
+    soft = None
+    if check_flag(soft_label, "soft_label"):
+        soft = check_soft_labels(y, len(checked), n_columns, classes)
+        codes, found_classes, counts = soft.codes, soft.classes, None
+        require_column_order(y, found_classes, "y")
+    else:
+        codes, found_classes, counts = _encode_labels(y, len(checked), n_columns, classes)
     require_column_order(logits, found_classes, inputs)
     n_rows = len(checked)
     sequence_order = None
     if sequence is not None or order is not None:
+        labels = codes if soft is None else soft.proba
         sequence_order = check_sequence_order(
-            sequence, n_rows, order=order, times=times, labels=codes
+            sequence, n_rows, order=order, times=times, labels=labels
         )
     found_groups = None if groups is None else check_groups(groups, n_rows, narrow=True)
     if sequence_order is not None:
@@ -344,7 +382,17 @@ def check_rows(
     )
     if weights is not None and not weights.all():
         data = data.take(weights > 0)
+        soft = None if soft is None else soft.take(weights > 0)
+    if soft is not None and not soft.are_hard:
+        data = data.split(soft)
     return CheckedRows(data, found_classes, logits)
+
+
+def _encode_labels(y: Any, n_rows: int, n_columns: int, classes: Any) -> EncodedLabels:
+    if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
+        # With the warning that scikit-learn gives.
+        y = column_or_1d(as_array(y, "y"), warn=True)
+    return encode_labels(check_labels(y, n_rows), classes, n_columns)
 
 
 def ensure_array_like(logits: Any, name: str) -> Any:

@@ -31,6 +31,7 @@ class Identity(Calibrator):
         self.classes = classes
 
     map_: Scale
+    _takes_soft_labels = True
 
     def _fit_map(self, data: FitData) -> FitResult:
         nll = data.nll()

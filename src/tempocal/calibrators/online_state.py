@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.errors import InputError, NoPartialFitError
-from tempocal.inputs import Groups
+from tempocal.inputs import Groups, as_array, check_flag
 from tempocal.links import Array
 from tempocal.solve import Posterior
 
@@ -130,6 +130,12 @@ def check_later_classes(given: Any, known: NDArray[Any]) -> None:
     """Refuse classes other than those of the first call."""
     if given is not None and not np.array_equal(np.asarray(given), known):
         raise InputError(f"classes are {given!r}, but they were {known.tolist()} in the first call")
+
+
+def groups_of_soft_labels(y: Any, *, soft_label: bool) -> NDArray[Any] | None:
+    """Return a group for each row of soft labels, so that all calls have groups or none has."""
+    has_rows = check_flag(soft_label, "soft_label") and y is not None
+    return np.arange(len(as_array(y, "y"))) if has_rows else None
 
 
 def check_later_groups(groups: Groups | None, known: int | None) -> None:

@@ -16,6 +16,7 @@ from tempocal.calibrators.online_state import (
     check_keep,
     check_later_classes,
     check_later_groups,
+    groups_of_soft_labels,
     mark_for_saving,
     require_online_state,
 )
@@ -80,6 +81,7 @@ class ParametricCalibrator(Calibrator, registered=False):
     """
 
     shrinkage: Shrinkage
+    _takes_soft_labels = True
 
     @abstractmethod
     def _family(self, data: FitData) -> Family:
@@ -94,6 +96,7 @@ class ParametricCalibrator(Calibrator, registered=False):
         sample_weight: Any = None,
         classes: Any = None,
         keep: float = 1.0,
+        soft_label: bool = False,
     ) -> Self:
         """Learn from more rows, without those that came before.
 
@@ -113,6 +116,9 @@ class ParametricCalibrator(Calibrator, registered=False):
         keep : float, default=1.0
             How much rows of earlier calls count from now on, beside what they counted before:
             with 0.99 those of 69 calls ago count half.
+        soft_label : bool, default=False
+            As in `fit`. Without ``groups`` each row is a group of its own, also where all labels of
+            a call are certain.
 
         Returns
         -------
@@ -128,9 +134,11 @@ class ParametricCalibrator(Calibrator, registered=False):
         4
         """
         share = check_keep(keep)
+        if groups is None:
+            groups = groups_of_soft_labels(y, soft_label=soft_label)
         if not hasattr(self, "map_"):
             first = check_first_classes(classes, self.classes)
-            self._fit_rows(logits, y, sample_weight, groups, first)
+            self._fit_rows(logits, y, sample_weight, groups, first, soft_label=soft_label)
             self._online_state = mark_for_saving(self._online_state)
             return self
         known = require_online_state(self._online_state).discounted(share)
@@ -142,6 +150,7 @@ class ParametricCalibrator(Calibrator, registered=False):
             groups=groups,
             inputs=self.inputs,
             classes=self.classes_,
+            soft_label=soft_label,
         )
         self._check_feature_names(checked.logits)
         data = replace(checked.data, earlier=known)

@@ -56,12 +56,25 @@ def check_classes(text: str | None, labels: NDArray[Any], n_columns: int) -> lis
         ) from error
 
 
+def check_soft_classes(text: str | None, n_columns: int) -> list[Any] | None:
+    """Return the classes listed for soft labels: integers if all of them are, else text."""
+    try:
+        return check_classes(text, np.zeros(1, dtype=np.intp), n_columns)
+    except InputError:
+        return check_classes(text, np.zeros(1, dtype=np.str_), n_columns)
+
+
 def check_label(
     labels: NDArray[Any], classes: list[Any] | None, name: str, n_classes: int, n_columns: int
 ) -> None:
     """Refuse labels that do not match the columns of predictions."""
     found = np.unique(labels).tolist()
     shown = ", ".join(map(str, found[:5])) + ", ..." * (len(found) > 5)
+    if len(found) > n_classes and _are_probabilities(found):
+        raise InputError(
+            f"--label {name} holds {shown}, which are no classes: if they are probabilities, fit "
+            "and evaluate take them with --soft-label"
+        )
     if classes is not None:
         unknown = [one for one in found if one not in classes]
         if unknown:
@@ -84,12 +97,21 @@ def check_label(
         )
 
 
+def _are_probabilities(labels: list[Any]) -> bool:
+    """Whether labels, perhaps as text, are numbers from 0 to 1."""
+    try:
+        return all(0.0 <= float(one) <= 1.0 for one in labels)
+    except (TypeError, ValueError):
+        return False
+
+
 def check_nesting(sequence: Ids, values: NDArray[Any], what: str, flag: str | None) -> None:
     """Refuse sequences within which the values change."""
     first = np.zeros(len(sequence.values), dtype=np.intp)
     # Backwards, so that the first row of each sequence is assigned last.
     first[sequence.codes[::-1]] = np.arange(len(values))[::-1]
     changed = values != values[first[sequence.codes]]
+    changed = changed.any(axis=1) if values.ndim == 2 else changed
     if changed.any():
         row = int(np.argmax(changed))
         which = sequence.values[sequence.codes[row]]

@@ -6,7 +6,14 @@ from typing import Any
 import click
 
 from tempocal.cli.failures import AboveLimit
-from tempocal.cli.options import ColumnOptions, as_json, labeled_options, seed, subcommand
+from tempocal.cli.options import (
+    ColumnOptions,
+    as_json,
+    labeled_options,
+    seed,
+    soft_label,
+    subcommand,
+)
 from tempocal.cli.terminal import echo
 
 
@@ -24,6 +31,7 @@ def _require_number(
     "tempocal evaluate new.csv --logits z --label won --time t --sequence match --model model.json",
 )
 @labeled_options
+@soft_label
 @click.option("--model", metavar="MODEL", help="Model file: evaluate its probabilities too.")
 @click.option(
     "--bins",
@@ -62,6 +70,10 @@ def command(
     is not loaded but aggregated with DuckDB (pip install "tempocal[tables]"). The named columns of
     a text file are first copied to a temporary Parquet file. Values are the same, and with up to
     10,000 sequences so are intervals and floors; with more these use other random numbers.
+
+    With --soft-label, NLL and Brier score are those expected of labels with these probabilities,
+    and frequencies are mean probabilities. Floors are those of one certain label for each row:
+    upper bounds.
     """
     if max_ece is not None and options.time is None:
         raise click.UsageError("--max-ece is about the ECE over time: name its column with --time")

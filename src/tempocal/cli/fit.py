@@ -15,7 +15,7 @@ from tempocal.cli.choices import (
     single,
     td_horizon_option,
 )
-from tempocal.cli.options import ColumnOptions, ordered_options, seed, subcommand
+from tempocal.cli.options import ColumnOptions, ordered_options, seed, soft_label, subcommand
 from tempocal.cli.options import output as output_option
 
 
@@ -25,6 +25,7 @@ from tempocal.cli.options import output as output_option
     "--calibrator platt --curve spline --td-horizon 0.1 -o model.json",
 )
 @ordered_options
+@soft_label
 @calibrator_option()
 @curve_option()
 @combine_option

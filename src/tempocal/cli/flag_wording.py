@@ -11,6 +11,8 @@ _NAME_ORDER = "name a column that puts them in order with --order"
 _FLAGS = {
     "write select(table, keep=[...]) of it": "name the table with --table and columns with --keep",
     "sample_weight": "--weight",
+    "soft_label=True": "--soft-label",
+    "the rows of y ": "the rows of --label ",
     'inputs="proba"': "--proba",
     'inputs="logits"': "--logits",
     "logits=": "--logits",

@@ -123,6 +123,11 @@ def is_large(source: InputFile) -> bool:
 @contextmanager
 def large_rows(options: ColumnOptions, source: InputFile, doing: str) -> Iterator[LargePredictions]:
     """Open and validate a large file, with progress for each pass over it."""
+    if options.soft_label:
+        raise InputError(
+            "--soft-label is for rows in memory, but the file is so large that it is aggregated, "
+            "which counts classes: leave it out, or take fewer rows"
+        )
     with TemporaryDirectory(prefix="tempocal-") as folder:
         with show_progress(f"Reading {options.file}") as progress:
             rows = open_rows(options, source, folder, progress)

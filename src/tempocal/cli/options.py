@@ -76,6 +76,7 @@ class ColumnOptions:
     weight: str | None = None
     classes: str | None = None
     label_varies: bool = False
+    soft_label: bool = False
     really_logits: bool = False
     format: Any = None
 
@@ -147,6 +148,12 @@ _GROUP_WEIGHT_CLASSES = (
         help="The label may change within a sequence.",
     ),
     _REALLY_LOGITS,
+)
+soft_label = click.option(
+    "--soft-label",
+    is_flag=True,
+    help="--label holds probabilities, such as shares of votes: one column, of the second class, "
+    "or one for each class, comma separated. Classes are those of --classes, or 0, 1, ...",
 )
 seed = click.option(
     "--seed",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from tempocal.cli.column_checks import (
     check_label,
     check_nesting,
     check_scale,
+    check_soft_classes,
     few_clusters_note,
 )
 from tempocal.cli.flag_wording import translate_errors
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     from tempocal.metrics.scored_arrays import ScoredArrays
     from tempocal.metrics.time_bins import TimeBins
     from tempocal.predictor import Predictor
+
+
+_OTHER_ROLES = ("time", "sequence", "order", "group", "weight")
 
 
 @dataclass(frozen=True)
@@ -75,14 +79,25 @@ class LabeledPredictions:
 
 @dataclass(frozen=True)
 class FilePredictions(LabeledPredictions):
-    """Labeled predictions of a file, in memory."""
+    """Labeled predictions of a file, in memory.
 
+    Soft labels are probabilities of shape (n,) or (n, classes).
+    """
+
+    soft_label: bool
     predictions: Array  # (n,) or (n, K)
     time: NDArray[Any] | None
     sequence: Ids | None
     order: NDArray[Any] | None
     group: Ids | None
     weight: Array | None
+
+    @property
+    def label_classes(self) -> Any:
+        """The classes, as given or found; of soft labels by default 0, 1, ..."""
+        if self.soft_label and self.classes is None:
+            return np.arange(self.n_classes)
+        return super().label_classes
 
     @property
     def groups(self) -> NDArray[np.int64] | None:
@@ -105,7 +120,9 @@ class FilePredictions(LabeledPredictions):
             proba = proba_from_logits(as_logits(self.predictions, self.inputs, name=self.inputs))
         else:
             proba = model.predict_proba(self.predictions, self.time if model.time_kinds else None)
-        rows = check_predictions(self.labels, proba, self.weight, classes)
+        rows = check_predictions(
+            self.labels, proba, self.weight, classes, soft_label=self.soft_label
+        ).split()
         return ScoredArrays.of(rows, check_groups_of(rows, self.groups))
 
     def cut(self, scored: "ScoredArrays", bins: int) -> "TimeBins":
@@ -113,7 +130,12 @@ class FilePredictions(LabeledPredictions):
         from tempocal.metrics.predictions import check_time_of
         from tempocal.metrics.time_bins import cut_times
 
-        return cut_times(check_time_of(scored.rows, self.time), scored.rows.weight, bins)
+        rows = scored.rows
+        found = cut_times(check_time_of(rows, self.time), rows.weight, bins)
+        if rows.row is None:
+            return found
+        codes = found.codes[np.unique(rows.row, return_index=True)[1]]
+        return replace(found, n_rows=np.bincount(codes, minlength=found.count))
 
     def fit(self, calibrator: Any, *, in_order: bool = False) -> Any:
         """Fit a calibrator, with times if there are any.
@@ -121,6 +143,8 @@ class FilePredictions(LabeledPredictions):
         ``in_order`` says that it needs to know which rows follow each other.
         """
         given: dict[str, Any] = {"groups": self.groups, "sample_weight": self.weight}
+        if self.soft_label:
+            given["soft_label"] = True
         if self.time is not None:
             given["time"] = self.time
         if in_order or self.order is not None:
@@ -184,10 +208,11 @@ def read_predictions(options: ColumnOptions, source: InputFile) -> FilePredictio
     """Read and validate the columns of the options."""
     names = column_names(source)
     columns = split_names(options.logits or options.proba, names)
-    flags = flags_of(options, columns)
+    labels = split_names((str(options.label),), names) if options.soft_label else None
+    flags = flags_of(options, columns, labels)
     with prefix_column_errors(flags):
         table = read_columns(source, list(flags))
-        predictions = _convert(options, source.name, columns, table)
+        predictions = _convert(options, source.name, columns, table, labels)
     _check(predictions, options, columns)
     return predictions
 
@@ -203,11 +228,15 @@ def split_names(given: tuple[str, ...], names: list[str]) -> list[str]:
     return [name.strip() for part in found for name in part]
 
 
-def flags_of(options: ColumnOptions, columns: list[str]) -> dict[str, str]:
-    """Return the flag by which each column was named."""
+def flags_of(
+    options: ColumnOptions, columns: list[str], labels: list[str] | None = None
+) -> dict[str, str]:
+    """Return the flag by which each column was named; ``labels`` are those of soft labels."""
     flags = dict.fromkeys(columns, "--logits" if options.logits else "--proba")
-    for role in ("label", "time", "sequence", "order", "group", "weight"):
-        column = getattr(options, role)
+    label_columns: list[str | None] = [*labels] if labels else [options.label]
+    named = [("label", one) for one in label_columns]
+    named += [(role, getattr(options, role)) for role in _OTHER_ROLES]
+    for role, column in named:
         if column is None or (role == "order" and column == options.time):
             continue
         if column in flags and {role, flags[column][2:]} != {"sequence", "group"}:
@@ -234,14 +263,22 @@ def stack_columns(columns: list[NDArray[np.float64]]) -> Array:
 
 
 def _convert(
-    options: ColumnOptions, file: str, columns: list[str], table: dict[str, Any]
+    options: ColumnOptions,
+    file: str,
+    columns: list[str],
+    table: dict[str, Any],
+    soft: list[str] | None,
 ) -> FilePredictions:
     def converted(name: str | None, convert: Any) -> Any:
         return None if name is None else convert(table[name], name)
 
-    labels = converted(options.label, as_labels)
     predictions = stack_columns([as_numbers(table[name], name) for name in columns])
-    classes = check_classes(options.classes, labels, len(columns))
+    if soft is None:
+        labels = converted(options.label, as_labels)
+        classes = check_classes(options.classes, labels, len(columns))
+    else:
+        labels = stack_columns([as_numbers(table[name], name) for name in soft])
+        classes = check_soft_classes(options.classes, len(columns))
     time = converted(options.time, as_times)
     sequence, group = converted(options.sequence, as_ids), converted(options.group, as_ids)
     return FilePredictions(
@@ -254,6 +291,7 @@ def _convert(
         n_sequences=None if sequence is None else len(sequence.values),
         n_groups=None if group is None else len(group.values),
         has_time=time is not None,
+        soft_label=options.soft_label,
         predictions=predictions,
         time=time,
         sequence=sequence,
@@ -267,7 +305,8 @@ def _check(rows: FilePredictions, options: ColumnOptions, columns: list[str]) ->
     assert options.label is not None
     if not options.really_logits:
         check_scale(rows.predictions, rows.inputs, ",".join(columns))
-    check_label(rows.labels, rows.classes, options.label, rows.n_classes, len(columns))
+    if not rows.soft_label:
+        check_label(rows.labels, rows.classes, options.label, rows.n_classes, len(columns))
     if rows.sequence is None:
         return
     if rows.time is not None:

@@ -8,6 +8,7 @@ from tempocal.inputs.arguments import (
     as_float64,
     check_bins,
     check_choice,
+    check_flag,
     check_positive_int,
     check_seed,
     first_missing,
@@ -18,6 +19,7 @@ from tempocal.inputs.arguments import (
 from tempocal.inputs.labels_and_groups import (
     LARGEST_FLOAT_ID,
     Codes,
+    EncodedLabels,
     Groups,
     check_classes,
     check_groups,
@@ -45,6 +47,7 @@ from tempocal.inputs.sequence_order import (
     check_sequence_order,
     order_of_rows,
 )
+from tempocal.inputs.soft_labels import SoftLabels, check_soft_labels
 from tempocal.inputs.times import (
     LARGEST_TIME,
     TimeKind,
@@ -64,10 +67,12 @@ __all__ = [
     "LARGEST_TIME",
     "SMALLEST_PROBABILITY",
     "Codes",
+    "EncodedLabels",
     "Groups",
     "Inputs",
     "SequenceFacts",
     "SequenceOrder",
+    "SoftLabels",
     "TimeKind",
     "Times",
     "as_array",
@@ -78,6 +83,7 @@ __all__ = [
     "check_bins",
     "check_choice",
     "check_classes",
+    "check_flag",
     "check_groups",
     "check_labels",
     "check_positive_int",
@@ -86,6 +92,7 @@ __all__ = [
     "check_sequence",
     "check_sequence_and_groups",
     "check_sequence_order",
+    "check_soft_labels",
     "check_time",
     "check_weights",
     "encode_labels",

@@ -182,3 +182,10 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in choices:
         allowed = " or ".join(f'"{choice}"' for choice in choices)
         raise InputError(f"{name} must be {allowed}, but it is {value!r}")
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Return a boolean."""
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be True or False, but it is {value!r}")
+    return value

@@ -18,6 +18,7 @@ Codes = NDArray[np.intp]
 COUNTED_SPAN = 4096
 # Integers beyond this are not all distinct in float64.
 LARGEST_FLOAT_ID = 2.0**53
+SOFT_HINT = "; probabilities of classes are taken with soft_label=True, where that can be said"
 FLOAT_ID_HINT = "ids that are floats must be so small that none is rounded: pass others as text"
 # Integer ids are counted instead of sorted if their span is at most this many times the rows.
 MAX_SPAN_PER_ROW = 1
@@ -57,6 +58,10 @@ def check_labels(y: Any, n_rows: int, name: str = "y") -> NDArray[Any]:
     if labels.ndim == 2 and labels.shape[1] == 1:
         raise InputError(
             f"{name} must be one label a row, but its shape is {labels.shape}: pass {name}.ravel()"
+        )
+    if labels.ndim == 2 and labels.dtype.kind == "f":
+        raise InputError(
+            f"{name} must be one-dimensional, but its shape is {labels.shape}{SOFT_HINT}"
         )
     require_same_length(labels, name, n_rows, "the predictions")
     if labels.dtype.kind not in "biu":
@@ -145,9 +150,10 @@ def _require_integers(labels: NDArray[Any], name: str) -> None:
         )
     fractional = values != np.floor(values)
     if fractional.any():
+        hint = "" if name == "classes" or values.min() < 0.0 or values.max() > 1.0 else SOFT_HINT
         raise InputError(
             f"{name} must be class labels, but it holds fractions such as "
-            f"{values[fractional][0]:g}. Unknown label type: continuous"
+            f"{values[fractional][0]:g}. Unknown label type: continuous{hint}"
         )
 
 

@@ -47,20 +47,39 @@ class SequenceOrder:
         Position of each row after sorting by sequence, then by order.
     mixed : str or None
         Id of the first sequence whose labels differ, if there is one.
+    copies : ndarray of shape (n,) or None
+        Where a soft label made several copies of a sequence, one for each class: which one a row
+        belongs to. The copies of a row have the same rank.
     """
 
     sequences: Groups
     ranks: Codes
     mixed: str | None = None
+    copies: Codes | None = None
 
     def take(self, kept: NDArray[Any]) -> "SequenceOrder":
         """Select rows."""
-        return replace(self, sequences=self.sequences.take(kept), ranks=self.ranks[kept])
+        return replace(
+            self,
+            sequences=self.sequences.take(kept),
+            ranks=self.ranks[kept],
+            copies=None if self.copies is None else self.copies[kept],
+        )
 
     @property
     def permutation(self) -> Codes:
-        """Indices that sort the rows by sequence, then by order."""
-        return np.argsort(self.ranks, kind="stable")
+        """Indices that sort the rows by sequence and copy, then by order."""
+        if self.copies is None:
+            return np.argsort(self.ranks, kind="stable")
+        return np.lexsort((self.ranks, self.copies, self.sequences.codes))
+
+    @property
+    def runs(self) -> Codes:
+        """Code of the rows that follow each other: of the sequence, or of its copy."""
+        codes = self.sequences.codes
+        if self.copies is None:
+            return codes
+        return codes.astype(np.intp) * (int(self.copies.max()) + 1) + self.copies
 
     @property
     def n_sequences(self) -> int:
@@ -70,7 +89,8 @@ class SequenceOrder:
     @property
     def mean_length(self) -> float:
         """Rows of a sequence, on average."""
-        return len(self.ranks) / self.sequences.count
+        n_rows = len(self.ranks) if self.copies is None else len(np.unique(self.ranks))
+        return n_rows / self.sequences.count
 
 
 def check_sequence_and_groups(sequence: Any, groups: Any, n_rows: int) -> Groups | None:
@@ -130,7 +150,7 @@ def check_sequence_order(
     *,
     order: Any = None,
     times: Times | None = None,
-    labels: Codes | None = None,
+    labels: NDArray[Any] | None = None,
 ) -> SequenceOrder | None:
     """Check ``sequence`` and ``order``; by default rows follow each other in time.
 
@@ -168,13 +188,14 @@ def check_sequence_order(
     return SequenceOrder(sequences, ranks, _mixed(sequences, labels, sequence))
 
 
-def _mixed(sequences: Groups, labels: Codes | None, ids: Any) -> str | None:
-    """Return the id of the first sequence whose labels differ."""
+def _mixed(sequences: Groups, labels: NDArray[Any] | None, ids: Any) -> str | None:
+    """Return the id of the first sequence whose labels, codes or soft ones, differ."""
     if labels is None:
         return None
-    label_of_sequence = np.empty(sequences.count, dtype=labels.dtype)
+    label_of_sequence = np.empty((sequences.count, *labels.shape[1:]), dtype=labels.dtype)
     label_of_sequence[sequences.codes] = labels
     differs = label_of_sequence[sequences.codes] != labels
+    differs = differs.any(axis=1) if labels.ndim == 2 else differs
     return str(as_array(ids, "sequence")[int(np.argmax(differs))]) if differs.any() else None
 
 

@@ -121,13 +121,6 @@ def check_alpha(alpha: Any) -> float:
     return float(alpha)
 
 
-def check_flag(value: Any, name: str) -> bool:
-    """Return a boolean."""
-    if not isinstance(value, bool):
-        raise InputError(f"{name} must be True or False, but it is {value!r}")
-    return value
-
-
 def time_bins_of(times: NDArray[np.float64], edges: Array) -> Codes:
     """Return the time bin of each time; an edge belongs to the bin that it starts."""
     return np.searchsorted(edges, times, side="right")

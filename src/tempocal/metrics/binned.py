@@ -1,6 +1,6 @@
 """Binned calibration errors: functions of the gap between confidence and frequency in each bin."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from numpy.typing import ArrayLike
 
@@ -22,6 +22,7 @@ def ece(
     of: EventKind = "top_label",
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    soft_label: bool = False,
 ) -> BinnedEstimate:
     """Compute the expected calibration error: the mean gap between confidence and accuracy.
 
@@ -45,6 +46,10 @@ def ece(
         Weight of each row: a weight of 2 is the row twice.
     classes : array-like of shape (K,), optional
         The class of each column; by default the sorted labels of ``y``.
+    soft_label : bool, default=False
+        Whether ``y`` holds probabilities in place of labels: floats of shape (n,), for the second
+        of two classes, or (n, K), in the order of ``classes``, by default 0, 1, ..., K - 1.
+        The accuracy of a bin is the mean soft label of the class that is predicted.
 
     Returns
     -------
@@ -69,7 +74,14 @@ def ece(
     """
     return ece_from_bins(
         bin_predictions(
-            y, proba, bins, binning, of=of, sample_weight=sample_weight, classes=classes
+            y,
+            proba,
+            bins,
+            binning,
+            of=of,
+            sample_weight=sample_weight,
+            classes=classes,
+            soft_label=soft_label,
         )
     )
 
@@ -133,24 +145,35 @@ def bin_predictions(
     of: EventKind,
     sample_weight: ArrayLike | None,
     classes: ArrayLike | None,
+    soft_label: bool = False,
 ) -> BinTable:
     """Check the input of a metric and sum it by bin."""
     check_choice(of, "of", tuple(EVENT_NAMES))
     check_choice(binning, "binning", BINNINGS)
-    if binning == "equal_width" and sample_weight is None:
+    if binning == "equal_width" and sample_weight is None and soft_label is False:
         edges = equal_width(check_bins(bins))
         sums = bin_sums_single_pass(y, proba, edges, of_top=of == "top_label", classes=classes)
         if sums is not None:
             return BinTable(sums, edges, EVENT_NAMES[of], describe(bins, binning))
-    rows = check_predictions(y, proba, sample_weight, classes)
+    rows = check_predictions(y, proba, sample_weight, classes, soft_label=soft_label)
     return bin_events(events_of(rows, of), bins, binning)
 
 
 def bin_events(events: Events, bins: int, binning: Binning) -> BinTable:
     """Sum events by bin."""
     edges = make_edges(events, bins, binning)
-    sums = bin_sums(events.confidence, events.outcome, events.weight, edges)
+    sums = _event_sums(events, edges)
     return BinTable(sums, edges, events.name, describe(bins, binning))
+
+
+def _event_sums(events: Events, edges: Edges) -> BinSums:
+    """Sum events by bin; one that is not certain counts with the share that it happened."""
+    sums = bin_sums(events.confidence, events.outcome, events.weight, edges)
+    if events.soft is None:
+        return sums
+    share = events.soft if events.weight is None else events.soft * events.weight
+    happened = bin_sums(events.confidence, events.outcome, share, edges)
+    return replace(sums, outcome=happened.weight)
 
 
 def ece_from_bins(found: BinTable) -> BinnedEstimate:

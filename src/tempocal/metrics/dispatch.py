@@ -92,6 +92,11 @@ def unwrap(metric: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
             f"metric has a setting {own.pop()!r} of its own, which would be overridden: pass it "
             "beside the metric instead"
         )
+    if given.get("soft_label"):
+        raise InputError(
+            "metric has soft_label=True, but intervals, metrics over time and those of tables take "
+            "class labels: call the metric itself, metric(y, proba, soft_label=True)"
+        )
     if function not in (nll, brier, overconfidence, ece, classwise_ece):
         return metric, {}
     try:

@@ -22,6 +22,7 @@ class Events:
     outcome: NDArray[np.bool_]  # (n,) whether it happened
     weight: Array | None  # (n,)
     name: str = ""
+    soft: Array | None = None  # (n,) probability that it happened, of soft labels
 
 
 def events_of(rows: CheckedPredictions, of: EventKind) -> Events:
@@ -35,14 +36,18 @@ def top_label(rows: CheckedPredictions) -> Events:
     """Event: the most probable class (the first of them in a tie) is the true one."""
     confidence = np.empty(len(rows.codes))
     outcome = np.empty(len(rows.codes), dtype=np.bool_)
+    soft = None if rows.soft is None else np.empty(len(rows.codes))
     for part in row_blocks(len(rows.codes), rows.n_classes):
         proba = rows.proba[part]
         top = proba.argmax(axis=1)
         confidence[part] = proba[np.arange(len(top)), top]
         outcome[part] = top == rows.codes[part]
-    return Events(confidence, outcome, rows.weight, EVENT_NAMES["top_label"])
+        if rows.soft is not None and soft is not None:
+            soft[part] = rows.soft.proba[part][np.arange(len(top)), top]
+    return Events(confidence, outcome, rows.weight, EVENT_NAMES["top_label"], soft)
 
 
 def one_class(rows: CheckedPredictions, column: int, name: str) -> Events:
     """Event: the class of this column is the true one."""
-    return Events(rows.proba[:, column], rows.codes == column, rows.weight, name)
+    soft = None if rows.soft is None else rows.soft.proba[:, column]
+    return Events(rows.proba[:, column], rows.codes == column, rows.weight, name, soft)

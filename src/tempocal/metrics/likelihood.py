@@ -15,6 +15,7 @@ def nll(
     clip: float = 0.0,
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    soft_label: bool = False,
 ) -> float:
     """Negative log likelihood: mean over rows of ``-log p`` of the true class.
 
@@ -31,6 +32,10 @@ def nll(
         Weight of each row: a weight of 2 is the row twice.
     classes : array-like of shape (K,), optional
         The class of each column; by default the sorted labels of ``y``.
+    soft_label : bool, default=False
+        Whether ``y`` holds probabilities in place of labels: floats of shape (n,), for the second
+        of two classes, or (n, K), in the order of ``classes``, by default 0, 1, ..., K - 1.
+        The loss of a row is its cross-entropy, ``-sum_k y_k log p_k``.
 
     Returns
     -------
@@ -48,5 +53,5 @@ def nll(
     7.0193
     """
     loss = row_nll(clip)
-    rows = check_predictions(y, proba, sample_weight, classes)
-    return mean_loss(ScoredArrays.of(rows), loss)
+    rows = check_predictions(y, proba, sample_weight, classes, soft_label=soft_label)
+    return mean_loss(ScoredArrays.of(rows.split()), loss)

@@ -184,6 +184,7 @@ def over_time(
     >>> bool(table.lower[0] > table.floor[0])
     True
     """
+    unwrap(metric)  # refuses what it cannot take
     rows = check_predictions(y, proba, sample_weight, classes)
     times, clusters = check_time_of(rows, time), check_groups_of(rows, groups, sequence)
     check_level(level)
@@ -248,6 +249,7 @@ def with_interval(
     >>> print(f"{score:.2f} [{score.lower:.2f}, {score.upper:.2f}], expected {score.floor:.2f}")
     0.45 [0.42, 0.47], expected 0.45
     """
+    unwrap(metric)
     rows = check_predictions(y, proba, sample_weight, classes)
     clusters = check_groups_of(rows, groups, sequence)
     check_level(level)

@@ -11,10 +11,13 @@ from tempocal.errors import InputError
 from tempocal.inputs import (
     Codes,
     Groups,
+    SoftLabels,
     Times,
+    check_flag,
     check_labels,
     check_proba,
     check_sequence_and_groups,
+    check_soft_labels,
     check_time,
     check_weights,
     encode_labels,
@@ -36,6 +39,8 @@ class CheckedPredictions:
     weight: Array | None  # (n,) or None for weights of 1
     classes: NDArray[Any]  # (K,)
     kept: NDArray[np.bool_] | None = None  # mask of the input rows; None if all are kept
+    soft: SoftLabels | None = None  # soft labels, unless all are certain
+    row: Codes | None = None  # of rows that were split: which of the kept rows each is a share of
 
     @property
     def n_classes(self) -> int:
@@ -47,14 +52,34 @@ class CheckedPredictions:
         weight = None if self.weight is None else self.weight[part]
         return CheckedPredictions(self.proba[part], self.codes[part], weight, self.classes)
 
+    def split(self) -> "CheckedPredictions":
+        """Split rows by their soft labels: one for each class, with its share of the weight."""
+        if self.soft is None:
+            return self
+        row, codes, share = self.soft.split()
+        kept = np.ones(len(self.codes), dtype=bool) if self.kept is None else self.kept
+        weight = share if self.weight is None else share * self.weight[row]
+        return CheckedPredictions(self.proba[row], codes, weight, self.classes, kept, row=row)
+
 
 def check_predictions(
-    y: ArrayLike, proba: ArrayLike, sample_weight: ArrayLike | None, classes: ArrayLike | None
+    y: ArrayLike,
+    proba: ArrayLike,
+    sample_weight: ArrayLike | None,
+    classes: ArrayLike | None,
+    *,
+    soft_label: bool = False,
 ) -> CheckedPredictions:
     """Check the labels, probabilities and weights that a user passed."""
     checked = check_proba(proba)
-    labels = check_labels(y, len(checked))
-    codes, found, _ = encode_labels(labels, classes, checked.shape[1])
+    soft = None
+    if check_flag(soft_label, "soft_label"):
+        soft = check_soft_labels(y, len(checked), checked.shape[1], classes)
+        codes, found = soft.codes, soft.classes
+        require_column_order(y, found, "y")
+    else:
+        labels = check_labels(y, len(checked))
+        codes, found, _ = encode_labels(labels, classes, checked.shape[1])
     require_column_order(proba, found, "proba")
     weight = check_weights(sample_weight, len(checked))
     warn_of_light_weights(weight)
@@ -63,7 +88,9 @@ def check_predictions(
     if weight is not None and not weight.all():
         kept = weight > 0
         checked, codes, weight = checked[kept], codes[kept], weight[kept]
-    return CheckedPredictions(checked, codes, weight, found, kept)
+        soft = None if soft is None else soft.take(kept)
+    soft = None if soft is None or soft.are_hard else soft
+    return CheckedPredictions(checked, codes, weight, found, kept, soft)
 
 
 def check_groups_of(
@@ -71,13 +98,19 @@ def check_groups_of(
 ) -> Groups | None:
     """Check what is independent among these rows: groups, or else sequences."""
     found = check_sequence_and_groups(sequence, groups, _n_input_rows(rows))
-    return found if found is None or rows.kept is None else found.take(rows.kept)
+    if found is not None and rows.kept is not None:
+        found = found.take(rows.kept)
+    if rows.row is None:
+        return found
+    # The shares of a row are dependent.
+    return Groups(rows.row, int(rows.row.max()) + 1) if found is None else found.take(rows.row)
 
 
 def check_time_of(rows: CheckedPredictions, time: Any) -> Times:
     """Check the times of these rows."""
     times = check_time(time, _n_input_rows(rows))
-    return times if rows.kept is None else Times(times.values[rows.kept], times.kinds)
+    values = times.values if rows.kept is None else times.values[rows.kept]
+    return Times(values if rows.row is None else values[rows.row], times.kinds)
 
 
 def check_two_classes(of: str, n_classes: int, instead: str) -> None:

@@ -17,6 +17,7 @@ def brier(
     of: Literal["all_classes", "positive_class"] = "all_classes",
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    soft_label: bool = False,
 ) -> float:
     """Brier score: mean squared error of the probabilities, summed over classes.
 
@@ -37,6 +38,10 @@ def brier(
         Weight of each row: a weight of 2 is the row twice.
     classes : array-like of shape (K,), optional
         The class of each column; by default the sorted labels of ``y``.
+    soft_label : bool, default=False
+        Whether ``y`` holds probabilities in place of labels: floats of shape (n,), for the second
+        of two classes, or (n, K), in the order of ``classes``, by default 0, 1, ..., K - 1.
+        The score of a row is the one expected of a label with these probabilities.
 
     Returns
     -------
@@ -52,6 +57,6 @@ def brier(
     0.1367
     """
     loss = row_brier(of)
-    rows = check_predictions(y, proba, sample_weight, classes)
+    rows = check_predictions(y, proba, sample_weight, classes, soft_label=soft_label)
     check_two_classes(of, rows.n_classes, 'of="all_classes"')
-    return mean_loss(ScoredArrays.of(rows), loss)
+    return mean_loss(ScoredArrays.of(rows.split()), loss)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from tempocal.calibrators.base import require_hard_labels
 from tempocal.calibrators.document import write_model
 from tempocal.calibrators.fit_data import FitData
 from tempocal.calibrators.from_table import prepare_table_fit, with_table_details
@@ -150,12 +151,13 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         order: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
+        soft_label: bool = False,
     ) -> Self:
         """Compare the candidates on labeled predictions, and average them or choose one.
 
         Parameters
         ----------
-        logits, y, time, sequence, order, groups, sample_weight
+        logits, y, time, sequence, order, groups, sample_weight, soft_label
             As for `TemporalCalibrator.fit`. With ``sequence`` averaged candidates learn from the
             forecasts in between, too, each at its ``td_horizon`` (by default "auto"), and so do the
             fits without a fold; one that is chosen learns from outcomes only. Held-out rows are
@@ -170,6 +172,7 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         combine, folds, seed = self._check_settings()
         given = None if self.candidates is None else self._contenders(combine)
         n_clocks = 1 if given is None else count_clocks(given)
+        require_hard_labels((one.calibrator for one in given or ()), soft_label=soft_label)
         checked, times = self._check_fit_input(
             logits,
             y,
@@ -181,6 +184,7 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
             order=order,
             groups=groups,
             sample_weight=sample_weight,
+            soft_label=soft_label,
         )
         data = checked.data
         contenders = given or self._usual(data.n_classes, combine)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from tempocal.calibrators.base import Calibrator
+from tempocal.calibrators.base import Calibrator, require_hard_labels
 from tempocal.calibrators.document import write_model
 from tempocal.calibrators.fit_data import ensure_array_like
 from tempocal.calibrators.from_table import prepare_table_fit, with_table_details
@@ -18,6 +18,7 @@ from tempocal.calibrators.online_state import (
     check_keep,
     check_later_classes,
     check_later_groups,
+    groups_of_soft_labels,
     mark_for_saving,
     require_online_state,
 )
@@ -120,6 +121,7 @@ class TemporalCalibrator(TemporalBase, registered=False):
         order: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
+        soft_label: bool = False,
     ) -> Self:
         """Fit to labeled predictions and their times.
 
@@ -128,7 +130,7 @@ class TemporalCalibrator(TemporalBase, registered=False):
         logits : array-like of shape (n,), (n, 1) or (n, K)
             Output of the classifier; with ``time_column``, including the column of times.
         y : array-like of shape (n,)
-            True classes, labels of any kind.
+            True classes, labels of any kind; with ``soft_label`` probabilities.
         time : array-like of shape (n,), or (n, 2) for a `Surface`
             Numbers, datetimes or timedeltas, in any order; any measure of progress.
         sequence : array-like of shape (n,), default=None
@@ -142,6 +144,9 @@ class TemporalCalibrator(TemporalBase, registered=False):
             this is ``sequence``; without either, rows are taken as independent.
         sample_weight : array-like of shape (n,), default=None
             Weights; a weight of 2 is equivalent to repeating the row.
+        soft_label : bool, default=False
+            Whether ``y`` holds probabilities in place of classes, as in `TemperatureScaling.fit`.
+            Where they vary within a sequence, rows learn from outcomes only.
 
         Returns
         -------
@@ -153,6 +158,7 @@ class TemporalCalibrator(TemporalBase, registered=False):
             "sample_weight": sample_weight,
             "sequence": sequence,
             "order": order,
+            "soft_label": soft_label,
         }
         return self._fit_rows_and_times(logits, y, self._calibrator_and_curve()[0].classes, given)
 
@@ -169,6 +175,7 @@ class TemporalCalibrator(TemporalBase, registered=False):
         sample_weight: Any = None,
         classes: Any = None,
         keep: float = 1.0,
+        soft_label: bool = False,
     ) -> Self:
         """Update the fit with more rows, without the earlier ones.
 
@@ -181,7 +188,7 @@ class TemporalCalibrator(TemporalBase, registered=False):
         logits, y, time, sequence, order
             As in `fit`. All rows of a sequence must come in one call. The first call chooses the
             horizon and the rows of a typical sequence, which later ones keep.
-        groups, sample_weight, classes, keep
+        groups, sample_weight, classes, keep, soft_label
             As in `TemperatureScaling.partial_fit`.
 
         Returns
@@ -206,12 +213,15 @@ class TemporalCalibrator(TemporalBase, registered=False):
         >>> cal.summary().n_groups
         600
         """
+        if groups is None and sequence is None and self.sequence_column is None:
+            groups = groups_of_soft_labels(y, soft_label=soft_label)
         given = {
             "time": time,
             "groups": groups,
             "sample_weight": sample_weight,
             "sequence": sequence,
             "order": order,
+            "soft_label": soft_label,
         }
         factor, (own, curve) = check_keep(keep), self._calibrator_and_curve()
         if not hasattr(self, "map_"):
@@ -252,6 +262,7 @@ class TemporalCalibrator(TemporalBase, registered=False):
 
     def _fit_rows_and_times(self, logits: Any, y: Any, classes: Any, given: dict[str, Any]) -> Self:
         calibrator, curve = self._calibrator_and_curve()
+        require_hard_labels([calibrator], soft_label=given.get("soft_label", False))
         checked, times = self._check_fit_input(
             logits, y, n_clocks=curve.n_clocks, inputs=calibrator.inputs, classes=classes, **given
         )

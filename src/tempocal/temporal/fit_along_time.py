@@ -363,7 +363,7 @@ def _summarize(
     total = data.total_weight
     return Summary(
         calibrator=f"{type(calibrator).__name__} along {curve!r}",
-        n_rows=data.n_rows,
+        n_rows=data.n_given_rows,
         total_weight=total,
         n_groups=None if data.groups is None else data.groups.count,
         effective_number=total / max(effects) if effects else None,
