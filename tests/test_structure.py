@@ -29,6 +29,7 @@ TWO_LAYERS = {
     "proba",
     "reliability",
     "row_source",
+    "sequence_order",
     "spline",
     "surrogate",
     "time_bins",

@@ -130,7 +130,7 @@ class TestCalibratorsAndCurves:
 
     def test_auto_compares_fits_to_outcomes(self):
         candidates = [(tc.PlattScaling(), tc.Spline())]
-        auto = tc.AutoTemporalCalibrator(candidates, folds=2, progress=False)
+        auto = tc.AutoTemporalCalibrator(candidates, combine="choose", folds=2, progress=False)
         one, other = both(auto, ROWS, TABLE)
         wanted, found = (decisions(each, ROWS, time="t") for each in (one, other))
         np.testing.assert_allclose(found, wanted, rtol=0, atol=CLOSE)

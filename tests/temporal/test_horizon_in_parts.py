@@ -215,7 +215,7 @@ class TestFile:
 
     def test_of_auto_is_as_before(self, path):
         pairs = [(tc.TemperatureScaling(), tc.Spline())]
-        auto = tc.AutoTemporalCalibrator(pairs).fit(**part(MATCHES.sequence < 60))
+        auto = tc.AutoTemporalCalibrator(pairs, combine="choose").fit(**part(MATCHES.sequence < 60))
         auto.save(path)
         assert repr(tc.load(path).best_) == repr(auto.best_)
         assert auto.best_.td_horizon_ == np.inf

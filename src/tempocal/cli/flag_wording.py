@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tempocal.errors import InputError
-from tempocal.inputs.sequence_order import PASS_ORDER
 
 _NAME_ORDER = "name a column that puts them in order with --order"
 _FLAGS = {
@@ -22,7 +21,7 @@ _FLAGS = {
     "sequence=": "--sequence",
     "groups=": "--sequence",
     "it must put the rows of a sequence in order": _NAME_ORDER,
-    PASS_ORDER: _NAME_ORDER,
+    "pass order=, which puts the rows of a sequence in order": _NAME_ORDER,
     "Pass -order then": "Name a column that grows with --order, or sort the file",
 }
 # Arguments that are also common words: replaced only as the subject of a sentence.

@@ -28,7 +28,7 @@ LABEL = "label"
 
 
 @dataclass(frozen=True)
-class Forecasts:
+class RowForecasts:
     """What a row forecasts: probabilities, one for each linear predictor."""
 
     p: Expressions
@@ -52,7 +52,7 @@ class Terms:
     loss: Expression
     gradient: Expressions
     hessian: Expressions  # of pairs (p, q) with p <= q, row by row
-    forecasts: Forecasts
+    forecasts: RowForecasts
 
 
 def terms_of(predictor: LinearPredictor, z: Expressions, theta: Sequence[Expression]) -> Terms:
@@ -79,7 +79,7 @@ def _(predictor: Sigmoid, z: Expressions, theta: Sequence[Expression]) -> Terms:
         clamp(eta, low=0.0) + log(small + 1.0) - target * eta,
         tuple(residual * each for each in x),
         tuple(variance * x[p] * x[q] for p, q in pairs(len(x))),
-        Forecasts((p,), (target,), tuple({0: each} for each in x)),
+        RowForecasts((p,), (target,), tuple({0: each} for each in x)),
     )
 
 
@@ -98,7 +98,7 @@ def _(predictor: ScaledSoftmax, z: Expressions, theta: Sequence[Expression]) -> 
         log(whole) - true * theta[0],
         (mean - true,),
         (square - mean * mean,),
-        Forecasts(
+        RowForecasts(
             tuple(share / whole for share in shares),
             tuple(is_class(k) for k in range(len(z))),
             (dict(enumerate(below)),),
@@ -136,7 +136,7 @@ def _(predictor: Softmax, z: Expressions, theta: Sequence[Expression]) -> Terms:
             * (x[places[a][0]][places[a][1]] * x[places[b][0]][places[b][1]])
             for a, b in pairs(len(places))
         ),
-        Forecasts(
+        RowForecasts(
             tuple(p),
             tuple(is_class(k) for k in range(predictor.n_classes)),
             tuple({k: x[k][i]} for k, i in places),

@@ -30,7 +30,7 @@ from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.group_ids import GroupIds
 from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.open_table import Frame
-from tempocal.tables.row_loss import Forecasts, Terms, pairs, terms_of
+from tempocal.tables.row_loss import RowForecasts, Terms, pairs, terms_of
 from tempocal.tables.transfer import Columns
 from tempocal.tables.unchanged import require_same
 
@@ -205,7 +205,7 @@ class WindowSequences:
         found = self._sum(frame, self._keys.on, terms, weighted=False)
         return self._by_key(found, list(terms)).reshape(self._n_keys, n_unknowns, self._width)
 
-    def _with_residuals(self, theta: Array) -> tuple[Frame, Forecasts]:
+    def _with_residuals(self, theta: Array) -> tuple[Frame, RowForecasts]:
         """Add ``r0``, ``r1``, ...: targets minus forecasts."""
         frame, forecasts = self._with_forecasts(theta, {})
         p = [f"p{k}" for k in range(len(forecasts.p))]
@@ -219,7 +219,7 @@ class WindowSequences:
         frame = with_formulas(frame, steps)
         return self._ahead.discount(frame, list(steps), self.decay), forecasts
 
-    def _with_past(self, theta: Array) -> tuple[Frame, Forecasts]:
+    def _with_past(self, theta: Array) -> tuple[Frame, RowForecasts]:
         """Add ``past0``, ..., log-odds of the row before, and ``mean_past0``, ..., those of all."""
         frame, forecasts = self._with_forecasts(theta, {})
         clipped = [clamp(p, SMALLEST_PROBABILITY, 1.0 - SMALLEST_PROBABILITY) for p in forecasts.p]
@@ -237,7 +237,7 @@ class WindowSequences:
             past[f"mean_past{k}"] = Where(is_first, none, earlier)
         return with_formulas(frame, past), forecasts
 
-    def _with_forecasts(self, theta: Array, columns: Columns) -> tuple[Frame, Forecasts]:
+    def _with_forecasts(self, theta: Array, columns: Columns) -> tuple[Frame, RowForecasts]:
         """Add the forecasts as columns ``p0``, ``p1``, ..., and columns with a value per key."""
         found = self._terms().forecasts
         named = {f"p{k}": each for k, each in enumerate(found.p)}
@@ -296,7 +296,7 @@ def _direction_columns(directions: Array) -> Columns:
     }
 
 
-def _design(forecasts: Forecasts, directions: Array) -> dict[tuple[int, int], Expression]:
+def _design(forecasts: RowForecasts, directions: Array) -> dict[tuple[int, int], Expression]:
     """Change of each linear predictor with each unknown, by (unknown, output), where not zero."""
     parts: dict[tuple[int, int], list[Expression]] = {}
     for p, feature in enumerate(forecasts.features):

@@ -61,8 +61,10 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
     candidates : list, default=None
         Calibrators to compare: `TemporalCalibrator` ones, pairs of a calibrator and a curve, or
         calibrators alone, which do not change along time.
-        None compares temperature scaling, Platt scaling (vector scaling for three and more classes)
-        and beta calibration, each constant, with an exponential decay, a spline and a random walk.
+        None compares temperature scaling, Platt scaling and beta calibration, each constant, with
+        an exponential decay, a spline and a random walk; for several classes temperature scaling,
+        vector scaling without the random walk, and Dirichlet calibration (along time only for
+        three classes).
         `Identity` is always among them.
     combine : {"average", "choose"}, default="average"
         Whether candidates are averaged, or one is chosen. Candidates that can give a probability

@@ -6,6 +6,7 @@ from typing import Any
 
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.beta import BetaCalibration
+from tempocal.calibrators.dirichlet import DirichletCalibration
 from tempocal.calibrators.platt import PlattScaling
 from tempocal.calibrators.temperature import TemperatureScaling
 from tempocal.calibrators.vector import VectorScaling
@@ -21,15 +22,21 @@ from tempocal.temporal.cross_validation import Contender
 from tempocal.temporal.fit_along_time import with_shrinkage
 from tempocal.temporal.horizon import check_horizon
 
+# With more classes a matrix of coefficients along time takes seconds, and is seldom the best.
+MAX_CLASSES_ALONG_TIME = 3
+
 
 def default_candidates(n_classes: int) -> list[tuple[Calibrator, Curve]]:
     """Return the candidates to compare if none are given."""
-    second = PlattScaling if n_classes == 2 else VectorScaling
-    return [
-        (kind(), curve)
-        for kind in (TemperatureScaling, second, BetaCalibration)
-        for curve in (Constant(), ExponentialDecay(), Spline(), RandomWalk())
-    ]
+    smooth: tuple[Curve, ...] = (Constant(), ExponentialDecay(), Spline())
+    every: tuple[Curve, ...] = (*smooth, RandomWalk())
+    kinds: list[tuple[type[Calibrator], tuple[Curve, ...]]] = [(TemperatureScaling, every)]
+    if n_classes == 2:
+        kinds += [(PlattScaling, every), (BetaCalibration, every)]
+    else:
+        of_matrices = smooth if n_classes <= MAX_CLASSES_ALONG_TIME else (Constant(),)
+        kinds += [(VectorScaling, smooth), (DirichletCalibration, of_matrices)]
+    return [(kind(), curve) for kind, curves in kinds for curve in curves]
 
 
 def read_candidates(given: Sequence[Any], inputs: Inputs) -> list[Contender]:
