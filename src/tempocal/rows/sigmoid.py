@@ -199,7 +199,12 @@ class BinaryRows(StoredRows):
     @cached
     def mean_squares(self) -> Array:
         """Mean squares of the features."""
-        return self._feature_mean_squares()
+        points = self._points
+        if points is None:
+            return self._feature_mean_squares()
+        # The points have the squares of the rows that they stand for.
+        squares = np.sum(points.weights * points.sizes**2, keepdims=True)
+        return np.asarray(squares / self.total_weight)
 
     def few(self) -> Self | None:
         """Two points for each cell of rows, or else a sample; None if these are few already."""
