@@ -100,7 +100,8 @@ class TestWhatIsSaid:
 
     def test_a_fit_next_to_the_identity_is_worth_nothing_that_can_be_said(self):
         m = self.M
-        cal = tc.TemporalCalibrator(tc.TemperatureScaling(shrinkage=1e9), td_horizon=0.1)
+        calibrator = tc.TemperatureScaling(shrinkage=1e9)
+        cal = tc.TemporalCalibrator(calibrator, tc.Spline(), td_horizon=0.1)
         details = cal.fit(m.logits, m.label, time=m.time, sequence=m.sequence).summary_.details
         assert "worth_of_outcomes" not in details
         assert details["td_horizon"] == 0.1
@@ -112,3 +113,30 @@ class TestWhatIsSaid:
         outcomes = fit(m.logits, m.label, time=m.time, groups=m.sequence).summary_.details
         assert "horizon" in learned["learned"]
         assert "learned" not in outcomes
+
+    @pytest.mark.parametrize(
+        ("named", "text"),
+        [
+            ({"groups": MATCHES.sequence % 4}, "fewer than 5 independent groups"),
+            ({"sample_weight": np.full(len(MATCHES.time), 0.01)}, "weights add up to less than"),
+        ],
+    )
+    @pytest.mark.filterwarnings("ignore::tempocal.errors.LightWeightsWarning")
+    def test_outcomes_count_where_nothing_could_be_tested(self, named, text):
+        m = MATCHES
+        cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline())
+        cal.fit(m.logits, m.label, time=m.time, sequence=m.sequence, **named)
+        assert cal.td_horizon_ == np.inf
+        assert text in str(cal.summary())
+
+
+@pytest.mark.parametrize("kind", [tc.VectorScaling, tc.MatrixScaling, tc.DirichletCalibration])
+@pytest.mark.parametrize("curve", [tc.PerStep(bins=3), tc.RandomWalk(), tc.ExponentialDecay()])
+@pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
+def test_pooled_classes_learn_from_forecasts(kind, curve):
+    f = simulate_forecasts(40, 3, seed=1, steps=6)
+    time = np.arange(len(f.time)) - np.searchsorted(f.sequence, f.sequence)
+    cal = tc.TemporalCalibrator(kind(), curve, td_horizon=0.2)
+    cal.fit(2.0 * f.true_logits, f.label, time=time, sequence=f.sequence)
+    assert cal.td_horizon_ == 0.2
+    assert np.isfinite(cal.predict_proba(f.true_logits, time=time)).all()

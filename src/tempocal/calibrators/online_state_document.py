@@ -87,6 +87,8 @@ def _moving_from_dict(content: Any, size: int) -> MovingTargets:
     jacobian, squares, count = (_array(content[name], name) for name in _KEYS_OF_MOVING)
     if jacobian.shape != (size, size) or squares.shape != (size, size):
         raise DamagedModelFileError("the parts of what was learned do not go together")
+    if not np.allclose(squares, squares.T) or (np.diag(squares) < 0.0).any():
+        raise DamagedModelFileError("the squares of what was learned are those of no numbers")
     if count.shape != () or not count > 0.0:
         raise DamagedModelFileError("the number of groups that were learned must be above 0")
     return MovingTargets(jacobian, squares, float(count))

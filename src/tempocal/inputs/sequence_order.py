@@ -229,7 +229,8 @@ def _require_no_contradiction(sequences: Groups, order: Codes, ids: Any, name: s
     if name == "order":
         raise InputError(
             "order must grow along a sequence, but all rows lie in the reverse of it (one is row "
-            f"{row}, of the sequence {which}): does it count down? Pass -order then"
+            f"{row}, of the sequence {which}). If rows lie newest first turn them around; does it "
+            "count down? Pass -order then"
         )
     raise InputError(
         f"time must grow along a sequence, but row {row} of the sequence {which} has an earlier "

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from tempocal.links import Array
 
@@ -99,7 +100,9 @@ def dot(penalty_matrix: Array, offset: Array) -> Array:
 
 
 def as_matrix(penalty_matrix: Array) -> Array:
-    """Return the full matrix of a matrix or its diagonal."""
+    """Return the full matrix of a matrix, its diagonal or its blocks."""
+    if penalty_matrix.ndim == 3:
+        return np.asarray(block_diag(*penalty_matrix))
     return np.diag(penalty_matrix) if penalty_matrix.ndim == 1 else penalty_matrix
 
 

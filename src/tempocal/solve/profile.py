@@ -358,7 +358,9 @@ class _RateSearch:
     ) -> tuple[Array, Array]:
         """Minimize the quadratic with the bases of a problem, one for each value of a rate."""
         bases = np.asarray(problem.basis, np.float64)
-        penalty_matrices = as_matrix(problem.penalty_matrix(self.strengths))
+        # One for each rate, along the first axis.
+        matrices = problem.penalty_matrix(self.strengths)
+        penalty_matrices = matrices if matrices.ndim == 3 else as_matrix(matrices)
         if bases.ndim == 2:
             bases, penalty_matrices = bases[None], penalty_matrices[None]
         return quadratic.minimize(bases, penalty_matrices, theta)

@@ -72,6 +72,8 @@ def _read(candidate: Any, inputs: Inputs) -> Contender:
     if isinstance(candidate, TemporalCalibrator):
         if candidate.time_column is not None:
             raise InputError("say time_column of AutoTemporalCalibrator itself, not of a candidate")
+        if candidate.sequence_column is not None:
+            raise InputError("a candidate has sequence_column: pass sequence= to fit instead")
         check_horizon(candidate.td_horizon)
         calibrator, curve = candidate._calibrator_and_curve()
         calibrator, horizon = with_shrinkage(calibrator, candidate.shrinkage), candidate.td_horizon

@@ -35,8 +35,8 @@ class Contender(NamedTuple):
         """Calibrator and curve, and the horizon if it was given."""
         kind = type(self.calibrator).__name__
         name = kind if kind == "Identity" else f"{kind}, {_curve_name(self.curve)}"
-        is_usual = self.td_horizon in ("auto", inf)
-        return name if is_usual else f"{name}, td_horizon={self.td_horizon:g}"
+        is_given = self.td_horizon not in ("auto", inf)
+        return f"{name}, td_horizon={self.td_horizon:g}" if is_given else name
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,8 @@ SHORTEST, FEW, LONGEST = 0.1, 300, 1.0
 # evidence must be: a false alarm happens where the outcomes are an unlucky draw, so that the fit to
 # them is at its worst, and a horizon in between loses little either way.
 RUNGS: tuple[tuple[float, float], ...] = ((1.0, 0.1), (2.5, 0.03), (6.25, 0.005))
+# Fewest groups for "auto", and least mean weight of a row: light weights count as few sequences.
+FEWEST, LIGHT = 5, 0.5
 # Entry of the summary that says which horizon was taken, and the reason where it was not chosen.
 TAKEN, ASKED = "td_horizon", "it was asked for"
 NO_SEQUENCE = "no sequence was given: with sequence= rows also learn from the forecasts in between"
@@ -133,8 +135,9 @@ class CurvesAtHorizon:
         return replace(result, summary=summary, horizon=self.choice)
 
     def _warn_if_harmful(self, summary: Summary) -> None:
-        gain = summary.details.get("gain_interval")
-        if gain is not None and gain[1] < 0.0:
+        gain, interval = summary.details["gain"], summary.details.get("gain_interval")
+        # By more than half of the interval's arm, about a standard error: outcomes alone never are.
+        if interval is not None and gain + 0.5 * (interval[1] - gain) < 0.0:
             warn_user(
                 f"the fit at td_horizon={self.choice.horizon:.2g} is worse than doing nothing on "
                 f"its own rows (NLL {summary.nll_before:.4f} before, {summary.nll_after:.4f} "
@@ -310,4 +313,13 @@ def why_only_outcomes(calibrator: Calibrator, data: FitData, asked: float | None
         return f"labels differ within sequences (the first is {order.mixed})"
     if order.mean_length == 1.0:
         return "each sequence has one row: no forecast lies between it and the outcome"
+    return None if asked is not None else _why_untested(data)
+
+
+def _why_untested(data: FitData) -> str | None:
+    """Return why "auto" could not be tested against outcomes; None if it can."""
+    if data.total_weight < LIGHT * data.n_rows:
+        return "weights add up to less than half of the rows: outcomes would hardly count"
+    if data.groups is not None and data.groups.count < FEWEST:
+        return f"with fewer than {FEWEST} independent groups forecasts cannot be tested"
     return None
