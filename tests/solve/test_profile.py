@@ -5,8 +5,8 @@ import pytest
 
 from tempocal.maps import ExponentialBases, ExponentialBasis, ProductBasis
 from tempocal.rows import BinaryRows
-from tempocal.solve import Penalty, Problem, fit, fit_profile_by_evidence
-from tempocal.solve.profile import FASTEST, SLOWEST, fit_profile
+from tempocal.solve import Penalty, Problem, fit
+from tempocal.solve.profile import FASTEST, SLOWEST, fit_profile, fit_profile_by_evidence
 
 STEPS = 30
 TIMES = np.arange(float(STEPS))
@@ -247,7 +247,7 @@ class TestStrengthsFromTheData:
         z, t, y = simulate(truth)
         make = make_exponential(z, t, y, platt=True)
         fitted = fit_profile_by_evidence(make, 1, None, (None, None))
-        strengths, theta = fitted.strengths, fitted.solution.theta
+        strengths, theta = fitted.result.strengths, fitted.result.solution.theta
         assert all(np.isfinite(s) and s > 0 for s in strengths)
         found = objective(make, fitted.log_rates, theta, strengths)
         assert found <= brute_force(make, strengths, RATES[::8]) + 1e-6 * len(y)
@@ -255,7 +255,7 @@ class TestStrengthsFromTheData:
     def test_given_strengths_stay_as_given(self):
         z, t, y = simulate("rising")
         make = make_exponential(z, t, y, platt=True)
-        assert fit_profile_by_evidence(make, 1, None, (3.0, 0.5)).strengths == (3.0, 0.5)
-        mixed = fit_profile_by_evidence(make, 1, None, (3.0, None)).strengths
+        assert fit_profile_by_evidence(make, 1, None, (3.0, 0.5)).result.strengths == (3.0, 0.5)
+        mixed = fit_profile_by_evidence(make, 1, None, (3.0, None)).result.strengths
         assert mixed[0] == 3.0
         assert mixed[1] != 1.0

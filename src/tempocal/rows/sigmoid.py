@@ -199,12 +199,7 @@ class BinaryRows(StoredRows):
     @cached
     def mean_squares(self) -> Array:
         """Mean squares of the features."""
-        points = self._points
-        if points is None:
-            return self._feature_mean_squares()
-        # The points have the squares of the rows that they stand for.
-        squares = np.sum(points.weights * points.sizes**2, keepdims=True)
-        return np.asarray(squares / self.total_weight)
+        return self._feature_mean_squares()
 
     def few(self) -> Self | None:
         """Two points for each cell of rows, or else a sample; None if these are few already."""

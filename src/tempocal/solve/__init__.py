@@ -1,16 +1,16 @@
 """Penalized maximum likelihood: from sums over rows to coefficients and penalty strengths."""
 
-from tempocal.solve.estimating_rates import RateIterate
+from tempocal.solve.design_effect import design_effect
 from tempocal.solve.evidence import RegularizedFit, alternative_fit, fit_by_evidence
 from tempocal.solve.folds import N_FOLDS, fit_by_folds, fold_codes
-from tempocal.solve.group_gradients import design_effect, projected_squares
+from tempocal.solve.group_gradients import projected_squares
 from tempocal.solve.laplace import FixedStrengths
-from tempocal.solve.newton import fit, minimize_newton
+from tempocal.solve.minimize import fit
+from tempocal.solve.newton import minimize_newton
 from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.posterior import MovingTargets, Posterior, Scatter, posterior_of, update_fit
 from tempocal.solve.problem import MAX_NEWTON_COEFFICIENTS, Problem, Solution
-from tempocal.solve.profile import fit_profile
-from tempocal.solve.strengths_and_rates import fit_profile_by_evidence
+from tempocal.solve.profile import ProfileFit, RateIterate, fit_profile, fit_profile_by_evidence
 
 __all__ = [
     "MAX_NEWTON_COEFFICIENTS",
@@ -20,6 +20,7 @@ __all__ = [
     "Penalty",
     "Posterior",
     "Problem",
+    "ProfileFit",
     "RateIterate",
     "RegularizedFit",
     "Scatter",

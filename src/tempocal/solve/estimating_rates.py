@@ -1,15 +1,12 @@
 """The estimating function of rows that learn from forecasts, in coefficients and rates."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from tempocal.links import Array
 from tempocal.rows import Directions, SequenceRows
-from tempocal.solve.moving_targets import TOLERANCE, CenterSearch, Tangent
-from tempocal.solve.newton import identity_or_zero
+from tempocal.solve.moving_targets import Tangent
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 
@@ -23,56 +20,6 @@ SLOWEST, FASTEST = float(np.log(1e-2)), float(np.log(1e3))
 RATE_STEP = 1e-4
 # Longest change of a log rate at a time: the curve is not linear in it.
 MAX_CHANGE = 0.5
-
-
-@dataclass(frozen=True)
-class RateIterate:
-    """Rates and the solution at them.
-
-    ``sums_are_current`` says that the rows were not refined since the sums of the solution.
-    """
-
-    log_rates: tuple[float, ...]
-    solution: Solution
-    sums_are_current: bool = False
-
-    @property
-    def theta(self) -> Array:
-        """The coefficients."""
-        return self.solution.theta
-
-
-def fit_moving_targets(
-    make_problem: MakeProblem,
-    n_rates: int,
-    strengths: Strengths,
-    start: RateIterate | None,
-    fit_fixed_targets: Callable[[RateIterate | None], RateIterate],
-) -> RateIterate:
-    """Find the root of the estimating function, in coefficients and rates."""
-    middle = make_problem((1.0,) * n_rates)
-    rows, lower = middle.rows, np.append(middle.lower, [SLOWEST] * n_rates)
-    assert isinstance(rows, SequenceRows)
-    if start is None:
-        center = np.append(identity_or_zero(middle)[0], (1.0,) * n_rates)
-    else:
-        center = np.append(start.theta, start.log_rates)
-    estimating = EstimatingRates(make_problem, n_rates, strengths)
-    centers = CenterSearch(rows, estimating.scaled, estimating.jacobian, is_long=estimating.is_long)
-    passes = 0
-    while True:
-        at_keys = estimating.move_to(center)
-        rows.move_to(at_keys, within=TOLERANCE)
-        start = fit_fixed_targets(None if start is None else replace(start, sums_are_current=False))
-        passes += start.solution.passes
-        change = np.append(start.theta, start.log_rates) - center
-        failed = start.solution.unbounded or not start.solution.converged
-        if failed or centers.is_found(change, rows.distance(at_keys)):
-            break
-        tangent = partial(estimating.tangent, start.log_rates, start.solution)
-        center = np.maximum(centers.next_center(center, change, tangent), lower)
-        center[-n_rates:] = np.minimum(center[-n_rates:], FASTEST)
-    return replace(start, solution=replace(start.solution, passes=passes))
 
 
 class EstimatingRates:

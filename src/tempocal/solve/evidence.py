@@ -32,7 +32,7 @@ from scipy.special import erfcx
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.rows import SequenceRows
-from tempocal.solve.group_gradients import design_effect
+from tempocal.solve.design_effect import design_effect
 from tempocal.solve.laplace import (
     SMALLEST,
     STRENGTH_TOLERANCE,
@@ -41,7 +41,7 @@ from tempocal.solve.laplace import (
     hessian_and_gradient,
     max_log_change,
 )
-from tempocal.solve.newton import fit
+from tempocal.solve.minimize import fit
 from tempocal.solve.penalties import Strengths, log_determinant
 from tempocal.solve.problem import Problem, Solution
 
@@ -50,81 +50,63 @@ MAX_ROUNDS = 30
 EFFECT_TOLERANCE = 0.05
 # Ratio of successive changes of strengths above which the next ones are not extrapolated.
 MAX_RATIO = 0.5
-# Smaller changes of logarithms of strengths that do not shrink in two rounds are rounding errors.
-ROUNDING_CHANGE = 3e-5
-# Changes of logarithms of strengths above which rounds are not yet linear, how many times the last
-# change an extrapolation may reach, and the share of a change below which two are alike.
-MAX_LINEAR_CHANGE, MAX_REACH, ALIKE = 1.0, 10.0, 1e-6
+# Ratio of successive steps up to which they are summed to their end, and steps too short for that.
+MAX_AITKEN_RATIO, TINY_STEP = 0.9, 1e-12
+# Ratio above which steps do not become shorter, and rounds that take whole steps all the same.
+NO_PROGRESS, FULL_ROUNDS = 0.9, 3
 
 
 @dataclass(frozen=True)
 class RegularizedFit:
-    """A penalized fit, its strengths, and the design effect where strengths were chosen.
-
-    ``log_rates`` are those of a curve that has rates.
-    """
+    """A penalized fit, its strengths, and the design effect where strengths were chosen."""
 
     solution: Solution
     strengths: Strengths
     design_effect: float | None = None
-    log_rates: tuple[float, ...] = ()
 
 
 def fit_by_evidence(
-    problem: Problem, groups: Groups | None, fixed_strengths: FixedStrengths | None = None
+    problem: Problem,
+    groups: Groups | None,
+    fixed_strengths: FixedStrengths | None = None,
+    *,
+    start_strengths: Strengths | None = None,
+    start: Array | None = None,
 ) -> RegularizedFit:
-    """Fit at the strengths of maximum evidence, except for ``fixed_strengths``."""
+    """Fit at the strengths of maximum evidence, except for ``fixed_strengths``.
+
+    Each round fits exactly at the current strengths and then updates them on the quadratic
+    approximation of the loss around that fit, which takes no pass over the rows. Updates need not
+    converge where coefficients alternate between a bound and the interior; then the round with the
+    largest evidence is kept. Good ``start_strengths`` and ``start`` coefficients save passes.
+    """
     if fixed_strengths is None:
         fixed_strengths = (None,) * len(problem.penalties)
-    strengths = tuple(1.0 if one is None else one for one in fixed_strengths)
-    solution = fit(problem, strengths)
+    strengths = start_strengths or tuple(1.0 if one is None else one for one in fixed_strengths)
+    solution = fit(problem, strengths, start)
     if solution.unbounded:
         return RegularizedFit(solution, strengths)
-    effect = 1.0
-    if groups is not None:
-        # Fit again from the optimum: the effect needs the Hessian there, not at an earlier iterate.
+    if start is None:
+        # Fit again from the optimum: the updates need the Hessian there, not at an earlier iterate.
         polished = fit(problem, strengths, solution.theta)
         solution = replace(polished, passes=solution.passes + polished.passes)
-        effect = design_effect(problem, solution, groups, strengths)
+    effect = design_effect(problem, solution, groups, strengths)
     choice = StrengthChoice(problem, fixed_strengths, min_strengths_of(problem))
-    return choice.choose(RegularizedFit(solution, strengths, effect), groups)
+    converged = choice.highest(RegularizedFit(solution, strengths, effect))
+    # The design effect depends slightly on the strengths, which were chosen with it.
+    updated_effect = design_effect(problem, converged.solution, groups, converged.strengths)
+    if abs(np.log(updated_effect / effect)) < EFFECT_TOLERANCE:
+        return converged
+    return choice.highest(replace(converged, design_effect=updated_effect))
 
 
 @dataclass(frozen=True)
 class StrengthChoice:
-    """Alternation of strength updates and fits, for the strengths that are not fixed.
-
-    Each round fits exactly at the current strengths and then updates them on the quadratic
-    approximation of the loss around that fit, which takes no pass over the rows. The strengths are
-    the fixed point of these rounds, which `Extrapolation` reaches in a few. There is none where
-    coefficients alternate between a bound and the interior; then the round with the largest
-    evidence is kept.
-    """
+    """Alternation of strength updates and fits, for the strengths that are not fixed."""
 
     problem: Problem
     fixed_strengths: FixedStrengths
     min_strengths: Strengths
-
-    def problem_at(self, fitted: RegularizedFit) -> Problem:
-        """Return the problem of a fit."""
-        return self.problem
-
-    def fit_at(self, strengths: Strengths, near: RegularizedFit) -> RegularizedFit:
-        """Fit at these strengths, from a fit at others."""
-        solution = fit(self.problem, strengths, near.solution.theta)
-        return replace(near, solution=solution, strengths=strengths)
-
-    def choose(self, start: RegularizedFit, groups: Groups | None) -> RegularizedFit:
-        """Return the fit at the strengths of maximum evidence, with a design effect of its own."""
-        found = self.highest(start)
-        if groups is None or found.solution.unbounded or found.design_effect is None:
-            return found
-        # The design effect depends slightly on the strengths, which were chosen with it.
-        problem = self.problem_at(found)
-        updated = design_effect(problem, found.solution, groups, found.strengths)
-        if abs(np.log(updated / found.design_effect)) < EFFECT_TOLERANCE:
-            return found
-        return self.highest(replace(found, design_effect=updated))
 
     def highest(self, start: RegularizedFit) -> RegularizedFit:
         """Converge, and again from another maximum of the evidence if that may be higher."""
@@ -135,34 +117,55 @@ class StrengthChoice:
         rival = approximation.rival_strengths(self.min_strengths, self.fixed_strengths)
         if rival is None:
             return found
-        other = self.converge(self.fit_at(rival, found))
+        other = self.converge(self._fit_at(rival, found))
         passes = found.solution.passes + other.solution.passes
         is_higher = not other.solution.unbounded and self._is_higher(other, found)
         best = other if is_higher else found
         return replace(best, solution=replace(best.solution, passes=passes))
 
     def converge(self, start: RegularizedFit, max_rounds: int = MAX_ROUNDS) -> RegularizedFit:
-        """Update strengths and fit until the strengths converge."""
-        rounds, extrapolation = [start], Extrapolation()
-        changes: list[float] = []
-        while len(rounds) <= max_rounds and not _have_converged(changes):
+        """Update strengths and fit until the strengths converge.
+
+        Where coefficients alternate between a bound and the interior, steps are made shorter. If
+        that does not help, the round with the largest evidence is kept.
+        """
+        rounds = [start]
+        change = remaining = np.inf
+        share = 1.0
+        # Of rows that learn from forecasts the information changes with the strengths.
+        drift = LogSteps() if isinstance(self.problem.rows, SequenceRows) else None
+        while remaining >= STRENGTH_TOLERANCE and len(rounds) <= max_rounds:
             latest = rounds[-1]
             updated = self._approximation(latest).best_strengths(
                 self.min_strengths, self.fixed_strengths
             )
-            changes.append(max_log_change(updated, latest.strengths))
-            strengths = extrapolation.next_strengths(latest.strengths, updated)
-            rounds.append(self.fit_at(strengths, latest))
+            previous_change, change = change, max_log_change(updated, latest.strengths)
+            turns = drift is None or drift.turns(latest.strengths, updated)
+            if turns and len(rounds) > FULL_ROUNDS and change > NO_PROGRESS * previous_change:
+                share *= 0.5
+            pairs = zip(latest.strengths, updated, strict=True)
+            strengths = tuple(
+                old if old == new else old ** (1.0 - share) * new**share for old, new in pairs
+            )
+            if drift is not None:
+                strengths = drift.extrapolated(latest.strengths, strengths)
+            rounds.append(self._fit_at(strengths, latest))
             if rounds[-1].solution.unbounded:
                 # Later rounds would start far out, where divergence can no longer be detected.
                 return rounds[-1]
-        best = rounds[-1] if _have_converged(changes) else reduce(self._higher, rounds)
+            remaining = _extrapolated_change(change, previous_change)
+        has_converged = remaining < STRENGTH_TOLERANCE
+        best = rounds[-1] if has_converged else reduce(self._higher, rounds)
         passes = sum(one.solution.passes for one in rounds)
         return replace(best, solution=replace(best.solution, passes=passes))
 
+    def _fit_at(self, strengths: Strengths, near: RegularizedFit) -> RegularizedFit:
+        solution = fit(self.problem, strengths, near.solution.theta)
+        return RegularizedFit(solution, strengths, near.design_effect)
+
     def _approximation(self, at: RegularizedFit) -> LaplaceApproximation:
         effect = at.design_effect or 1.0
-        return LaplaceApproximation.at(self.problem_at(at), at.solution, at.strengths, effect)
+        return LaplaceApproximation.at(self.problem, at.solution, at.strengths, effect)
 
     def _higher(self, best: RegularizedFit, other: RegularizedFit) -> RegularizedFit:
         return other if self._is_higher(other, best) else best
@@ -183,54 +186,47 @@ class StrengthChoice:
         return gain > 0.0
 
     def _evidence(self, of: RegularizedFit) -> float:
-        effect = of.design_effect or 1.0
-        return log_evidence(self.problem_at(of), of.solution, of.strengths, effect)
+        return log_evidence(self.problem, of.solution, of.strengths, of.design_effect or 1.0)
 
 
-class Extrapolation:
-    """Extrapolation of rounds that map strengths to better ones (Anderson 1965).
+class LogSteps:
+    """Steps of the strengths that shrink by the same ratio, taken to their end (Aitken).
 
-    Rounds converge linearly. Near the fixed point the change that a round makes is linear in the
-    logarithms of the strengths, so that the changes of the last rounds predict where it vanishes:
-    for a single strength this is the secant method. As many rounds are kept as strengths change.
+    Every other step is left as it is, to see how it shrinks.
     """
 
     def __init__(self) -> None:
-        self._rounds: list[tuple[Array, Array]] = []  # updated logarithms, and their changes
+        self._last: Array | None = None
 
-    def next_strengths(self, before: Strengths, updated: Strengths) -> Strengths:
-        """Return strengths to go on from, after a round that updated those ``before``."""
-        # Strengths of zero are fixed.
-        logs, change = np.log([pair for pair in zip(updated, before, strict=True) if pair[0]]).T
-        change = logs - change
-        largest = float(np.abs(change).max(initial=0.0))
-        if not 0.0 < largest < MAX_LINEAR_CHANGE:
-            self._rounds.clear()
-            return updated
-        shift = np.zeros(len(logs))
-        if self._rounds:
-            values, changes = map(np.array, zip(*self._rounds, strict=True))
-            weights = np.linalg.lstsq((changes - change).T, change, rcond=ALIKE)[0]
-            shift = weights @ (logs - values)
-        self._rounds = [*self._rounds, (logs, change)][-np.count_nonzero(change) :]
-        shift *= min(1.0, MAX_REACH * largest / max(float(np.abs(shift).max()), SMALLEST))
-        shifted = iter(np.exp(shift).tolist())
-        return tuple(new * next(shifted) if new > 0.0 else new for new in updated)
+    def turns(self, before: Strengths, after: Strengths) -> bool:
+        """Whether a step goes back where the last came from."""
+        return self._last is not None and float(_log_step(before, after) @ self._last) < 0.0
+
+    def extrapolated(self, before: Strengths, after: Strengths) -> Strengths:
+        """Return where the steps lead."""
+        step, last = _log_step(before, after), self._last
+        if last is None:
+            self._last = step
+            return after
+        self._last = None
+        ratio = float(step @ last) / max(float(last @ last), TINY_STEP**2)
+        if not 0.0 < ratio < MAX_AITKEN_RATIO:
+            return after
+        factors = np.exp(step * ratio / (1.0 - ratio)).tolist()
+        return tuple(new * factor for new, factor in zip(after, factors, strict=True))
 
 
-def _have_converged(changes: list[float]) -> bool:
-    """Whether strengths have converged, given the changes of their logarithms in all rounds.
+def _log_step(before: Strengths, after: Strengths) -> Array:
+    pairs = zip(before, after, strict=True)
+    return np.array([0.0 if old == new else np.log(new / old) for old, new in pairs])
 
-    What remains is the sum of all later changes, if each is as much smaller than the one before as
-    the last was. Where the evidence is flat, rounding errors change the strengths forever.
-    """
-    *_, earlier, previous, change = [np.inf, np.inf, np.inf, *changes]
-    if previous == np.inf:
-        return change < STRENGTH_TOLERANCE
-    if earlier <= change and max(previous, change) < ROUNDING_CHANGE:
-        return True
-    ratio = change / previous
-    return ratio < MAX_RATIO and change * ratio / (1.0 - ratio) < STRENGTH_TOLERANCE
+
+def _extrapolated_change(change: float, previous_change: float) -> float:
+    """Sum of all later changes, if each is as much smaller than the one before as the last was."""
+    if previous_change == np.inf:
+        return change
+    ratio = change / previous_change if change > 0.0 else 0.0
+    return change * ratio / (1.0 - ratio) if ratio < MAX_RATIO else np.inf
 
 
 def min_strengths_of(problem: Problem) -> Strengths:

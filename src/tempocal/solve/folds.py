@@ -14,7 +14,7 @@ from tempocal.inputs import Codes, Groups
 from tempocal.links import Array
 from tempocal.solve.evidence import RegularizedFit
 from tempocal.solve.linear_systems import solve_semidefinite
-from tempocal.solve.newton import fit
+from tempocal.solve.minimize import fit
 from tempocal.solve.penalties import Strengths, as_matrix
 from tempocal.solve.problem import Problem, Solution
 

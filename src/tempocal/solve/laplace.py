@@ -26,7 +26,7 @@ from tempocal.solve.problem import Problem, Solution
 FixedStrengths = tuple[float | None, ...]
 
 # Change of the logarithm of a strength below which it has converged.
-STRENGTH_TOLERANCE = 1e-8
+STRENGTH_TOLERANCE = 1e-9
 MAX_STEPS = 50
 # Step of the differences of the gradient. Newton's method then gains four digits with each step.
 DIFFERENCE_STEP = 1e-4
@@ -125,9 +125,7 @@ class LaplaceApproximation:
         chosen = [one is None for one in fixed_strengths]
         bounds = np.where(chosen, [min_strengths, largest], self.prior)
         varied = np.array([k for k in self._used if chosen[k]], dtype=np.intp)
-        prior = np.clip(self.prior, *bounds)
-        logs, limits = np.log(prior[varied]), np.log(bounds[:, varied])
-        return _StrengthSearch(self.evidence, prior, varied, logs, limits)
+        return _StrengthSearch(self.evidence, np.clip(self.prior, *bounds), varied, bounds)
 
     def _rescaled(self, prior: Array, fixed_strengths: FixedStrengths) -> Strengths:
         """Undo the division of strengths by the design effect."""
@@ -146,17 +144,16 @@ class LaplaceApproximation:
         strengths = priors[:, used]
         penalty = self._penalty_at(strengths)
         # At the optimum the gradient of the loss is minus that of the penalty.
-        change = (self._fit_strengths - strengths) @ self._penalty_products
+        change = (np.array(self.prior)[used] - strengths) @ self._penalty_products
         posterior = layout.invert(self._hessian + penalty, self.free, change)
         prior_log_determinants, prior_traces = self._prior_volume(strengths, penalty)
         step = posterior.products
-        offset = self._scaled_offset + step
+        offset = self._scale * self.offset + step
         squares = self._squared_norms(offset)
-        loss = step @ self._loss_gradient + 0.5 * (
-            np.add.reduce(step * layout.dot(self._hessian, step), axis=1)
-            + np.add.reduce(offset * layout.dot(self._baseline, offset), axis=1)
-            + np.add.reduce(strengths * squares, axis=1)
-        )
+        loss = step @ self._loss_gradient
+        loss += 0.5 * np.einsum("mp,mp->m", step, layout.dot(self._hessian, step))
+        baseline = np.einsum("mp,mp->m", offset, layout.dot(self._baseline, offset))
+        loss += 0.5 * (baseline + np.einsum("mk,mk->m", strengths, squares))
         volume = 0.5 * (prior_log_determinants - posterior.log_determinants)
         in_log = self._mode_is_in_log
         hyperprior = (np.log1p(1.0 / strengths) + 0.5 * in_log * np.log(strengths)).sum(axis=1)
@@ -169,7 +166,7 @@ class LaplaceApproximation:
         """Coefficients at other strengths, minus the identity; those at a bound stay there."""
         strengths = np.array(prior)[self._used]
         penalty = self._penalty_at(strengths[None])
-        change = (self._fit_strengths - strengths) @ self._penalty_products
+        change = (np.array(self.prior)[self._used] - strengths) @ self._penalty_products
         found = self._layout.invert(self._hessian + penalty, self.free, change[None])
         return np.asarray(self.offset + found.products[0] / self._scale)
 
@@ -223,15 +220,6 @@ class LaplaceApproximation:
         return [k for k, (strength, one) in enumerate(penalties) if strength > 0.0 and one.is_used]
 
     @cached
-    def _fit_strengths(self) -> Array:
-        """Strengths of the fit, of the penalties in use."""
-        return np.array(self.prior)[self._used]
-
-    @cached
-    def _scaled_offset(self) -> Array:
-        return self._scale * self.offset
-
-    @cached
     def _scale(self) -> Array:
         """Square root of the diagonal of the penalized Hessian, the unit of each coefficient."""
         diagonal = np.einsum("tpp->tp", self.hessian).ravel() + self.problem.baseline_penalty
@@ -280,7 +268,7 @@ class LaplaceApproximation:
     def _loss_gradient(self) -> Array:
         """Gradient of the loss at the fit: minus that of the penalties, of free coefficients."""
         baseline = self.problem.baseline_penalty / self.effect * self.offset / self._scale
-        return -(self._fit_strengths @ self._penalty_products + baseline)
+        return -(np.array(self.prior)[self._used] @ self._penalty_products + baseline)
 
 
 @dataclass(frozen=True)
@@ -288,33 +276,41 @@ class _StrengthSearch:
     """Newton's method for the logarithms of the strengths that are varied.
 
     ``evidence`` takes points of all strengths and returns values and gradients, as
-    `LaplaceApproximation.evidence`. ``start`` has the logarithms of the strengths that are varied,
-    and ``bounds``, of shape (2, varied), theirs.
+    `LaplaceApproximation.evidence`. ``limits`` are the bounds of all strengths, of shape (2, all).
     """
 
     evidence: Callable[[Array], tuple[Array, Array]]
     prior: Array
     varied: NDArray[np.intp]
-    start: Array
-    bounds: Array
+    limits: Array
+
+    @cached
+    def start(self) -> Array:
+        """Logarithms of the strengths of the fit."""
+        return np.asarray(np.log(self.prior[self.varied]))
+
+    @cached
+    def bounds(self) -> Array:
+        """Bounds of the logarithms of the strengths that are varied."""
+        return np.asarray(np.log(self.limits[:, self.varied]))
 
     def maximize(self, logs: Array) -> Array:
         """Return all strengths, the varied ones at a maximum of the evidence."""
-        differences = DIFFERENCE_STEP * np.eye(len(logs) + 1, len(logs), -1)
+        differences = DIFFERENCE_STEP * np.eye(len(logs))
         for _ in range(MAX_STEPS if len(logs) else 0):
-            values, gradients = self._at(logs + differences)
+            values, gradients = self._at(logs + np.vstack([0.0 * logs, differences]))
             curvature = (gradients[1:] - gradients[0]) / DIFFERENCE_STEP
             step = self._ascent_step(logs, gradients[0], curvature)
             longest = float(np.abs(step).max())
             if longest > SHORT_STEP:
-                trials = self._within_bounds(logs + STEP_LENGTHS[:, None] * step)
+                trials = np.clip(logs + STEP_LENGTHS[:, None] * step, *self.bounds)
                 trial_values = self._at(trials)[0]
                 best = int(np.argmax(trial_values))
                 if not trial_values[best] > values[0]:
                     break
                 logs = trials[best]
             else:
-                logs = self._within_bounds(logs + step)
+                logs = np.clip(logs + step, *self.bounds)
             if longest <= LAST_STEP:
                 break
         return np.asarray(self._all_strengths(logs[None])[0])
@@ -338,33 +334,32 @@ class _StrengthSearch:
         return values, gradients[:, self.varied]
 
     def _all_strengths(self, logs: Array) -> Array:
-        strengths = np.empty((len(logs), len(self.prior)))
-        strengths[:] = self.prior
+        strengths = np.tile(self.prior, (len(logs), 1))
         strengths[:, self.varied] = np.exp(logs)
         return strengths
 
-    def _within_bounds(self, logs: Array) -> Array:
-        low, high = self.bounds
-        return np.asarray(np.minimum(np.maximum(logs, low), high))
-
     def _ascent_step(self, logs: Array, gradient: Array, curvature: Array) -> Array:
         """Newton step within the bounds, uphill also where the evidence is not concave."""
-        low, high = self.bounds
         # Up to rounding, for strengths were multiplied by the design effect and divided again.
-        is_low, is_high = logs <= low + BOUND_ROUNDING, logs >= high - BOUND_ROUNDING
-        inside = ~((is_low & (gradient <= 0)) | (is_high & (gradient >= 0)))
-        symmetric = 0.5 * (curvature + curvature.T) * (inside & inside[:, None])
-        values, vectors = np.linalg.eigh(symmetric)
+        smallest, largest = self.bounds + np.array([[BOUND_ROUNDING], [-BOUND_ROUNDING]])
+        step = np.zeros_like(logs)
+        at_bound = ((logs <= smallest) & (gradient <= 0)) | ((logs >= largest) & (gradient >= 0))
+        inside = np.flatnonzero(~at_bound)
+        if len(inside) == 0:
+            return step
+        own = curvature[np.ix_(inside, inside)]
+        values, vectors = np.linalg.eigh(0.5 * (own + own.T))
         sizes = np.abs(values)
         sizes = np.maximum(sizes, max(MIN_CURVATURE * float(sizes.max()), SMALLEST))
-        along = (vectors.T @ (gradient * inside)) / sizes
+        along = (vectors.T @ gradient[inside]) / sizes
         # On a plateau a long step gains nothing, and would stop the others.
         with np.errstate(over="ignore"):  # rows that tell nothing have next to no curvature
             gains = 0.5 * sizes * np.maximum(along**2, 1.0)
         is_plateau = (np.abs(along) > PLATEAU_STEP) & (gains < PLATEAU_GAIN)
-        step = vectors @ np.where(is_plateau, 0.0, along)
-        step *= min(1.0, MAX_LOG_STEP / max(float(np.abs(step).max()), SMALLEST))
-        return np.asarray(self._within_bounds(logs + step) - logs)
+        step[inside] = vectors @ np.where(is_plateau, 0.0, along)
+        longest = float(np.abs(step).max())
+        step *= min(1.0, MAX_LOG_STEP / max(longest, SMALLEST))
+        return np.asarray(np.clip(logs + step, *self.bounds) - logs)
 
 
 def max_log_change(strengths: Strengths, before: Strengths) -> float:

@@ -126,26 +126,6 @@ def _solve_pairs(blocks: Array, vectors: Array, free: Mask, damping: Array) -> A
     return np.asarray((inverses * inner) @ SUM_AND_DIFFERENCE * inverse_scale)
 
 
-def _invert_pairs(blocks: Array, free: Mask) -> tuple[Array, Array]:
-    """Return `inverses_and_log_determinants` of 2x2 blocks."""
-    inverse_scale, inverses = _pair_inverses(blocks, free)
-    sums, differences = inverses.T
-    inverse = np.empty(blocks.shape)
-    inverse[:, 0, 0] = inverse[:, 1, 1] = sums + differences
-    inverse[:, 0, 1] = inverse[:, 1, 0] = sums - differences
-    inverse *= inverse_scale[:, :, None] * inverse_scale[:, None, :]
-    # A coefficient without a scale is held, or zero: its eigenvalue counts as one.
-    scales = np.where(inverse_scale > 0.0, inverse_scale, 1.0)
-    usable = inverses > 0.0
-    logs = -np.log(np.where(usable, 2.0 * inverses, 1.0) * scales**2).sum(axis=1)
-    is_singular = ~usable.all(axis=1)
-    if is_singular.any():
-        # There the nonzero eigenvalue is the trace.
-        traces = (scales[is_singular] ** -2.0).sum(axis=1)
-        logs[is_singular] = np.log(traces)
-    return inverse, logs
-
-
 def _pair_inverses(blocks: Array, free: Mask, damping: Array | float = 0.0) -> tuple[Array, Array]:
     """Return the scaling to unit diagonal of 2x2 blocks, and half the inverse eigenvalues after it.
 
@@ -166,9 +146,7 @@ def invert_blocks(blocks: Array, free: Mask, *, bandwidth: int | None = None) ->
 
     Rows and columns of the others are zero. ``bandwidth`` is as in `solve_blocks`.
     """
-    size = blocks.shape[1]
-    is_band = bandwidth is not None and bandwidth * MIN_SIZE_PER_BANDWIDTH <= size
-    if bandwidth is not None and is_band and size >= CHOLESKY_SIZE:
+    if bandwidth is not None and bandwidth * MIN_SIZE_PER_BANDWIDTH <= blocks.shape[1]:
         inverses = [
             _invert_band(block, kept, bandwidth) for block, kept in zip(blocks, free, strict=True)
         ]
@@ -202,8 +180,6 @@ def inverses_and_log_determinants(blocks: Array, free: Mask) -> tuple[Array, Arr
         usable = free & (blocks[:, :, 0] > 0.0)
         values = np.where(usable, blocks[:, :, 0], 1.0)
         return np.where(usable, 1.0 / values, 0.0)[:, :, None], np.log(values)[:, 0]
-    if blocks.shape[1] == 2:
-        return _invert_pairs(blocks, free)
     filled, scale = _scaled(blocks, free)
     scales = scale[:, :, None] * scale[:, None, :]
     kept = free[:, :, None] & free[:, None, :]

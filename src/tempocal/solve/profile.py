@@ -11,28 +11,24 @@ quadratic has another local minimum is fitted as well, and the lowest of all fit
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.rows import SequenceRows, Sums
-from tempocal.solve.estimating_rates import (
-    FASTEST,
-    SLOWEST,
-    MakeProblem,
-    RateIterate,
-    fit_moving_targets,
-)
-from tempocal.solve.newton import (
-    DECREASE_TOLERANCE,
-    identity_or_zero,
-    is_misled,
-    minimize_newton,
-    refine,
-)
+from tempocal.solve.estimating import with_information
+from tempocal.solve.estimating_rates import FASTEST, SLOWEST, EstimatingRates, MakeProblem
+from tempocal.solve.evidence import RegularizedFit, fit_by_evidence
+from tempocal.solve.laplace import FixedStrengths
+from tempocal.solve.minimize import identity_or_zero, is_misled, refine
+from tempocal.solve.moving_targets import TOLERANCE as TARGET_TOLERANCE
+from tempocal.solve.moving_targets import CenterSearch
+from tempocal.solve.newton import DECREASE_TOLERANCE, minimize_newton
 from tempocal.solve.penalties import Strengths, as_matrix
-from tempocal.solve.problem import Problem
+from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.rate_search import Bracket, KeyQuadratic
 
 # Log rates that are scanned. The best one is bracketed down to BRACKET_WIDTH.
@@ -43,24 +39,127 @@ BRACKET_WIDTH = 0.05
 NEARBY = np.array([-0.02, -0.005, -0.001, 0.0, 0.001, 0.005, 0.02])
 # Step of the finite differences in a log rate.
 DIFFERENCE_STEP = 2e-3
-# Steps up to this long need no bracket: those to rates that are best at slightly other strengths.
-CLOSE_STEP = 0.1
 # A wider step locates the minimum more precisely, unless an active bound changes between its
 # points. Then the result is farther away than the largest polishing step, and is not used.
 WIDE_DIFFERENCE_STEP, MAX_POLISH_STEP = 2e-2, 1e-7
 # Changes of the mean objective below this are rounding errors.
 ROUNDING = 1e-15
+# Calibrated logits larger than this mean that the fit diverges.
+MAX_LOGIT = 1e9
 # Differences of the mean objective between scanned rates that make no local minimum, and below
 # which two rates are equally good.
 LEVEL_TOLERANCE, TIE_TOLERANCE = 1e-12, 1e-14
 MAX_STEPS = 60
 # On nearly separable rows the quadratic is useless: give up after this many failures or passes.
 MAX_FAILURES, MAX_PASSES = 5, 300
+# Alternations between strengths and rates, and the change of the log rate at convergence.
+MAX_ROUNDS = 8
+RATE_TOLERANCE = 3e-4
+# Change of the log rate below which it was visited before.
+VISITED_TOLERANCE = 0.05
 # Stricter than for coefficients, because rates are less well determined.
 TOLERANCE = 1e-2 * DECREASE_TOLERANCE
 
 
-def polish_rates(
+@dataclass(frozen=True)
+class ProfileFit:
+    """The best rates and the fit at them."""
+
+    log_rates: tuple[float, ...]
+    result: RegularizedFit
+
+
+def fit_profile_by_evidence(
+    make_problem: MakeProblem, n_rates: int, groups: Groups | None, fixed_strengths: FixedStrengths
+) -> ProfileFit:
+    """Fit rates and coefficients, with strengths of maximum evidence unless they are fixed."""
+    # Diverging coefficients may overflow.
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = _fit_by_evidence(make_problem, n_rates, groups, fixed_strengths)
+        problem, strengths = make_problem(found.log_rates), found.result.strengths
+        solution = with_information(problem, strengths, found.result.solution)
+        solution = _check_slopes(problem, solution)
+    return replace(found, result=replace(found.result, solution=solution))
+
+
+def _check_slopes(problem: Problem, solution: Solution) -> Solution:
+    """Mark a fit as unbounded if slopes diverge at some time.
+
+    With a fast rate a curve can diverge at times with separable rows and stay finite at others.
+    """
+    at_keys = problem.at_keys(solution.theta)
+    is_slope = problem.at_keys(problem.identity) != 0.0
+    is_far = ~(np.abs(at_keys) <= MAX_LOGIT) & is_slope
+    if not is_far.any():
+        return solution
+    # Slopes of tiny logits may be large.
+    is_far &= ~(np.abs(at_keys) * np.sqrt(problem.rows.mean_squares) <= MAX_LOGIT)
+    where_unbounded = is_far.any(axis=1)
+    if not where_unbounded.any():
+        return solution
+    return replace(solution, unbounded=True, where_unbounded=where_unbounded)
+
+
+def _fit_by_evidence(
+    make_problem: MakeProblem, n_rates: int, groups: Groups | None, fixed_strengths: FixedStrengths
+) -> ProfileFit:
+    strengths = tuple(1.0 if one is None else one for one in fixed_strengths)
+    all_fixed = None not in fixed_strengths
+    iterate = fit_profile(make_problem, n_rates, strengths, polish=all_fixed)
+    passes, effect, visited = iterate.solution.passes, None, []
+    for _ in range(0 if all_fixed else MAX_ROUNDS):
+        problem = make_problem(iterate.log_rates)
+        chosen = fit_by_evidence(
+            problem,
+            groups,
+            fixed_strengths,
+            start_strengths=strengths,
+            start=iterate.solution.theta,
+        )
+        strengths, effect, before = chosen.strengths, chosen.design_effect, iterate.log_rates
+        iterate = fit_profile(
+            make_problem,
+            n_rates,
+            strengths,
+            RateIterate(before, chosen.solution, sums_are_current=True),
+        )
+        passes += chosen.solution.passes + iterate.solution.passes
+        if np.abs(np.subtract(iterate.log_rates, before)).max() < RATE_TOLERANCE:
+            break
+        # Where rows learn from forecasts that tell little of the rate, it may go around in circles.
+        visited.append(before)
+        if isinstance(problem.rows, SequenceRows) and _is_among(iterate.log_rates, visited[:-1]):
+            break
+    if not all_fixed and not iterate.solution.unbounded:
+        iterate = _polish(make_problem, n_rates, strengths, iterate)
+        passes += iterate.solution.passes
+    solution = replace(iterate.solution, passes=passes)
+    return ProfileFit(iterate.log_rates, RegularizedFit(solution, strengths, effect))
+
+
+def _is_among(log_rates: tuple[float, ...], visited: list[tuple[float, ...]]) -> bool:
+    near = [np.abs(np.subtract(log_rates, one)).max() < VISITED_TOLERANCE for one in visited]
+    return any(near)
+
+
+@dataclass(frozen=True)
+class RateIterate:
+    """Rates and the solution at them.
+
+    ``sums_are_current`` says that the rows were not refined since the sums of the solution.
+    """
+
+    log_rates: tuple[float, ...]
+    solution: Solution
+    sums_are_current: bool = False
+
+    @property
+    def theta(self) -> Array:
+        """The coefficients."""
+        return self.solution.theta
+
+
+def _polish(
     make_problem: MakeProblem, n_rates: int, strengths: Strengths, iterate: RateIterate
 ) -> RateIterate:
     """Improve the last digits of the rates after a search."""
@@ -79,11 +178,8 @@ def fit_profile(
     start: RateIterate | None = None,
     *,
     polish: bool = False,
-    is_close: bool = False,
 ) -> RateIterate:
     """Minimize over rates and coefficients; ``polish`` improves the last digits of the rates.
-
-    A start that ``is_close`` is next to the best rates: no others are searched.
 
     Polish only after strengths are chosen: with few rows a tiny change of the rates may lead to
     other strengths.
@@ -95,15 +191,11 @@ def fit_profile(
             if begin.solution.unbounded:
                 # Without a finite optimum at one rate the others are not searched.
                 return begin
-        search = _RateSearch(make_problem, n_rates, strengths)
-        return search.run(begin, polish=polish, is_close=is_close)
-
-    def fit_fixed_targets(begin: RateIterate | None) -> RateIterate:
-        return _fit_fixed_targets(make_problem, begin, search)
+        return _RateSearch(make_problem, n_rates, strengths).run(begin, polish=polish)
 
     if isinstance(make_problem((1.0,) * n_rates).rows, SequenceRows):
-        return fit_moving_targets(make_problem, n_rates, strengths, start, fit_fixed_targets)
-    return fit_fixed_targets(start)
+        return _fit_moving_targets(make_problem, n_rates, strengths, start, search)
+    return _fit_fixed_targets(make_problem, start, search)
 
 
 def _fit_fixed_targets(
@@ -118,6 +210,40 @@ def _fit_fixed_targets(
         iterate = search(start if misled else replace(iterate, sums_are_current=False))
         passes += iterate.solution.passes
     return replace(iterate, solution=replace(iterate.solution, passes=passes))
+
+
+def _fit_moving_targets(
+    make_problem: MakeProblem,
+    n_rates: int,
+    strengths: Strengths,
+    start: RateIterate | None,
+    search: Callable[[RateIterate | None], RateIterate],
+) -> RateIterate:
+    """Find the root of the estimating function, in coefficients and rates."""
+    middle = make_problem((1.0,) * n_rates)
+    rows, lower = middle.rows, np.append(middle.lower, [SLOWEST] * n_rates)
+    assert isinstance(rows, SequenceRows)
+    if start is None:
+        center = np.append(identity_or_zero(middle)[0], (1.0,) * n_rates)
+    else:
+        center = np.append(start.theta, start.log_rates)
+    estimating = EstimatingRates(make_problem, n_rates, strengths)
+    centers = CenterSearch(rows, estimating.scaled, estimating.jacobian, is_long=estimating.is_long)
+    passes = 0
+    while True:
+        at_keys = estimating.move_to(center)
+        rows.move_to(at_keys, within=TARGET_TOLERANCE)
+        begin = None if start is None else replace(start, sums_are_current=False)
+        start = _fit_fixed_targets(make_problem, begin, search)
+        passes += start.solution.passes
+        change = np.append(start.theta, start.log_rates) - center
+        failed = start.solution.unbounded or not start.solution.converged
+        if failed or centers.is_found(change, rows.distance(at_keys)):
+            break
+        tangent = partial(estimating.tangent, start.log_rates, start.solution)
+        center = np.maximum(centers.next_center(center, change, tangent), lower)
+        center[-n_rates:] = np.minimum(center[-n_rates:], FASTEST)
+    return replace(start, solution=replace(start.solution, passes=passes))
 
 
 def _fit_middle(make_problem: MakeProblem, n_rates: int, strengths: Strengths) -> RateIterate:
@@ -151,15 +277,10 @@ class _RateSearch:
         self.strengths = strengths
         self.passes = 0
 
-    def run(
-        self, start: RateIterate, *, polish: bool = False, is_close: bool = False
-    ) -> RateIterate:
+    def run(self, start: RateIterate, *, polish: bool = False) -> RateIterate:
         """Find the rates of the lowest objective and fit at them."""
-        if is_close:
-            best, quadratic = self._descend_in_rate(start, is_close=True)
-        else:
-            best, quadratic = self._minimize(start)
-            best = self._refine_rates(quadratic, best)
+        best, quadratic = self._minimize(start)
+        best = self._refine_rates(quadratic, best)
         return self.fit_at(self.polish(quadratic, best) if polish else best, quadratic)
 
     def _minimize(self, start: RateIterate) -> tuple[_RatePoint, KeyQuadratic]:
@@ -267,12 +388,6 @@ class _RateSearch:
     def _minimize_along(
         self, quadratic: KeyQuadratic, best: _RatePoint, k: int, center: float, radius: float
     ) -> _RatePoint:
-        if radius <= SPACING:
-            close = self._step_in_rate(
-                quadratic, best, k, spacing=DIFFERENCE_STEP, max_step=CLOSE_STEP
-            )
-            if close is not best:
-                return close
         low, high = max(SLOWEST, center - radius), min(FASTEST, center + radius)
         points = np.unique(np.concatenate([GRID, best.log_rates[k] + NEARBY]).clip(low, high))
         best, bracket = self._best_of(quadratic, best, k, points)
@@ -316,9 +431,7 @@ class _RateSearch:
             and abs(first) < max_step * second
         ):
             new_rate = center - first / max(second - 0.5 * third * first / second, 0.5 * second)
-            log_rates = _with_rate(best.log_rates, k, float(new_rate))
-            theta, value = self._profile_of(quadratic, self.make_problem(log_rates), best.theta)
-            best = _RatePoint(log_rates, theta[0], value[0])
+            best, _ = self._best_of(quadratic, best, k, np.array([new_rate]))
         return best
 
     def _best_of(
@@ -351,19 +464,10 @@ class _RateSearch:
     ) -> tuple[Array, Array]:
         """Minimize the quadratic at several values of one rate; return coefficients and values."""
         problem = self.make_problem([*at.log_rates[:k], points, *at.log_rates[k + 1 :]])
-        return self._profile_of(quadratic, problem, at.theta)
-
-    def _profile_of(
-        self, quadratic: KeyQuadratic, problem: Problem, theta: Array
-    ) -> tuple[Array, Array]:
-        """Minimize the quadratic with the bases of a problem, one for each value of a rate."""
-        bases = np.asarray(problem.basis, np.float64)
         # One for each rate, along the first axis.
         matrices = problem.penalty_matrix(self.strengths)
         penalty_matrices = matrices if matrices.ndim == 3 else as_matrix(matrices)
-        if bases.ndim == 2:
-            bases, penalty_matrices = bases[None], penalty_matrices[None]
-        return quadratic.minimize(bases, penalty_matrices, theta)
+        return quadratic.minimize(np.asarray(problem.basis, np.float64), penalty_matrices, at.theta)
 
 
 def _with_rate(log_rates: tuple[float, ...], k: int, value: float) -> tuple[float, ...]:

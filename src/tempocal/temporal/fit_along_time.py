@@ -228,8 +228,8 @@ def _fit_curve(
     given = tuple(one for one in fixed_strengths if one is not None)
     if track.n_rates:
         at_rates = partial(expand_at_rates, problem, model, track)
-        result = fit_profile_by_evidence(at_rates, track.n_rates, data.groups, fixed_strengths)
-        log_rates = result.log_rates
+        profiled = fit_profile_by_evidence(at_rates, track.n_rates, data.groups, fixed_strengths)
+        result, log_rates = profiled.result, profiled.log_rates
         problem = at_rates(log_rates)
     elif len(given) == len(fixed_strengths):
         result = RegularizedFit(fit(problem, given), given)
