@@ -52,6 +52,8 @@ EFFECT_TOLERANCE = 0.05
 MAX_RATIO = 0.5
 # Ratio of successive steps up to which they are summed to their end, and steps too short for that.
 MAX_AITKEN_RATIO, TINY_STEP = 0.9, 1e-12
+# Smaller changes of the logarithms of strengths that do not become smaller are rounding errors.
+ROUNDING_CHANGE = 1e-6
 # Ratio above which steps do not become shorter, and rounds that take whole steps all the same.
 NO_PROGRESS, FULL_ROUNDS = 0.9, 3
 
@@ -154,6 +156,9 @@ class StrengthChoice:
                 # Later rounds would start far out, where divergence can no longer be detected.
                 return rounds[-1]
             remaining = _extrapolated_change(change, previous_change)
+            if NO_PROGRESS * previous_change < change <= previous_change < ROUNDING_CHANGE:
+                # What is left are rounding errors of the fits.
+                remaining = 0.0
         has_converged = remaining < STRENGTH_TOLERANCE
         best = rounds[-1] if has_converged else reduce(self._higher, rounds)
         passes = sum(one.solution.passes for one in rounds)
