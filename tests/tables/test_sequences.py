@@ -134,6 +134,7 @@ class TestCalibratorsAndCurves:
         one, other = both(auto, ROWS, TABLE)
         wanted, found = (decisions(each, ROWS, time="t") for each in (one, other))
         np.testing.assert_allclose(found, wanted, rtol=0, atol=CLOSE)
+        assert "from outcomes only" in str(other.summary())
 
 
 class TestRows:

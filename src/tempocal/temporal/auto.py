@@ -259,6 +259,9 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         for each, found in ((self.best_, leader), (self, fitted)):
             summary = self._with_comparison(found.summary)
             summary = with_table_details(summary, data, found.map, None)
+            if sequence is not None:
+                details = {**summary.details, "learned": "from outcomes only, as from all tables"}
+                summary = replace(summary, details=details)
             each._store_table_fit(replace(found, summary=summary), labeled)
         return self
 
