@@ -39,7 +39,7 @@ def test_there_is_no_such_attribute(cal):
 
 
 def test_auto_names_its_choice():
-    with pytest.raises(NoPartialFitError, match="What it chose has one: best_, after fit"):
+    with pytest.raises(NoPartialFitError, match="A TemporalCalibrator has one: best_, unless"):
         tc.AutoTemporalCalibrator().partial_fit(Z, Y)
 
 

@@ -140,7 +140,7 @@ def test_bad_sequences_are_refused(given, words):
 def test_a_choice_with_a_candidate_that_learns_from_forecasts_is_refused():
     candidate = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline(), td_horizon=0.1)
     settings = {"combine": "choose", "folds": 2}
-    with pytest.raises(InputError, match=r"td_horizon=0.1, but candidates are compared"):
+    with pytest.raises(InputError, match=r"td_horizon=0.1, but with combine=\"choose\""):
         tc.AutoTemporalCalibrator([candidate], **settings).fit(Z, Y, time=T, groups=G)
     candidate.set_params(td_horizon=float("inf"))
     tc.AutoTemporalCalibrator([candidate], **settings).fit(Z, Y, time=T, groups=G)
