@@ -68,8 +68,9 @@ class ColumnRoles:
         pairs = [(self.inputs, name) for name in self.predictions] + [("label", self.label)]
         optional = (
             ("time", self.time),
-            ("groups", self.groups),
+            # Groups that were not named are the sequences: a wrong name is first theirs.
             ("sequence", self.sequence),
+            ("groups", self.groups),
             ("order", self.order),
             ("sample_weight", self.weight),
         )
