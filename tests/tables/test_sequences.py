@@ -151,6 +151,15 @@ class TestRows:
                 down, logits="z", label="won", time="t", sequence="id"
             )
 
+    @pytest.mark.parametrize("lazy", [False, True])
+    def test_of_orders_beyond_the_digits_of_a_double(self, lazy):
+        far = {**ROWS, "place": 1_700_000_000_000_000_000 + ROWS["t"].astype(np.int64)}
+        table = pl.LazyFrame(far) if lazy else pl.DataFrame(far)
+        with pytest.raises(InputError, match="whole numbers lose digits: subtract the first one"):
+            tc.TemporalCalibrator(td_horizon=0.1).fit_table(
+                table, logits="z", label="won", time="t", sequence="id", order="place"
+            )
+
     def test_may_have_a_time_that_counts_down(self, windows):
         down = {**ROWS, "t": 30.0 - ROWS["t"], "place": ROWS["t"]}
         for table in (pl.DataFrame(down), pl.LazyFrame(down)):

@@ -6,6 +6,7 @@ import narwhals as nw
 
 from tempocal.errors import InputError
 from tempocal.inputs.sequence_order import PASS_ORDER, tied_message
+from tempocal.tables.first_pass import LARGEST_INTEGER
 from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.open_table import Frame
 from tempocal.tables.sequence_counts import require_whole
@@ -42,6 +43,7 @@ def check_table_order(labeled: LabeledTable) -> TableSequenceOrder:
     found = labeled.passes.collect(sequences.select(*sums, longest), "looking at the sequences")
     require_whole(int(found["is_split"][0]))
     if found["is_tied"][0]:
+        _require_exact_places(labeled)
         which = _first(labeled, sequences, "is_tied")
         raise InputError(tied_message(labeled.order, which, "", PASS_ORDER))
     n_sequences = int(found["n_sequences"][0])
@@ -51,6 +53,17 @@ def check_table_order(labeled: LabeledTable) -> TableSequenceOrder:
         int(found["longest"][0]),
         _first(labeled, sequences, "is_mixed") if found["is_mixed"][0] else None,
     )
+
+
+def _require_exact_places(labeled: LabeledTable) -> None:
+    """Refuse whole numbers that a double does not represent, which may seem to be ties."""
+    places = labeled.frame.select(largest=nw.col(labeled.order).abs().max())
+    largest = float(labeled.passes.collect(places, "looking at the order")["largest"][0])
+    if largest > LARGEST_INTEGER:
+        raise InputError(
+            f"{labeled.order} goes up to {largest:.6g}, where whole numbers lose digits: subtract "
+            "the first one"
+        )
 
 
 def _by_sequence(labeled: LabeledTable) -> Frame:
