@@ -1,5 +1,6 @@
 """Losses of a row as formulas: what the mean metrics are means of."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -8,9 +9,9 @@ import numpy as np
 
 from tempocal.errors import InputError
 from tempocal.formula.links import log
-from tempocal.formula.nodes import Below, Expression, Number, Same, Where, total
+from tempocal.formula.nodes import Below, Expression, Number, Same, Where, clamp, total
 from tempocal.inputs import check_choice
-from tempocal.metrics.scored_rows import LABEL, ScoredRows, indicator
+from tempocal.metrics.scored_rows import LABEL, LARGEST_SURPRISAL, ScoredRows, indicator
 
 NEVER = Number(0.0)
 
@@ -53,12 +54,33 @@ def row_overconfidence(rows: ScoredRows, prefix: str = "p") -> RowLoss:
 
 
 def _nll(rows: ScoredRows, prefix: str = "p", *, clip: float) -> RowLoss:
-    true = rows.true_probability(prefix)
+    surprisal = rows.surprisal(prefix)
+    if surprisal is not None:
+        return _surprisal(rows, prefix, surprisal, clip)
+    true = rows.of_true_class(prefix)
     expected = total(each * _minus_log(each, clip) for each in rows.proba(prefix))
     if clip > 0.0:
         return RowLoss(_minus_log(true, clip), expected)
     is_infinite = Where(Below(Number(0.0), true), Number(0.0), Number(1.0))
     return RowLoss(_minus_log(true, clip), expected, is_infinite)
+
+
+def _surprisal(rows: ScoredRows, prefix: str, surprisal: list[Expression], clip: float) -> RowLoss:
+    """Negative log likelihood from logits: no probability is rounded before its logarithm."""
+    highest = -math.log(clip) if clip > 0.0 else math.inf
+
+    def loss(each: Expression) -> Expression:
+        if clip > 0.0:
+            return clamp(each, high=highest)
+        return Where(Below(each, Number(LARGEST_SURPRISAL)), each, Number(0.0))
+
+    true = rows.of_true_class(f"{prefix}_surprisal")
+    pairs = zip(rows.proba(prefix), surprisal, strict=True)
+    expected = total(p * loss(each) for p, each in pairs)
+    if clip > 0.0:
+        return RowLoss(loss(true), expected)
+    is_infinite = Where(Below(true, Number(LARGEST_SURPRISAL)), Number(0.0), Number(1.0))
+    return RowLoss(loss(true), expected, is_infinite)
 
 
 def _minus_log(p: Expression, clip: float) -> Expression:
@@ -67,7 +89,7 @@ def _minus_log(p: Expression, clip: float) -> Expression:
 
 
 def _brier(rows: ScoredRows, prefix: str = "p") -> RowLoss:
-    proba, true = rows.proba(prefix), rows.true_probability(prefix)
+    proba, true = rows.proba(prefix), rows.of_true_class(prefix)
     squares = total(each * each for each in proba)
     expected = total(each * (squares - 2.0 * each + 1.0) for each in proba)
     return RowLoss((1.0 - true) ** 2 + (squares - true * true), expected)

@@ -13,6 +13,7 @@ from tempocal.inputs import warn_of_light_weights
 from tempocal.links import Array
 from tempocal.metrics.edges import Edges, equal_mass
 from tempocal.metrics.gap_metric import GapMetric
+from tempocal.metrics.logit_columns import predicted_by_logits
 from tempocal.metrics.scored_rows import (
     BUCKETS,
     ScoredRows,
@@ -191,6 +192,10 @@ class ScoredFrame(ScoredRows):
             self.time_bins.known["groups"] = counts
         return self.time_bins.known["groups"]
 
+    def has_column(self, name: str) -> bool:
+        """Whether there is a column of this name."""
+        return name in self.frame.collect_schema()
+
     def sum_by(self, doing: str, *wanted: SumBy) -> list[Sums]:
         """Sum by all keys together."""
         keys = list(dict.fromkeys(key for each in wanted for key in each.keys))
@@ -221,12 +226,19 @@ def read_scored_frame(table: Any, roles: ColumnRoles, classes: Any) -> ScoredFra
     labeled = read_labeled_table(table, roles, classes)
     if roles.sequence is not None:
         count_sequences(labeled)
+    groups = find_groups(labeled) if labeled.has_groups else None
+    return ScoredFrame.of(labeled, add_predicted(labeled), groups)
+
+
+def add_predicted(labeled: LabeledTable) -> Frame:
+    """Add the probabilities of each class as they were given, and the surprisals of logits."""
+    if labeled.inputs == "logits":
+        return with_formulas(labeled.frame, predicted_by_logits(labeled.n_columns))
     if labeled.n_columns == 1:
         proba = {"p0": 1.0 - nw.col("x0"), "p1": nw.col("x0")}
     else:
         proba = {f"p{k}": nw.col(f"x{k}") for k in range(labeled.n_columns)}
-    groups = find_groups(labeled) if labeled.has_groups else None
-    return ScoredFrame.of(labeled, labeled.frame.with_columns(**proba), groups)
+    return labeled.frame.with_columns(**proba)
 
 
 def _mix_hash(frame: Frame) -> Frame:
