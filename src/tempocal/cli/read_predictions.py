@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -143,15 +143,9 @@ class FilePredictions(LabeledPredictions):
 
     def cut(self, scored: "ScoredArrays", bins: int) -> "TimeBins":
         """Cut the time of these rows into bins."""
-        from tempocal.metrics.predictions import check_time_of
-        from tempocal.metrics.time_bins import cut_times
+        from tempocal.metrics.predictions import cut_rows
 
-        rows = scored.rows
-        found = cut_times(check_time_of(rows, self.time), rows.weight, bins)
-        if rows.row is None:
-            return found
-        codes = found.codes[np.unique(rows.row, return_index=True)[1]]
-        return replace(found, n_rows=np.bincount(codes, minlength=found.count))
+        return cut_rows(scored.rows, self.time, bins)
 
     def fit(self, calibrator: Any, *, in_order: bool = False) -> Any:
         """Fit a calibrator, with times if there are any.

@@ -49,11 +49,32 @@ def gain_in_loss(
     rows: ScoredRows, formula: LossFormula, name: str, level: float
 ) -> MetricByTimeBin:
     """Mean decrease of the loss with the probabilities ``after0``, ``after1``, ..."""
+    return mean_loss_from_sums(difference_in_loss(rows, formula), name, level)
+
+
+def difference_in_loss(rows: ScoredRows, formula: LossFormula) -> MeanSums:
+    """Sum the decrease of the loss, from ``p0``, ... to ``after0``, ..."""
     before, after = formula(rows, "p"), formula(rows, "after")
     # The difference of two infinite losses is taken as 0.
     is_infinite = subtract(before.is_infinite, after.is_infinite)
     difference = RowLoss(subtract(before.loss, after.loss), Number(0.0), is_infinite)
-    return mean_loss_from_sums(_sums(rows, difference), name, level)
+    return _sums(rows, difference)
+
+
+def means_of_losses(rows: ScoredRows, formula: LossFormula) -> tuple[Array, Array]:
+    """Mean loss of each time bin with ``p0``, ... and with ``after0``, ..."""
+    terms, key = {"weight": rows.weight}, {"time_bin": rows.time_bins.count}
+    for prefix in ("p", "after"):
+        loss = formula(rows, prefix)
+        terms |= {f"{prefix}_loss": loss.loss * rows.weight}
+        terms |= {f"{prefix}_infinite": loss.is_infinite * rows.weight}
+    (found,) = rows.sum_by("adding up", SumBy(tuple(key), terms))
+    sums = {name: add_up(found, name, key) for name in terms}
+    before, after = (
+        np.where(sums[f"{one}_infinite"] > 0.0, np.inf, sums[f"{one}_loss"] / sums["weight"])
+        for one in ("p", "after")
+    )
+    return before, after
 
 
 def mean_loss_from_sums(sums: MeanSums, name: str, level: float) -> MetricByTimeBin:

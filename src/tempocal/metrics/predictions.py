@@ -1,7 +1,7 @@
 """Checked input of the metrics: probabilities, label codes and weights."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from tempocal.inputs import (
     warn_of_light_weights,
 )
 from tempocal.links import Array
+from tempocal.metrics.time_bins import Bins, TimeBins, cut_times
 
 # A block fits into the cache of a core, and is long enough for the Python loop to cost nothing.
 BLOCK_NUMBERS = 2**16
@@ -157,6 +158,15 @@ def check_time_of(rows: CheckedPredictions, time: Any) -> Times:
     times = check_time(time, _n_input_rows(rows))
     values = times.values if rows.kept is None else times.values[rows.kept]
     return Times(values if rows.row is None else values[rows.row], times.kinds)
+
+
+def cut_rows(rows: CheckedPredictions, time: Any, bins: Bins) -> TimeBins:
+    """Cut the time of these rows into bins; shares of one row count as one."""
+    found = cut_times(check_time_of(rows, time), rows.weight, bins)
+    if rows.row is None:
+        return found
+    codes = found.codes[np.unique(rows.row, return_index=True)[1]]
+    return replace(found, n_rows=np.bincount(codes, minlength=found.count))
 
 
 def check_two_classes(of: str, n_classes: int, instead: str) -> None:

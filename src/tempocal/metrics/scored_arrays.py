@@ -150,6 +150,10 @@ class ScoredArrays(ScoredRows):
         parts = (self.groups.codes[rows] for rows in self.rows_by_time_bin())
         return np.array([np.count_nonzero(np.bincount(codes)) for codes in parts], dtype=np.float64)
 
+    def only_after(self) -> Self:
+        """Return the rows with the probabilities ``after0``, ... in place of their own."""
+        return super().only_after().with_columns({"p_top": Column("after_top")})
+
     def has_column(self, name: str) -> bool:
         """Whether there is a column of this name."""
         return name in self.columns

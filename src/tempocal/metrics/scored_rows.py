@@ -174,6 +174,10 @@ class ScoredRows(ABC):
             found = Where(Same(LABEL, Number(float(k))), each, found)
         return found
 
+    def only_after(self) -> Self:
+        """Return the rows with the probabilities ``after0``, ... in place of their own."""
+        return self.with_columns({f"p{k}": each for k, each in enumerate(self.proba("after"))})
+
     def highest(self, prefix: str = "p") -> Expression:
         """Return the probability of the most probable class."""
         return Largest(tuple(self.proba(prefix)))
