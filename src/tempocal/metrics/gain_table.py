@@ -135,15 +135,15 @@ class GainOverTime:
         )
 
 
-def effect_sentences(table: GainOverTime) -> list[str]:
-    """Say where the predictions after surely help or hurt; the simultaneous intervals decide."""
+def effect_sentences(table: GainOverTime, subject: str = "it") -> list[str]:
+    """Say where the subject surely helps or hurts; the simultaneous intervals decide."""
     metric = table.estimator.removeprefix("gain in ")
-    return [_sentence(one, metric) for one in table.stretches()]
+    return [_sentence(one, metric, subject) for one in table.stretches()]
 
 
-def _sentence(stretch: GainStretch, metric: str) -> str:
+def _sentence(stretch: GainStretch, metric: str, subject: str) -> str:
     one, other = time_text(stretch.time_from), time_text(stretch.time_to)
     when = f"At time {one}" if one == other else f"From time {one} to {other}"
     which = "lower" if stretch.effect == "helps" else "higher"
     by = f"{which} by {abs(stretch.value):.4f}"
-    return f"{when} it surely {stretch.effect}: {metric} {by}."
+    return f"{when} {subject} surely {stretch.effect}: {metric} {by}."

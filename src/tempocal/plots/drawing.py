@@ -4,9 +4,10 @@ Colors are those of Okabe and Ito, which are safe for color blindness, without t
 invisible on white. Each line also has its own dash pattern and marker, for gray print.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,6 +58,33 @@ def line_style(position: int) -> dict[str, Any]:
         "linewidth": 1.5,
         "zorder": 2.5,
     }
+
+
+# A method that goes by one of these names has the same style in every picture and in the report.
+METHOD_STYLES = {
+    "raw": 0,
+    "before": 0,
+    "global": 1,
+    "along time": 2,
+    "calibrated": 2,
+    "after": 2,
+    "truth": 3,
+}
+
+
+def method_styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return the style of each method: by its name if that is a known one, else one that is free.
+
+    Of two methods whose names share a style, the second takes a free one too.
+    """
+    chosen: dict[str, int] = {}
+    names = list(names)
+    for name in names:
+        position = METHOD_STYLES.get(name)
+        if position is not None and position not in chosen.values():
+            chosen[name] = position
+    free = (k for k in count() if k not in chosen.values())
+    return {name: line_style(chosen[name] if name in chosen else next(free)) for name in names}
 
 
 def axes_or_new(ax: "Axes | None", figsize: tuple[float, float]) -> "Axes":
