@@ -128,8 +128,8 @@ def _compare(table: Any, truth: Array) -> dict[str, Any]:
 def table(results: list[dict[str, Any]]) -> str:
     """Coverage and wrong claims of each pair, number of sequences and metric."""
     lines = [
-        "| before and after | sequences | sets | metric | each step | mean over steps | all steps | "
-        "wrongly hurts | wrongly helps | said to hurt |",
+        "| before and after | sequences | sets | metric | each step | mean over steps | "
+        "all steps | wrongly hurts | wrongly helps | said to hurt |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     columns = ("covered", "mean_covered", "all_covered", "false_hurts", "false_helps", "hurts")

@@ -78,7 +78,8 @@ def gain_over_time(
     bins together with probability ``level`` (see `docs/metrics.md` for how often they do).
 
     - Means over rows (`nll`, `brier`): the mean difference, its cluster-robust standard error and
-      Student's t.
+      Student's t. The error is at least the one that labels drawn from the probabilities would
+      show: rare events that would change the gain may be missing among the observed ones.
     - `ece` and `classwise_ece`: noise adds to both errors, to the smaller one more, so that the
       difference of two errors is biased. The noise of both is drawn with the same groups, and the
       interval corrects for the bias; the value, which does not, may lie near one of its limits.

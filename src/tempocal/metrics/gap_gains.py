@@ -107,7 +107,9 @@ def _difference(old: Observed, new: Observed, width: float, level: float) -> Dif
     width = width if np.isfinite(width) else 1.0
     first = _estimate(old.gaps, width * old.noise, level)
     second = _estimate(new.gaps, width * new.noise, level)
-    correlation = _correlation(first.drawn, second.drawn)
+    # An error that may be all noise is cut off at 0, and no longer varies with the other one.
+    is_known = min(first.lower, second.lower) > 0.0
+    correlation = _correlation(first.drawn, second.drawn) if is_known else 0.0
     value = first.value - second.value
     below = _added(first.value - first.lower, second.upper - second.value, correlation)
     above = _added(first.upper - first.value, second.value - second.lower, correlation)

@@ -11,7 +11,12 @@ import numpy as np
 
 from tempocal.links import Array
 from tempocal.metrics.jackknife import FOLDS, Metric, jackknife_difference, jackknife_values
-from tempocal.metrics.mean_losses import MeanSums, difference_in_loss, means_of_losses
+from tempocal.metrics.mean_losses import (
+    MeanSums,
+    difference_in_loss,
+    means_of_losses,
+    predicted_errors,
+)
 from tempocal.metrics.metric_intervals import half_width
 from tempocal.metrics.row_losses import LossFormula
 from tempocal.metrics.scored_arrays import ScoredArrays
@@ -37,12 +42,16 @@ class PairedGains:
 
 
 def loss_gains(rows: ScoredRows, formula: LossFormula, level: float, seed: int) -> PairedGains:
-    """Gains in a mean loss: Student's t with the cluster-robust error of the difference."""
+    """Gains in a mean loss: Student's t with the cluster-robust error of the difference.
+
+    The error is at least the one that the probabilities themselves predict.
+    """
     before, after = means_of_losses(rows, formula)
     sums = difference_in_loss(rows, formula)
-    errors = np.sqrt((sums.deviations**2).sum(axis=0))
+    observed = np.sqrt((sums.deviations**2).sum(axis=0))
+    errors = np.maximum(observed, predicted_errors(rows, formula))
     width = np.array([half_width(level, units) for units in sums.units])
-    all_width = _simultaneous(sums, errors, level, seed)
+    all_width = _simultaneous(sums, observed, level, seed)
     mean = float(sums.values.mean())
     mean_error = float(np.sqrt((sums.deviations.mean(axis=1) ** 2).sum()))
     low, high = _around(mean, _times(half_width(level, sums.total_units), mean_error))

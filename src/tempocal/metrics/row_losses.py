@@ -20,12 +20,18 @@ NEVER = Number(0.0)
 class RowLoss:
     """Loss of a row, and its expectation if the probabilities are true.
 
-    An infinite loss is finite in ``loss`` and 1 in ``is_infinite``.
+    An infinite loss is finite in ``loss`` and 1 in ``is_infinite``. ``by_class`` is the loss if
+    each of the classes is the true one, of those losses that a gain is computed of.
     """
 
     loss: Expression
     expected: Expression
     is_infinite: Expression = NEVER
+    by_class: tuple[Expression, ...] = ()
+
+    def columns(self) -> dict[str, Expression]:
+        """Return the columns that are summed."""
+        return {"loss": self.loss, "expected": self.expected, "is_infinite": self.is_infinite}
 
 
 # Row loss under the probabilities whose columns have some prefix.
@@ -58,11 +64,12 @@ def _nll(rows: ScoredRows, prefix: str = "p", *, clip: float) -> RowLoss:
     if surprisal is not None:
         return _surprisal(rows, prefix, surprisal, clip)
     true = rows.of_true_class(prefix)
-    expected = total(each * _minus_log(each, clip) for each in rows.proba(prefix))
-    if clip > 0.0:
-        return RowLoss(_minus_log(true, clip), expected)
-    is_infinite = Where(Below(Number(0.0), true), Number(0.0), Number(1.0))
-    return RowLoss(_minus_log(true, clip), expected, is_infinite)
+    by_class = tuple(_minus_log(each, clip) for each in rows.proba(prefix))
+    pairs = zip(rows.proba(prefix), by_class, strict=True)
+    expected = total(p * each for p, each in pairs)
+    never = Where(Below(Number(0.0), true), Number(0.0), Number(1.0))
+    is_infinite = NEVER if clip > 0.0 else never
+    return RowLoss(_minus_log(true, clip), expected, is_infinite, by_class)
 
 
 def _surprisal(rows: ScoredRows, prefix: str, surprisal: list[Expression], clip: float) -> RowLoss:
@@ -75,12 +82,12 @@ def _surprisal(rows: ScoredRows, prefix: str, surprisal: list[Expression], clip:
         return Where(Below(each, Number(LARGEST_SURPRISAL)), each, Number(0.0))
 
     true = rows.of_true_class(f"{prefix}_surprisal")
-    pairs = zip(rows.proba(prefix), surprisal, strict=True)
-    expected = total(p * loss(each) for p, each in pairs)
-    if clip > 0.0:
-        return RowLoss(loss(true), expected)
-    is_infinite = Where(Below(true, Number(LARGEST_SURPRISAL)), Number(0.0), Number(1.0))
-    return RowLoss(loss(true), expected, is_infinite)
+    by_class = tuple(map(loss, surprisal))
+    pairs = zip(rows.proba(prefix), by_class, strict=True)
+    expected = total(p * each for p, each in pairs)
+    never = Where(Below(true, Number(LARGEST_SURPRISAL)), Number(0.0), Number(1.0))
+    is_infinite = NEVER if clip > 0.0 else never
+    return RowLoss(loss(true), expected, is_infinite, by_class)
 
 
 def _minus_log(p: Expression, clip: float) -> Expression:
@@ -92,10 +99,12 @@ def _brier(rows: ScoredRows, prefix: str = "p") -> RowLoss:
     proba, true = rows.proba(prefix), rows.of_true_class(prefix)
     squares = total(each * each for each in proba)
     expected = total(each * (squares - 2.0 * each + 1.0) for each in proba)
-    return RowLoss((1.0 - true) ** 2 + (squares - true * true), expected)
+    by_class = tuple((1.0 - each) ** 2 + (squares - each * each) for each in proba)
+    return RowLoss((1.0 - true) ** 2 + (squares - true * true), expected, NEVER, by_class)
 
 
 def _brier_of_one_class(rows: ScoredRows, prefix: str = "p") -> RowLoss:
     other, p, *_ = rows.proba(prefix)
     error = p - indicator(Same(LABEL, Number(1.0)))
-    return RowLoss(error * error, other * p * p + p * (1.0 - p) ** 2)
+    by_class = (p * p, (1.0 - p) ** 2)
+    return RowLoss(error * error, other * p * p + p * (1.0 - p) ** 2, NEVER, by_class)

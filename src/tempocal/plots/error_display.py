@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tempocal.errors import InputError
 from tempocal.metrics import OverTime, ece, over_time
-from tempocal.plots.drawing import axes_or_new, method_styles, set_fitting_ylabel
+from tempocal.plots.drawing import axes_or_new, dodged, method_styles, set_fitting_ylabel
 from tempocal.plots.error_lines import draw_table, is_error, metric_name, shade_floor
 from tempocal.plots.legends import LegendPosition, add_legend
 from tempocal.plots.time_axis import time_scale
@@ -125,9 +125,12 @@ class ErrorOverTimeDisplay:
         self.figure_ = self.ax_.figure
         scale = time_scale(*self._times())
         styles, self.lines_ = method_styles(self.tables), {}
-        for name, table in self.tables.items():
+        for position, (name, table) in enumerate(self.tables.items()):
             style = {**styles[name], "label": name}
-            self.lines_[name] = draw_table(self.ax_, table, style, scale, band)
+            whiskers = dodged(self.ax_, position, len(self.tables))
+            self.lines_[name] = draw_table(
+                self.ax_, table, style, scale, band=band, whiskers=whiskers
+            )
         tables = list(self.tables.values())
         errors = all(map(is_error, tables))
         if floor and errors:

@@ -11,7 +11,7 @@ from tempocal.metrics import ReliabilityTable
 from tempocal.metrics.edges import Binning
 from tempocal.metrics.events import EventKind
 from tempocal.metrics.time_bins import Bins
-from tempocal.plots.drawing import line_style, panels
+from tempocal.plots.drawing import method_styles, panels
 from tempocal.plots.legends import add_shared_legend, interval_label
 from tempocal.plots.panel_rows import (
     check_panel_predictions,
@@ -188,10 +188,11 @@ class ReliabilityOverTimeDisplay:
         self.figure_ = self.ax_.figure
         scale = time_scale(self.time_from, self.time_to)
         label = interval_label(self.level, grouped=self.grouped) if band else None
+        styles = method_styles(self.tables)
         for k, panel in enumerate(self.axes_):
             draw_diagonal(panel)
-            for position, (name, tables) in enumerate(self.tables.items()):
-                style = {**line_style(position), "markersize": 3.0, "linewidth": 1.2}
+            for name, tables in self.tables.items():
+                style = {**styles[name], "markersize": 3.0, "linewidth": 1.2}
                 draw_table(panel, tables[k], style, name, label)
             write_title(panel, scale.words(self.time_from[k], self.time_to[k], time_name))
         set_limits(*self.axes_)
