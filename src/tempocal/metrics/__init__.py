@@ -19,6 +19,7 @@ from tempocal.metrics.estimates import (
 from tempocal.metrics.friedman import FriedmanNemenyi, friedman_nemenyi
 from tempocal.metrics.gain import gain
 from tempocal.metrics.gain_over_time import gain_over_time
+from tempocal.metrics.gain_over_time_table import gain_over_time_table
 from tempocal.metrics.gain_table import GainOverTime, GainStretch
 from tempocal.metrics.likelihood import nll
 from tempocal.metrics.martingale import martingale_check
@@ -52,6 +53,7 @@ __all__ = [
     "friedman_nemenyi",
     "gain",
     "gain_over_time",
+    "gain_over_time_table",
     "martingale_check",
     "max_calibration_error",
     "nll",

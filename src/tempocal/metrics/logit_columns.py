@@ -21,18 +21,20 @@ _IMPOSSIBLE = Number(2.0 * LARGEST_SURPRISAL)
 _BEYOND = 2.0 * LARGEST_LOGIT
 
 
-def predicted_by_logits(n_columns: int) -> dict[str, Expression]:
+def predicted_by_logits(
+    n_columns: int, prefix: str = "p", of: tuple[str, str] = ("x", "z")
+) -> dict[str, Expression]:
     """Return columns ``p0``, ... and ``p_surprisal0``, ... of each class.
 
     Of ``x0``, ..., the logits as given, and ``z0``, ..., the same without infinite ones.
     """
-    given = [Column(f"x{k}") for k in range(n_columns)]
-    finite = tuple(Column(f"z{k}") for k in range(n_columns))
+    given = [Column(f"{of[0]}{k}") for k in range(n_columns)]
+    finite = tuple(Column(f"{of[1]}{k}") for k in range(n_columns))
     one = n_columns == 1
     found = _of_one(given[0], finite[0]) if one else _of_several(given, finite)
     proba = (sigmoid(-finite[0]), sigmoid(finite[0])) if one else softmax(finite)
-    columns = {f"p{k}": each for k, each in enumerate(proba)}
-    return columns | {f"p_surprisal{k}": each for k, each in enumerate(found)}
+    columns = {f"{prefix}{k}": each for k, each in enumerate(proba)}
+    return columns | {f"{prefix}_surprisal{k}": each for k, each in enumerate(found)}
 
 
 def _of_one(given: Column, z: Column) -> list[Expression]:

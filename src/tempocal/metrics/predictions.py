@@ -1,6 +1,6 @@
 """Checked input of the metrics: probabilities, label codes and weights."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -113,6 +113,18 @@ def check_predictions(
     return CheckedPredictions(checked, codes, weight, found, kept, soft, surprisal=surprisal)
 
 
+def check_paired_inputs(inputs: PairedInputs) -> tuple[Inputs, Inputs]:
+    """Return what the predictions before and after hold."""
+    kinds: Any = (inputs, inputs) if isinstance(inputs, str) else inputs
+    known = ("logits", "proba")
+    if not isinstance(kinds, tuple | list) or len(kinds) != 2 or not set(kinds) <= set(known):
+        raise InputError(
+            'inputs must be "logits" or "proba", or a pair of them, for before and after, but it '
+            f"is {inputs!r}"
+        )
+    return kinds[0], kinds[1]
+
+
 def check_pair(
     y: ArrayLike,
     before: ArrayLike,
@@ -124,12 +136,7 @@ def check_pair(
     inputs: PairedInputs = "proba",
 ) -> tuple[CheckedPredictions, CheckedPredictions]:
     """Check two sets of predictions of the same rows; shares of soft labels are rows."""
-    kinds = (inputs, inputs) if isinstance(inputs, str) else inputs
-    if not isinstance(kinds, Sequence) or len(kinds) != 2:
-        raise InputError(
-            'inputs must be "logits" or "proba", or a pair of them, for before and after, but it '
-            f"is {inputs!r}"
-        )
+    kinds = check_paired_inputs(inputs)
     found = [
         check_predictions(
             y, given, sample_weight, classes, soft_label=soft_label, inputs=kind, name=name

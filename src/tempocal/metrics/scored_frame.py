@@ -8,8 +8,18 @@ import narwhals as nw
 import numpy as np
 
 from tempocal.errors import InputError
-from tempocal.formula.nodes import Below, Column, Expression, numbers, piecewise, total
-from tempocal.inputs import warn_of_light_weights
+from tempocal.formula.input_columns import read_scores
+from tempocal.formula.nodes import (
+    Below,
+    Column,
+    Expression,
+    Number,
+    Where,
+    numbers,
+    piecewise,
+    total,
+)
+from tempocal.inputs import Inputs, warn_of_light_weights
 from tempocal.links import Array
 from tempocal.metrics.edges import Edges, equal_mass
 from tempocal.metrics.gap_metric import GapMetric
@@ -239,6 +249,37 @@ def add_predicted(labeled: LabeledTable) -> Frame:
     else:
         proba = {f"p{k}": nw.col(f"x{k}") for k in range(labeled.n_columns)}
     return labeled.frame.with_columns(**proba)
+
+
+def with_after(rows: ScoredFrame, inputs: Inputs, names: tuple[str, ...]) -> ScoredFrame:
+    """Add the predictions of another model, ``y0``, ..., which are checked in a pass."""
+    count = len(names)
+    if max(count, 2) != rows.n_classes:
+        raise InputError(
+            f"after names {count} column{'s' * (count > 1)}, but before has {rows.n_classes} "
+            "classes: name one column for each class, or for two classes that of the second"
+        )
+    read = read_scores([f"y{k}" for k in range(count)], inputs)
+    finite = {f"w{k}": each for k, each in enumerate(read.values)}
+    wrong = {"wrong": Where(read.valid, Number(0.0), Number(1.0))}
+    (found,) = replace(rows, frame=with_formulas(rows.labeled.frame, wrong)).sum_by(
+        "looking at the predictions after", SumBy((), {"wrong": Column("wrong")})
+    )
+    if found["wrong"].sum():
+        kind = "logits" if inputs == "logits" else "probabilities, which sum to 1"
+        raise InputError(
+            f"after must hold {kind}, but {int(found['wrong'].sum()):,} rows of "
+            f"{', '.join(map(repr, names))} hold something else or nothing"
+        )
+    frame = add_predicted(rows.labeled)
+    if inputs == "logits":
+        frame = with_formulas(frame, finite)
+        frame = with_formulas(frame, predicted_by_logits(count, "after", ("y", "w")))
+    elif count == 1:
+        frame = frame.with_columns(after0=1.0 - nw.col("y0"), after1=nw.col("y0"))
+    else:
+        frame = frame.with_columns(**{f"after{k}": nw.col(f"y{k}") for k in range(count)})
+    return ScoredFrame.of(rows.labeled, frame, rows.groups)
 
 
 def _mix_hash(frame: Frame) -> Frame:
