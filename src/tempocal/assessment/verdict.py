@@ -7,7 +7,7 @@ from tempocal.assessment.error_spans import ErrorSpan, direction, find_error_spa
 from tempocal.assessment.facts import Facts
 from tempocal.assessment.method_scores import MethodScores
 from tempocal.assessment.wording import interval_text, method_text, points_text, span_text
-from tempocal.metrics import IntervalEstimate
+from tempocal.metrics import GainOverTime, IntervalEstimate
 
 Grade = Literal["fine", "unsure", "off"]
 
@@ -54,13 +54,13 @@ def make_verdict(
         _how_sure(raw, facts),
         _check_class_order(facts) if is_reversed else _what_to_do(scores, against_global, chosen),
         spans,
-        _where_it_hurts(scores["along time"]),
+        where_it_hurts(scores["along time"].gain_over_time),
     )
 
 
-def _where_it_hurts(along: MethodScores) -> str:
+def where_it_hurts(gain: GainOverTime) -> str:
     """Say at which times the correction along time surely makes predictions worse."""
-    found = along.gain_over_time.stretches("hurts")
+    found = gain.stretches("hurts")
     if not found:
         return ""
     text = "; ".join(

@@ -175,6 +175,7 @@ class ReliabilityDisplay:
         self.ax_.set_ylabel(vertical)
         add_legend(self.ax_, legend)
         if legend != "none":
-            # Square axes are narrower than their place: a layout engine needs a second look.
+            # Square axes are narrower than their place: an engine needs a second layout.
+            update_layout(self.ax_)
             update_layout(self.ax_)
         return self
