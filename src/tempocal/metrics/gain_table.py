@@ -135,10 +135,12 @@ class GainOverTime:
         )
 
 
-def effect_sentences(table: GainOverTime, subject: str = "it") -> list[str]:
+def effect_sentences(
+    table: GainOverTime, subject: str = "it", effect: Effect | None = None
+) -> list[str]:
     """Say where the subject surely helps or hurts; the simultaneous intervals decide."""
     metric = table.estimator.removeprefix("gain in ")
-    return [_sentence(one, metric, subject) for one in table.stretches()]
+    return [_sentence(one, metric, subject) for one in table.stretches(effect)]
 
 
 def _sentence(stretch: GainStretch, metric: str, subject: str) -> str:
