@@ -30,6 +30,15 @@ def test_its_numbers_are_those_of_the_metric():
         assert_array_equal(getattr(made.table, name), column)
 
 
+def test_logits_are_read_as_logits():
+    given = {"groups": MATCHES.sequence, "of": "positive_class"}
+    made = ReliabilityDisplay.from_predictions(
+        MATCHES.label, MATCHES.logits, inputs="logits", **given
+    )
+    np.testing.assert_allclose(made.table.confidence, display().table.confidence, rtol=1e-12)
+    assert_array_equal(made.histogram.count, display().histogram.count)
+
+
 def test_sequences_are_what_is_independent_unless_groups_are():
     by_group, by_sequence = display(), display(groups=None, sequence=MATCHES.sequence)
     for name, column in vars(by_group.table).items():

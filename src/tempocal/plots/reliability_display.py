@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 
+from tempocal.inputs import Inputs
 from tempocal.metrics import ReliabilityTable, reliability_curve
 from tempocal.metrics.edges import Binning
 from tempocal.metrics.events import EventKind
@@ -109,24 +110,26 @@ class ReliabilityDisplay:
         level: float = 0.95,
         sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None,
+        inputs: Inputs = "proba",
         name: str | None = None,
     ) -> Self:
         """Compute the table from labels and probabilities.
 
         Parameters
         ----------
-        y, proba, sequence, groups, bins, binning, of, level, sample_weight, classes
+        y, proba, sequence, groups, bins, binning, of, level, sample_weight, classes, inputs
             As in `tempocal.metrics.reliability_curve`.
         name : str, optional
             Name of the predictions in the legend.
         """
         common: Any = {"of": of, "sample_weight": sample_weight, "classes": classes}
+        common["inputs"] = inputs
         ids: Any = {"sequence": sequence, "groups": groups}
         return cls(
             reliability_curve(y, proba, bins=bins, binning=binning, level=level, **ids, **common),
             reliability_curve(y, proba, bins=HISTOGRAM_BINS, binning="equal_width", **common),
             of=of,
-            positive_label=check_panel_predictions(y, proba, classes).label(of),
+            positive_label=check_panel_predictions(y, proba, classes, inputs).label(of),
             level=level,
             grouped=sequence is not None or groups is not None,
             name=name,

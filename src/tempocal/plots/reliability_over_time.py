@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tempocal.errors import InputError
+from tempocal.inputs import Inputs
 from tempocal.metrics import ReliabilityTable
 from tempocal.metrics.edges import Binning
 from tempocal.metrics.events import EventKind
@@ -119,12 +120,13 @@ class ReliabilityOverTimeDisplay:
         level: float = 0.95,
         sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None,
+        inputs: Inputs = "proba",
     ) -> Self:
         """Compute the tables from labels, probabilities and times.
 
         Parameters
         ----------
-        y, sequence, groups, bins, binning, of, level, sample_weight, classes
+        y, sequence, groups, bins, binning, of, level, sample_weight, classes, inputs
             As in `tempocal.metrics.reliability_curve`.
         proba : array-like, or dict of array-like
             Probabilities of one method, or of several by name.
@@ -138,7 +140,10 @@ class ReliabilityOverTimeDisplay:
             Numbers for the corners; for a calibrator its temperature or slope at the mean time.
         """
         methods = proba if isinstance(proba, Mapping) else {"predictions": proba}
-        rows = {name: check_panel_predictions(y, each, classes) for name, each in methods.items()}
+        rows = {
+            name: check_panel_predictions(y, each, classes, inputs)
+            for name, each in methods.items()
+        }
         first = next(iter(rows.values()))
         chosen = panel_rows(time, len(first.codes), sample_weight, stretches, steps)
         columns: Any = {"sequence": sequence, "groups": groups, "sample_weight": sample_weight}
