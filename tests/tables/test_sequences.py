@@ -235,7 +235,7 @@ def test_discounted_sums_are_those_of_a_loop(engine, decay):
     rows = {"id": np.arange(len(x)), "x": x, "sequence": sequence, "order": place}
     mixed = rng.permutation(len(x))
     frame = wrap(make(engine, {name: values[mixed] for name, values in rows.items()}))
-    along = Windows("order", max(lengths))
+    along = Windows("order", max(lengths), ("sequence",))
     found = along.discount(along.look_back(frame, ["x"]), ["x"], decay)
     found = found.select("id", "x", "x_before").collect("pyarrow").sort("id")
     np.testing.assert_allclose(found["x"].to_numpy(), wanted, rtol=0, atol=1e-11)

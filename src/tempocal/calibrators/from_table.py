@@ -37,7 +37,7 @@ def prepare_table_fit(labeled: LabeledTable, needs: TableNeeds, *, exact: bool) 
     """Count groups, assign folds, choose time keys and build the surrogate rows."""
     _check_labeled(labeled)
     clusters = find_groups(labeled) if labeled.has_groups else None
-    if clusters is not None:
+    if clusters is not None and labeled.unsplit is None:
         _warn_of_mixed_labels(clusters)
     order = check_table_order(labeled) if labeled.has_sequences else None
     needs_folds = labeled.n_columns > 1 or needs.curves or needs.folds_for_one_column

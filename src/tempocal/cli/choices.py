@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tempocal.cli.options import Command
+from tempocal.cli.options import ColumnOptions, Command
 from tempocal.registry import public_names
 
 # What names on the command line leave out: TemperatureScaling is "temperature".
@@ -126,9 +126,27 @@ def td_horizon_option(command: Command) -> Command:
         "--td-horizon",
         metavar="[auto|inf|NUMBER]",
         callback=_read_horizon,
-        help="Learn from the forecasts that follow a row, so far ahead, as a share of a typical "
-        "sequence: 0.1, say. inf: from outcomes only; auto: chosen by the fit. Default: inf.",
+        help="How far ahead rows learn from the forecasts that follow them in their sequence, as a "
+        "share of a typical one: 0.1, say. inf: from outcomes only; auto: chosen by the fit. "
+        "Default: auto with --sequence, if the time or --order puts its rows in order; else inf.",
     )(command)
+
+
+def learns_from_forecasts(options: ColumnOptions, td_horizon: float | str | None) -> bool | None:
+    """Whether rows learn from the forecasts that follow them; None stands for: if they can.
+
+    Refuses a horizon where none are known to follow.
+    """
+    if td_horizon == inf:
+        return False
+    missing = [name for name in ("time", "sequence") if getattr(options, name) is None]
+    if td_horizon is None:
+        return False if missing else None
+    for name in missing:
+        raise click.UsageError(
+            f"--td-horizon {td_horizon} needs a {name}: name its column with --{name}"
+        )
+    return True
 
 
 def combine_option(command: Command) -> Command:

@@ -72,8 +72,8 @@ def check_label(
     shown = ", ".join(map(str, found[:5])) + ", ..." * (len(found) > 5)
     if len(found) > n_classes and _are_probabilities(found):
         raise InputError(
-            f"--label {name} holds {shown}, which are no classes: if they are probabilities, fit "
-            "and evaluate take them with --soft-label"
+            f"--label {name} holds {shown}, which are no classes: if they are probabilities, "
+            "say --soft-label"
         )
     if classes is not None:
         unknown = [one for one in found if one not in classes]

@@ -23,7 +23,7 @@ from tempocal.tables.passes import Passes
 DIGITS_OF_INT64 = 18
 LARGEST_INT64 = 2**63 - 1
 # Roles whose columns hold numbers.
-_NUMERIC_ROLES = ("logits", "proba", "sample_weight")
+_NUMERIC_ROLES = ("logits", "proba", "soft label", "sample_weight")
 
 
 def normalize_columns(frame: Frame, roles: ColumnRoles, passes: Passes) -> Frame:

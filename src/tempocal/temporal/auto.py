@@ -203,7 +203,7 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         self,
         table: Any,
         *,
-        label: str,
+        label: Names,
         time: str,
         sequence: str | None = None,
         order: str | None = None,
@@ -212,6 +212,7 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         proba: Names | None = None,
         sample_weight: str | None = None,
         exact: bool = True,
+        soft_label: bool = False,
     ) -> Self:
         """Compare the candidates on labeled predictions in a table, and average or choose.
 
@@ -221,7 +222,7 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
 
         Parameters
         ----------
-        table, label, logits, proba, sample_weight, exact
+        table, label, logits, proba, sample_weight, exact, soft_label
             As in `Calibrator.fit_table`.
         time, sequence, order, groups : str
             As in `TemporalCalibrator.fit_table`; the candidates learn from outcomes only. Folds
@@ -237,6 +238,7 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
                 'folds="time" needs the order of the rows, which a table has not: say a number'
             )
         given = None if self.candidates is None else self._contenders("choose")
+        require_hard_labels((one.calibrator for one in given or ()), soft_label=soft_label)
         labeled = self._read_table(
             table,
             self.classes,
@@ -248,6 +250,7 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
             order=order,
             groups=groups,
             sample_weight=sample_weight,
+            soft_label=soft_label,
         )
         contenders = given or self._usual(len(labeled.classes), "choose")
         # The calibration error over time needs times even if no candidate does.

@@ -7,6 +7,7 @@ from typing import Any
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.beta import BetaCalibration
 from tempocal.calibrators.dirichlet import DirichletCalibration
+from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.calibrators.platt import PlattScaling
 from tempocal.calibrators.temperature import TemperatureScaling
 from tempocal.calibrators.vector import VectorScaling
@@ -37,6 +38,25 @@ def default_candidates(n_classes: int) -> list[tuple[Calibrator, Curve]]:
         of_matrices = smooth if n_classes <= MAX_CLASSES_ALONG_TIME else (Constant(),)
         kinds += [(VectorScaling, smooth), (DirichletCalibration, of_matrices)]
     return [(kind(), curve) for kind, curves in kinds for curve in curves]
+
+
+def candidates_at(
+    td_horizon: Any, pairs: Sequence[tuple[Calibrator, Curve]] | None, n_classes: int
+) -> Sequence[Any] | None:
+    """Return pairs, by default the usual ones, as candidates with a horizon.
+
+    Those without coefficients learn from outcomes at any horizon. None stands for the usual ones.
+    """
+    if check_horizon(td_horizon) is None:
+        return pairs
+    return [
+        TemporalCalibrator(
+            calibrator,
+            curve,
+            td_horizon=td_horizon if isinstance(calibrator, ParametricCalibrator) else inf,
+        )
+        for calibrator, curve in pairs or default_candidates(n_classes)
+    ]
 
 
 def read_candidates(given: Sequence[Any], inputs: Inputs) -> list[Contender]:
