@@ -34,7 +34,7 @@ def same(path, cal, frame, time=True):
 def test_auto_is_the_default(ending, folder, run, frame):
     said = run("fit", f"predictions.{ending}", *COLUMNS, "-o", "model.json").out
     z, y, t = (frame[name].to_numpy() for name in ("z", "won", "t"))
-    auto = tc.AutoTemporalCalibrator().fit(z, y, time=t, groups=frame["match"].to_numpy())
+    auto = tc.AutoTemporalCalibrator().fit(z, y, time=t, sequence=frame["match"].to_numpy())
     loaded = same("model.json", auto, frame)
     assert loaded.comparison_.chosen.name == auto.comparison_.chosen.name
     assert "of 13 candidates" in said
@@ -57,7 +57,7 @@ def test_every_curve_can_be_named(name, folder, run, frame):
     )
     cal = tc.TemporalCalibrator(tc.PlattScaling(), getattr(tc, CURVES[name])())
     z, y, t = (frame[name].to_numpy() for name in ("z", "won", "t"))
-    cal.fit(z, y, time=t, groups=frame["match"].to_numpy())
+    cal.fit(z, y, time=t, sequence=frame["match"].to_numpy())
     same("m.json", cal, frame)
 
 

@@ -153,7 +153,7 @@ class TestRows:
 
     @pytest.mark.parametrize("lazy", [False, True])
     def test_of_orders_beyond_the_digits_of_a_double(self, lazy):
-        far = {**ROWS, "place": 1_700_000_000_000_000_000 + ROWS["t"].astype(np.int64)}
+        far = {**ROWS, "place": 17 * 10**17 + ROWS["t"].astype(np.uint64)}
         table = pl.LazyFrame(far) if lazy else pl.DataFrame(far)
         with pytest.raises(InputError, match="whole numbers lose digits: subtract the first one"):
             tc.TemporalCalibrator(td_horizon=0.1).fit_table(

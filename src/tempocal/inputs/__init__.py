@@ -24,9 +24,11 @@ from tempocal.inputs.labels_and_groups import (
     check_classes,
     check_groups,
     check_labels,
+    count_mixed,
     encode_labels,
     require_column_order,
     require_nested_sequences,
+    warn_of_mixed_labels,
 )
 from tempocal.inputs.logits import (
     CERTAIN_LOGIT,
@@ -95,6 +97,7 @@ __all__ = [
     "check_soft_labels",
     "check_time",
     "check_weights",
+    "count_mixed",
     "encode_labels",
     "first_missing",
     "from_seconds",
@@ -110,5 +113,6 @@ __all__ = [
     "text_array",
     "time_text",
     "warn_of_light_weights",
+    "warn_of_mixed_labels",
     "warn_of_probabilities",
 ]

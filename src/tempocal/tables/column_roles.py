@@ -75,9 +75,9 @@ class ColumnRoles:
         pairs += [("soft label", name) for name in self.soft_label] or [("label", self.label)]
         optional = (
             ("time", self.time),
-            # Groups that were not named are the sequences: a wrong name is first theirs.
             ("sequence", self.sequence),
-            ("groups", self.groups),
+            # Groups that were not named are the sequences: what is wrong with these is theirs.
+            ("groups", None if self.groups == self.sequence else self.groups),
             ("order", self.order),
             ("sample_weight", self.weight),
         )

@@ -54,7 +54,11 @@ def summarize_labels(raw: Frame, roles: ColumnRoles, largest_float: dict[str, fl
         )
         sums += ["invalid_time", "fractional_time"]
     if roles.order is not None:
-        flags["invalid_order"] = 1 - one_if(nw.col("order").is_between(-LARGEST_TIME, LARGEST_TIME))
+        order = nw.col("order")
+        # Integers are compared with no double, which Arrow refuses.
+        is_integer = raw.collect_schema()["order"].is_integer()
+        known = ~order.is_null() if is_integer else order.is_between(-LARGEST_TIME, LARGEST_TIME)
+        flags["invalid_order"] = 1 - one_if(known)
         sums.append("invalid_order")
     for column, role in _id_columns(roles):
         ids, dtype = nw.col(column), raw.collect_schema()[column]

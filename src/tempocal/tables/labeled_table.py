@@ -204,14 +204,18 @@ def _raw_columns(roles: ColumnRoles, frame: Frame, kind: TimeKind | None) -> dic
     if roles.time is not None and kind is not None:
         # Adding 0.0 turns minus zero, which some engines keep apart, into zero.
         raw["time"] = as_seconds(roles.time, schema[roles.time], kind, engine) + 0.0
-    if roles.groups is not None:
-        raw["group"] = as_label(roles.groups, schema[roles.groups], "groups")
     if roles.sequence is not None:
         raw["sequence"] = as_label(roles.sequence, schema[roles.sequence], "sequence")
+    if roles.groups is not None:
+        raw["group"] = as_label(roles.groups, schema[roles.groups], "groups")
     if roles.order is not None:
         order = schema[roles.order]
         order_kind = _time_kind(roles.order, order, "order")
-        raw["order"] = as_seconds(roles.order, order, order_kind, engine)
+        if order.is_integer() and order not in (nw.UInt64, nw.Int128, nw.UInt128):
+            # As integers, of which a double does not represent all.
+            raw["order"] = nw.col(roles.order).cast(nw.Int64)
+        else:
+            raw["order"] = as_seconds(roles.order, order, order_kind, engine)
     if roles.weight is not None:
         raw["weight"] = as_number(roles.weight, schema[roles.weight], "sample_weight")
     return raw

@@ -113,7 +113,7 @@ def _require_exact_integers(frame: Frame, roles: ColumnRoles) -> None:
     """Refuse integers that a double does not represent; Arrow fails to cast them."""
     for role, name in roles.pairs():
         column = frame.get_column(name)  # type: ignore[union-attr]
-        if role in (*_NUMERIC_ROLES, "time", "order") and column.dtype.is_integer():
+        if role in (*_NUMERIC_ROLES, "time") and column.dtype.is_integer():
             min_max = [value for value in (column.min(), column.max()) if value is not None]
             beyond = next((value for value in min_max if abs(value) > LARGEST_INTEGER), None)
             if beyond is not None:

@@ -210,7 +210,7 @@ class WindowSequences:
         """Add ``r0``, ``r1``, ...: targets minus forecasts."""
         frame, forecasts = self._with_forecasts(theta, {})
         p = [f"p{k}" for k in range(len(forecasts.p))]
-        frame = frame.with_columns(**{BACKWARD: nw.col(self._labeled.order) * -1.0})
+        frame = frame.with_columns(**{BACKWARD: nw.col(self._labeled.order) * -1})
         frame = self._ahead.look_back(frame, p)
         is_last = Same(Column(PLACE), Number(0.0))
         steps = {
