@@ -30,16 +30,23 @@ def _short(name: str) -> str:
 
 CALIBRATORS = _short_names("calibrators")
 CURVES = _short_names("curves")
+PER_STEP = "per-step"
 _COMPARED = ("constant", "exponential", "spline", "random-walk")
 
 
-def candidates(calibrators: tuple[str, ...], curves: tuple[str, ...], n_classes: int) -> Any:
+def candidates(
+    calibrators: tuple[str, ...],
+    curves: tuple[str, ...],
+    n_classes: int,
+    bins: int | None = None,
+) -> Any:
     """Return what Auto is to compare: all pairs of what was named; None for its own list."""
+    require_steps(bins, calibrators, curves)
     if not calibrators and not curves:
         return None
     second = "platt" if n_classes == 2 else "vector"
     return [
-        (make(CALIBRATORS, name), make(CURVES, curve))
+        (make(CALIBRATORS, name), make_curve(curve, bins))
         for name in calibrators or ("temperature", second, "beta")
         for curve in curves or _curves_for(name)
     ]
@@ -50,17 +57,31 @@ def single(
     curve: str | None,
     settings: dict[str, Any],
     td_horizon: Any = None,
+    bins: int | None = None,
 ) -> Any:
     """Return the one calibrator along time that was named, or None if that leaves a choice."""
     if calibrator is not None and curve is None and not _has_parameters(calibrator):
-        curve = "per-step"
+        curve = PER_STEP
     if calibrator is None or curve is None:
         return None
+    require_steps(bins, (calibrator,), (curve,))
     import tempocal as tc
 
     horizon = {} if td_horizon is None else {"td_horizon": td_horizon}
-    named = make(CALIBRATORS, calibrator, settings), make(CURVES, curve)
+    named = make(CALIBRATORS, calibrator, settings), make_curve(curve, bins)
     return tc.TemporalCalibrator(*named, **horizon)
+
+
+def require_steps(bins: int | None, calibrators: tuple[str, ...], curves: tuple[str, ...]) -> None:
+    """Refuse bins where no candidate goes in steps."""
+    has_steps = PER_STEP in curves or not (curves or all(map(_has_parameters, calibrators)))
+    if bins is not None and not has_steps:
+        raise click.UsageError(f"--bins {bins} cuts steps into stretches: say --curve {PER_STEP}")
+
+
+def make_curve(name: str, bins: int | None) -> Any:
+    """Return the curve of a name; steps may be cut into bins."""
+    return make(CURVES, name, {"bins": bins} if name == PER_STEP and bins is not None else {})
 
 
 def make(kinds: dict[str, str], name: str, settings: dict[str, Any] | None = None) -> Any:
@@ -71,7 +92,7 @@ def make(kinds: dict[str, str], name: str, settings: dict[str, Any] | None = Non
 
 
 def _curves_for(calibrator: str) -> tuple[str, ...]:
-    return _COMPARED if _has_parameters(calibrator) else ("per-step",)
+    return _COMPARED if _has_parameters(calibrator) else (PER_STEP,)
 
 
 def _has_parameters(calibrator: str) -> bool:
@@ -147,6 +168,17 @@ def learns_from_forecasts(options: ColumnOptions, td_horizon: float | str | None
             f"--td-horizon {td_horizon} needs a {name}: name its column with --{name}"
         )
     return True
+
+
+def bins_option(command: Command) -> Command:
+    """Add the option for the stretches that steps are cut into."""
+    return click.option(
+        "--bins",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="With the curve per-step: cut time into N stretches of about as many rows each, "
+        "instead of its steps.",
+    )(command)
 
 
 def combine_option(command: Command) -> Command:

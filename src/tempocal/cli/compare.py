@@ -3,6 +3,7 @@
 import click
 
 from tempocal.cli.choices import (
+    bins_option,
     calibrator_option,
     candidates,
     curve_option,
@@ -37,6 +38,7 @@ HEAD = (
 @soft_label
 @calibrator_option(multiple=True)
 @curve_option(multiple=True)
+@bins_option
 @td_horizon_option
 @seed
 @as_json
@@ -45,6 +47,7 @@ def command(
     *,
     calibrator: tuple[str, ...],
     curve: tuple[str, ...],
+    bins: int | None,
     td_horizon: float | str | None,
     seed: int,
     as_json: bool,
@@ -65,7 +68,7 @@ def command(
     from tempocal.cli.terminal import echo, number, show_json, show_table
 
     with open_predictions(options, "Comparing") as rows:
-        pairs = candidates(calibrator, curve, rows.n_classes)
+        pairs = candidates(calibrator, curve, rows.n_classes, bins)
         made = make_comparison(rows, pairs, td_horizon, seed)
         comparison = rows.fit(made, learns=learns).comparison_
     if as_json:

@@ -7,6 +7,7 @@ import click
 
 from tempocal.cli.choices import (
     CALIBRATORS,
+    bins_option,
     calibrator_option,
     candidates,
     combine_option,
@@ -30,6 +31,7 @@ from tempocal.cli.options import output as output_option
 @calibrator_option()
 @curve_option()
 @combine_option
+@bins_option
 @td_horizon_option
 @seed
 @output_option("MODEL", "a model file")
@@ -40,6 +42,7 @@ def command(
     calibrator: str | None,
     curve: str | None,
     combine: str,
+    bins: int | None,
     td_horizon: float | str | None,
     seed: int,
     output: str,
@@ -69,7 +72,9 @@ def command(
     from tempocal.cli.terminal import echo
 
     with open_predictions(options, "Fitting") as rows:
-        made = _make_calibrator(rows, calibrator, curve, td_horizon, seed=seed, combine=combine)
+        made = _make_calibrator(
+            rows, calibrator, curve, td_horizon, bins=bins, seed=seed, combine=combine
+        )
         fitted = rows.fit(made, learns=learns)
     fitted.save(output)
     if not quiet:
@@ -82,6 +87,7 @@ def _make_calibrator(
     curve: str | None,
     td_horizon: Any,
     *,
+    bins: int | None,
     seed: int,
     combine: str,
 ) -> Any:
@@ -89,7 +95,7 @@ def _make_calibrator(
     settings = {"inputs": rows.inputs, "classes": rows.classes}
     if not rows.has_time:
         return make(CALIBRATORS, calibrator or "temperature", settings)
-    chosen = single(calibrator, curve, settings, td_horizon)
+    chosen = single(calibrator, curve, settings, td_horizon, bins)
     if chosen is not None:
         if combine == "choose":
             raise click.UsageError(
@@ -102,7 +108,7 @@ def _make_calibrator(
             f"--td-horizon {td_horizon} needs candidates that are averaged, or one calibrator and "
             "one curve: with --combine choose they learn from outcomes only"
         )
-    pairs = candidates(_as_tuple(calibrator), _as_tuple(curve), rows.n_classes)
+    pairs = candidates(_as_tuple(calibrator), _as_tuple(curve), rows.n_classes, bins)
     return make_comparison(rows, pairs, td_horizon, seed, combine)
 
 

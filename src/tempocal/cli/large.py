@@ -20,6 +20,7 @@ from tempocal.cli.column_checks import (
     check_label,
     check_soft_classes,
     few_clusters_note,
+    require_order,
     scale_message,
 )
 from tempocal.cli.flag_wording import translate_errors
@@ -169,6 +170,8 @@ def _check_rows(
         labels, n_rows = rows.labels(progress)
         classes = check_classes(options.classes, labels, len(rows.columns))
         check_label(labels, classes, str(options.label), n_classes, len(rows.columns))
+    found_classes = np.unique(labels) if classes is None else np.array(classes)
+    require_order(rows.columns, found_classes, inputs_of(options))
     table = TableWithProgress(rows.table, progress)
     roles = _column_roles(options, rows)
     labeled = read_labeled_table(table, roles, classes)

@@ -16,6 +16,7 @@ from tempocal.cli.column_checks import (
     check_scale,
     check_soft_classes,
     few_clusters_note,
+    require_order,
 )
 from tempocal.cli.flag_wording import translate_errors
 from tempocal.cli.options import ColumnOptions
@@ -313,6 +314,7 @@ def _convert(
 
 def _check(rows: FilePredictions, options: ColumnOptions, columns: list[str]) -> None:
     assert options.label is not None
+    require_order(columns, np.asarray(rows.label_classes), rows.inputs)
     if not options.really_logits:
         check_scale(rows.predictions, rows.inputs, ",".join(columns))
     if not rows.soft_label:

@@ -16,6 +16,7 @@ from tempocal.inputs.arguments import (
     require_same_length,
     text_array,
 )
+from tempocal.inputs.class_order import require_names_in_order
 from tempocal.inputs.labels_and_groups import (
     LARGEST_FLOAT_ID,
     Codes,
@@ -106,6 +107,7 @@ __all__ = [
     "require_column_order",
     "require_finite",
     "require_moderate",
+    "require_names_in_order",
     "require_nested_sequences",
     "require_same_kind",
     "require_same_length",

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tempocal.errors import InputError, MixedLabelsWarning, warn_user
 from tempocal.inputs.arguments import as_array, first_missing, require_same_length
+from tempocal.inputs.class_order import require_names_in_order
 from tempocal.kernels.codes import as_narrow_ints, codes_in_blocks, renumbered
 from tempocal.kernels.min_max import min_max, min_max_sum
 
@@ -244,12 +245,7 @@ def require_column_order(predictions: Any, classes: NDArray[Any], name: str) -> 
     """Refuse columns that are named like the classes but are in another order."""
     # pandas and polars call the names ``columns``, which in pyarrow are the data.
     columns = list(getattr(predictions, "column_names", getattr(predictions, "columns", [])))
-    wanted = classes.tolist()
-    if columns != wanted and len(columns) == len(wanted) and set(columns) == set(wanted):
-        raise InputError(
-            f"the columns of {name} are named {columns}, but the classes come in the order "
-            f"{wanted}: say classes={columns}, or put the columns in that order"
-        )
+    require_names_in_order(columns, classes, name)
 
 
 def warn_of_mixed_labels(n_mixed: int, n_groups: int) -> None:

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from tempocal.errors import InputError
 from tempocal.formula import interpret
 from tempocal.formula.input_columns import read_scores
-from tempocal.inputs import LARGEST_FLOAT_ID, Inputs, TimeKind, check_labels, encode_labels
+from tempocal.inputs import (
+    LARGEST_FLOAT_ID,
+    Inputs,
+    TimeKind,
+    check_labels,
+    encode_labels,
+    require_names_in_order,
+)
 from tempocal.links import Array
 from tempocal.tables.column_names import FileColumns
 from tempocal.tables.column_roles import ColumnRoles
@@ -272,6 +279,8 @@ def _build(
     may_change: bool,
 ) -> LabeledTable:
     sorted_classes, weights, counts = _count_classes(roles, found, classes)
+    for columns, role in ((roles.predictions, roles.inputs), (roles.soft_label, "label")):
+        require_names_in_order(columns, sorted_classes, role)
     rows = float(found["n_rows"].sum())
     mean_abs_log_odds = float(found["abs_log_odds"].sum()) / rows
     names = [f"z{k}" for k in range(len(roles.predictions))]

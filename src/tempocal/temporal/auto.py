@@ -326,8 +326,10 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
                 "averaged": f"{len(kept)} of {len(comparison)} candidates",
                 "weights": "; ".join(f"{one.weight:.2f} {one.name}" for one in kept),
             }
-            if summary.n_groups is not None and summary.n_groups < FEW_GROUPS:
-                details["note"] = _EXPECTATION
+        count = summary.n_rows if summary.n_groups is None else summary.n_groups
+        if count < FEW_GROUPS:
+            note = _EXPECTATION if not comparison.is_choice else _CHANCE
+            details["note"] = f"{note}; {details['note']}" if "note" in details else note
         return replace(summary, details={**summary.details, **details})
 
     def _why_no_partial_fit(self) -> str:
@@ -359,6 +361,10 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         return [Contender(*pair, horizon) for pair in default_candidates(n_classes)]
 
 
+_CHANCE = (
+    "with fewer than 100 groups, or rows without groups, which candidate is best is mostly chance: "
+    "expect no gain on new rows that one candidate by itself would not have, or combine them"
+)
 _EXPECTATION = (
     "with fewer than 100 groups the raw predictions keep a weight unless they are far off: expect "
     "about half of the possible gain, or one to two thousandths of NLL lost if there is none"
