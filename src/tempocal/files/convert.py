@@ -82,7 +82,8 @@ def present(column: Any, name: str, first_row: int) -> Any:
     if column.null_count:
         row = first_row + pc.index(column.is_null(), True).as_py()
         raise ColumnError(name, f"column {name!r} has no value in row {row}")
-    return column
+    # Nothing is left of a column without any value.
+    return column.cast(pa.float64()) if pa.types.is_null(column.type) else column
 
 
 def is_text(column: Any) -> bool:
