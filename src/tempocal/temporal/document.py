@@ -86,6 +86,8 @@ def _new_parameters(calibrator: "TemporalCalibrator") -> dict[str, Any]:
 def _horizon_of_fit(calibrator: "TemporalCalibrator") -> Any:
     """Return the horizon that was asked for, though ``set_params`` may have changed it since."""
     asked, learned = calibrator.td_horizon, getattr(calibrator, "_sequences", None)
+    if not hasattr(calibrator, "summary_"):
+        return asked  # a candidate
     # The summary has no entry where outcomes only were asked for, and no reason for a number.
     if learned is None:
         return asked if TAKEN in calibrator.summary_.details else np.inf
