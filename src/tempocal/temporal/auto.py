@@ -216,27 +216,26 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         """Compare the candidates on labeled predictions in a table, and average or choose.
 
         Folds are derived from the group ids, the same on every engine; up to a million groups they
-        are those of `fit`. Candidates must have coefficients (no binning, no isotonic regression),
-        and learn from outcomes only.
+        are those of `fit`. Candidates must have coefficients (no binning, no isotonic regression).
 
         Parameters
         ----------
         table, label, logits, proba, sample_weight, exact
             As in `Calibrator.fit_table`.
         time, sequence, order, groups : str
-            As in `TemporalCalibrator.fit_table`; the candidates learn from outcomes only. Folds
-            need ``sequence`` or ``groups``.
+            As in `TemporalCalibrator.fit_table`; candidates learn from outcomes or forecasts as in
+            `fit`. Folds need ``sequence`` or ``groups``.
 
         Returns
         -------
         self
         """
-        _, folds, seed = self._check_settings()
+        combine, folds, seed = self._check_settings()
         if folds == "time":
             raise InputError(
                 'folds="time" needs the order of the rows, which a table has not: say a number'
             )
-        given = None if self.candidates is None else self._contenders("choose")
+        given = None if self.candidates is None else self._contenders(combine)
         labeled = self._read_table(
             table,
             self.classes,
@@ -249,7 +248,7 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
             groups=groups,
             sample_weight=sample_weight,
         )
-        contenders = given or self._usual(len(labeled.classes), "choose")
+        contenders = given or self._usual(len(labeled.classes), combine)
         # The calibration error over time needs times even if no candidate does.
         needs = TableNeeds((Spline(), *(one.curve for one in contenders)), (folds, seed))
         data = prepare_table_fit(labeled, needs, exact=exact)
@@ -259,9 +258,6 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         for each, found in ((self.best_, leader), (self, fitted)):
             summary = self._with_comparison(found.summary)
             summary = with_table_details(summary, data, found.map, None)
-            if sequence is not None:
-                details = {**summary.details, "learned": "from outcomes only, as from all tables"}
-                summary = replace(summary, details=details)
             each._store_table_fit(replace(found, summary=summary), labeled)
         return self
 
