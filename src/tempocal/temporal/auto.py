@@ -217,27 +217,26 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         """Compare the candidates on labeled predictions in a table, and average or choose.
 
         Folds are derived from the group ids, the same on every engine; up to a million groups they
-        are those of `fit`. Candidates must have coefficients (no binning, no isotonic regression),
-        and learn from outcomes only.
+        are those of `fit`. Candidates must have coefficients (no binning, no isotonic regression).
 
         Parameters
         ----------
         table, label, logits, proba, sample_weight, exact, soft_label
             As in `Calibrator.fit_table`.
         time, sequence, order, groups : str
-            As in `TemporalCalibrator.fit_table`; the candidates learn from outcomes only. Folds
-            need ``sequence`` or ``groups``.
+            As in `TemporalCalibrator.fit_table`; candidates learn from outcomes or forecasts as in
+            `fit`. Folds need ``sequence`` or ``groups``.
 
         Returns
         -------
         self
         """
-        _, folds, seed = self._check_settings()
+        combine, folds, seed = self._check_settings()
         if folds == "time":
             raise InputError(
                 'folds="time" needs the order of the rows, which a table has not: say a number'
             )
-        given = None if self.candidates is None else self._contenders("choose")
+        given = None if self.candidates is None else self._contenders(combine)
         require_hard_labels((one.calibrator for one in given or ()), soft_label=soft_label)
         labeled = self._read_table(
             table,
@@ -252,7 +251,7 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
             sample_weight=sample_weight,
             soft_label=soft_label,
         )
-        contenders = given or self._usual(len(labeled.classes), "choose")
+        contenders = given or self._usual(len(labeled.classes), combine)
         # The calibration error over time needs times even if no candidate does.
         needs = TableNeeds((Spline(), *(one.curve for one in contenders)), (folds, seed))
         data = prepare_table_fit(labeled, needs, exact=exact)
@@ -262,9 +261,6 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         for each, found in ((self.best_, leader), (self, fitted)):
             summary = self._with_comparison(found.summary)
             summary = with_table_details(summary, data, found.map, None)
-            if sequence is not None:
-                details = {**summary.details, "learned": "from outcomes only, as from all tables"}
-                summary = replace(summary, details=details)
             each._store_table_fit(replace(found, summary=summary), labeled)
         return self
 

@@ -72,8 +72,8 @@ def by_outcomes(contenders: Sequence[Contender]) -> list[Contender]:
     for one in contenders:
         if one.td_horizon not in ("auto", inf):
             raise InputError(
-                f'a candidate has td_horizon={one.td_horizon!r}, but with combine="choose", and '
-                "in fits to tables, candidates learn from outcomes only: leave it out, or say "
+                f'a candidate has td_horizon={one.td_horizon!r}, but with combine="choose" '
+                "candidates learn from outcomes only: leave it out, or say "
                 'td_horizon=float("inf")'
             )
     return [one._replace(td_horizon=inf) for one in contenders]
