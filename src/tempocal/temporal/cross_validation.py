@@ -96,7 +96,7 @@ def _fit_without_each_fold(
     fitted: FittedCurves, data: FitData, folds: HeldOutFolds
 ) -> list[TemporalMap]:
     if fitted.data.decay < 1.0:
-        # Rows in memory that learn from forecasts lie sequence by sequence, and do so in the refits.
+        # Rows in memory that learn from forecasts lie sequence by sequence, in the refits as well.
         if data.sequence_order is not None:
             folds = folds.take(data.sequence_order.permutation)
         data = data.learning_from_forecasts(fitted.data.decay)
