@@ -245,7 +245,8 @@ def require_column_order(predictions: Any, classes: NDArray[Any], name: str) -> 
     """Refuse columns that are named like the classes but are in another order."""
     # pandas and polars call the names ``columns``, which in pyarrow are the data.
     columns = list(getattr(predictions, "column_names", getattr(predictions, "columns", [])))
-    require_names_in_order(columns, classes, name)
+    if columns:
+        require_names_in_order(columns, classes, name)
 
 
 def warn_of_mixed_labels(n_mixed: int, n_groups: int) -> None:

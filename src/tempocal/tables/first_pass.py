@@ -16,9 +16,9 @@ from tempocal.inputs.labels_and_groups import FLOAT_ID_HINT
 from tempocal.inputs.logits import LARGEST_LOGIT
 from tempocal.inputs.weights import LARGEST_WEIGHT, LEAST_WEIGHT
 from tempocal.tables.column_roles import ColumnRoles
+from tempocal.tables.label_shares import label_flags, share_sums
 from tempocal.tables.narwhals_engine import NarwhalsEngine, one_if
 from tempocal.tables.open_table import Frame
-from tempocal.tables.soft_labels import label_flags, share_sums
 from tempocal.tables.transfer import Columns
 
 # Beyond it a double does not represent every integer.

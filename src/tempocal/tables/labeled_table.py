@@ -28,13 +28,7 @@ from tempocal.tables.first_pass import (
     summarize_labels,
     with_check_sums,
 )
-from tempocal.tables.narwhals_engine import NarwhalsEngine
-from tempocal.tables.normalize_columns import normalize_columns, require_comparable
-from tempocal.tables.open_table import Frame, open_table
-from tempocal.tables.parquet_nan import trusts_bounds, without_bounds
-from tempocal.tables.passes import Passes, TableWithProgress
-from tempocal.tables.seconds import as_number, as_seconds, kind_of
-from tempocal.tables.soft_labels import (
+from tempocal.tables.label_shares import (
     SHARE,
     most_probable,
     read_share_sums,
@@ -42,6 +36,12 @@ from tempocal.tables.soft_labels import (
     soft_columns,
     split_by_class,
 )
+from tempocal.tables.narwhals_engine import NarwhalsEngine
+from tempocal.tables.normalize_columns import normalize_columns, require_comparable
+from tempocal.tables.open_table import Frame, open_table
+from tempocal.tables.parquet_nan import trusts_bounds, without_bounds
+from tempocal.tables.passes import Passes, TableWithProgress
+from tempocal.tables.seconds import as_number, as_seconds, kind_of
 from tempocal.tables.transfer import Columns
 from tempocal.tables.unchanged import require_same_rows
 
