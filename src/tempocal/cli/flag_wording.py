@@ -27,7 +27,11 @@ _FLAGS = {
 # Arguments that are also common words: replaced only as the subject of a sentence.
 _SUBJECTS = {
     "y": "--label",
-    **{name: f"--{name}" for name in ("time", "classes", "sequence", "logits", "proba", "edges")},
+    "age": "--abandon-after",
+    **{
+        name: f"--{name}"
+        for name in ("time", "classes", "sequence", "logits", "proba", "edges", "clock")
+    },
 }
 _VERBS = "is|has|must|contains|holds|lists|was|mixes|at"
 _SUBJECT = re.compile(rf"(^|: )(?:Input )?({'|'.join(_SUBJECTS)})(?= (?:{_VERBS}|\(clock)\b)")

@@ -60,6 +60,7 @@ EXIT_CODES = (
     "2  the command was not understood",
     "3  the model file is damaged, of another kind or from a later version",
     "4  evaluate: the error is significantly above --max-ece; monitor: an alarm, with --fail",
+    "5  monitor: open sequences hold up most outcomes; with --fail, also too few were settled yet",
 )
 EXAMPLES = (
     "tempocal fit predictions.csv --logits z --label won --time t --sequence match -o model.json",

@@ -3,7 +3,7 @@
 ::
 
     predict, finish ──> monitor_input ──> open_bets ──> bet_queue ──> status
-                        validation        sequences     evalues
+                        validation        sequences     evalues       notes
 
     observe, finish ──> record_log ──> replay ──> tracker
                         on the disk    restart    a calibrator that learns
