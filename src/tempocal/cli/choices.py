@@ -33,7 +33,7 @@ CURVES = _short_names("curves")
 _COMPARED = ("constant", "exponential", "spline", "random-walk")
 
 
-def candidates(calibrators: tuple[str, ...], curves: tuple[str, ...], n_classes: int) -> Any:
+def candidates(calibrators: tuple[str, ...], curves: tuple[Any, ...], n_classes: int) -> Any:
     """Return what Auto is to compare: all pairs of what was named; None for its own list."""
     if not calibrators and not curves:
         return None
@@ -45,9 +45,26 @@ def candidates(calibrators: tuple[str, ...], curves: tuple[str, ...], n_classes:
     ]
 
 
+def curves_of(names: tuple[str, ...], clocks: int) -> tuple[Any, ...]:
+    """Return the curves that were named: for two clocks one surface, with a curve for each."""
+    if clocks < 2:
+        if len(names) > 1:
+            raise click.UsageError(
+                f"--curve was given {len(names)} times, and there is one clock: name one curve, or "
+                "compare several with `tempocal compare`"
+            )
+        return names
+    if len(names) > 2:
+        raise click.UsageError(f"--curve was given {len(names)} times, and there are two clocks")
+    import tempocal as tc
+
+    first, second = (names * 2)[:2] or ("spline", "spline")
+    return (tc.Surface(make(CURVES, first), make(CURVES, second)),)
+
+
 def single(
     calibrator: str | None,
-    curve: str | None,
+    curve: Any,
     settings: dict[str, Any],
     td_horizon: Any = None,
 ) -> Any:
@@ -63,8 +80,10 @@ def single(
     return tc.TemporalCalibrator(*named, **horizon)
 
 
-def make(kinds: dict[str, str], name: str, settings: dict[str, Any] | None = None) -> Any:
-    """Return the calibrator or curve of a name."""
+def make(kinds: dict[str, str], name: Any, settings: dict[str, Any] | None = None) -> Any:
+    """Return the calibrator or curve of a name; a curve that is made already is returned."""
+    if not isinstance(name, str):
+        return name
     import tempocal as tc
 
     return getattr(tc, kinds[name])(**settings or {})

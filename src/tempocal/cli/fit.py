@@ -11,37 +11,42 @@ from tempocal.cli.choices import (
     candidates,
     combine_option,
     curve_option,
+    curves_of,
     make,
     single,
     td_horizon_option,
 )
-from tempocal.cli.options import ColumnOptions, ordered_options, seed, soft_label, subcommand
+from tempocal.cli.options import ColumnOptions, fit_options, seed, soft_label, subcommand
 from tempocal.cli.options import output as output_option
 
 
 @subcommand(
-    "tempocal fit predictions.csv --logits z --label won --time t --sequence match -o model.json",
-    "tempocal fit predictions.csv --logits z --label won --time t --sequence match "
-    "--calibrator platt --curve spline --td-horizon 0.1 -o model.json",
+    "tempocal fit demo-output/predictions.csv --logits logit --label won --time round "
+    "--sequence match -o model.json",
+    "tempocal fit demo-output/predictions.csv --logits logit --label won --time round "
+    '--sequence match --where "match < 200" --calibrator platt --curve spline '
+    "--td-horizon 0.1 -o model.json",
 )
-@ordered_options
+@fit_options
 @soft_label
 @calibrator_option()
-@curve_option()
+@curve_option(multiple=True)
 @combine_option
 @td_horizon_option
 @seed
 @output_option("MODEL", "a model file")
-@click.option("-q", "--quiet", is_flag=True, help="Do not print the summary.")
+@click.option("--verbose", is_flag=True, help="Print all that is known of the fit.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
 def command(
     options: ColumnOptions,
     *,
     calibrator: str | None,
-    curve: str | None,
+    curve: tuple[str, ...],
     combine: str,
     td_horizon: float | str | None,
     seed: int,
     output: str,
+    verbose: bool,
     quiet: bool,
 ) -> None:
     """Learn a calibration from past predictions and save it.
@@ -57,26 +62,39 @@ def command(
     helps most where sequences are few. A number needs one calibrator and one curve; with auto
     candidates that are averaged learn so, too.
 
+    With two clocks, --time twice, coefficients follow a product of two curves: --curve names one
+    for each, in this order, or one for both. Default: two splines.
+
     A file of more than 3 million rows of Parquet, or 256 MB of text, may be larger than memory: it
     is aggregated with DuckDB, as in `evaluate`. The model is the same to nine digits. Choosing by
     comparison then needs --sequence or --group.
     """
-    if options.time is None and curve not in (None, "constant"):
-        raise click.UsageError(f"--curve {curve} needs a time: name its column with --time")
+    if options.time is None and curve not in ((), ("constant",)):
+        raise click.UsageError(f"--curve {curve[0]} needs a time: name its column with --time")
     learns = td_horizon not in (None, inf)
     if learns:
         _require_sequences(options, td_horizon)
     else:
         td_horizon = inf  # neither --sequence nor --order says that rows learn from forecasts
+    from tempocal.cli.conclusion import conclusion
     from tempocal.cli.read_predictions import open_predictions
     from tempocal.cli.terminal import echo
 
     with open_predictions(options, "Fitting") as rows:
-        made = _make_calibrator(rows, calibrator, curve, td_horizon, seed=seed, combine=combine)
+        curves = curves_of(curve, rows.n_clocks)
+        made = _make_calibrator(rows, calibrator, curves, td_horizon, seed=seed, combine=combine)
+        if learns and rows.n_clocks == 2 and options.order is None:
+            raise click.UsageError(
+                "--td-horizon needs to know which row follows which, and there are two clocks: "
+                "name a column that puts them in order with --order"
+            )
         fitted = rows.fit(made, in_order=learns)
     fitted.save(output)
-    if not quiet:
-        echo(f"{fitted.summary()}\nSaved to {output}")
+    if quiet:
+        return
+    if verbose:
+        echo(f"{fitted.summary()}\n")
+    echo(conclusion(fitted, rows, options, output))
 
 
 def _require_sequences(options: ColumnOptions, td_horizon: Any) -> None:
@@ -91,7 +109,7 @@ def _require_sequences(options: ColumnOptions, td_horizon: Any) -> None:
 def _make_calibrator(
     rows: Any,
     calibrator: str | None,
-    curve: str | None,
+    curves: tuple[Any, ...],
     td_horizon: Any,
     *,
     seed: int,
@@ -101,7 +119,7 @@ def _make_calibrator(
     settings = {"inputs": rows.inputs, "classes": rows.classes}
     if not rows.has_time:
         return make(CALIBRATORS, calibrator or "temperature", settings)
-    chosen = single(calibrator, curve, settings, td_horizon)
+    chosen = single(calibrator, curves[0] if curves else None, settings, td_horizon)
     if chosen is not None:
         if combine == "choose":
             raise click.UsageError(
@@ -119,7 +137,7 @@ def _make_calibrator(
             f"--td-horizon {td_horizon} needs one calibrator and one curve: name them with "
             "--calibrator and --curve, or say --td-horizon auto for a comparison"
         )
-    pairs = candidates(_as_tuple(calibrator), _as_tuple(curve), rows.n_classes)
+    pairs = candidates(_as_tuple(calibrator), curves, rows.n_classes)
     return make_comparison(rows, pairs, seed, combine, by_outcomes=td_horizon == inf)
 
 

@@ -128,6 +128,11 @@ def large_rows(options: ColumnOptions, source: InputFile, doing: str) -> Iterato
             "--soft-label is for rows in memory, but the file is so large that it is aggregated, "
             "which counts classes: leave it out, or take fewer rows"
         )
+    if len(options.times) > 1:
+        raise InputError(
+            "two clocks are for rows in memory, but the file is so large that it is aggregated: "
+            "leave one --time out, or take fewer rows with --where"
+        )
     with TemporaryDirectory(prefix="tempocal-") as folder:
         with show_progress(f"Reading {options.file}") as progress:
             rows = open_rows(options, source, folder, progress)
@@ -177,7 +182,7 @@ def _check_rows(
         n_columns=len(rows.columns),
         n_sequences=n_sequences,
         n_groups=n_groups,
-        has_time=options.time is not None,
+        n_clocks=len(options.times),
         options=options,
         table=table,
         roles=roles,

@@ -25,8 +25,10 @@ def _require_file(context: click.Context, option: click.Parameter, path: str | N
 
 
 @subcommand(
-    "tempocal monitor predictions.csv --proba p --label won --time t --sequence match --edges 6,12",
-    "tempocal monitor new.csv --proba p --label won --time t --sequence match --state monitor.json",
+    "tempocal monitor demo-output/predictions.csv --logits logit --label won --time "
+    'round --sequence match --where "match < 200" --edges 6,12 --state monitor.json',
+    "tempocal monitor demo-output/predictions.csv --logits logit --label won --time "
+    'round --sequence match --where "match >= 200" --state monitor.json',
 )
 @forecast_options
 @click.option(
@@ -117,6 +119,13 @@ def command(
     label those that are open at it "open", a class of its own. Leaving open ones out is valid only
     where that has nothing to do with the outcome: --abandon with --unrelated-to-outcome.
     """
+    if options.time is None:
+        raise click.UsageError("monitor needs a time: name its column with --time")
+    if options.elapsed is not None and state is not None:
+        raise click.UsageError(
+            "--elapsed is the time since the first row in this file, and with --state a sequence "
+            "may have begun in an earlier one: name a column of such times with --time"
+        )
     from tempocal.cli.abandoning import Abandoning
     from tempocal.cli.monitoring import watch
 

@@ -17,6 +17,7 @@ from tempocal.cli.abandoning import Abandoning
 from tempocal.cli.column_checks import check_classes, check_label, check_scale
 from tempocal.cli.flag_wording import translate_errors
 from tempocal.cli.options import ColumnOptions
+from tempocal.cli.prepare import open_rows
 from tempocal.cli.read_predictions import (
     flags_of,
     inputs_of,
@@ -32,7 +33,6 @@ from tempocal.files import (
     as_numbers,
     as_times,
     column_names,
-    open_input,
     read_columns,
 )
 from tempocal.inputs import as_logits
@@ -112,10 +112,10 @@ def _watch(
     if saved is not None:
         _refuse_settings({**settings, "classes": options.classes}, saved)
     with (
-        open_input(options.file, options.format) as source,
+        open_rows(options) as (given, source),
         show_progress(f"Reading {options.file}"),
     ):
-        rows = _read(options, rule.clock, source)
+        rows = _read(given, rule.clock, source)
     with show_progress("Watching"), translate_errors():
         monitor = _new_monitor(options, rows, settings) if saved is None else Monitor.load(saved)
         n_rows = rows.count
