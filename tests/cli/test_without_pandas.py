@@ -25,9 +25,9 @@ def run(*words):
     assert result.exit_code == 0, (words, result.output, result.exception)
 
 
+ROWS = ("--logits", "z", "--label", "won", "--time", "t", "--sequence", "match")
 """
 RUN = """
-ROWS = ("--logits", "z", "--label", "won", "--time", "t", "--sequence", "match")
 ONE = ("--calibrator", "platt", "--curve", "spline")
 run("fit", FILE, *ROWS, *ONE, "-o", "m.json")
 run("fit", FILE, *ROWS, *ONE, "--where", "match < 50", "--td-horizon", "0.1", "-o", "m2.json")
@@ -36,11 +36,14 @@ run("apply", "m.json", FILE, "--logits", "z", "--time", "t", "-o", "out." + FILE
 run("evaluate", FILE, *ROWS, "--model", "m.json")
 run("evaluate", FILE, *ROWS, "--json")
 run("compare", FILE, *ROWS, *ONE)
-run("report", FILE, *ROWS, "-o", "page.html")
 run("monitor", FILE, *ROWS, "--state", FILE + ".json")
 for to in ("sql", "python", "onnx"):
     run("export", "m.json", "--to", to, "-o", "out." + to)
 run("completion", "bash")
+assert not {"pandas", "polars"} & set(sys.modules)
+"""
+REPORT = """
+run("report", FILE, *ROWS, "-o", "page.html")
 assert not {"pandas", "polars"} & set(sys.modules)
 """
 APPLY = """
@@ -61,6 +64,10 @@ def in_another_process(code, **names):
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_every_command_runs_without(folder, ending):
     in_another_process(RUN, BLOCKED=("pandas", "polars"), FILE=f"predictions.{ending}")
+
+
+def test_a_report_is_written_without(folder):
+    in_another_process(REPORT, BLOCKED=("pandas", "polars"), FILE="predictions.csv")
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])

@@ -21,7 +21,7 @@ from tempocal.cli.options import ColumnOptions
 from tempocal.cli.read_predictions import prefix_column_errors, split_names
 from tempocal.cli.row_options import elapsed_name
 from tempocal.cli.terminal import echo, show_progress
-from tempocal.cli.where import Where
+from tempocal.cli.where import RowCondition
 from tempocal.cli.wildcards import expand_columns
 from tempocal.errors import InputError
 from tempocal.files import (
@@ -73,13 +73,13 @@ def _prepare(options: ColumnOptions, source: InputFile, names: list[str], folder
 class _Rows:
     """Which rows to take, and the clock to add."""
 
-    where: Where | None
+    where: RowCondition | None
     labels: list[str]  # columns that must have a value
     clock: Elapsed | None
 
     @classmethod
     def of(cls, options: ColumnOptions, source: InputFile, names: list[str]) -> "_Rows":
-        where = None if options.where is None else Where(options.where)
+        where = None if options.where is None else RowCondition(options.where)
         labels = _labels(options, names) if options.unlabelled == "drop" else []
         flags = dict.fromkeys(where.columns if where else [], "--where")
         flags |= dict.fromkeys(labels, "--label")

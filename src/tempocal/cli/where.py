@@ -54,7 +54,7 @@ class Token:
         return lower if self.kind == "sign" or (self.kind == "word" and lower in _KEYWORDS) else ""
 
 
-class Where:
+class RowCondition:
     """A condition on rows.
 
     Parameters
