@@ -29,3 +29,7 @@ def __getattr__(name: str) -> Any:
     if name == "SequenceTracker":
         return import_module("tempocal.live.tracker").SequenceTracker
     raise AttributeError(f"module 'tempocal.live' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

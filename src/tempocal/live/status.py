@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from tempocal.live.bet_queue import BetQueue
 from tempocal.live.notes import notes_on
+from tempocal.notebook import Cell, FrameLibrary, Table, as_frame, render
 
 # Above this exp overflows a double.
 _LARGEST_LOG = 709.0
@@ -181,6 +182,39 @@ class Status:
             "settled_at_lowest": self.settled_at_lowest,
             "notes": list(self.notes),
         }
+
+    def to_frame(self, library: FrameLibrary | None = None) -> Any:
+        """Return a row for each line as a data frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            What makes it; by default the first of these that is installed.
+        """
+        lines = [{**vars(line), "is_blind": line.is_blind} for line in self.lines]
+        for line in lines:  # ids of both kinds in one column are text
+            line["since_sequence"], line["behind"] = (
+                None if line[name] is None else str(line[name])
+                for name in ("since_sequence", "behind")
+            )
+        return as_frame({name: [line[name] for line in lines] for name in lines[0]}, library)
+
+    def _repr_html_(self) -> str:
+        title, sequences, *_ = str(self).splitlines()
+        names = ("line", "evidence", "highest", "settled", "waiting", "held up")
+        head: list[str | Cell] = [*names, Cell("suspicion")]
+        rows: list[list[str | Cell]] = [
+            [
+                line.name,
+                f"{line.e_value:.3g}",
+                f"{line.highest:.3g}",
+                *(f"{count:,}" for count in (line.settled, line.waiting, line.held_up)),
+                Cell(("ALARM: " if line.alarm else "") + line.suspicion),
+            ]
+            for line in self.lines
+        ]
+        alarms = frozenset(k for k, line in enumerate(self.lines) if line.alarm)
+        return render(sequences, Table(title, head, rows, alarms), *self.notes)
 
     def __str__(self) -> str:
         verdict = _HEADLINES[self.verdict]
