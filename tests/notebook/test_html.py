@@ -2,7 +2,7 @@
 
 from html.parser import HTMLParser
 
-from tempocal.notebook import Cell, Table, render
+from tempocal.notebook import Cell, HtmlTable, render
 
 
 class Checker(HTMLParser):
@@ -30,7 +30,7 @@ BAD = "<script>alert(\"1\")</script> & 'x'"
 
 
 def test_text_is_escaped_everywhere():
-    table = Table(BAD, [BAD, Cell(BAD)], [[BAD, Cell(BAD)], [Cell(BAD), BAD]])
+    table = HtmlTable(BAD, [BAD, Cell(BAD)], [[BAD, Cell(BAD)], [Cell(BAD), BAD]])
     found = Checker(render(BAD, table))
     assert {tag for tag, _ in found.tags}.isdisjoint({"script"})
     assert set(found.texts) == {BAD}
@@ -38,7 +38,7 @@ def test_text_is_escaped_everywhere():
 
 
 def test_heads_and_names_of_rows_are_heads():
-    found = Checker(render(Table("Caption", ["name", "n"], [["a", "1"]], frozenset({0}))))
+    found = Checker(render(HtmlTable("Caption", ["name", "n"], [["a", "1"]], frozenset({0}))))
     scopes = [attrs["scope"] for tag, attrs in found.tags if tag == "th"]
     assert scopes == ["col", "col", "row"]
     assert ("tr", {"class": "marked"}) in found.tags
@@ -48,7 +48,7 @@ def test_heads_and_names_of_rows_are_heads():
 
 
 def test_colors_are_those_of_the_page():
-    text = render(Table("Caption", ["name"], [["a"]]))
+    text = render(HtmlTable("Caption", ["name"], [["a"]]))
     style = text[: text.index("</style>")]
     assert "color: inherit" in style
     assert "#" not in style

@@ -11,7 +11,7 @@ from tempocal.assessment.methods import METHODS, fit_methods, fit_per_time_bin
 from tempocal.assessment.row_source import RowSource, n_time_bins
 from tempocal.assessment.verdict import Verdict, make_verdict
 from tempocal.metrics import IntervalEstimate, nll
-from tempocal.notebook import FrameLibrary, Table, as_frame, render
+from tempocal.notebook import FrameLibrary, HtmlTable, as_frame, render
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class Assessment:
             for k, method in enumerate(columns["method"])
         ]
         caption = "Metrics on held-out sequences, with 95 % intervals"
-        return render(*str(self.verdict).splitlines(), Table(caption, head, rows))
+        return render(*str(self.verdict).splitlines(), HtmlTable(caption, head, rows))
 
     def __str__(self) -> str:
         return str(self.verdict)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from tempocal.live.bet_queue import BetQueue
 from tempocal.live.notes import notes_on
-from tempocal.notebook import Cell, FrameLibrary, Table, as_frame, render
+from tempocal.notebook import Cell, FrameLibrary, HtmlTable, as_frame, render
 
 # Above this exp overflows a double.
 _LARGEST_LOG = 709.0
@@ -214,7 +214,7 @@ class Status:
             for line in self.lines
         ]
         alarms = frozenset(k for k, line in enumerate(self.lines) if line.alarm)
-        return render(sequences, Table(title, head, rows, alarms), *self.notes)
+        return render(sequences, HtmlTable(title, head, rows, alarms), *self.notes)
 
     def __str__(self) -> str:
         verdict = _HEADLINES[self.verdict]

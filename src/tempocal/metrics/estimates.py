@@ -10,7 +10,7 @@ from tempocal.links import Array
 from tempocal.metrics.binsums import BinSums
 from tempocal.metrics.edges import Edges
 from tempocal.metrics.frequency import FrequencyInterval, interval_over_rows
-from tempocal.notebook import FrameLibrary, Table, as_frame, render
+from tempocal.notebook import FrameLibrary, HtmlTable, as_frame, render
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class ReliabilityTable:
             for k in range(len(self.count))
         ]
         head = ["confidence from, to", "rows", "mean confidence", "frequency", "lower", "upper"]
-        return render(Table("Reliability in each bin", head, rows))
+        return render(HtmlTable("Reliability in each bin", head, rows))
 
 
 def reliability_table(

@@ -22,7 +22,7 @@ from tempocal.metrics.predictions import (
 from tempocal.metrics.scored_arrays import ScoredArrays
 from tempocal.metrics.scored_rows import ScoredRows
 from tempocal.metrics.time_bins import Bins, cut_times
-from tempocal.notebook import FrameLibrary, Table, as_frame, render
+from tempocal.notebook import FrameLibrary, HtmlTable, as_frame, render
 
 _HEAD = ("from", "to", "rows", "sequences", "value", "lower", "upper", "floor")
 _NO_LOWER_END = "No lower end: under twice the floor, so it may be all noise."
@@ -101,7 +101,7 @@ class OverTime:
     def _repr_html_(self) -> str:
         rows = [self._line(k) for k in range(len(self))]
         notes = [_NO_LOWER_END] if self.only_upper.any() else []
-        return render(Table(self._title(), _HEAD, rows), *notes)
+        return render(HtmlTable(self._title(), _HEAD, rows), *notes)
 
     def _title(self) -> str:
         return f"{self.estimator}, {self.level:.0%} intervals over {_units(self.n_groups)}"

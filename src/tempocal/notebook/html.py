@@ -33,7 +33,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Table:
+class HtmlTable:
     """A table: its caption, the heads of its columns, and rows whose first cell is their name."""
 
     caption: str
@@ -42,9 +42,11 @@ class Table:
     marked: frozenset[int] = frozenset()  # rows in bold
 
 
-def render(*parts: str | Table) -> str:
+def render(*parts: str | HtmlTable) -> str:
     """Return paragraphs and tables as HTML."""
-    inside = "".join(_table(one) if isinstance(one, Table) else _paragraph(one) for one in parts)
+    inside = "".join(
+        _table(one) if isinstance(one, HtmlTable) else _paragraph(one) for one in parts
+    )
     return f'{_STYLE}<div class="tempocal">{inside}</div>'
 
 
@@ -52,7 +54,7 @@ def _paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>"
 
 
-def _table(table: Table) -> str:
+def _table(table: HtmlTable) -> str:
     first, *others = table.head
     head = f'<th scope="col" class="text">{escape(_text(first))}</th>'
     head += "".join(f'<th scope="col"{_class(one)}>{escape(_text(one))}</th>' for one in others)

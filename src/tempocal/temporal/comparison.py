@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tempocal.calibrators.fit_data import FitData
-from tempocal.notebook import Cell, FrameLibrary, Table, as_frame, render
+from tempocal.notebook import Cell, FrameLibrary, HtmlTable, as_frame, render
 from tempocal.temporal.held_out import Losses
 
 # A simpler candidate is chosen if its loss is higher by at most its standard error and this.
@@ -127,7 +127,7 @@ class Comparison(Sequence[Candidate]):
         chosen = frozenset({self.candidates.index(self.chosen)})
         groups = "" if self.n_groups is None else f" on {self.n_groups:,} groups left out"
         notes = [NO_GROUPS] if self.n_groups is None else []
-        return render(Table(f"Candidates{groups}, the best first", head, rows, chosen), *notes)
+        return render(HtmlTable(f"Candidates{groups}, the best first", head, rows, chosen), *notes)
 
     def __str__(self) -> str:
         width = max(len(one.name) for one in self.candidates) + 2
