@@ -67,3 +67,12 @@ def test_signatures_show_what_is_taken():
         *("self", "logits", "y", "sample_weight", "groups", "soft_label")
     ]
     assert str(inspect.signature(tc.PlattScaling.predict_proba)).startswith("(self, logits: Any)")
+
+
+@pytest.mark.parametrize(
+    "function", [tc.metrics.over_time, tc.metrics.ece, tc.live.Monitor.replay, tc.clocks.elapsed]
+)
+def test_signatures_can_be_read(function):
+    text = str(inspect.signature(function))
+    assert "_SupportsArray" not in text
+    assert len(text) < 500

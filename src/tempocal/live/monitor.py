@@ -1,5 +1,7 @@
 """Sequential test of the calibration of forecasts, as forecasts and outcomes arrive."""
 
+from __future__ import annotations
+
 import math
 from collections import Counter
 from copy import deepcopy

@@ -1,5 +1,7 @@
 """Any metric in each time bin, with confidence intervals over groups and the sampling floor."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, fields
 from typing import Any
 

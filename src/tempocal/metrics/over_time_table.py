@@ -1,5 +1,7 @@
 """A metric over time of predictions in a table, whose rows stay in the table."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -22,7 +24,7 @@ def over_time_table(
     table: Any,
     *,
     label: str,
-    proba: "Names",
+    proba: Names,
     time: str,
     bins: Bins = 20,
     sequence: str | None = None,
@@ -107,7 +109,7 @@ def with_interval_table(
     table: Any,
     *,
     label: str,
-    proba: "Names",
+    proba: Names,
     sequence: str | None = None,
     groups: str | None = None,
     level: float = 0.95,
@@ -149,7 +151,7 @@ def with_interval_table(
 
 def _read(
     table: Any, named: dict[str, Any], sequence: str | None, groups: str | None, classes: Any
-) -> "ScoredFrame":
+) -> ScoredFrame:
     from tempocal.metrics.scored_frame import read_scored_frame  # noqa: PLC0415
     from tempocal.tables.column_roles import ColumnRoles  # noqa: PLC0415
 
