@@ -31,6 +31,8 @@ def command(
     than memory; OUT appears when all of it is written, and may be FILE itself. With --where, OUT
     has only these rows.
     """
+    if options.sequence is not None and options.elapsed is None:
+        raise click.UsageError("--sequence is for --elapsed: leave it out, or name a column there")
     from tempocal.cli.calibrate_blocks import BlockCalibrator, warn_if_probabilities
     from tempocal.cli.prepare import open_rows
     from tempocal.cli.terminal import echo, show_progress
