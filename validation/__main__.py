@@ -27,6 +27,7 @@ from validation import (  # noqa: E402 - threads are counted when NumPy is impor
     gains,
     icu,
     monitor,
+    open_sequences,
     real,
 )
 
@@ -97,6 +98,13 @@ def change_tasks(sets: int) -> list[dict[str, Any]]:
     ]
 
 
+def open_tasks(sets: int) -> list[dict[str, Any]]:
+    """Make sets of forecasts that are too sure, where sequences stay open."""
+    return [
+        {"sequences": name, "seed": seed} for name in open_sequences.FOUND for seed in range(sets)
+    ]
+
+
 def few_tasks(sets: int) -> list[dict[str, Any]]:
     """Make sets of 20 to 2,000 sequences of every simulator, distorted and calibrated."""
     return [
@@ -148,6 +156,7 @@ KINDS = {
     "alarms": Kind(400, alarm_tasks, alarms.run, alarms.table),
     "monitor": Kind(1000, monitor_tasks, monitor.run, monitor.table),
     "changes": Kind(100, change_tasks, monitor.run_change, monitor.change_table),
+    "open": Kind(200, open_tasks, open_sequences.run_found, open_sequences.found_table),
     "few": Kind(400, few_tasks, few.run, few.table),
     "few-bands": Kind(2000, few_bands_tasks, few.run_bands, few.bands_table),
     "gains": Kind(1000, gains.tasks, gains.run, gains.table),

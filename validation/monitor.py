@@ -11,6 +11,7 @@ from tempocal.links import Array, sigmoid
 from tempocal.live import Monitor
 from tempocal.live.bet_queue import Bet, BetQueue
 from tempocal.live.evalues import Alternatives
+from validation import open_sequences
 
 ALPHA = 0.05
 EDGES = (6, 12, 18)  # rounds of a match
@@ -131,6 +132,13 @@ RIGHT: dict[str, tuple[Callable[[np.random.Generator, int], dict[str, Any]], int
     "losses take 8 times as long": (_slow_losses(8.0), 1000),
     "four rows, bad news take 8 times as long": (_slow_bad_news, 500),
     "ten at once share one outcome (not promised)": (_common_fate, 1000),
+    **open_sequences.RIGHT,
+}
+# What else a run may have tried on the same forecasts, and how the table calls it.
+WRONG = {
+    "naive": "the same, settled as they end (wrong)",
+    "left out": "the same, left out at that age (wrong)",
+    "left out at dates": "the same, left out if open when every 50th begins (wrong)",
 }
 
 
@@ -148,9 +156,9 @@ def table(results: list[dict[str, Any]]) -> str:
     for name, (_, sequences) in RIGHT.items():
         sets = [one for one in results if one["forecasts"] == name]
         lines.append(_share(name, sequences, [one["alarm"] for one in sets]))
-        if "naive" in sets[0]:
-            wrongly = [one["naive"] for one in sets]
-            lines.append(_share("the same, settled as they end (wrong)", sequences, wrongly))
+        for key, meaning in WRONG.items():
+            if key in sets[0]:
+                lines.append(_share(meaning, sequences, [one[key] for one in sets]))
     return "\n".join(lines)
 
 

@@ -48,7 +48,7 @@ def without_passes(said):
     "ending", usually(["csv", "jsonl", "parquet"], lambda ending: ending == "csv")
 )
 def test_the_model_and_what_is_said_are_the_same(folder, fits, frame, ending):
-    said, models = fits(f"predictions.{ending}", *ALONG)
+    said, models = fits(f"predictions.{ending}", *ALONG, "--verbose")
     assert_same(models, frame, time=frame["t"].to_numpy())
     assert without_passes(said[1]) == without_passes(said[0])
     assert "  passes: " in said[1].out

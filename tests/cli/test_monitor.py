@@ -116,7 +116,8 @@ def test_classes_may_be_words_before_there_is_a_label(folder, run):
 )
 def test_what_cannot_be_is_refused(folder, refused, words, said):
     code = 2 if words[0] == "--logits" else 1
-    assert said in refused("monitor", "predictions.csv", *COLUMNS, *words, code=code)
+    given = [word for word in COLUMNS if word not in ("--time", "t") or "--time" not in words]
+    assert said in refused("monitor", "predictions.csv", *given, *words, code=code)
 
 
 def test_a_refused_file_leaves_the_state_as_it_was(folder, run, refused, frame):
@@ -236,3 +237,76 @@ def test_of_a_file_that_grows_only_what_is_new_counts(folder, run, frame):
     ends.to_csv("ends.csv", index=False)
     said = run("monitor", "ends.csv", *NEXT, "--skip-finished").err
     assert "left out 40 rows of sequences that are finished already" in said
+
+
+@pytest.fixture
+def accounts(folder):
+    """Four hundred accounts of which every fourth never ends, the first one of them."""
+    k = pd.Series(range(400))
+    table = pd.DataFrame(
+        {
+            "match": "a" + k.astype(str),
+            "t": 0,
+            "p": [0.3, 0.6, 0.5, 0.4] * 100,
+            "won": [None, 1, 0, 1, None, 0, 1, 0] * 50,
+            "made": pd.to_datetime("2026-05-01") + pd.to_timedelta(k, unit="h"),
+        }
+    )
+    table.to_csv("accounts.csv", index=False)
+    return table
+
+
+def test_what_is_held_up_is_said_and_is_an_exit_code(accounts, run, refused):
+    said = refused("monitor", "accounts.csv", *COLUMNS, code=5)
+    assert said.startswith("too little was seen to judge: all times: 300 bets have their outcome")
+    assert "behind sequence a0, which is still open" in said
+    result = run("monitor", "accounts.csv", *COLUMNS, code=5)
+    assert result.out.startswith("too little to judge: anytime-valid p = 1")
+    assert "300 held up by sequence a0" in result.out
+    told = run("monitor", "accounts.csv", *COLUMNS, "--json", code=5).out
+    assert json.loads(told)["verdict"] == "too little"
+
+
+@pytest.mark.parametrize(
+    "words", [("--abandon-after", "30"), ("--abandon-after", "30h", "--clock", "made")]
+)
+def test_what_is_open_for_too_long_is_abandoned(accounts, run, words):
+    result = run("monitor", "accounts.csv", *COLUMNS, *words, "--fail", "--state", "m.json")
+    # The last of them began at the 396th row: 92 are older than 30 hours, or rows.
+    assert "abandoned 93 sequences that were still open, the first of them 'a0'" in result.err
+    assert "were settled at their lowest factor" in result.err
+    status = Monitor.load("m.json").status()
+    assert (status.abandoned, status.verdict) == (93, "no alarm")
+    accounts.iloc[[8]].to_csv("later.csv", index=False)
+    run("monitor", "later.csv", *NEXT[:8], "--state", "m.json", "--skip-finished", *words[2:])
+
+
+def test_sequences_are_abandoned_by_name(accounts, run, refused):
+    words = ("monitor", "accounts.csv", *COLUMNS, "--abandon", "a0", "--json")
+    (lowest,) = json.loads(run(*words, code=5).out)["stretches"]
+    (left_out,) = json.loads(run(*words, "--unrelated-to-outcome", code=5).out)["stretches"]
+    assert (lowest["settled"], left_out["settled"]) == (4, 3)
+    assert "'gone' is not known" in refused(*words[:-2], "gone")
+    said = refused("monitor", "accounts.csv", *COLUMNS, "--unrelated-to-outcome", code=2)
+    assert said.startswith("--unrelated-to-outcome is about sequences that --abandon names")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--abandon-after", "soon"), 2, "neither a number above 0 nor a duration such as 30d"),
+        (("--abandon-after", "0"), 2, "neither a number above 0 nor a duration such as 30d"),
+        (("--abandon-after", "30d"), 1, "--abandon-after must be a whole number"),
+        (("--abandon-after", "3", "--clock", "made"), 1, "the clock is datetime: it must be"),
+        (("--clock", "nowhere"), 1, "--clock: "),
+    ],
+)
+def test_ages_and_clocks_that_cannot_be_are_refused(accounts, refused, words, code, said):
+    assert said in refused("monitor", "accounts.csv", *COLUMNS, *words, code=code)
+
+
+def test_a_new_monitor_fails_only_if_asked_to(folder, run, refused, frame):
+    frame[frame["match"] < 5].to_csv("first.csv", index=False)
+    assert run("monitor", "first.csv", *COLUMNS, "--no-movement").out.startswith("too little")
+    said = refused("monitor", "first.csv", *COLUMNS, "--no-movement", "--fail", code=5)
+    assert "no line has 20 settled bets yet" in said

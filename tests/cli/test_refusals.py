@@ -137,7 +137,7 @@ def test_a_group_holds_whole_sequences(folder, fit, run, frame):
     assert said.startswith("the group 'series' changes within sequence 0, in row 5")
     words = ["--calibrator", "temperature", "--curve", "constant", "-o", "m.json"]
     said = run("fit", "predictions.csv", *COLUMNS, "--group", "series", *words).out
-    assert f"in {frame['series'].nunique()} groups" in said
+    assert f"rows of {frame['series'].nunique()} groups" in said
 
 
 HORIZON = ("--calibrator", "platt", "--curve", "spline", "--td-horizon", 0.1)

@@ -41,7 +41,7 @@ def test_classes_have_a_column_each(voted, run):
     said = run("fit", "soft.csv", *words, "-o", "model.json").out
     loaded = tc.load("model.json")
     assert loaded.classes_.tolist() == ["no", "yes"]
-    assert f"fitted to {len(voted)} rows" in said
+    assert f"Fitted to {len(voted)} rows" in said
     cal = tc.TemperatureScaling().fit(
         voted["z"], voted[["other", "share"]].to_numpy(), soft_label=True
     )
@@ -60,7 +60,7 @@ def test_rows_of_sequences_with_one_soft_label_learn_from_forecasts(voted, run):
         "constant",
     ]
     columns = ("--logits", "z", "--time", "t", "--sequence", "match", "--soft-label")
-    said = run("fit", "soft.csv", *columns, *words, "-o", "model.json").out
+    said = run("fit", "soft.csv", *columns, *words, "-o", "model.json", "--verbose").out
     assert "td horizon: 0.2 of a sequence" in said
 
 

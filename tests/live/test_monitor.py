@@ -304,7 +304,7 @@ def test_an_abandoned_sequence_holds_up_no_other_and_counts_for_nothing():
         one.predict("a", 0.3, 0)
         one.finish("a", 1)
     assert monitor.status().stretches[0].settled == 0
-    monitor.abandon("lost")
+    monitor.abandon("lost", unrelated_to_outcome=True)
     assert monitor.status().abandoned == 1
     assert same(monitor, without) is True
 
@@ -313,7 +313,7 @@ def test_steps_that_an_abandoned_sequence_has_made_count():
     monitor = Monitor()
     for proba in (0.5, 0.7, 0.9):
         monitor.predict("lost", proba, 0)
-    monitor.abandon("lost")
+    monitor.abandon("lost", unrelated_to_outcome=True)
     status = monitor.status()
     assert (status.movement.settled, status.movement.waiting, status.under_way) == (2, 0, 0)
     assert status.stretches[0].settled == status.stretches[0].waiting == 0
@@ -344,7 +344,7 @@ def test_printing_says_it():
         monitor.predict(name, 0.01, 0)
         monitor.finish(name, 1)
     monitor.predict("x", 0.5, 6)
-    first, second, third, fourth, fifth = str(monitor.status()).splitlines()
+    first, second, third, fourth, fifth, _ = str(monitor.status()).splitlines()
     assert first.startswith("ALARM: anytime-valid p = ")
     assert second == "8 sequences finished, 1 under way"
     assert "ALARM at 3 (sequence 2)" in third

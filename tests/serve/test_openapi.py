@@ -35,7 +35,7 @@ def test_the_service_is_as_described(tmp_path, model, mode):
     try_it()
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/openapi.json"])
+@pytest.mark.parametrize("path", ["/", "/docs", "/healthz", "/readyz", "/metrics", "/openapi.json"])
 def test_the_other_paths_are_as_described(along_time, path):
     described = schemathesis.openapi.from_asgi("/openapi.json", along_time.asgi)
     described[path]["GET"].Case().call_and_validate()
@@ -56,7 +56,7 @@ def test_a_token_is_described(tmp_path):
         for operation in methods.values()
         if "security" in operation and "401" in operation["responses"]
     }
-    assert closed == {"/v1/score", "/metrics", "/openapi.json"}
+    assert closed == {"/v1/score", "/metrics", "/", "/docs", "/openapi.json"}
 
 
 def test_the_description_is_that_of_the_model_at_present(tmp_path):

@@ -11,6 +11,7 @@ from tempocal.assessment.methods import METHODS, fit_methods, fit_per_time_bin
 from tempocal.assessment.row_source import RowSource, n_time_bins
 from tempocal.assessment.verdict import Verdict, make_verdict
 from tempocal.metrics import IntervalEstimate, nll
+from tempocal.notebook import FrameLibrary, HtmlTable, as_frame, render
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,46 @@ class Assessment:
     curve: CurveTable | None
     examples: tuple[Example, ...]
     facts: Facts
+
+    def to_frame(self, library: FrameLibrary | None = None) -> Any:
+        """Return a row for each method as a data frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            What makes it; by default the first of these that is installed.
+        """
+        return as_frame(self._columns(), library)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {"method": list(self.scores)}
+        for name in ("nll", "brier", "ece", "ece_over_time", "gain"):
+            found = [getattr(one, name) for one in self.scores.values()]
+            estimates = [one.mean if name == "ece_over_time" else one for one in found]
+            columns[name] = [float(one) for one in estimates]
+            for end in ("lower", "upper"):
+                columns[f"{name}_{end}"] = [getattr(one, end) for one in estimates]
+        return columns
+
+    def _repr_html_(self) -> str:
+        columns = self._columns()
+        head = ["method", "NLL", "Brier", "ECE of all rows", "ECE over time", "gain in NLL"]
+        names = ("nll", "brier", "ece", "ece_over_time", "gain")
+
+        def text(name: str, k: int) -> str:
+            ends = (columns[f"{name}_{end}"][k] for end in ("lower", "upper"))
+            value, lower, upper = (f"{one:.4f}" for one in (columns[name][k], *ends))
+            return f"{value} ({lower} to {upper})"
+
+        rows = [
+            [
+                method,
+                *("-" if (name, method) == ("gain", "raw") else text(name, k) for name in names),
+            ]
+            for k, method in enumerate(columns["method"])
+        ]
+        caption = "Metrics on held-out sequences, with 95 % intervals"
+        return render(*str(self.verdict).splitlines(), HtmlTable(caption, head, rows))
 
     def __str__(self) -> str:
         return str(self.verdict)

@@ -14,6 +14,7 @@ from tempocal.calibrators.fit_data import FitData, FitResult, check_rows, ensure
 from tempocal.calibrators.online_state import OnlineState, PartialFit
 from tempocal.calibrators.summary import Summary
 from tempocal.calibrators.table_needs import TableNeeds
+from tempocal.calibrators.without_time import without_time
 from tempocal.errors import InputError
 from tempocal.export import Exports
 from tempocal.inputs import Inputs, as_logits, check_flag
@@ -48,6 +49,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         if registered:
             CALIBRATORS.add(cls)
 
+    @without_time
     def fit(
         self,
         logits: Any,
@@ -171,6 +173,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         """Log-probability of each class, of shape (n, K), columns in the order of ``classes_``."""
         return log_proba_from_logits(self._calibrate(logits))
 
+    @without_time
     def predict_proba(self, logits: Any) -> Array:
         """Probability of each class, of shape (n, K), columns in the order of ``classes_``."""
         check_is_fitted(self, "map_")

@@ -1,5 +1,7 @@
 """Bayesian binning into quantiles (Naeini, Cooper and Hauskrecht 2015)."""
 
+from __future__ import annotations
+
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.base import Calibrator

@@ -1,5 +1,7 @@
 """Beta calibration (Kull, Silva Filho and Flach 2017)."""
 
+from __future__ import annotations
+
 from typing import Literal
 
 import numpy as np

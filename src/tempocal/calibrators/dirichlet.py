@@ -1,5 +1,7 @@
 """Dirichlet calibration (Kull et al. 2019)."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 from numpy.typing import ArrayLike

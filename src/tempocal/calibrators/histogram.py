@@ -1,5 +1,7 @@
 """Histogram binning (Zadrozny and Elkan 2001)."""
 
+from __future__ import annotations
+
 from functools import partial
 
 from numpy.typing import ArrayLike

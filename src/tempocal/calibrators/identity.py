@@ -1,5 +1,7 @@
 """The identity as a calibrator: the baseline of every comparison."""
 
+from __future__ import annotations
+
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.base import Calibrator

@@ -1,5 +1,7 @@
 """Isotonic calibration (Zadrozny and Elkan 2002)."""
 
+from __future__ import annotations
+
 from functools import partial
 
 from numpy.typing import ArrayLike

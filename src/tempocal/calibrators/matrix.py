@@ -1,5 +1,7 @@
 """Matrix scaling (Guo et al. 2017), regularized as by Kull et al. (2019)."""
 
+from __future__ import annotations
+
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.fit_data import FitData

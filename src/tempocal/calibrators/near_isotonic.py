@@ -1,5 +1,7 @@
 """Ensemble of near-isotonic regressions (Naeini and Cooper 2016)."""
 
+from __future__ import annotations
+
 from functools import partial
 
 from numpy.typing import ArrayLike

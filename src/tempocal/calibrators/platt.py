@@ -1,5 +1,7 @@
 """Platt scaling (Platt 1999), on logits."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from tempocal.notebook import Cell, FrameLibrary, HtmlTable, as_frame, render
+
 # A change of the mean NLL that counts as none.
 UNCHANGED = 1e-6
 # The detail that counts the batches of partial_fit.
@@ -69,6 +71,31 @@ class Summary:
             nll_after=(1.0 - share) * self.nll_after + share * losses[1],
             details={**details, BATCHES: self.details.get(BATCHES, 1) + 1},
         )
+
+    def to_frame(self, library: FrameLibrary | None = None) -> Any:
+        """Return one row, details as further columns, as a data frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            What makes it; by default the first of these that is installed.
+        """
+        return as_frame(self._columns(), library)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        values = {name: value for name, value in vars(self).items() if name != "details"}
+        details = {
+            name: _format(value) if isinstance(value, list | tuple) else value
+            for name, value in self.details.items()
+        }
+        return {name: [value] for name, value in {**values, **details}.items()}
+
+    def _repr_html_(self) -> str:
+        title, *lines = str(self).splitlines()
+        pairs = [line.strip().partition(": ") for line in lines]
+        rows = [(name, Cell(value)) for name, sign, value in pairs if sign]
+        notes = [name for name, sign, _ in pairs if not sign]
+        return render(HtmlTable(title, ["detail", Cell("value")], rows), *notes)
 
     def __str__(self) -> str:
         on = "on the same rows"

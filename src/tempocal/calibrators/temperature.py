@@ -1,5 +1,7 @@
 """Temperature scaling (Guo et al. 2017): the paper's main calibrator."""
 
+from __future__ import annotations
+
 from typing import Literal
 
 from numpy.typing import ArrayLike

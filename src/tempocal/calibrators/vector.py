@@ -1,5 +1,7 @@
 """Vector scaling (Guo et al. 2017)."""
 
+from __future__ import annotations
+
 from numpy.typing import ArrayLike
 
 from tempocal.calibrators.fit_data import FitData

@@ -2,14 +2,15 @@
 
 import click
 
-from tempocal.cli.options import ColumnOptions, prediction_options, subcommand
+from tempocal.cli.options import ColumnOptions, complete_files, prediction_options, subcommand
 from tempocal.cli.options import output as output_option
 
 
 @subcommand(
-    "tempocal apply model.json predictions.csv --logits z --time t -o calibrated.csv",
+    "tempocal apply demo-output/model.json demo-output/predictions.csv --logits logit "
+    "--time round -o calibrated.csv",
 )
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_files)
 @prediction_options
 @output_option("OUT", "a file", dash=True)
 @click.option(
@@ -27,19 +28,23 @@ def command(
 
     All columns stay. With two classes one column is added, the probability of the second class;
     with more, one for each class. Rows are read and written in blocks, so that files may be larger
-    than memory; OUT appears when all of it is written, and may be FILE itself.
+    than memory; OUT appears when all of it is written, and may be FILE itself. With --where, OUT
+    has only these rows.
     """
+    if options.sequence is not None and options.elapsed is None:
+        raise click.UsageError("--sequence is for --elapsed: leave it out, or name a column there")
     from tempocal.cli.calibrate_blocks import BlockCalibrator, warn_if_probabilities
+    from tempocal.cli.prepare import open_rows
     from tempocal.cli.terminal import echo, show_progress
-    from tempocal.files import format_of, open_input, open_output, stream
+    from tempocal.files import format_of, open_output, stream
     from tempocal.predictor import read_model
 
     fitted = read_model(model)
-    with open_input(options.file, options.format) as source:
+    with open_rows(options, fitted.classes.tolist()) as (given, source):
         typed = format_of(output, options.format) != "csv"
         with show_progress(f"Reading {options.file}"):
             table = stream(source, typed=typed)
-        job = BlockCalibrator.of(fitted, options, table.schema, source.name, column)
+        job = BlockCalibrator.of(fitted, given, table.schema, source.name, column)
         schema = job.schema(table.schema, overwrite=overwrite)
         with (
             show_progress("Calibrating") as progress,

@@ -31,6 +31,7 @@ class BlockCalibrator:
     flags: dict[str, str]  # by which the columns were named
     added: list[str]
     file: str
+    dropped: list[str] = field(default_factory=list)  # columns that the file did not have
     min_max: dict[str, float] = field(default_factory=lambda: {"min": np.inf, "max": -np.inf})
 
     @classmethod
@@ -39,13 +40,15 @@ class BlockCalibrator:
     ) -> "BlockCalibrator":
         """Find the columns, and refuse those that do not match the model."""
         columns = split_names(options.logits or options.proba, schema.names)
-        times = split_names((options.time,), schema.names) if options.time else []
+        times = split_names(options.times, schema.names)
         flags = {**flags_of(_without_time(options), columns), **dict.fromkeys(times, "--time")}
+        dropped = times if options.elapsed is not None else []
         with prefix_column_errors(flags):
             require_columns([*columns, *times], schema.names, file)
         require_matching_model(model, options, len(columns), len(times))
         require_order(columns, model.classes, model.inputs)
-        return cls(model, columns, times, flags, _names(model.classes, column), file)
+        added = _names(model.classes, column)
+        return cls(model, columns, times, flags, added, file, dropped)
 
     def schema(self, before: Any, *, overwrite: bool) -> Any:
         """Return the schema of the output."""
@@ -55,7 +58,8 @@ class BlockCalibrator:
                 f"{self.file} has a column {existing[0]!r} already: say --overwrite to replace it, "
                 "or --column for another name"
             )
-        fields = [_probability(one.name) if one.name in existing else one for one in before]
+        kept = [one for one in before if one.name not in self.dropped]
+        fields = [_probability(one.name) if one.name in existing else one for one in kept]
         fields += [_probability(name) for name in self.added if name not in existing]
         return pa.schema(fields, metadata=before.metadata)
 

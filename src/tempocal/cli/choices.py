@@ -36,7 +36,7 @@ _COMPARED = ("constant", "exponential", "spline", "random-walk")
 
 def candidates(
     calibrators: tuple[str, ...],
-    curves: tuple[str, ...],
+    curves: tuple[Any, ...],
     n_classes: int,
     bins: int | None = None,
 ) -> Any:
@@ -52,9 +52,27 @@ def candidates(
     ]
 
 
+def curves_of(names: tuple[str, ...], clocks: int, bins: int | None) -> tuple[Any, ...]:
+    """Return the curves that were named: for two clocks one surface, with a curve for each."""
+    if clocks < 2:
+        if len(names) > 1:
+            raise click.UsageError(
+                f"--curve was given {len(names)} times, and there is one clock: name one curve, or "
+                "compare several with `tempocal compare`"
+            )
+        return names
+    if len(names) > 2:
+        raise click.UsageError(f"--curve was given {len(names)} times, and there are two clocks")
+    import tempocal as tc
+
+    first, second = (names * 2)[:2] or ("spline", "spline")
+    require_steps(bins, (), (first, second))
+    return (tc.Surface(make_curve(first, bins), make_curve(second, bins)),)
+
+
 def single(
     calibrator: str | None,
-    curve: str | None,
+    curve: Any,
     settings: dict[str, Any],
     td_horizon: Any = None,
     bins: int | None = None,
@@ -72,20 +90,24 @@ def single(
     return tc.TemporalCalibrator(*named, **horizon)
 
 
-def require_steps(bins: int | None, calibrators: tuple[str, ...], curves: tuple[str, ...]) -> None:
+def require_steps(bins: int | None, calibrators: tuple[str, ...], curves: tuple[Any, ...]) -> None:
     """Refuse bins where no candidate goes in steps."""
+    if not all(isinstance(curve, str) for curve in curves):
+        return  # a surface: its curves have been asked
     has_steps = PER_STEP in curves or not (curves or all(map(_has_parameters, calibrators)))
     if bins is not None and not has_steps:
         raise click.UsageError(f"--bins {bins} cuts steps into stretches: say --curve {PER_STEP}")
 
 
-def make_curve(name: str, bins: int | None) -> Any:
+def make_curve(name: Any, bins: int | None) -> Any:
     """Return the curve of a name; steps may be cut into bins."""
     return make(CURVES, name, {"bins": bins} if name == PER_STEP and bins is not None else {})
 
 
-def make(kinds: dict[str, str], name: str, settings: dict[str, Any] | None = None) -> Any:
-    """Return the calibrator or curve of a name."""
+def make(kinds: dict[str, str], name: Any, settings: dict[str, Any] | None = None) -> Any:
+    """Return the calibrator or curve of a name; a curve that is made already is returned."""
+    if not isinstance(name, str):
+        return name
     import tempocal as tc
 
     return getattr(tc, kinds[name])(**settings or {})

@@ -32,7 +32,8 @@ HEAD = (
 
 
 @subcommand(
-    "tempocal compare predictions.csv --logits z --label won --time t --sequence match",
+    "tempocal compare demo-output/predictions.csv --logits logit --label won --time "
+    "round --sequence match --calibrator temperature --calibrator platt",
 )
 @ordered_options
 @soft_label

@@ -27,8 +27,10 @@ def _require_number(
 
 
 @subcommand(
-    "tempocal evaluate predictions.csv --logits z --label won --time t --sequence match",
-    "tempocal evaluate new.csv --logits z --label won --time t --sequence match --model model.json",
+    "tempocal evaluate demo-output/predictions.csv --logits logit --label won --time "
+    "round --sequence match",
+    "tempocal evaluate demo-output/predictions.csv --logits logit --label won --time "
+    'round --sequence match --where "match >= 200" --model demo-output/model.json',
 )
 @labeled_options
 @soft_label

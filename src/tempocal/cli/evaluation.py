@@ -23,7 +23,8 @@ class Evaluation:
 
 def evaluate_file(options: ColumnOptions, model: str | None, bins: int, seed: int) -> Evaluation:
     """Evaluate the predictions of a file, raw and calibrated by a model."""
-    with open_predictions(options, "Measuring") as rows, rows.working("Measuring"):
+    known = None if model is None else read_model(model).classes.tolist()
+    with open_predictions(options, "Measuring", known) as rows, rows.working("Measuring"):
         fitted = None if model is None else _model(model, options, rows)
         models: dict[str, Predictor | None] = {"raw": None}
         classes = rows.label_classes

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tempocal.cli.options import require_folder, subcommand
+from tempocal.cli.options import complete_files, require_folder, subcommand
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,11 @@ TARGETS: dict[str, Callable[[Export], None]] = {
 
 
 @subcommand(
-    "tempocal export model.json --to onnx -o model.onnx",
-    "tempocal export model.json --to sql --dialect postgres --time t",
-    "tempocal export model.json --to python -o live.py",
+    "tempocal export demo-output/model.json --to onnx -o model.onnx",
+    "tempocal export demo-output/model.json --to sql --dialect postgres --time round",
+    "tempocal export demo-output/model.json --to python -o live.py",
 )
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=complete_files)
 @click.option(
     "--to",
     "target",

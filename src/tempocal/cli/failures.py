@@ -55,6 +55,12 @@ class Alarm(Failure):
     exit_code = 4
 
 
+class TooLittle(Failure):
+    """A monitor has seen too little to judge."""
+
+    exit_code = 5
+
+
 @contextmanager
 def errors_as_messages(*, traceback: bool = False) -> Iterator[None]:
     """Turn errors and warnings into messages on standard error."""

@@ -12,12 +12,13 @@ from tempocal.cli.choices import (
     candidates,
     combine_option,
     curve_option,
+    curves_of,
     learns_from_forecasts,
     make,
     single,
     td_horizon_option,
 )
-from tempocal.cli.options import ColumnOptions, ordered_options, seed, soft_label, subcommand
+from tempocal.cli.options import ColumnOptions, fit_options, seed, soft_label, subcommand
 from tempocal.cli.options import output as output_option
 
 # Of the check where a fit hurts on its own rows.
@@ -25,30 +26,34 @@ TIME_BINS = 10
 
 
 @subcommand(
-    "tempocal fit predictions.csv --logits z --label won --time t --sequence match -o model.json",
-    "tempocal fit predictions.csv --logits z --label won --time t --sequence match "
-    "--calibrator platt --curve spline --td-horizon 0.1 -o model.json",
+    "tempocal fit demo-output/predictions.csv --logits logit --label won --time round "
+    "--sequence match -o model.json",
+    "tempocal fit demo-output/predictions.csv --logits logit --label won --time round "
+    '--sequence match --where "match < 200" --calibrator platt --curve spline '
+    "--td-horizon 0.1 -o model.json",
 )
-@ordered_options
+@fit_options
 @soft_label
 @calibrator_option()
-@curve_option()
+@curve_option(multiple=True)
 @combine_option
 @bins_option
 @td_horizon_option
 @seed
 @output_option("MODEL", "a model file")
-@click.option("-q", "--quiet", is_flag=True, help="Do not print the summary.")
+@click.option("--verbose", is_flag=True, help="Print all that is known of the fit.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing.")
 def command(
     options: ColumnOptions,
     *,
     calibrator: str | None,
-    curve: str | None,
+    curve: tuple[str, ...],
     combine: str,
     bins: int | None,
     td_horizon: float | str | None,
     seed: int,
     output: str,
+    verbose: bool,
     quiet: bool,
 ) -> None:
     """Learn a calibration from past predictions and save it.
@@ -67,25 +72,33 @@ def command(
     With --time, a fit that is surely worse than the raw predictions at some time, even on the rows
     that it was fitted to, says so.
 
+    With two clocks, --time twice, coefficients follow a product of two curves: --curve names one
+    for each, in this order, or one for both. Default: two splines.
+
     A file of more than 3 million rows of Parquet, or 256 MB of text, may be larger than memory: it
     is aggregated with DuckDB, as in `evaluate`. The model is the same to nine digits. Choosing by
     comparison then needs --sequence or --group.
     """
-    if options.time is None and curve not in (None, "constant"):
-        raise click.UsageError(f"--curve {curve} needs a time: name its column with --time")
+    if options.time is None and curve not in ((), ("constant",)):
+        raise click.UsageError(f"--curve {curve[0]} needs a time: name its column with --time")
     learns = learns_from_forecasts(options, td_horizon)
+    from tempocal.cli.conclusion import conclusion
     from tempocal.cli.read_predictions import open_predictions
     from tempocal.cli.terminal import echo
 
     with open_predictions(options, "Fitting") as rows:
+        curves = curves_of(curve, rows.n_clocks, bins)
         made = _make_calibrator(
-            rows, calibrator, curve, td_horizon, bins=bins, seed=seed, combine=combine
+            rows, calibrator, curves, td_horizon, bins=bins, seed=seed, combine=combine
         )
         fitted = rows.fit(made, learns=learns)
         hurts = [] if quiet else _where_it_hurts(rows, fitted, seed)
     fitted.save(output)
-    if not quiet:
-        echo("\n".join([str(fitted.summary()), *hurts, f"Saved to {output}"]))
+    if quiet:
+        return
+    if verbose:
+        echo(f"{fitted.summary()}\n")
+    echo("\n".join([*hurts, conclusion(fitted, rows, options, output)]))
 
 
 def _where_it_hurts(rows: Any, fitted: Any, seed: int) -> list[str]:
@@ -94,7 +107,7 @@ def _where_it_hurts(rows: Any, fitted: Any, seed: int) -> list[str]:
     from tempocal.cli.read_predictions import FilePredictions
     from tempocal.metrics.gain_table import effect_sentences
 
-    if not rows.has_time or not isinstance(rows, FilePredictions):
+    if rows.n_clocks != 1 or not isinstance(rows, FilePredictions):
         return []
     paired = rows.paired(fitted._predictor(), fitted.classes_)
     gains = measure_gains(paired, rows.cut(paired, TIME_BINS), seed)
@@ -105,7 +118,7 @@ def _where_it_hurts(rows: Any, fitted: Any, seed: int) -> list[str]:
 def _make_calibrator(
     rows: Any,
     calibrator: str | None,
-    curve: str | None,
+    curves: tuple[Any, ...],
     td_horizon: Any,
     *,
     bins: int | None,
@@ -116,7 +129,7 @@ def _make_calibrator(
     settings = {"inputs": rows.inputs, "classes": rows.classes}
     if not rows.has_time:
         return make(CALIBRATORS, calibrator or "temperature", settings)
-    chosen = single(calibrator, curve, settings, td_horizon, bins)
+    chosen = single(calibrator, curves[0] if curves else None, settings, td_horizon, bins)
     if chosen is not None:
         if combine == "choose":
             raise click.UsageError(
@@ -129,7 +142,7 @@ def _make_calibrator(
             f"--td-horizon {td_horizon} needs candidates that are averaged, or one calibrator and "
             "one curve: with --combine choose they learn from outcomes only"
         )
-    pairs = candidates(_as_tuple(calibrator), _as_tuple(curve), rows.n_classes, bins)
+    pairs = candidates(_as_tuple(calibrator), curves, rows.n_classes, bins)
     return make_comparison(rows, pairs, td_horizon, seed, combine)
 
 

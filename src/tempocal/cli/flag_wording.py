@@ -32,7 +32,11 @@ _SUBJECTS = {
     "y": "--label",
     "label": "--label",
     "groups": "--sequence or --group",
-    **{name: f"--{name}" for name in ("time", "classes", "sequence", "logits", "proba", "edges")},
+    "age": "--abandon-after",
+    **{
+        name: f"--{name}"
+        for name in ("time", "classes", "sequence", "logits", "proba", "edges", "clock")
+    },
 }
 _VERBS = "names|is|has|must|contains|holds|lists|was|mixes|at"
 _SUBJECT = re.compile(rf"(^|: )(?:Input )?({'|'.join(_SUBJECTS)})(?= (?:{_VERBS}|\(clock)\b)")

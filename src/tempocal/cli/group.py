@@ -20,6 +20,7 @@ COMMANDS = {
     "export": "Write a model as ONNX, torch, SQL or Python.",
     "serve": "Answer requests for calibrated probabilities over HTTP.",
     "demo": "Try it on simulated matches whose truth is known.",
+    "completion": "Print what makes a shell complete commands, options and files.",
 }
 
 
@@ -60,10 +61,14 @@ EXIT_CODES = (
     "2  the command was not understood",
     "3  the model file is damaged, of another kind or from a later version",
     "4  evaluate: the error is significantly above --max-ece; monitor: an alarm, with --fail",
+    "5  monitor: open sequences hold up most outcomes; with --fail, also too few were settled yet",
 )
 EXAMPLES = (
-    "tempocal fit predictions.csv --logits z --label won --time t --sequence match -o model.json",
-    "tempocal apply model.json new.csv --logits z --time t -o calibrated.csv",
+    "tempocal demo --matches 400 --output demo-output",
+    "tempocal fit demo-output/predictions.csv --logits logit --label won --time round "
+    "--sequence match -o model.json",
+    "tempocal apply model.json demo-output/predictions.csv --logits logit --time round "
+    "-o calibrated.csv",
 )
 
 
@@ -71,7 +76,10 @@ EXAMPLES = (
     cls=TempocalGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="\n\n".join(
-        [verbatim_block("Exit codes:", *EXIT_CODES), verbatim_block("Example:", *EXAMPLES)]
+        [
+            verbatim_block("Exit codes:", *EXIT_CODES),
+            verbatim_block("Examples, each on what tempocal demo writes:", *EXAMPLES),
+        ]
     ),
 )
 @click.version_option(__version__, message="tempocal %(version)s")

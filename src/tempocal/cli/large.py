@@ -145,6 +145,11 @@ def is_large(source: InputFile) -> bool:
 @contextmanager
 def large_rows(options: ColumnOptions, source: InputFile, doing: str) -> Iterator[LargePredictions]:
     """Open and validate a large file, with progress for each pass over it."""
+    if len(options.times) > 1:
+        raise InputError(
+            "two clocks are for rows in memory, but the file is so large that it is aggregated: "
+            "leave one --time out, or take fewer rows with --where"
+        )
     with TemporaryDirectory(prefix="tempocal-") as folder:
         with show_progress(f"Reading {options.file}") as progress:
             rows = open_rows(options, source, folder, progress)
@@ -202,7 +207,7 @@ def _check_rows(
         n_columns=len(rows.columns),
         n_sequences=n_sequences,
         n_groups=n_groups,
-        has_time=options.time is not None,
+        n_clocks=len(options.times),
         options=options,
         table=table,
         roles=roles,

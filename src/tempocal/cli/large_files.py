@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from tempocal.cli.options import ColumnOptions
-from tempocal.cli.read_predictions import flags_of, prefix_column_errors, split_names
+from tempocal.cli.read_predictions import UNLABELLED, flags_of, prefix_column_errors, split_names
 from tempocal.errors import InputError
 from tempocal.files import (
     ColumnError,
@@ -64,7 +64,9 @@ class LargeRows:
         labels = found["label"]
         if labels.dtype.kind == "O":
             count = int(found["one"][[one is None for one in labels]].sum())
-            raise ColumnError(self.label, f"column {self.label!r} has no value in {count} rows")
+            raise InputError(
+                f"--label: column {self.label!r} has no value in {count} rows{UNLABELLED}"
+            )
         return labels, int(found["one"].sum())
 
     def count(self, progress: Callable[[str], None]) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from tempocal.cli.failures import Alarm
+from tempocal.cli.failures import Alarm, TooLittle
 from tempocal.cli.options import (
     ColumnOptions,
     as_json,
@@ -25,8 +25,10 @@ def _require_file(context: click.Context, option: click.Parameter, path: str | N
 
 
 @subcommand(
-    "tempocal monitor predictions.csv --proba p --label won --time t --sequence match --edges 6,12",
-    "tempocal monitor new.csv --proba p --label won --time t --sequence match --state monitor.json",
+    "tempocal monitor demo-output/predictions.csv --logits logit --label won --time "
+    'round --sequence match --where "match < 200" --edges 6,12 --state monitor.json',
+    "tempocal monitor demo-output/predictions.csv --logits logit --label won --time "
+    'round --sequence match --where "match >= 200" --state monitor.json',
 )
 @forecast_options
 @click.option(
@@ -54,7 +56,34 @@ def _require_file(context: click.Context, option: click.Parameter, path: str | N
     is_flag=True,
     help="Leave out rows of sequences that ended in an earlier file, as in files that grow.",
 )
-@click.option("--fail", is_flag=True, help="Exit with code 4 if there is an alarm.")
+@click.option(
+    "--abandon-after",
+    metavar="AGE",
+    help="Abandon sequences that are still open at this age: a number of sequences that have begun "
+    "since, or with --clock a duration such as 30d, 12h or 45m, or a number.",
+)
+@click.option(
+    "--abandon",
+    multiple=True,
+    metavar="ID",
+    help="Abandon this sequence, whose label will never be known; may be repeated.",
+)
+@click.option(
+    "--unrelated-to-outcome",
+    is_flag=True,
+    help="The sequences of --abandon would have been left out whatever came true and had it been "
+    "known, as where a record was lost: leave out their bets.",
+)
+@click.option(
+    "--clock",
+    metavar="NAME",
+    help="Column of when each prediction was made, dates or numbers, for --abandon-after.",
+)
+@click.option(
+    "--fail",
+    is_flag=True,
+    help="Exit with code 4 if there is an alarm, and with 5 if too little was seen to judge.",
+)
 @as_json
 def command(
     options: ColumnOptions,
@@ -63,6 +92,10 @@ def command(
     skip_finished: bool,
     fail: bool,
     as_json: bool,
+    abandon_after: str | None,
+    abandon: tuple[str, ...],
+    unrelated_to_outcome: bool,
+    clock: str | None,
     **settings: Any,
 ) -> None:
     """Monitor the calibration of forecasts, with a bound on false alarms.
@@ -78,10 +111,26 @@ def command(
     A sequence counts once. Rows of sequences that ended in an earlier file, such as the same file
     again, are an error and nothing is saved; --skip-finished leaves them out. Of sequences under
     way pass new rows only.
+
+    An open sequence holds up all that began after it. If most outcomes are held up, the exit code
+    is 5. --abandon-after settles the bets of sequences that are open for too long at the lowest
+    factor that any label would give, so that the bound holds though slow sequences may be the lost
+    ones; an alarm takes longer then. If many stay open, forecast "within this age" instead, and
+    label those that are open at it "open", a class of its own. Leaving open ones out is valid only
+    where that has nothing to do with the outcome: --abandon with --unrelated-to-outcome.
     """
+    if options.time is None:
+        raise click.UsageError("monitor needs a time: name its column with --time")
+    if options.elapsed is not None and state is not None:
+        raise click.UsageError(
+            "--elapsed is the time since the first row in this file, and with --state a sequence "
+            "may have begun in an earlier one: name a column of such times with --time"
+        )
+    from tempocal.cli.abandoning import Abandoning
     from tempocal.cli.monitoring import watch
 
-    status, left_out = watch(options, state, settings, skip_finished=skip_finished)
+    rule = Abandoning.of(abandon_after, abandon, clock, unrelated=unrelated_to_outcome)
+    status, left_out = watch(options, state, settings, rule, skip_finished=skip_finished)
     if as_json:
         from tempocal.cli.terminal import show_json
 
@@ -94,6 +143,8 @@ def command(
         echo(f"saved to {state}", err=True)
     if fail and status.alarm:
         raise Alarm("the forecasts are not right: there is an alarm")
+    if status.verdict == "too little" and (fail or status.is_blind):
+        raise TooLittle(f"too little was seen to judge: {status.notes[0]}")
 
 
 def _print(status: Any) -> None:
@@ -113,9 +164,13 @@ def _print(status: Any) -> None:
     ]
     head = ["", "evidence", "highest", "settled", "waiting", "verdict"]
     show_table(f"{title}\n{sequences}", head, lines)
+    for note in status.notes:
+        echo(f"Note: {note}.", err=True)
 
 
 def _verdict(line: Any) -> str:
+    if line.is_blind:
+        return f"{line.held_up:,} held up by sequence {line.behind}"
     if not line.alarm:
         return str(line.suspicion)
     since = f"ALARM at {line.since_settled:,} (sequence {line.since_sequence})"

@@ -13,9 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from tempocal.cli.abandoning import Abandoning
 from tempocal.cli.column_checks import check_classes, check_label, check_scale
 from tempocal.cli.flag_wording import translate_errors
 from tempocal.cli.options import ColumnOptions
+from tempocal.cli.prepare import open_rows
 from tempocal.cli.read_predictions import (
     flags_of,
     inputs_of,
@@ -31,7 +33,6 @@ from tempocal.files import (
     as_numbers,
     as_times,
     column_names,
-    open_input,
     read_columns,
 )
 from tempocal.inputs import as_logits
@@ -51,6 +52,7 @@ class Forecasts:
     label: list[Any]  # None where it is empty
     outcomes: list[tuple[str, Any]]  # sequence and label
     labels: NDArray[Any]  # without missing ones
+    clock: NDArray[Any] | None = None
 
     @property
     def count(self) -> int:
@@ -59,11 +61,16 @@ class Forecasts:
 
 
 def watch(
-    options: ColumnOptions, state: str | None, settings: dict[str, Any], *, skip_finished: bool
+    options: ColumnOptions,
+    state: str | None,
+    settings: dict[str, Any],
+    rule: Abandoning,
+    *,
+    skip_finished: bool,
 ) -> tuple[Status, int]:
     """Run a monitor on a file and save it; return its status and the number of skipped rows."""
     with _exclusive(state, options.file):
-        return _watch(options, state, settings, skip_finished)
+        return _watch(options, state, settings, rule, skip_finished)
 
 
 @contextmanager
@@ -94,25 +101,31 @@ def _another_run(does: str, file: str) -> InputError:
 
 
 def _watch(
-    options: ColumnOptions, state: str | None, settings: dict[str, Any], skip_finished: bool
+    options: ColumnOptions,
+    state: str | None,
+    settings: dict[str, Any],
+    rule: Abandoning,
+    skip_finished: bool,
 ) -> tuple[Status, int]:
     before = _file_version(state)
     saved = state if before is not None else None
     if saved is not None:
         _refuse_settings({**settings, "classes": options.classes}, saved)
     with (
-        open_input(options.file, options.format) as source,
+        open_rows(options) as (given, source),
         show_progress(f"Reading {options.file}"),
     ):
-        rows = _read(options, source)
+        rows = _read(given, rule.clock, source)
     with show_progress("Watching"), translate_errors():
         monitor = _new_monitor(options, rows, settings) if saved is None else Monitor.load(saved)
         n_rows = rows.count
         rows = _without_finished(rows, monitor, skip_finished)
         if len(rows.proba):
-            monitor.replay(rows.proba, rows.label, time=rows.time, sequence=rows.sequence)
+            columns: Any = {"time": rows.time, "sequence": rows.sequence, "clock": rows.clock}
+            monitor.replay(rows.proba, rows.label, **columns)
         for sequence, label in dict.fromkeys(rows.outcomes):
             monitor.finish(sequence, label)
+        rule.apply(monitor)
     if state is not None:
         # Possible where the file system has no locks.
         if _file_version(state) != before:
@@ -143,6 +156,7 @@ def _without_finished(rows: Forecasts, monitor: Monitor, skip: bool) -> Forecast
         sequence=[rows.sequence[row] for row in np.flatnonzero(kept)],
         label=[rows.label[row] for row in np.flatnonzero(kept)],
         outcomes=[pair for pair in rows.outcomes if pair[0] not in finished],
+        clock=None if rows.clock is None else rows.clock[kept],
     )
     if not skip:
         raise InputError(
@@ -199,9 +213,11 @@ def _edges(text: str | None) -> list[Any]:
     raise InputError(f"--edges {text} must be numbers, or dates, with commas between them")
 
 
-def _read(options: ColumnOptions, source: Any) -> Forecasts:
+def _read(options: ColumnOptions, clock: str | None, source: Any) -> Forecasts:
     columns = split_names(options.logits or options.proba, column_names(source))
     flags = flags_of(options, columns)
+    if clock is not None:
+        flags.setdefault(clock, "--clock")
     with prefix_column_errors(flags):
         table = pa.table(read_columns(source, list(flags)))
         # As text, since integers in one file may be text in the next.
@@ -211,6 +227,7 @@ def _read(options: ColumnOptions, source: Any) -> Forecasts:
         kept = table.filter(pa.array(~outcome_only))
         given = stack_columns([as_numbers(kept[name], name) for name in columns])
         time = as_times(kept[options.time], str(options.time))
+        made = None if clock is None else as_times(kept[clock], clock)
     if len(given) and not options.really_logits:
         check_scale(given, inputs_of(options), ",".join(columns))
     pairs = list(zip(ids, labels, strict=True))
@@ -222,6 +239,7 @@ def _read(options: ColumnOptions, source: Any) -> Forecasts:
         label=[pairs[row][1] for row in np.flatnonzero(~outcome_only)],
         outcomes=[pairs[row] for row in np.flatnonzero(outcome_only)],
         labels=np.array([label for label in labels if label is not None]),
+        clock=made,
     )
 
 

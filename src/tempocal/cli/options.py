@@ -8,10 +8,19 @@ from math import isfinite
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
+from tempocal.cli.row_options import elapsed, time_of, unlabelled, where
 from tempocal.errors import InputError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def complete_files(
+    context: click.Context, parameter: click.Parameter, start: str
+) -> list[CompletionItem]:
+    """Let the shell complete the name of a file."""
+    return [CompletionItem(start, type="file")]
 
 
 def subcommand(*examples: str) -> Callable[[Callable[..., Any]], click.Command]:
@@ -20,11 +29,21 @@ def subcommand(*examples: str) -> Callable[[Callable[..., Any]], click.Command]:
 
 
 # Options that name columns of a file; the name of a column may be empty.
-_COLUMNS = {"logits", "proba", "label", "time", "sequence", "order", "group", "weight"}
+_COLUMNS = {"logits", "proba", "label", "time", "sequence", "order", "group", "weight", "elapsed"}
 
 
 class Subcommand(click.Command):
-    """A command that refuses empty text as the value of an option."""
+    """A command that refuses empty text as the value of an option, and a second clock."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse a second --time where there is one clock: click would take the last."""
+        is_time = [word == "--time" or word.startswith("--time=") for word in args]
+        takes_one = not any(one.name == "time" and one.multiple for one in self.params)
+        if takes_one and sum(is_time) > 1:
+            raise click.UsageError(
+                f"--time was given {sum(is_time)} times, and {ctx.info_name} takes one clock", ctx
+            )
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the options and run it."""
@@ -69,7 +88,7 @@ class ColumnOptions:
     logits: tuple[str, ...] = ()
     proba: tuple[str, ...] = ()
     label: str | None = None
-    time: str | None = None
+    times: tuple[str, ...] = ()  # one, or two clocks
     sequence: str | None = None
     order: str | None = None
     group: str | None = None
@@ -79,6 +98,15 @@ class ColumnOptions:
     soft_label: bool = False
     really_logits: bool = False
     format: Any = None
+    where: str | None = None
+    elapsed: str | None = None
+    unlabelled: str = "error"
+    clocks: int = 1  # how many the command takes
+
+    @property
+    def time(self) -> str | None:
+        """The column of times, of two clocks the first; None if there is none."""
+        return self.times[0] if self.times else None
 
 
 _PREDICTIONS = (
@@ -87,13 +115,14 @@ _PREDICTIONS = (
         multiple=True,
         metavar="NAME",
         help="Column of logits: one (two classes), or one for each class, comma separated or "
-        "repeated.",
+        "repeated, or with a star, such as 'z_*'.",
     ),
     click.option(
         "--proba",
         multiple=True,
         metavar="NAME",
-        help="Column of probabilities instead; one is that of the second class.",
+        help="Column of probabilities instead; one is that of the second class. 'p_*': all columns "
+        "that begin so, in the order of the classes that the star stands for.",
     ),
 )
 _FORMAT = click.option(
@@ -118,13 +147,20 @@ _ORDER = click.option(
     help="Column that puts the rows of a sequence in order: numbers or dates that grow along it. "
     "Default: the time. Rows of a file may lie in any order, but not all of them in reverse.",
 )
-_LABEL_TIME_SEQUENCE = (
-    click.option("--label", required=True, metavar="NAME", help="Column of true classes."),
-    click.option(
-        "--time",
-        metavar="NAME",
-        help="Column of times: numbers or dates, any measure of progress within a sequence.",
-    ),
+_TIMES = click.option(
+    "--time",
+    multiple=True,
+    metavar="NAME",
+    help="Column of times: numbers or dates, any measure of progress within a sequence. Two, comma "
+    "separated or repeated, for two clocks.",
+)
+_TIME = click.option(
+    "--time",
+    metavar="NAME",
+    help="Column of times: numbers or dates, any measure of progress within a sequence.",
+)
+_LABEL = click.option("--label", required=True, metavar="NAME", help="Column of true classes.")
+_SEQUENCE = (
     click.option(
         "--sequence",
         metavar="NAME",
@@ -189,22 +225,33 @@ def prediction_options(command: Command) -> Command:
     """Add FILE and the options that name predictions and times."""
     time = click.option(
         "--time",
+        multiple=True,
         metavar="NAME",
-        help="Column of times, if the model changes along time; two, comma separated, for two "
-        "clocks.",
+        help="Column of times, if the model changes along time; two, comma separated or repeated, "
+        "for two clocks.",
     )
-    return _with(command, (*_PREDICTIONS, time, _FORMAT))
+    sequence = click.option(
+        "--sequence", metavar="NAME", help="Column of sequence ids, for --elapsed."
+    )
+    return _with(command, (*_PREDICTIONS, time, elapsed, sequence, where, _FORMAT), clocks=2)
 
 
 def labeled_options(command: Command) -> Command:
     """Add FILE and the options that name labeled predictions."""
-    return _with(command, (*_PREDICTIONS, *_LABEL_TIME_SEQUENCE, *_GROUP_WEIGHT_CLASSES, _FORMAT))
+    labeled = (_LABEL, _TIME, elapsed, *_SEQUENCE, *_GROUP_WEIGHT_CLASSES)
+    return _with(command, (*_PREDICTIONS, *labeled, where, unlabelled, _FORMAT))
 
 
 def ordered_options(command: Command) -> Command:
     """Add FILE and the options that name labeled predictions, in order within each sequence."""
-    labeled = (*_LABEL_TIME_SEQUENCE, _ORDER, *_GROUP_WEIGHT_CLASSES)
-    return _with(command, (*_PREDICTIONS, *labeled, _FORMAT))
+    labeled = (_LABEL, _TIME, elapsed, *_SEQUENCE, _ORDER, *_GROUP_WEIGHT_CLASSES)
+    return _with(command, (*_PREDICTIONS, *labeled, where, unlabelled, _FORMAT))
+
+
+def fit_options(command: Command) -> Command:
+    """Add the options of `ordered_options`, with up to two clocks."""
+    labeled = (_LABEL, _TIMES, elapsed, *_SEQUENCE, _ORDER, *_GROUP_WEIGHT_CLASSES)
+    return _with(command, (*_PREDICTIONS, *labeled, where, unlabelled, _FORMAT), clocks=2)
 
 
 def forecast_options(command: Command) -> Command:
@@ -216,10 +263,11 @@ def forecast_options(command: Command) -> Command:
             help="Column of true classes, empty while a sequence is under way. Without it, "
             "predictions only.",
         ),
-        click.option("--time", required=True, metavar="NAME", help="Column of times."),
+        click.option("--time", metavar="NAME", help="Column of times. Required."),
         click.option("--sequence", required=True, metavar="NAME", help="Column of sequence ids."),
     )
-    return _with(command, (*_PREDICTIONS, *names, _CLASSES, _REALLY_LOGITS, _FORMAT))
+    rest = (elapsed, _CLASSES, _REALLY_LOGITS, where, _FORMAT)
+    return _with(command, (*_PREDICTIONS, *names, *rest))
 
 
 def _require_sequence(options: ColumnOptions) -> None:
@@ -237,12 +285,13 @@ def _require_sequence(options: ColumnOptions) -> None:
         )
 
 
-def _with(command: Command, decorators: tuple[Any, ...]) -> Command:
+def _with(command: Command, decorators: tuple[Any, ...], *, clocks: int = 1) -> Command:
     """Add options, passed to the command as one `ColumnOptions`, its first argument."""
     names = {field.name for field in fields(ColumnOptions)}
 
     @wraps(command)
     def wrapper(**given: Any) -> Any:
+        given |= {"times": time_of(given, clocks), "clocks": clocks}
         options = ColumnOptions(**{name: given.pop(name) for name in names & set(given)})
         if bool(options.logits) == bool(options.proba):
             raise click.UsageError(
@@ -253,4 +302,4 @@ def _with(command: Command, decorators: tuple[Any, ...]) -> Command:
 
     for decorator in reversed(decorators):
         wrapper = decorator(wrapper)
-    return click.argument("file", metavar="FILE")(wrapper)  # type: ignore[return-value]
+    return click.argument("file", metavar="FILE", shell_complete=complete_files)(wrapper)  # type: ignore[return-value]

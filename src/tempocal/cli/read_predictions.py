@@ -1,8 +1,8 @@
 """Reading and validating the labeled predictions of a file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +31,6 @@ from tempocal.files import (
     as_numbers,
     as_times,
     column_names,
-    open_input,
     read_columns,
 )
 from tempocal.inputs import Inputs, can_be_ordered
@@ -50,7 +49,17 @@ NO_ORDER_NOTE = (
     "Note: fits learn from outcomes only, because --time does not put the rows of a sequence in "
     "order: two have the same, or all lie in the reverse of it. --order names a column that does."
 )
-_OTHER_ROLES = ("time", "sequence", "order", "group", "weight")
+TWO_CLOCKS_NOTE = (
+    "Note: fits learn from outcomes only, because two clocks do not say which row follows which. "
+    "--order names a column that does."
+)
+_OTHER_ROLES = ("sequence", "order", "group", "weight")
+
+
+UNLABELLED = (
+    ": a sequence that is still open has no label yet. Leave such rows out with --unlabelled drop, "
+    "or choose rows with --where; `tempocal monitor` takes rows without a label"
+)
 
 
 @dataclass(frozen=True)
@@ -65,7 +74,12 @@ class LabeledPredictions:
     n_columns: int
     n_sequences: int | None
     n_groups: int | None
-    has_time: bool
+    n_clocks: int
+
+    @property
+    def has_time(self) -> bool:
+        """Whether there are times."""
+        return self.n_clocks > 0
 
     @property
     def has_clusters(self) -> bool:
@@ -92,7 +106,7 @@ class FilePredictions(LabeledPredictions):
 
     soft_label: bool
     predictions: Array  # (n,) or (n, K)
-    time: NDArray[Any] | None
+    time: Any  # (n,), a tuple of two such clocks, or None
     sequence: Ids | None
     order: NDArray[Any] | None
     group: Ids | None
@@ -204,30 +218,41 @@ class FilePredictions(LabeledPredictions):
         """Return what puts the rows of a sequence in order: by default the time, if it can."""
         if self.order is not None or learns is False:
             return self.order
+        if self.n_clocks > 1:
+            if learns:
+                raise InputError(
+                    "--td-horizon needs to know which row follows which, and there are two "
+                    "clocks: name a column that puts them in order with --order"
+                )
+            echo_note(None if self.sequence is None else TWO_CLOCKS_NOTE)
+            return None
         if learns or self.sequence is None or self.time is None:
-            return self.time
+            return None if self.time is None else np.asarray(self.time)
         is_order = can_be_ordered(self.sequence.codes, self.n_rows, order=self.time)
         echo_note(None if is_order else NO_ORDER_NOTE)
-        return self.time if is_order else None
+        return np.asarray(self.time) if is_order else None
 
 
 @contextmanager
 def open_predictions(
-    options: ColumnOptions, doing: str
+    options: ColumnOptions, doing: str, classes: Sequence[Any] | None = None
 ) -> "Iterator[FilePredictions | LargePredictions]":
     """Open the predictions of a file, in memory unless it is large.
 
-    ``doing`` describes what is done with a large file, for its progress.
+    ``doing`` describes what is done with a large file, for its progress; ``classes`` are those of a
+    model, if there is one.
     """
-    with open_input(options.file, options.format) as source:
+    from tempocal.cli.prepare import open_rows
+
+    with open_rows(options, classes) as (given, source):
         from tempocal.cli.large import is_large, large_rows
 
         if is_large(source):
-            with large_rows(options, source, doing) as large:
+            with large_rows(given, source, doing) as large:
                 yield large
             return
         with show_progress(f"Reading {options.file}"):
-            rows = read_predictions(options, source)
+            rows = read_predictions(given, source)
     yield rows
 
 
@@ -236,6 +261,7 @@ def read_predictions(options: ColumnOptions, source: InputFile) -> FilePredictio
     names = column_names(source)
     columns = split_names(options.logits or options.proba, names)
     labels = split_names((str(options.label),), names) if options.soft_label else None
+    options = with_split_times(options, names)
     flags = flags_of(options, columns, labels)
     with prefix_column_errors(flags):
         table = read_columns(source, list(flags))
@@ -255,6 +281,16 @@ def split_names(given: tuple[str, ...], names: list[str]) -> list[str]:
     return [name.strip() for part in found for name in part]
 
 
+def with_split_times(options: ColumnOptions, names: list[str]) -> ColumnOptions:
+    """Split the names of two clocks at the comma, for a command that takes two."""
+    if options.clocks == 1:
+        return options
+    times = tuple(split_names(options.times, names))
+    if len(times) > 2:
+        raise InputError(f"--time names {len(times)} columns, but at most two clocks can be used")
+    return replace(options, times=times)
+
+
 def flags_of(
     options: ColumnOptions, columns: list[str], labels: list[str] | None = None
 ) -> dict[str, str]:
@@ -262,6 +298,7 @@ def flags_of(
     flags = dict.fromkeys(columns, "--logits" if options.logits else "--proba")
     label_columns: list[str | None] = [*labels] if labels else [options.label]
     named = [("label", one) for one in label_columns]
+    named += [("time", one) for one in options.times]
     named += [(role, getattr(options, role)) for role in _OTHER_ROLES]
     for role, column in named:
         if column is None or (role == "order" and column == options.time):
@@ -281,7 +318,8 @@ def prefix_column_errors(flags: dict[str, str]) -> Iterator[None]:
         yield
     except ColumnError as error:
         flag = flags.get(error.column)
-        raise InputError(f"{flag}: {error}" if flag else str(error)) from error
+        ways_out = UNLABELLED if flag == "--label" and "has no value" in str(error) else ""
+        raise InputError(f"{flag}: {error}{ways_out}" if flag else str(error)) from error
 
 
 def stack_columns(columns: list[NDArray[np.float64]]) -> Array:
@@ -306,7 +344,8 @@ def _convert(
     else:
         labels = stack_columns([as_numbers(table[name], name) for name in soft])
         classes = check_soft_classes(options.classes, len(columns))
-    time = converted(options.time, as_times)
+    clocks = [as_times(table[name], name) for name in options.times]
+    time = tuple(clocks) if len(clocks) > 1 else clocks[0] if clocks else None
     sequence, group = converted(options.sequence, as_ids), converted(options.group, as_ids)
     return FilePredictions(
         name=file,
@@ -317,7 +356,7 @@ def _convert(
         n_columns=len(columns),
         n_sequences=None if sequence is None else len(sequence.values),
         n_groups=None if group is None else len(group.values),
-        has_time=time is not None,
+        n_clocks=len(clocks),
         soft_label=options.soft_label,
         predictions=predictions,
         time=time,
@@ -337,7 +376,7 @@ def _check(rows: FilePredictions, options: ColumnOptions, columns: list[str]) ->
         check_label(rows.labels, rows.classes, options.label, rows.n_classes, len(columns))
     if rows.sequence is None:
         return
-    if rows.time is not None:
+    if rows.time is not None and len(options.times) == 1:
         echo_note(calendar_note(rows.time, rows.sequence, str(options.time)))
     cluster = rows.group or rows.sequence
     echo_note(few_clusters_note(len(cluster.values)))

@@ -10,8 +10,8 @@ from tempocal.cli.options import output as output_option
 
 
 @subcommand(
-    "tempocal report predictions.csv --logits z --label won --time t --sequence match "
-    "-o report.html"
+    "tempocal report demo-output/predictions.csv --logits logit --label won --time round "
+    "--sequence match -o report.html",
 )
 @ordered_options
 @soft_label

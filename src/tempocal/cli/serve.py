@@ -4,13 +4,13 @@ from typing import Any
 
 import click
 
-from tempocal.cli.options import require_finite, subcommand
+from tempocal.cli.options import complete_files, require_finite, subcommand
 
 _YEAR = 31_536_000  # seconds
 
 
-@subcommand("tempocal serve model.json --port 8000")
-@click.argument("model", metavar="MODEL")
+@subcommand("tempocal serve demo-output/model.json --port 8000")
+@click.argument("model", metavar="MODEL", shell_complete=complete_files)
 @click.option(
     "--host",
     default="127.0.0.1",

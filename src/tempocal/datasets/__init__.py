@@ -16,3 +16,7 @@ __all__ = [
     "load_imdb",
     "simulate_match",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -3,7 +3,7 @@
 ::
 
     predict, finish ──> monitor_input ──> open_bets ──> bet_queue ──> status
-                        validation        sequences     evalues
+                        validation        sequences     evalues       notes
 
     observe, finish ──> record_log ──> replay ──> tracker
                         on the disk    restart    a calibrator that learns
@@ -29,3 +29,7 @@ def __getattr__(name: str) -> Any:
     if name == "SequenceTracker":
         return import_module("tempocal.live.tracker").SequenceTracker
     raise AttributeError(f"module 'tempocal.live' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

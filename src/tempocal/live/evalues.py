@@ -20,6 +20,11 @@ alternative, the e-value after n bets is ::
 
 where the mean is the weighted mean over alternatives. M is a martingale: ``M_0 = 1`` and
 ``E[M_n | past] = M_{n-1}``.
+
+*An outcome that stays unknown* is settled at the lowest factor that any class would give,
+alternative by alternative. M is then never above what it would have been with the outcome known,
+whatever decides which outcomes stay unknown, so that it reaches c with probability at most 1/c,
+too. (The next forecast of a sequence gives a mean of the factors of the classes, no lower one.)
 """
 
 from dataclasses import dataclass
@@ -65,7 +70,13 @@ class Alternatives:
         size = np.expm1(SHIFTS)
         p, o = (values[..., list(self.shifted_classes), None] for values in (proba, outcome))
         shifts = np.log1p(o * size) - np.log1p(p * size)  # (..., shifted classes, sizes)
-        return np.concatenate([np.stack(slopes, -1), shifts.reshape(*proba.shape[:-1], -1)], -1)
+        shifts = shifts.reshape(*shifts.shape[:-2], -1)
+        return np.concatenate([np.stack(slopes, -1), shifts], -1)
+
+    def lowest_log_factors(self, proba: Array) -> Array:
+        """Logarithm of the lowest factor that any outcome would give each alternative."""
+        classes = np.eye(self.n_classes)
+        return np.asarray(self.log_factors(proba[..., None, :], classes).min(axis=-2))
 
     def slope_of(self, which: int) -> float | None:
         """Slope of the alternative of this index; None for a shift."""

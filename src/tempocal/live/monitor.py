@@ -1,5 +1,7 @@
 """Sequential test of the calibration of forecasts, as forecasts and outcomes arrive."""
 
+from __future__ import annotations
+
 import math
 from collections import Counter
 from copy import deepcopy
@@ -38,6 +40,7 @@ from tempocal.live.monitor_input import (
     time_bins_of,
 )
 from tempocal.live.open_bets import OpenBets
+from tempocal.live.sequence_clock import SequenceClock
 from tempocal.live.state import open_bets_to_dict, restore_open_bets
 from tempocal.live.status import Status, line_status
 from tempocal.modelfile import read_document, write_document
@@ -99,6 +102,13 @@ class Monitor:
     movement y_j is the next forecast, and a model that is replaced while sequences run moves all of
     their forecasts at once.
 
+    *Abandoned sequences* are settled at the lowest factor that any outcome would give. So the
+    e-values are never above those of the martingale with the outcomes known, and the guarantee
+    stands, whatever decides which sequences are abandoned, their age included. To settle those that
+    are open at some age at 1 instead, that is to leave them out, is not valid if durations depend
+    on outcomes: with wins that come early and losses that come late, all wins count and few losses
+    do, and the mean of a factor above 1 for a win is above 1.
+
     *Across lines* an alarm needs the e-value ``lines / alpha``, so that the guarantee holds for all
     lines together, and for those with calibrated forecasts whatever the others are.
 
@@ -133,10 +143,11 @@ class Monitor:
     >>> monitor.finish("match 2", 0)  # waits for match 1
     >>> monitor.finish("match 1", 1)
     >>> print(monitor.status())
-    no alarm: anytime-valid p = 1, alarm at 0.05 (evidence of 40 in a line)
+    too little to judge: anytime-valid p = 1, alarm at 0.05 (evidence of 40 in a line)
     2 sequences finished, 0 under way
     before 10: evidence 0.991, highest 1; 2 settled, 0 waiting
     from 10 on: evidence 0.995, highest 1; 1 settled, 0 waiting
+    Note: no line has 20 settled bets yet: no alarm says nothing so far
     """
 
     def __init__(
@@ -155,6 +166,7 @@ class Monitor:
             raise InputError(f"classes must be two or more, but they are {classes!r}")
         self._codes = {value: code for code, value in enumerate(self._classes.tolist())}
         self._alpha = check_alpha(alpha)
+        self._clock = SequenceClock()
         self._lock = lock_across_forks()
         self._open_bets = self._new_open_bets(
             check_flag(movement, "movement"),
@@ -205,7 +217,9 @@ class Monitor:
         """Inner edges of the time bins."""
         return from_seconds(self._edges, self._time_kind or "number")
 
-    def predict(self, sequence: str | int, proba: ArrayLike, time: Any) -> None:
+    def predict(
+        self, sequence: str | int, proba: ArrayLike, time: Any, *, clock: Any = None
+    ) -> None:
         """Add a forecast; call it in the order in which forecasts are made.
 
         Parameters
@@ -216,14 +230,18 @@ class Monitor:
             Probabilities of the classes; with two classes a number is that of the second.
         time : number, datetime or timedelta
             Time within the sequence; it must not decrease.
+        clock : number or datetime, optional
+            When the forecast was made, by a clock that all sequences share: for `abandon_after`.
         """
         name = check_id(sequence)
         forecast = check_forecast(proba, len(self._classes))
         with self._lock:
             times = self._check_time([time], 1, "time")
+            made, kind = self._clock.read(None if clock is None else [clock], 1)
             time_bin = int(time_bins_of(times.values, self._edges)[0])
-            self._open_bets.predict(name, forecast, float(times.values[0]), time_bin)
-            self._time_kind = times.kinds[0]
+            now = None if made is None else float(made[0])
+            self._open_bets.predict(name, forecast, float(times.values[0]), time_bin, now)
+            self._time_kind, self._clock.kind = times.kinds[0], kind
             self._open_bets.settle()
 
     def finish(self, sequence: str | int, label: Any) -> None:
@@ -241,21 +259,66 @@ class Monitor:
             self._open_bets.finish(name, self._outcome(code))
             self._open_bets.settle()
 
-    def abandon(self, sequence: str | int) -> None:
+    def abandon(self, sequence: str | int, *, unrelated_to_outcome: bool = False) -> None:
         """Abandon a sequence whose label will never be known, so that it holds up no other.
 
-        Its open bets are dropped. The guarantee holds if the reason does not depend on what its
-        label would have been.
+        Its open bets are settled at the lowest factor that any label would give. So the guarantee
+        holds whatever the reason is, at the price of evidence.
 
         Parameters
         ----------
         sequence : str or int
             Id of the sequence.
+        unrelated_to_outcome : bool
+            Leave its open bets out instead. The guarantee then holds only if it would have been
+            left out whatever its label is and had it been known already, as where the record of a
+            sequence was lost. That it is still open is no such reason, at a date fixed in advance
+            neither, unless durations have nothing to do with labels.
         """
         name = check_id(sequence)
+        leave_out = check_flag(unrelated_to_outcome, "unrelated_to_outcome")
         with self._lock:
-            self._open_bets.abandon(name)
+            if leave_out:
+                self._open_bets.leave_out(name)
+            else:
+                self._open_bets.abandon(name)
             self._open_bets.settle()
+
+    def abandon_after(self, age: Any) -> list[str | int]:
+        """Abandon all sequences that have been open so long; return their ids.
+
+        As `abandon` does: the guarantee holds, though slow sequences may be those that lose. Call
+        it now and then. If a large share is abandoned, hardly anything can be detected: then
+        forecast "class k within this age" instead, with "open at this age" as a class of its own,
+        and call `finish` with it.
+
+        Parameters
+        ----------
+        age : int, number or timedelta
+            The time from the first forecast of a sequence to the latest of all, by the ``clock`` of
+            `predict`. Without a clock, the number of sequences that have begun since.
+
+        Examples
+        --------
+        >>> import tempocal as tc
+        >>> monitor = tc.live.Monitor(movement=False)
+        >>> monitor.predict("slow", 0.7, time=0)
+        >>> for match in range(30):
+        ...     monitor.predict(match, 0.5, time=0)
+        ...     monitor.finish(match, match % 2)
+        >>> monitor.status().stretches[0].settled
+        0
+        >>> monitor.abandon_after(20)
+        ['slow']
+        >>> monitor.status().stretches[0].settled
+        31
+        """
+        with self._lock:
+            names = self._open_bets.open_for(self._clock.read_age(age))
+            for name in names:
+                self._open_bets.abandon(name)
+            self._open_bets.settle()
+        return names
 
     def is_finished(self, sequence: str | int) -> bool:
         """Return whether a sequence has its label or was abandoned, and takes no more rows.
@@ -270,7 +333,13 @@ class Monitor:
             return self._open_bets.is_finished(name)
 
     def replay(
-        self, proba: ArrayLike, y: ArrayLike | None, *, time: ArrayLike, sequence: ArrayLike
+        self,
+        proba: ArrayLike,
+        y: ArrayLike | None,
+        *,
+        time: ArrayLike,
+        sequence: ArrayLike,
+        clock: ArrayLike | None = None,
     ) -> Self:
         """Add many forecasts at once, and the labels of their sequences.
 
@@ -286,6 +355,8 @@ class Monitor:
             Label of the sequence of each row; None or NaN while it is unknown.
         time, sequence : array-like of shape (n,)
             Time and sequence of each row.
+        clock : array-like of shape (n,), optional
+            When each forecast was made, as for `predict`.
 
         Examples
         --------
@@ -299,7 +370,9 @@ class Monitor:
         rows = check_rows(proba, y, sequence, self._codes)
         with self._lock:
             times = self._check_time(time, len(rows.proba), "time")
-            self._open_bets, self._time_kind = self._open_bets_after(rows, times), times.kinds[0]
+            made, kind = self._clock.read(clock, len(rows.proba))
+            self._open_bets = self._open_bets_after(rows, times, made)
+            self._time_kind, self._clock.kind = times.kinds[0], kind
         return self
 
     def status(self) -> Status:
@@ -358,6 +431,7 @@ class Monitor:
             finished=open_bets.finished,
             abandoned=open_bets.abandoned,
             under_way=open_bets.under_way,
+            settled_at_lowest=sum(queue.lost for queue in open_bets.label_queues),
         )
 
     def _content(self, open_bets: OpenBets) -> dict[str, Any]:
@@ -365,6 +439,7 @@ class Monitor:
         settings = {
             "edges": self._edges.tolist(),
             "time_kind": self._time_kind,
+            "clock_kind": self._clock.kind,
             "classes": labels_to_dict(self._classes),
             "alpha": self._alpha,
             "movement": open_bets.movement is not None,
@@ -385,6 +460,10 @@ class Monitor:
         )
         if settings["time_kind"] not in (None, *get_args(TimeKind)):
             raise ValueError(f"time_kind is {settings['time_kind']!r:.80}")
+        clock_kind = settings.get("clock_kind", "count")  # a file of 0.1 has none
+        if clock_kind not in (None, "count", *get_args(TimeKind)):
+            raise ValueError(f"clock_kind is {clock_kind!r:.80}")
+        monitor._clock.kind = clock_kind
         monitor._time_kind = settings["time_kind"]  # the times are in seconds already
         restore_open_bets(monitor._open_bets, open_bets)
         return monitor
@@ -396,14 +475,15 @@ class Monitor:
         queues = [BetQueue(alternatives, log_threshold) for _ in range(n_bins + movement)]
         return OpenBets(queues[:n_bins], queues[-1] if movement else None, until, max_waiting)
 
-    def _open_bets_after(self, rows: MonitorRows, times: Times) -> OpenBets:
+    def _open_bets_after(self, rows: MonitorRows, times: Times, made: Array | None) -> OpenBets:
         """Return a copy of the open bets with the rows added."""
         open_bets, rows_left = deepcopy(self._open_bets), Counter(rows.sequence)
         _refuse_finished(open_bets, rows_left)
         time_bins = time_bins_of(times.values, self._edges).tolist()
-        columns = (rows.sequence, rows.proba, times.values.tolist(), time_bins)
-        for name, forecast, seconds, time_bin in zip(*columns, strict=True):
-            open_bets.predict(name, forecast, seconds, time_bin)
+        clock = [None] * len(rows.proba) if made is None else made.tolist()
+        columns = (rows.sequence, rows.proba, times.values.tolist(), time_bins, clock)
+        for name, *forecast in zip(*columns, strict=True):
+            open_bets.predict(name, *forecast)
             rows_left[name] -= 1
             if not rows_left[name] and name in rows.outcome:
                 open_bets.finish(name, self._outcome(rows.outcome[name]))

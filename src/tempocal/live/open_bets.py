@@ -23,6 +23,7 @@ class OpenSequence:
     step: Bet | None = None  # on its next forecast
     queued: int = 0  # number of bets in queues, with or without an outcome
     is_over: bool = False
+    start: float = 0.0  # by the clock: at its first prediction
 
 
 class OpenBets:
@@ -55,6 +56,8 @@ class OpenBets:
         self.finished_ids = FinishedIds()
         self.finished = 0
         self.abandoned = 0
+        self.begun = 0  # number of sequences so far
+        self.now = 0.0  # by the clock: of the last prediction
 
     @property
     def queues(self) -> list[BetQueue]:
@@ -76,12 +79,22 @@ class OpenBets:
         known = self.sequences.get(name)
         return name in self.finished_ids if known is None else known.is_over
 
-    def predict(self, name: SequenceId, proba: Array, time: float, time_bin: int) -> None:
-        """Add a forecast: the outcome of the last step of its sequence, and new bets."""
+    def predict(
+        self,
+        name: SequenceId,
+        proba: Array,
+        time: float,
+        time_bin: int,
+        clock: float | None = None,
+    ) -> None:
+        """Add a forecast: the outcome of the last step of its sequence, and new bets.
+
+        Without a clock that of the sequences counts: how many have begun.
+        """
         self._refuse_finished(name)
         _require_forwards(name, self.sequences.get(name), time)
         self._require_room()
-        sequence = self.sequences.setdefault(name, OpenSequence(time))
+        sequence = self._begun(name, clock)
         sequence.time = time
         if time_bin > sequence.time_bin:
             sequence.time_bin = time_bin
@@ -100,6 +113,14 @@ class OpenBets:
         self.finished += 1
 
     def abandon(self, name: SequenceId) -> None:
+        """Settle the pending bets of a sequence at their lowest factor, when it is their turn."""
+        sequence = self._require_open(name)
+        for bet in _pending_bets(sequence):
+            bet.is_lost = True
+        self._mark_finished(name, sequence)
+        self.abandoned += 1
+
+    def leave_out(self, name: SequenceId) -> None:
         """Remove the pending bets of a sequence from their queues."""
         sequence = self._require_open(name)
         pending = list(_pending_bets(sequence))
@@ -111,6 +132,14 @@ class OpenBets:
         if not sequence.queued:
             del self.sequences[name]
 
+    def open_for(self, age: float) -> list[SequenceId]:
+        """Return the open sequences that began so long ago, or longer."""
+        return [
+            name
+            for name, sequence in self.sequences.items()
+            if not sequence.is_over and self.now - sequence.start >= age
+        ]
+
     def settle(self) -> None:
         """Settle the bets that are ready; drop finished sequences without bets in a queue."""
         for queue in self.queues:
@@ -119,6 +148,14 @@ class OpenBets:
                 sequence.queued -= 1
                 if sequence.is_over and not sequence.queued:
                     del self.sequences[bet.sequence]
+
+    def _begun(self, name: SequenceId, clock: float | None) -> OpenSequence:
+        """Return a sequence, which begins now if it is new."""
+        known = self.sequences.get(name)
+        self.begun += known is None
+        now = float(self.begun) if clock is None else clock
+        self.now = now if self.begun == 1 else max(self.now, now)
+        return known or self.sequences.setdefault(name, OpenSequence(0.0, start=now))
 
     def _bet(self, queue: BetQueue, name: SequenceId, sequence: OpenSequence, proba: Array) -> Bet:
         bet = Bet(name, proba)

@@ -18,6 +18,8 @@ from tempocal.live.open_bets import OpenBets, OpenSequence
 # Out of reach: a bet changes the logarithm of evidence by some tens at most.
 _LARGEST_LOG = 1e15
 _LARGEST_COUNT = 2**62
+# In place of the outcome of a bet that is settled at its lowest factor.
+_LOST = "lost"
 _SMALLEST_PROBABILITY, _SUM_TOLERANCE = 1e-17, 1e-9
 
 
@@ -27,6 +29,8 @@ def open_bets_to_dict(open_bets: OpenBets) -> dict[str, Any]:
     return {
         "finished": open_bets.finished,
         "abandoned": open_bets.abandoned,
+        "begun": open_bets.begun,
+        "now": open_bets.now,
         "ended": open_bets.finished_ids.to_text(),
         "lines": [_queue_to_dict(queue) for queue in open_bets.queues],
         "sequences": {
@@ -34,6 +38,7 @@ def open_bets_to_dict(open_bets: OpenBets) -> dict[str, Any]:
             "time": [sequence.time for sequence in sequences.values()],
             "stretch": [sequence.time_bin for sequence in sequences.values()],
             "is_over": [sequence.is_over for sequence in sequences.values()],
+            "start": [sequence.start for sequence in sequences.values()],
         },
     }
 
@@ -44,22 +49,33 @@ def restore_open_bets(open_bets: OpenBets, content: dict[str, Any]) -> None:
     open_bets.abandoned = _count(content["abandoned"])
     open_bets.finished_ids = FinishedIds.from_text(content["ended"])
     columns, n_bins = content["sequences"], len(open_bets.label_queues)
-    keys = ("name", "time", "stretch", "is_over")
-    for name, time, time_bin, is_over in zip(*(columns[key] for key in keys), strict=True):
+    open_bets.begun, open_bets.now = _clock(content, len(columns["name"]))
+    starts = columns.get("start", list(range(1, len(columns["name"]) + 1)))
+    stored = (*(columns[key] for key in ("name", "time", "stretch", "is_over")), starts)
+    for name, time, time_bin, is_over, start in zip(*stored, strict=True):
         _require(type(name) in (str, int) and type(is_over) is bool, "sequences")
         _require(type(time_bin) is int and -1 <= time_bin < n_bins, "stretches")
         seconds = _number(time, float_info.max)
-        open_bets.sequences[name] = OpenSequence(seconds, time_bin, is_over=is_over)
-    for queue, stored in zip(open_bets.queues, content["lines"], strict=True):
-        _restore_queue(queue, stored)
+        open_bets.sequences[name] = OpenSequence(
+            seconds, time_bin, is_over=is_over, start=_number(start, float_info.max)
+        )
+    for queue, line in zip(open_bets.queues, content["lines"], strict=True):
+        _restore_queue(queue, line)
         for bet in queue.waiting:
             _link_to_sequence(open_bets, queue, bet)
+
+
+def _clock(content: dict[str, Any], known: int) -> tuple[int, float]:
+    """Return how many sequences have begun, and the time; a file of 0.1 knows neither."""
+    if "begun" not in content:
+        return known, float(known)
+    return _count(content["begun"]), _number(content["now"], float_info.max)
 
 
 def _link_to_sequence(open_bets: OpenBets, queue: BetQueue, bet: Bet) -> None:
     sequence = open_bets.sequences[bet.sequence]
     sequence.queued += 1
-    if bet.outcome is not None:
+    if bet.is_ready:
         return
     if queue is open_bets.movement:
         sequence.step = bet
@@ -70,6 +86,7 @@ def _link_to_sequence(open_bets: OpenBets, queue: BetQueue, bet: Bet) -> None:
 def _queue_to_dict(queue: BetQueue) -> dict[str, Any]:
     return {
         "settled": queue.settled,
+        "lost": queue.lost,
         "log_running": queue.log_running.tolist() if queue.settled else None,
         "log_value": queue.log_value,
         "log_highest": queue.log_highest,
@@ -77,15 +94,21 @@ def _queue_to_dict(queue: BetQueue) -> dict[str, Any]:
         "waiting": {
             "sequence": [bet.sequence for bet in queue.waiting],
             "proba": [bet.proba.tolist() for bet in queue.waiting],
-            "outcome": [
-                None if bet.outcome is None else bet.outcome.tolist() for bet in queue.waiting
-            ],
+            "outcome": [_outcome_to_json(bet) for bet in queue.waiting],
         },
     }
 
 
+def _outcome_to_json(bet: Bet) -> Any:
+    if bet.is_lost:
+        return _LOST
+    return None if bet.outcome is None else bet.outcome.tolist()
+
+
 def _restore_queue(queue: BetQueue, stored: dict[str, Any]) -> None:
     queue.settled = _count(stored["settled"])
+    queue.lost = _count(stored.get("lost", 0))
+    _require(queue.lost <= queue.settled, "bets that were lost")
     _require((stored["log_running"] is None) == (queue.settled == 0), "bets that were settled")
     if stored["log_running"] is not None:
         queue.log_running = _numbers(stored["log_running"], queue.log_running.size)
@@ -99,7 +122,8 @@ def _restore_queue(queue: BetQueue, stored: dict[str, Any]) -> None:
         Bet(
             name,
             _probabilities(proba, n_classes, _SMALLEST_PROBABILITY),
-            None if outcome is None else _probabilities(outcome, n_classes, 0.0),
+            None if outcome in (None, _LOST) else _probabilities(outcome, n_classes, 0.0),
+            outcome == _LOST,
         )
         for name, proba, outcome in zip(*columns, strict=True)
     )

@@ -66,3 +66,7 @@ __all__ = [
     "with_interval",
     "with_interval_table",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,5 +1,7 @@
 """Binned calibration errors: functions of the gap between confidence and frequency in each bin."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 
 from numpy.typing import ArrayLike

@@ -1,5 +1,7 @@
 """Calibration error of every class."""
 
+from __future__ import annotations
+
 from numpy.typing import ArrayLike
 
 from tempocal.inputs import Inputs

@@ -1,5 +1,7 @@
 """Debiased calibration error: the variance within bins is subtracted."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

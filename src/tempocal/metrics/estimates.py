@@ -10,6 +10,7 @@ from tempocal.links import Array
 from tempocal.metrics.binsums import BinSums
 from tempocal.metrics.edges import Edges
 from tempocal.metrics.frequency import FrequencyInterval, interval_over_rows
+from tempocal.notebook import FrameLibrary, HtmlTable, as_frame, render
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,29 @@ class ReliabilityTable:
     groups: Array
     lower_frequency: Array
     upper_frequency: Array
+
+    def to_frame(self, library: FrameLibrary | None = None) -> Any:
+        """Return a row for each bin as a data frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            What makes it; by default the first of these that is installed.
+        """
+        return as_frame(vars(self), library)
+
+    def _repr_html_(self) -> str:
+        columns = (self.confidence, self.frequency, self.lower_frequency, self.upper_frequency)
+        rows = [
+            [
+                f"{self.lower[k]:.3f} to {self.upper[k]:.3f}",
+                f"{self.count[k]:,}",
+                *("" if np.isnan(column[k]) else f"{column[k]:.4f}" for column in columns),
+            ]
+            for k in range(len(self.count))
+        ]
+        head = ["confidence from, to", "rows", "mean confidence", "frequency", "lower", "upper"]
+        return render(HtmlTable("Reliability in each bin", head, rows))
 
 
 def reliability_table(

@@ -1,5 +1,7 @@
 """Friedman and Nemenyi tests: compare methods over several data sets by their ranks."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,7 @@
 """Paired difference of a mean loss between two sets of predictions."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from numpy.typing import ArrayLike

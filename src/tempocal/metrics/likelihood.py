@@ -1,5 +1,7 @@
 """Negative log likelihood."""
 
+from __future__ import annotations
+
 from numpy.typing import ArrayLike
 
 from tempocal.inputs import Inputs

@@ -1,5 +1,7 @@
 """Martingale check: test whether forecasts move as much as their uncertainty shrinks."""
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Any metric in each time bin, with confidence intervals over groups and the sampling floor."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -23,6 +25,10 @@ from tempocal.metrics.predictions import (
 from tempocal.metrics.scored_arrays import ScoredArrays
 from tempocal.metrics.scored_rows import ScoredRows
 from tempocal.metrics.time_bins import Bins, count_given, cut_times
+from tempocal.notebook import FrameLibrary, HtmlTable, as_frame, render
+
+_HEAD = ("from", "to", "rows", "sequences", "value", "lower", "upper", "floor")
+_NO_LOWER_END = "No lower end: under twice the floor, so it may be all noise."
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,19 +88,33 @@ class OverTime:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: column for name, column in values.items() if isinstance(column, np.ndarray)}
 
+    def to_frame(self, library: FrameLibrary | None = None) -> Any:
+        """Return a row for each time bin as a data frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            What makes it; by default the first of these that is installed.
+        """
+        return as_frame(self.columns(), library)
+
     def __len__(self) -> int:
         return len(self.value)
 
+    def _repr_html_(self) -> str:
+        rows = [self._line(k) for k in range(len(self))]
+        notes = [_NO_LOWER_END] if self.only_upper.any() else []
+        return render(HtmlTable(self._title(), _HEAD, rows), *notes)
+
+    def _title(self) -> str:
+        return f"{self.estimator}, {self.level:.0%} intervals over {_units(self.n_groups)}"
+
     def __str__(self) -> str:
-        head = f"{self.estimator}, {self.level:.0%} intervals over {_units(self.n_groups)}"
-        lines: list[tuple[str, ...]] = [
-            ("from", "to", "rows", "sequences", "value", "lower", "upper", "floor")
-        ]
-        lines += [self._line(k) for k in range(len(self))]
+        lines = [_HEAD, *(self._line(k) for k in range(len(self)))]
         widths = [max(map(len, column)) + 2 for column in zip(*lines, strict=True)]
-        text = [head, *("".join(map(str.rjust, line, widths)) for line in lines)]
+        text = [self._title(), *("".join(map(str.rjust, line, widths)) for line in lines)]
         if self.only_upper.any():
-            text.append("No lower end: under twice the floor, so it may be all noise.")
+            text.append(_NO_LOWER_END)
         return "\n".join(text)
 
     def _line(self, k: int) -> tuple[str, ...]:

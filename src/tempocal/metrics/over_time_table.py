@@ -1,5 +1,7 @@
 """A metric over time of predictions in a table, whose rows stay in the table."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -21,10 +23,10 @@ def over_time_table(
     metric: Metric,
     table: Any,
     *,
-    label: "Names",
+    label: Names,
     time: str,
-    proba: "Names | None" = None,
-    logits: "Names | None" = None,
+    proba: Names | None = None,
+    logits: Names | None = None,
     bins: Bins = 20,
     sequence: str | None = None,
     groups: str | None = None,
@@ -116,9 +118,9 @@ def with_interval_table(
     metric: Metric,
     table: Any,
     *,
-    label: "Names",
-    proba: "Names | None" = None,
-    logits: "Names | None" = None,
+    label: Names,
+    proba: Names | None = None,
+    logits: Names | None = None,
     sequence: str | None = None,
     groups: str | None = None,
     level: float = 0.95,
@@ -169,7 +171,7 @@ def with_interval_table(
 
 def _read(
     table: Any, named: dict[str, Any], sequence: str | None, groups: str | None, classes: Any
-) -> "ScoredFrame":
+) -> ScoredFrame:
     from tempocal.metrics.scored_frame import read_scored_frame  # noqa: PLC0415
     from tempocal.tables.column_roles import ColumnRoles  # noqa: PLC0415
 

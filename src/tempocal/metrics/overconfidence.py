@@ -1,5 +1,7 @@
 """Overconfidence: mean confidence minus accuracy."""
 
+from __future__ import annotations
+
 from numpy.typing import ArrayLike
 
 from tempocal.inputs import Inputs

@@ -1,5 +1,7 @@
 """Reliability curve: the numbers of a reliability diagram."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,5 +1,7 @@
 """Sampling floor: the calibration error that perfect probabilities would show by chance."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Smooth ECE: a calibration error by kernel smoothing instead of bins."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 

@@ -1,5 +1,7 @@
 """Brier score."""
 
+from __future__ import annotations
+
 from typing import Literal
 
 from numpy.typing import ArrayLike

@@ -12,3 +12,7 @@ from tempocal.sequences.time_split import split_in_time
 from tempocal.sequences.truncate import truncate
 
 __all__ = ["Prefixes", "prefixes", "split_by_sequence", "split_in_time", "truncate"]
+
+
+def __dir__() -> list[str]:
+    return __all__

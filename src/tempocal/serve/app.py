@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
+from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
 from tempocal.serve.answers import answer
@@ -13,6 +14,7 @@ from tempocal.serve.body import read_body, require_json
 from tempocal.serve.metrics import Metrics
 from tempocal.serve.middleware import SCORE, RequestMiddleware
 from tempocal.serve.openapi import describe
+from tempocal.serve.pages import HEADERS, docs_page, start_page
 from tempocal.serve.refusals import RefusedError
 from tempocal.serve.reload import ModelReloader
 from tempocal.serve.service_settings import Settings
@@ -75,7 +77,7 @@ class Service:
 
 def _routes(service: Service) -> FastAPI:
     settings, metrics, reloader = service.settings, service.metrics, service.reloader
-    # No documentation pages: those of FastAPI load scripts from elsewhere. No redirects for a
+    # Not the documentation pages of FastAPI, which load scripts from elsewhere. No redirects for a
     # trailing slash: they would go to the host that the request names.
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.add_exception_handler(RefusedError, _refused)
@@ -116,6 +118,17 @@ def _routes(service: Service) -> FastAPI:
     async def openapi(request: Request) -> dict[str, Any]:
         authorize(request, settings.token)
         return describe(reloader.model, settings)
+
+    @app.get("/")
+    async def start(request: Request) -> Response:
+        authorize(request, settings.token)
+        address = f"http://{settings.host}:{request.url.port or 80}"
+        return HTMLResponse(start_page(reloader.model, settings, address), headers=HEADERS)
+
+    @app.get("/docs")
+    async def docs(request: Request) -> Response:
+        authorize(request, settings.token)
+        return HTMLResponse(docs_page(reloader.model, settings), headers=HEADERS)
 
     return app
 

@@ -74,15 +74,19 @@ def _paths(settings: Settings) -> dict[str, Any]:
     closed = {"401": _answer(_REFUSALS[401], "Error")} if settings.token is not None else {}
     text = {"200": {"description": "Counts.", "content": {"text/plain": {"schema": _TEXT}}}}
     document = {"200": {"description": "OpenAPI.", "content": _content_of({"type": "object"})}}
+    html = {"text/html": {"schema": _TEXT}}
+    page = {"200": {"description": "A page.", "content": html}}
     paths = {
         "/v1/score": {"post": score},
         "/healthz": {"get": _get("healthz", "It is alive.", {"200": _answer("Yes.", "Alive")})},
         "/readyz": {"get": _get("readyz", "It has a model and is not stopping.", ready)},
         "/metrics": {"get": _get("metrics", "Counts for Prometheus.", text | closed)},
+        "/": {"get": _get("start", "An example request, to be read.", page | closed)},
+        "/docs": {"get": _get("docs", "This description, to be read.", page | closed)},
         "/openapi.json": {"get": _get("openapi", "This description.", document | closed)},
     }
     if settings.token is not None:
-        for path in ("/v1/score", "/metrics", "/openapi.json"):
+        for path in ("/v1/score", "/metrics", "/", "/docs", "/openapi.json"):
             next(iter(paths[path].values()))["security"] = [{"token": []}]
     return paths
 

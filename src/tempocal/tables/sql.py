@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import dedent
 
 from tempocal.errors import InputError
 from tempocal.formula import Expression
@@ -13,6 +14,7 @@ from tempocal.tables.select_statement import (
     check_dialect,
     check_identifier,
     expression_text,
+    require_different,
     staged_statement,
     statement,
 )
@@ -61,6 +63,7 @@ class SqlExpressions:
             check_identifier(name, self.dialect)
         if keep is None:
             return statement(self.formulas, self.dialect, path)
+        require_different((*keep, *self.formulas), self.dialect)
         existing = [name for name in keep if name in self.formulas]
         if existing:
             raise InputError(
@@ -72,7 +75,7 @@ class SqlExpressions:
         if len(self.formulas) == 1:
             return next(iter(self.columns.values()))
         text = statement(self.formulas, self.dialect, None)
-        return text.removeprefix("SELECT ")
+        return dedent(text.removeprefix("SELECT\n"))
 
 
 def to_sql(
@@ -92,7 +95,9 @@ def to_sql(
         The fitted model.
     dialect : str
         "duckdb", "postgres", "spark", "bigquery", "snowflake", "sqlite" (which must have its math
-        functions), or any other that sqlglot writes.
+        functions), or any other that sqlglot writes. For Snowflake and Oracle plain names in small
+        letters are written in capitals, as these store them; a name in double quotes stays as it
+        is.
     logits, proba : str or list of str
         Columns of the predictions; None means ``z``, or ``z0``, ``z1``, ... (``p``).
     time : str or list of str
@@ -105,8 +110,13 @@ def to_sql(
     >>> import numpy as np
     >>> from tempocal.maps import Scale
     >>> model = Predictor("TemperatureScaling", np.array([0, 1]), "logits", 1, Scale(0.5))
-    >>> to_sql(model, "snowflake").select("predictions")
-    'SELECT *, CASE WHEN ... END AS "calibrated" FROM "predictions"'
+    >>> print(to_sql(model, "snowflake").select("predictions"))
+    SELECT
+      *,
+      CASE
+    ...
+      END AS "CALIBRATED"
+    FROM "PREDICTIONS"
     """
     check_dialect(dialect)
     if logits is None and proba is None:
@@ -116,8 +126,10 @@ def to_sql(
         time = _default_names("t", len(model.time_kinds))
     columns = input_columns(model, logits, proba, time)
     added = added_columns(model, prefix)
-    for name in (*columns.predictions, *columns.times, *added):
+    names = (*columns.predictions, *columns.times, *added)
+    for name in names:
         check_identifier(name, dialect)
+    require_different(names, dialect)
     probabilities = formula_of(model, columns.predictions, columns.times)
     return SqlExpressions(dialect, {name: probabilities[k] for name, k in added.items()})
 

@@ -1,5 +1,7 @@
 """Averages of calibrators and curves, or the choice of one, by cross-validation over groups."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf

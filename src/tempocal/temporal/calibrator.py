@@ -37,6 +37,7 @@ from tempocal.temporal.base import TemporalBase
 from tempocal.temporal.document import restore_along_time, to_document
 from tempocal.temporal.fit_along_time import TemporalFitResult, one_blas_thread, with_shrinkage
 from tempocal.temporal.horizon import Horizon, fit_at_horizon, later_rows
+from tempocal.temporal.mistakes import hint_for
 from tempocal.temporal.update import update_along_time
 
 
@@ -385,10 +386,13 @@ class TemporalCalibrator(TemporalBase, registered=False):
         curve = ExponentialDecay() if self.curve is None else self.curve
         if not isinstance(calibrator, Calibrator) or isinstance(calibrator, TemporalBase):
             raise InputError(
-                f"calibrator must be one such as TemperatureScaling(), but it is {calibrator!r}"
+                "calibrator must be one such as TemperatureScaling(), but it is "
+                f"{calibrator!r}{hint_for(calibrator, 'calibrator')}"
             )
         if not isinstance(curve, Curve):
-            raise InputError(f"curve must be one such as Spline(), but it is {curve!r}")
+            raise InputError(
+                f"curve must be one such as Spline(), but it is {curve!r}{hint_for(curve, 'curve')}"
+            )
         if "__dataclass_params__" not in vars(type(curve)):
             raise InputError(
                 f"{type(curve).__name__} must be a dataclass, whose fields are its settings: put "

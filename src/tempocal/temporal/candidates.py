@@ -1,6 +1,6 @@
 """The candidates of `AutoTemporalCalibrator`: those given, and the usual ones."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 from typing import Any
 
@@ -22,6 +22,7 @@ from tempocal.temporal.calibrator import TemporalCalibrator
 from tempocal.temporal.cross_validation import Contender
 from tempocal.temporal.fit_along_time import with_shrinkage
 from tempocal.temporal.horizon import check_horizon
+from tempocal.temporal.mistakes import hint_for
 
 # With more classes a matrix of coefficients along time takes seconds, and is seldom the best.
 MAX_CLASSES_ALONG_TIME = 3
@@ -61,6 +62,11 @@ def candidates_at(
 
 def read_candidates(given: Sequence[Any], inputs: Inputs) -> list[Contender]:
     """Return the given candidates; their horizon is "auto" where they do not say another."""
+    if isinstance(given, str | Calibrator | Curve | type) or not isinstance(given, Iterable):
+        raise InputError(
+            "candidates must be a list of TemporalCalibrator ones, or of pairs of a calibrator and "
+            f"a curve, but it is {given!r}{hint_for(given, 'candidates')}"
+        )
     found = [_read(one, inputs) for one in given]
     if not found:
         raise InputError("candidates is empty: give some, or None for the usual ones")
@@ -87,6 +93,12 @@ def count_clocks(contenders: Sequence[Contender]) -> int:
     return counts.pop() if counts else 1
 
 
+def _hint(calibrator: Any, curve: Any) -> str:
+    if isinstance(calibrator, Calibrator):
+        return hint_for(curve, "curve")
+    return hint_for(calibrator, "calibrator")
+
+
 def _read(candidate: Any, inputs: Inputs) -> Contender:
     horizon: Any = "auto"
     if isinstance(candidate, TemporalCalibrator):
@@ -104,7 +116,7 @@ def _read(candidate: Any, inputs: Inputs) -> Contender:
     if not isinstance(calibrator, Calibrator) or not isinstance(curve, Curve):
         raise InputError(
             "candidates must be TemporalCalibrator ones, or pairs of a calibrator and a curve, but "
-            f"one is {candidate!r}"
+            f"one is {candidate!r}{_hint(calibrator, curve)}"
         )
     if calibrator.inputs not in ("logits", inputs):
         raise InputError(

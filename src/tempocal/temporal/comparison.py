@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tempocal.calibrators.fit_data import FitData
+from tempocal.notebook import Cell, FrameLibrary, HtmlTable, as_frame, render
 from tempocal.temporal.held_out import Losses
 
 # A simpler candidate is chosen if its loss is higher by at most its standard error and this.
@@ -14,6 +15,10 @@ MAX_NLL_INCREASE = 5e-4
 # Losses with a smaller relative difference count as equal: they agree in all printed digits and
 # nearly to the precision of the fits. Their standard error over a few groups can be even smaller.
 EQUAL_TOLERANCE = 1e-6
+NO_GROUPS = (
+    "No groups were given: if rows share a sequence, errors are too small and rows left out are "
+    "known from others, so that none of this can be trusted."
+)
 COLUMNS = ("NLL", "error", "to best", "its error", "ECE", "parameters", "seconds")
 
 
@@ -97,6 +102,33 @@ class Comparison(Sequence[Candidate]):
         """Return one dictionary per candidate, for instance for a data frame."""
         return [asdict(one) for one in self.candidates]
 
+    def to_frame(self, library: FrameLibrary | None = None) -> Any:
+        """Return a row for each candidate as a data frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            What makes it; by default the first of these that is installed.
+        """
+        rows = self.to_dicts()
+        return as_frame({name: [row[name] for row in rows] for name in rows[0]}, library)
+
+    def _repr_html_(self) -> str:
+        weighted = not self.is_choice
+        weight = ["weight"] if weighted else []
+        head: list[str | Cell] = ["candidate", *COLUMNS, *weight, Cell("verdict")]
+        rows: list[list[str | Cell]] = []
+        for one in self.candidates:
+            losses = (one.nll, one.nll_error, one.difference, one.difference_error)
+            numbers = [*(f"{loss:.5f}" for loss in losses), f"{one.ece_over_time:.4f}"]
+            numbers += [f"{one.parameters:.1f}", f"{one.seconds:.2f}"]
+            numbers += [f"{one.weight:.2f}"] if weighted else []
+            rows.append([one.name, *numbers, Cell(one.verdict)])
+        chosen = frozenset({self.candidates.index(self.chosen)})
+        groups = "" if self.n_groups is None else f" on {self.n_groups:,} groups left out"
+        notes = [NO_GROUPS] if self.n_groups is None else []
+        return render(HtmlTable(f"Candidates{groups}, the best first", head, rows, chosen), *notes)
+
     def __str__(self) -> str:
         width = max(len(one.name) for one in self.candidates) + 2
         weighted = not self.is_choice
@@ -111,10 +143,7 @@ class Comparison(Sequence[Candidate]):
             ) + f"{one.weight:11.2f}" * weighted
             lines.append(one.name.ljust(width) + numbers + f"  {one.verdict}")
         if self.n_groups is None:
-            lines.append(
-                "No groups were given: if rows share a sequence, errors are too small and rows "
-                "left out are known from others, so that none of this can be trusted."
-            )
+            lines.append(NO_GROUPS)
         return "\n".join(lines)
 
 
