@@ -18,6 +18,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 from validation import (  # noqa: E402 - threads are counted when NumPy is imported
     alarms,
     auto,
+    bands,
     coverage,
     decay,
     errors,
@@ -139,6 +140,7 @@ KINDS = {
     "icu": Kind(200, icu.tasks, icu.run, icu.table),
     "real": Kind(100, real.tasks, real.run, real.table),
     "coverage": Kind(2000, coverage_tasks, coverage.run, coverage.table),
+    "bands": Kind(200, bands.tasks, bands.run, bands.table),
     "excess": Kind(200, excess_tasks, excess.run, excess.table),
     "auto": Kind(200, auto_tasks, auto.run, auto.table),
     "errors": Kind(500, error_tasks, errors.run, errors.table),

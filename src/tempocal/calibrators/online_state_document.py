@@ -26,6 +26,8 @@ _STANDARDS = "standards"
 _KEYS_OF_A_MODEL = {*_ARRAYS, *_NUMBERS, "scatter", "effect", "noise"}
 # There only where rows learned from forecasts.
 _MOVING, _KEYS_OF_MOVING = "moving", ("jacobian", "squares", "count")
+# There only where the roughness of a curve has a design effect of its own.
+_ROUGH = "rough_effect"
 
 
 def learned_to_dict(learned: OnlineState) -> dict[str, Any]:
@@ -71,6 +73,7 @@ def _posterior_to_dict(posterior: Posterior) -> dict[str, Any]:
         "effect": posterior.effect,
         "noise": None if posterior.noise is None else posterior.noise.tolist(),
         **({} if posterior.moving is None else {_MOVING: _moving_to_dict(posterior.moving)}),
+        **({} if posterior.rough_effect is None else {_ROUGH: posterior.rough_effect}),
     }
 
 
@@ -95,7 +98,7 @@ def _moving_from_dict(content: Any, size: int) -> MovingTargets:
 
 
 def _posterior_from_dict(content: Any) -> Posterior:
-    require_keys(content, _KEYS_OF_A_MODEL, {_MOVING})
+    require_keys(content, _KEYS_OF_A_MODEL, {_MOVING, _ROUGH})
     values: dict[str, Any] = {name: _array(content[name], name) for name in _ARRAYS}
     values.update({field: _numbers(content[name], name) for name, field in _NUMBERS.items()})
     scatter = None
@@ -107,6 +110,7 @@ def _posterior_from_dict(content: Any) -> Posterior:
         **values,
         scatter=scatter,
         effect=float(_array(content["effect"], "effect")),
+        rough_effect=float(_array(content[_ROUGH], _ROUGH)) if _ROUGH in content else None,
         noise=None if noise is None else _array(noise, "noise"),
         moving=(
             _moving_from_dict(content[_MOVING], values["theta"].size + len(values["log_rates"]))
@@ -159,7 +163,8 @@ def _require_shapes(posterior: Posterior) -> None:
         fits = fits and scatter.counts.shape == curvature.shape[:1]
     if posterior.noise is not None:
         fits = fits and posterior.noise.shape == curvature.shape
-    if not fits or posterior.gradient.shape != theta.shape or not posterior.effect > 0:
+    effects = (posterior.effect, 1.0 if posterior.rough_effect is None else posterior.rough_effect)
+    if not fits or posterior.gradient.shape != theta.shape or not min(effects) > 0:
         raise DamagedModelFileError("the parts of what was learned do not go together")
 
 

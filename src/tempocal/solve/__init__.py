@@ -11,10 +11,12 @@ from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.posterior import MovingTargets, Posterior, Scatter, posterior_of, update_fit
 from tempocal.solve.problem import MAX_NEWTON_COEFFICIENTS, Problem, Solution
 from tempocal.solve.profile import ProfileFit, RateIterate, fit_profile, fit_profile_by_evidence
+from tempocal.solve.trend import Effects
 
 __all__ = [
     "MAX_NEWTON_COEFFICIENTS",
     "N_FOLDS",
+    "Effects",
     "FixedStrengths",
     "MovingTargets",
     "Penalty",
