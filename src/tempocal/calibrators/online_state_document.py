@@ -9,7 +9,7 @@ from tempocal.calibrators.linear_model import Standardization
 from tempocal.calibrators.online_state import OnlineState
 from tempocal.errors import DamagedModelFileError
 from tempocal.links import Array
-from tempocal.predictor.document import list_from
+from tempocal.predictor.document import ROUGH_EFFECT, list_from
 from tempocal.predictor.entries import require_keys
 from tempocal.solve import MovingTargets, Posterior, Scatter
 
@@ -26,8 +26,6 @@ _STANDARDS = "standards"
 _KEYS_OF_A_MODEL = {*_ARRAYS, *_NUMBERS, "scatter", "effect", "noise"}
 # There only where rows learned from forecasts.
 _MOVING, _KEYS_OF_MOVING = "moving", ("jacobian", "squares", "count")
-# There only where the roughness of a curve has a design effect of its own.
-_ROUGH = "rough_effect"
 
 
 def learned_to_dict(learned: OnlineState) -> dict[str, Any]:
@@ -73,7 +71,7 @@ def _posterior_to_dict(posterior: Posterior) -> dict[str, Any]:
         "effect": posterior.effect,
         "noise": None if posterior.noise is None else posterior.noise.tolist(),
         **({} if posterior.moving is None else {_MOVING: _moving_to_dict(posterior.moving)}),
-        **({} if posterior.rough_effect is None else {_ROUGH: posterior.rough_effect}),
+        **({} if posterior.rough_effect is None else {ROUGH_EFFECT: posterior.rough_effect}),
     }
 
 
@@ -98,7 +96,7 @@ def _moving_from_dict(content: Any, size: int) -> MovingTargets:
 
 
 def _posterior_from_dict(content: Any) -> Posterior:
-    require_keys(content, _KEYS_OF_A_MODEL, {_MOVING, _ROUGH})
+    require_keys(content, _KEYS_OF_A_MODEL, {_MOVING, ROUGH_EFFECT})
     values: dict[str, Any] = {name: _array(content[name], name) for name in _ARRAYS}
     values.update({field: _numbers(content[name], name) for name, field in _NUMBERS.items()})
     scatter = None
@@ -110,7 +108,9 @@ def _posterior_from_dict(content: Any) -> Posterior:
         **values,
         scatter=scatter,
         effect=float(_array(content["effect"], "effect")),
-        rough_effect=float(_array(content[_ROUGH], _ROUGH)) if _ROUGH in content else None,
+        rough_effect=float(_array(content[ROUGH_EFFECT], ROUGH_EFFECT))
+        if ROUGH_EFFECT in content
+        else None,
         noise=None if noise is None else _array(noise, "noise"),
         moving=(
             _moving_from_dict(content[_MOVING], values["theta"].size + len(values["log_rates"]))

@@ -95,7 +95,7 @@ def _product(one: Shape, other: Shape) -> Shape:
     trends = _trend(one), _trend(other)
     trend = None
     if smooth and trends[0] is not None and trends[1] is not None:
-        trend = np.kron(trends[0], trends[1])
+        trend = np.asarray(np.kron(trends[0], trends[1]), dtype=np.float64)
     return Shape(ProductBasis(one.basis, other.basis), level, tuple(smooth), trend=trend)
 
 

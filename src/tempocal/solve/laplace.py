@@ -271,6 +271,8 @@ class LaplaceApproximation:
         n_blocks, width, _ = self.hessian.shape
         if n_blocks > 1:
             return MatrixLayout(n_blocks * width, n_blocks, width)
+        if self.undivided is not None:
+            return MatrixLayout(width, 1, width)
         # Band matrices must be positive definite, those of the penalties alone as well.
         is_definite = self.problem.penalizes_all(self.prior)
         return MatrixLayout.of(width, self.problem.bandwidth if is_definite else width)

@@ -21,6 +21,9 @@ from tempocal.links import Array
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem
 
+# With more coefficients the two are not told apart: divided by two numbers a band matrix is dense.
+MOST_COEFFICIENTS = 256
+
 
 @dataclass(frozen=True)
 class Effects:
@@ -68,7 +71,7 @@ class TrendSplit:
     @classmethod
     def of(cls, problem: Problem, hessian: Array) -> Self | None:
         """Split by the Hessian of the loss; None for a problem without a trend."""
-        if problem.trend is None or len(hessian) > 1:
+        if problem.trend is None or len(hessian[0]) > MOST_COEFFICIENTS:
             return None
         products = hessian[0] @ problem.trend
         trend = products @ np.linalg.pinv(problem.trend.T @ products) @ problem.trend.T
