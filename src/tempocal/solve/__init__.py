@@ -1,6 +1,6 @@
 """Penalized maximum likelihood: from sums over rows to coefficients and penalty strengths."""
 
-from tempocal.solve.design_effect import design_effect
+from tempocal.solve.design_effect import Effects, design_effect
 from tempocal.solve.evidence import RegularizedFit, alternative_fit, fit_by_evidence
 from tempocal.solve.folds import N_FOLDS, fit_by_folds, fold_codes
 from tempocal.solve.group_gradients import projected_squares
@@ -11,7 +11,6 @@ from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.posterior import MovingTargets, Posterior, Scatter, posterior_of, update_fit
 from tempocal.solve.problem import MAX_NEWTON_COEFFICIENTS, Problem, Solution
 from tempocal.solve.profile import ProfileFit, RateIterate, fit_profile, fit_profile_by_evidence
-from tempocal.solve.trend import Effects
 
 __all__ = [
     "MAX_NEWTON_COEFFICIENTS",

@@ -21,7 +21,7 @@ narrow (it covered 91 % instead of 95 %). There the mode is taken in the logarit
 
 Rows of one group carry less information than as many independent rows. The likelihood is divided by
 the design effect: the inflation of the variance of the coefficients, on average over them. Along a
-curve with a trend its roughness has a design effect of its own (`trend.py`).
+curve with a trend its roughness has a design effect of its own (`design_effect.py`).
 """
 
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ from scipy.special import erfcx
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.rows import SequenceRows
-from tempocal.solve.design_effect import design_effect
+from tempocal.solve.design_effect import Effects, design_effect
 from tempocal.solve.laplace import (
     SMALLEST,
     STRENGTH_TOLERANCE,
@@ -45,7 +45,6 @@ from tempocal.solve.laplace import (
 from tempocal.solve.minimize import fit
 from tempocal.solve.penalties import Strengths, log_determinant
 from tempocal.solve.problem import Problem, Solution
-from tempocal.solve.trend import Effects
 
 MAX_ROUNDS = 30
 # Change of the logarithm of the design effect below which strengths are not chosen again.

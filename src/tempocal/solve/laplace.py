@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from tempocal.errors import InputError
 from tempocal.lazy import cached
 from tempocal.links import Array
+from tempocal.solve.design_effect import Effects, TrendSplit
 from tempocal.solve.matrix_layout import MatrixLayout
 from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.problem import Problem, Solution
-from tempocal.solve.trend import Effects, TrendSplit
 
 # Strengths that are fixed by the user, None where one is chosen from the data.
 FixedStrengths = tuple[float | None, ...]

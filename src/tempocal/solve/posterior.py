@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.solve.design_effect import raw_effects
+from tempocal.solve.design_effect import Effects, raw_effects
 from tempocal.solve.evidence import RegularizedFit, StrengthChoice, min_strengths_of
 from tempocal.solve.group_gradients import cluster_variance, gradient_squares, groups_in_blocks
 from tempocal.solve.laplace import FixedStrengths, hessian_and_gradient
@@ -21,7 +21,6 @@ from tempocal.solve.minimize import fit
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 from tempocal.solve.quadratic_loss import QuadraticLoss
-from tempocal.solve.trend import Effects
 
 # The next call continues from these strengths: they need not converge fully in one call.
 MAX_ROUNDS_PER_UPDATE = 2

@@ -8,9 +8,9 @@ import pytest
 from support.evidence_problems import problem_of
 from tempocal.inputs import Groups
 from tempocal.solve import Effects, design_effect, fit
+from tempocal.solve.design_effect import TrendSplit
 from tempocal.solve.evidence import alternative_fit, min_strengths_of
 from tempocal.solve.laplace import LaplaceApproximation
-from tempocal.solve.trend import TrendSplit
 
 STRENGTHS = (2.0, 3.0, 0.5, 7.0)
 AUTO = (None, None, None, None)
