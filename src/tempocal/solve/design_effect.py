@@ -53,14 +53,13 @@ class Effects:
     rough: float | None = None
 
     def averaged_with(self, other: float, share: float) -> "Effects":
-        """Average with another number on the log scale, in which it has a share."""
+        """Average with another number on the log scale, in which it has a share.
 
-        def average(own: float) -> float:
-            logs = np.log([own, max(other, 1.0)])
-            return float(np.exp(np.average(logs, weights=[1.0 - share, share])))
-
-        # Not of the numbers: 4 groups of a thousand rows would outweigh 25 whose effect is known.
-        return Effects(average(self.mean), None if self.rough is None else average(self.rough))
+        Of the numbers themselves, 4 groups of a thousand rows would outweigh 25 real groups.
+        """
+        own = np.log([self.mean, self.mean if self.rough is None else self.rough])
+        mean, rough = np.exp((1.0 - share) * own + share * np.log(max(other, 1.0))).tolist()
+        return Effects(mean, None if self.rough is None else rough)
 
     def of_penalties(self, problem: Problem) -> Array:
         """Return the design effect in the directions of each penalty."""

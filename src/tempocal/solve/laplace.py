@@ -215,22 +215,11 @@ class LaplaceApproximation:
         self, strengths: Strengths, min_strengths: Strengths, fixed_strengths: FixedStrengths
     ) -> Strengths:
         """Weaken smoothing by `ERRORS` standard errors of the logarithms of its strengths."""
-        search = self._search(min_strengths, fixed_strengths)
-        errors = search.standard_errors(np.array(strengths) / self.effects)
-        return tuple(
-            max(s * float(np.exp(-ERRORS * error)), least * effect)
-            if fixed is None and one.is_smoothing
-            else s
-            for s, error, least, effect, fixed, one in zip(
-                strengths,
-                errors.tolist(),
-                min_strengths,
-                self.effects.tolist(),
-                fixed_strengths,
-                self.problem.penalties,
-                strict=True,
-            )
-        )
+        search, prior = self._search(min_strengths, fixed_strengths), strengths / self.effects
+        weaker = prior * np.exp(-ERRORS * search.standard_errors(prior))
+        is_smoothing = np.array([one.is_smoothing for one in self.problem.penalties])
+        weaker = np.where(is_smoothing, np.maximum(weaker, search.limits[0]), prior)
+        return self._rescaled(weaker, fixed_strengths)
 
     def _penalty_at(self, strengths: Array) -> Array:
         """Total penalty matrices at strengths (points, penalties)."""
