@@ -310,8 +310,8 @@ class AlternativeFit:
 
     A fit that is shrunk to the identity shows lack of evidence, not certainty about the identity.
     These strengths are the mode in the logarithm of every strength. Those that make a curve with a
-    trend smooth are weaker still, by two standard errors of their logarithm (Wood, Pya and Saefken
-    2016 add the variance that follows from one). Bands must cover their fit too.
+    trend smooth are weaker still: their evidence is so much lower as by two standard errors (Wood,
+    Pya and Saefken 2016 add the variance that follows from one). Bands must cover their fit too.
     """
 
     strengths: Strengths

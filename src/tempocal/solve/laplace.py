@@ -43,9 +43,11 @@ BOUND_ROUNDING = 1e-12
 PLATEAU_STEP, PLATEAU_GAIN = 1e-3, 1e-9
 # Curvatures of the evidence below this share of the largest are treated as that large.
 MIN_CURVATURE = 1e-9
-# Largest standard error of the logarithm of a strength: the evidence of some is flat. Bands take so
-# many of them: with one, those of 200 sequences covered 81 to 85 % at the top of a hump.
-MAX_ERROR, ERRORS = 3.0, 2.0
+# Bands allow for smoothing so much weaker that the log evidence is lower by this, as it is two
+# standard errors away: with one, those of 200 sequences covered 81 to 85 % at the top of a hump.
+EVIDENCE_DROP = 2.0
+# Multiples of a strength at which the evidence is looked up.
+WEAKER = np.exp(-np.array([0.25, 0.5, 0.75, 1.0, 1.4, 1.8, 2.3, 2.8, 3.5, 4.5, 6.0, 8.0]))
 # Another maximum must be higher by this much: the approximation is less exact far from the fit.
 RIVAL_MARGIN = 1e-5
 # Largest strengths, in multiples of the curvature. There the fit is the identity, or a curve
@@ -214,11 +216,12 @@ class LaplaceApproximation:
     def less_smooth(
         self, strengths: Strengths, min_strengths: Strengths, fixed_strengths: FixedStrengths
     ) -> Strengths:
-        """Weaken smoothing by `ERRORS` standard errors of the logarithms of its strengths."""
+        """Weaken each smoothing penalty until the log evidence is lower by `EVIDENCE_DROP`."""
         search, prior = self._search(min_strengths, fixed_strengths), strengths / self.effects
-        weaker = prior * np.exp(-ERRORS * search.standard_errors(prior))
-        is_smoothing = np.array([one.is_smoothing for one in self.problem.penalties])
-        weaker = np.where(is_smoothing, np.maximum(weaker, search.limits[0]), prior)
+        weaker = prior.copy()
+        for k in search.varied:
+            if self.problem.penalties[k].is_smoothing:
+                weaker[k] = search.weakest(prior, int(k))
         return self._rescaled(weaker, fixed_strengths)
 
     def _penalty_at(self, strengths: Array) -> Array:
@@ -369,14 +372,13 @@ class _StrengthSearch:
                 break
         return np.asarray(self._all_strengths(logs[None])[0])
 
-    def standard_errors(self, prior: Array) -> Array:
-        """Return those of the logarithms of all strengths, each given the others; 0 if fixed."""
-        errors, logs = np.zeros(len(prior)), np.log(prior[self.varied])
-        points = logs + np.vstack([0.0 * logs, DIFFERENCE_STEP * np.eye(len(logs))])
-        gradients = self._at(points)[1]
-        curvature = -np.diagonal(gradients[1:] - gradients[0]) / DIFFERENCE_STEP
-        errors[self.varied] = 1.0 / np.sqrt(np.maximum(curvature, MAX_ERROR**-2))
-        return errors
+    def weakest(self, prior: Array, k: int) -> float:
+        """Return the least value of one strength that the data support, given the others."""
+        points = np.tile(prior, (1 + len(WEAKER), 1))
+        points[1:, k] = np.maximum(prior[k] * WEAKER, self.limits[0, k])
+        lower = self.evidence(points)[0]
+        drops = np.maximum.accumulate(lower[0] - lower)
+        return float(np.exp(np.interp(EVIDENCE_DROP, drops, np.log(points[:, k]))))
 
     def best_at_a_bound(self) -> Array | None:
         """Where one strength is at a bound and the evidence higher than at the start, if anywhere.
