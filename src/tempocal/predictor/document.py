@@ -291,6 +291,7 @@ class AutoDocument:
     def schema(self) -> int:
         """The schema of the file that can hold it."""
         is_old = kinds_in(self.parameters) <= KINDS_OF_SCHEMA_1 and COMBINE not in self.parameters
+        is_old = is_old and not has_entry(self.parameters, "clock", HALVING_CLOCK)
         return max(self.best.schema, self.model.schema, 1 if is_old else 2)
 
 
