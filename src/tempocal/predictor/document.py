@@ -312,10 +312,16 @@ def has_entry(content: Any, name: str, value: object = None) -> bool:
     return isinstance(content, list) and any(has_entry(part, name, value) for part in content)
 
 
-def document_from(content: Mapping[str, Any]) -> ModelDocument | AutoDocument:
-    """Return the document of any model, from the content of its file."""
+def document_from(content: Mapping[str, Any], schema: int) -> ModelDocument | AutoDocument:
+    """Return the document of any model, from the content of its file and the schema it names."""
     is_auto = content.get("calibrator") == AUTO
-    return AutoDocument.from_dict(content) if is_auto else ModelDocument.from_dict(content)
+    document = AutoDocument.from_dict(content) if is_auto else ModelDocument.from_dict(content)
+    if document.schema != schema:
+        raise DamagedModelFileError(
+            f"the file says schema {schema}, but its content is of schema {document.schema}: it "
+            "was altered since it was saved"
+        )
+    return document
 
 
 def inputs_from(value: Any) -> Inputs:

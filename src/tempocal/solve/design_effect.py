@@ -116,6 +116,9 @@ def design_effect(
     if variance is None:
         variance = gradient_variance(problem, solution, groups)
     raw = raw_effects(problem, solution.hessian, variance, strengths)
+    if isinstance(problem.rows, SequenceRows):
+        # The variance of light weights is that of their squares, but they count as few rows.
+        raw = Effects(raw.mean / min(problem.rows.mean_weight, 1.0))
     return raw.averaged_with(mean_group_size, PRIOR_GROUPS / (groups.count + PRIOR_GROUPS))
 
 
