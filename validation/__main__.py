@@ -18,6 +18,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 from validation import (  # noqa: E402 - threads are counted when NumPy is imported
     alarms,
     auto,
+    bands,
     coverage,
     decay,
     early,
@@ -150,6 +151,7 @@ KINDS = {
     "real": Kind(100, real.tasks, real.run, real.table),
     "early": Kind(50, early.tasks, early.run, early.table),
     "coverage": Kind(2000, coverage_tasks, coverage.run, coverage.table),
+    "bands": Kind(200, bands.tasks, bands.run, bands.table),
     "excess": Kind(200, excess_tasks, excess.run, excess.table),
     "auto": Kind(200, auto_tasks, auto.run, auto.table),
     "errors": Kind(500, error_tasks, errors.run, errors.table),

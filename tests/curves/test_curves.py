@@ -151,7 +151,7 @@ class TestSpline:
         np.testing.assert_array_equal(changed.smooth[0], plain.smooth[0])
 
     def test_turns_faster_at_the_start_on_the_log_clock(self):
-        _, log = laid(tc.Spline(), np.arange(100.0))
+        _, log = laid(tc.Spline(clock="log"), np.arange(100.0))
         _, even = laid(tc.Spline(clock="time"), np.arange(100.0))
         early = np.array([5.0])
         assert log.basis.clock(early)[0] > 3 * even.basis.clock(early)[0]

@@ -108,7 +108,7 @@ def test_a_surface_goes_without_stray_times_of_either_clock():
     logits, y, time = some_rows()
     both = np.stack([time, np.abs(logits)], axis=1)
     both[3, 0], both[5, 1] = 1e9, 1e12
-    surface = tc.Surface(tc.ExponentialDecay(), tc.Spline(intervals=3))
+    surface = tc.Surface(tc.ExponentialDecay(), tc.Spline(intervals=3, clock="log"))
     cal = tc.TemporalCalibrator(tc.TemperatureScaling(), surface)
     with pytest.warns(StrayTimesWarning):
         cal.fit(logits, y, time=both)

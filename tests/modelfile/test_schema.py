@@ -34,8 +34,8 @@ def test_every_schema_is_written_as_ever(schema, path):
     assert path.read_bytes() == (FILES / f"schema_{schema}.json").read_bytes()
 
 
-def test_only_models_with_formulas_need_the_second_schema(path):
+def test_only_models_that_0_1_does_not_know_need_the_second_schema(path):
     z, y, time, _ = rows()
-    for curve, schema in ((tc.Spline(), 1), (tc.Logarithmic(), 2)):
+    for curve, schema in ((tc.Spline(clock="log"), 1), (tc.Spline(), 2), (tc.Logarithmic(), 2)):
         tc.TemporalCalibrator(curve=curve).fit(z, y, time=time).save(path)
         assert f'"schema": {schema},' in path.read_text()

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from support.evidence_problems import CURVES, evidence_at, problem_of
 from tempocal.inputs import Groups
-from tempocal.solve import fit, fit_by_evidence
+from tempocal.solve import Effects, fit, fit_by_evidence
 from tempocal.solve.evidence import log_evidence, min_strengths_of
 from tempocal.solve.laplace import LaplaceApproximation
 
@@ -19,7 +19,7 @@ def approximation(request):
     strengths = (2.0, 3.0, 0.5, 7.0)
     solution = fit(problem, strengths)
     solution = fit(problem, strengths, solution.theta)
-    return LaplaceApproximation.at(problem, solution, strengths, 1.5)
+    return LaplaceApproximation.at(problem, solution, strengths, Effects(1.5))
 
 
 @pytest.mark.parametrize("mode_in_log", [False, True])
@@ -73,7 +73,7 @@ def test_a_strength_at_its_bound_does_not_stop_the_others(effect):
     strengths = tuple(effect * s for s in (smallest[0], smallest[1], 0.5, 7.0))
     solution = fit(problem, strengths)
     solution = fit(problem, strengths, solution.theta)
-    approximation = LaplaceApproximation.at(problem, solution, strengths, effect)
+    approximation = LaplaceApproximation.at(problem, solution, strengths, Effects(effect))
     one = approximation.best_strengths(smallest, AUTO)
     held = approximation.best_strengths(smallest, (one[0], one[1], None, None))
     assert abs(np.log(one[2] / strengths[2])) > 0.01

@@ -9,12 +9,15 @@ import tempocal as tc
 from support.calibrators import ALL, PARAMETRIC
 from support.matches import fitted, rows, table
 from tempocal.calibrators.document import CALIBRATORS
+from tempocal.calibrators.online_state import mark_for_saving
+from tempocal.calibrators.online_state_document import learned_from_dict, learned_to_dict
 from tempocal.calibrators.parametric import check_shrinkage
 from tempocal.curves.curve import CURVES as CURVES_BY_KIND
 from tempocal.curves.curve import Curve
+from tempocal.curves.document import curve_to_dict
 from tempocal.errors import DamagedModelFileError, InputError, MissingExtensionError
 from tempocal.predictor import read_model
-from tempocal.predictor.document import ModelDocument
+from tempocal.predictor.document import ModelDocument, has_entry
 from tempocal.registry import kind_of
 from tempocal.temporal.document import restore_along_time, to_document
 
@@ -331,7 +334,26 @@ def test_the_schema_is_that_of_all_that_a_file_names(tmp_path):
     z, y, _, _ = rows()
     one_time = tc.TemporalCalibrator(curve=tc.Logarithmic()).fit(z, y, time=np.zeros(len(z)))
     assert to_document(one_time).schema == 2
-    assert to_document(fitted(None, tc.Spline())).schema == 1
+    assert to_document(fitted(None, tc.Spline(clock="log"))).schema == 1
+    assert to_document(fitted(None, tc.Spline())).schema == 2
+    nested = tc.Surface(tc.Constant(), tc.Spline())
+    assert has_entry(curve_to_dict(nested), "clock", "auto")
+
+
+def test_a_design_effect_of_roughness_is_kept_and_must_be_above_zero():
+    """It is there only with groups: 0.1 reads what was learned without."""
+    z, y, time, groups = rows()
+    cal = tc.TemporalCalibrator(curve=tc.Spline(clock="log"))
+    content = learned_to_dict(mark_for_saving(cal.fit(z, y, time=time)._online_state))
+    assert not has_entry(content, "rough_effect")
+    cal.fit(z, y, time=time, groups=groups)
+    content = learned_to_dict(mark_for_saving(cal._online_state))
+    [model] = content["models"]
+    again = learned_from_dict(content, 1, len(cal.classes_))
+    assert again.posteriors[0].effects == cal._online_state.posteriors[0].effects
+    model["rough_effect"] = 0.0
+    with pytest.raises(DamagedModelFileError, match="do not go together"):
+        learned_from_dict(content, 1, len(cal.classes_))
 
 
 def test_formulas_may_be_written_in_another_way_than_today(tmp_path, monkeypatch):

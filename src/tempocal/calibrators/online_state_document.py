@@ -9,7 +9,7 @@ from tempocal.calibrators.linear_model import Standardization
 from tempocal.calibrators.online_state import OnlineState
 from tempocal.errors import DamagedModelFileError
 from tempocal.links import Array
-from tempocal.predictor.document import list_from
+from tempocal.predictor.document import ROUGH_EFFECT, list_from
 from tempocal.predictor.entries import require_keys
 from tempocal.solve import MovingTargets, Posterior, Scatter
 
@@ -71,6 +71,7 @@ def _posterior_to_dict(posterior: Posterior) -> dict[str, Any]:
         "effect": posterior.effect,
         "noise": None if posterior.noise is None else posterior.noise.tolist(),
         **({} if posterior.moving is None else {_MOVING: _moving_to_dict(posterior.moving)}),
+        **({} if posterior.rough_effect is None else {ROUGH_EFFECT: posterior.rough_effect}),
     }
 
 
@@ -95,7 +96,7 @@ def _moving_from_dict(content: Any, size: int) -> MovingTargets:
 
 
 def _posterior_from_dict(content: Any) -> Posterior:
-    require_keys(content, _KEYS_OF_A_MODEL, {_MOVING})
+    require_keys(content, _KEYS_OF_A_MODEL, {_MOVING, ROUGH_EFFECT})
     values: dict[str, Any] = {name: _array(content[name], name) for name in _ARRAYS}
     values.update({field: _numbers(content[name], name) for name, field in _NUMBERS.items()})
     scatter = None
@@ -107,6 +108,9 @@ def _posterior_from_dict(content: Any) -> Posterior:
         **values,
         scatter=scatter,
         effect=float(_array(content["effect"], "effect")),
+        rough_effect=float(_array(content[ROUGH_EFFECT], ROUGH_EFFECT))
+        if ROUGH_EFFECT in content
+        else None,
         noise=None if noise is None else _array(noise, "noise"),
         moving=(
             _moving_from_dict(content[_MOVING], values["theta"].size + len(values["log_rates"]))
@@ -159,7 +163,8 @@ def _require_shapes(posterior: Posterior) -> None:
         fits = fits and scatter.counts.shape == curvature.shape[:1]
     if posterior.noise is not None:
         fits = fits and posterior.noise.shape == curvature.shape
-    if not fits or posterior.gradient.shape != theta.shape or not posterior.effect > 0:
+    effects = (posterior.effect, 1.0 if posterior.rough_effect is None else posterior.rough_effect)
+    if not fits or posterior.gradient.shape != theta.shape or not min(effects) > 0:
         raise DamagedModelFileError("the parts of what was learned do not go together")
 
 

@@ -31,6 +31,7 @@ from tempocal.links import Array
 from tempocal.maps import Form
 from tempocal.solve import (
     N_FOLDS,
+    Effects,
     FixedStrengths,
     Posterior,
     Problem,
@@ -230,7 +231,7 @@ def _result(family: Family, fits: Sequence[ModelFit], data: FitData) -> FitResul
                 one.problem,
                 one.result,
                 one.fixed_strengths,
-                one.result.design_effect or 1.0,
+                one.result.effects or Effects(1.0),
                 one.earlier,
             )
             for one in fits

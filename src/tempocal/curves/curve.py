@@ -34,12 +34,16 @@ class Shape:
         Penalties that make the curve smooth, each with a strength of its own.
     separate : bool
         Whether each key of the grid has its own coefficient, and nothing ties it to the others.
+    trend : ndarray of shape (functions, directions) or None
+        Coefficients that ``smooth`` leaves alone: rows of a sequence say less about these than
+        about the others. None where the two are not told apart.
     """
 
     basis: Basis
     level: Array
     smooth: tuple[Array, ...] = ()
     separate: bool = False
+    trend: Array | None = None
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,16 @@ def _product(one: Shape, other: Shape) -> Shape:
         level = np.diag(level).copy()
     smooth = [_kron(each, np.eye(other.basis.n_functions)) for each in one.smooth]
     smooth += [_kron(np.eye(one.basis.n_functions), each) for each in other.smooth]
-    return Shape(ProductBasis(one.basis, other.basis), level, tuple(smooth))
+    trends = _trend(one), _trend(other)
+    trend = None
+    if smooth and trends[0] is not None and trends[1] is not None:
+        trend = np.asarray(np.kron(trends[0], trends[1]), dtype=np.float64)
+    return Shape(ProductBasis(one.basis, other.basis), level, tuple(smooth), trend=trend)
+
+
+def _trend(shape: Shape) -> Array | None:
+    """Coefficients that no penalty makes smooth; None where they are not told apart."""
+    return shape.trend if shape.smooth else np.eye(shape.basis.n_functions)
 
 
 def _kron(one: Array, other: Array) -> Array:

@@ -7,10 +7,10 @@ from typing import Any
 # the new schema to tests/modelfile/files, leaving the old ones there: they are the promise that
 # models saved years ago still load. A file is written under the lowest schema that can hold it
 # (`ModelDocument.schema`): schema 2 has formulas in maps and bases (ExpressionBasis, FeatureMap,
-# FeatureCurves), and the horizon of models that learned from forecasts with their sequence_column,
-# which readers of schema 1 do not know. Two things never change: the first two
-# lines of a file (`envelope.py`), by which old versions know new files, and how content is laid out
-# (`text.py`), by which new versions check old files.
+# FeatureCurves), the horizon of models that learned from forecasts with their sequence_column, and
+# the clock "auto" of a spline, which readers of schema 1 do not know. Two things never change: the
+# first two lines of a file (`envelope.py`), by which old versions know new files, and how content
+# is laid out (`text.py`), by which new versions check old files.
 SCHEMA = 2
 
 

@@ -53,6 +53,8 @@ COMBINE = "combine"
 # are of which readers of schema 1 know nothing.
 _SEQUENCES = "sequences"
 NEW_PARAMETERS = frozenset({"td_horizon", "sequence_column"})
+# The clock of a spline, and what was learned of its roughness, of which they know nothing either.
+HALVING_CLOCK, ROUGH_EFFECT = "auto", "rough_effect"
 
 # The calibrators and curves of 0.1: its readers know no others.
 KINDS_OF_SCHEMA_1 = {
@@ -156,6 +158,8 @@ class ModelDocument:
         parts = (self.map, *self.bands)
         kinds = {self.calibrator, *kinds_in(self.parameters)}
         is_old = kinds <= KINDS_OF_SCHEMA_1 and not NEW_PARAMETERS & set(self.parameters)
+        is_old = is_old and not has_entry(self.parameters, "clock", HALVING_CLOCK)
+        is_old = is_old and not has_entry(self.learned, ROUGH_EFFECT)
         return max(*map(schema_of, parts), 1 if is_old else 2)
 
     @property
@@ -287,6 +291,7 @@ class AutoDocument:
     def schema(self) -> int:
         """The schema of the file that can hold it."""
         is_old = kinds_in(self.parameters) <= KINDS_OF_SCHEMA_1 and COMBINE not in self.parameters
+        is_old = is_old and not has_entry(self.parameters, "clock", HALVING_CLOCK)
         return max(self.best.schema, self.model.schema, 1 if is_old else 2)
 
 
@@ -296,6 +301,15 @@ def kinds_in(parameters: Any) -> set[str]:
         own = {parameters["kind"]} if isinstance(parameters.get("kind"), str) else set()
         return own.union(*map(kinds_in, parameters.values()))
     return set().union(*map(kinds_in, parameters)) if isinstance(parameters, list) else set()
+
+
+def has_entry(content: Any, name: str, value: object = None) -> bool:
+    """Tell whether nested lists and dictionaries have an entry of this name, and of this value."""
+    if isinstance(content, Mapping):
+        if name in content and value in (None, content[name]):
+            return True
+        content = list(content.values())
+    return isinstance(content, list) and any(has_entry(part, name, value) for part in content)
 
 
 def document_from(content: Mapping[str, Any], schema: int) -> ModelDocument | AutoDocument:

@@ -1,6 +1,6 @@
 """Penalized maximum likelihood: from sums over rows to coefficients and penalty strengths."""
 
-from tempocal.solve.design_effect import design_effect
+from tempocal.solve.design_effect import Effects, design_effect
 from tempocal.solve.evidence import RegularizedFit, alternative_fit, fit_by_evidence
 from tempocal.solve.folds import N_FOLDS, fit_by_folds, fold_codes
 from tempocal.solve.group_gradients import projected_squares
@@ -15,6 +15,7 @@ from tempocal.solve.profile import ProfileFit, RateIterate, fit_profile, fit_pro
 __all__ = [
     "MAX_NEWTON_COEFFICIENTS",
     "N_FOLDS",
+    "Effects",
     "FixedStrengths",
     "MovingTargets",
     "Penalty",

@@ -20,7 +20,8 @@ narrow (it covered 91 % instead of 95 %). There the mode is taken in the logarit
 1 to the left side.
 
 Rows of one group carry less information than as many independent rows. The likelihood is divided by
-the design effect: the inflation of the variance of the coefficients, on average over them.
+the design effect: the inflation of the variance of the coefficients, on average over them. Along a
+curve with a trend its roughness has a design effect of its own (`design_effect.py`).
 """
 
 from dataclasses import dataclass, replace
@@ -32,7 +33,7 @@ from scipy.special import erfcx
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.rows import SequenceRows
-from tempocal.solve.design_effect import design_effect
+from tempocal.solve.design_effect import Effects, design_effect
 from tempocal.solve.laplace import (
     SMALLEST,
     STRENGTH_TOLERANCE,
@@ -54,17 +55,24 @@ MAX_RATIO = 0.5
 MAX_AITKEN_RATIO, TINY_STEP = 0.9, 1e-12
 # Smaller changes of the logarithms of strengths that do not become smaller are rounding errors.
 ROUNDING_CHANGE = 1e-6
+# At the bound of 1 for other penalties, a wave of two periods would be smoothed away.
+LEAST_SMOOTHING = 1e-3
 # Ratio above which steps do not become shorter, and rounds that take whole steps all the same.
 NO_PROGRESS, FULL_ROUNDS = 0.9, 3
 
 
 @dataclass(frozen=True)
 class RegularizedFit:
-    """A penalized fit, its strengths, and the design effect where strengths were chosen."""
+    """A penalized fit, its strengths, and the design effects where strengths were chosen."""
 
     solution: Solution
     strengths: Strengths
-    design_effect: float | None = None
+    effects: Effects | None = None
+
+    @property
+    def design_effect(self) -> float | None:
+        """Design effect on average over all directions."""
+        return None if self.effects is None else self.effects.mean
 
 
 def fit_by_evidence(
@@ -92,14 +100,14 @@ def fit_by_evidence(
         # Fit again from the optimum: the updates need the Hessian there, not at an earlier iterate.
         polished = fit(problem, strengths, solution.theta)
         solution = replace(polished, passes=solution.passes + polished.passes)
-    effect = design_effect(problem, solution, groups, strengths)
+    effects = design_effect(problem, solution, groups, strengths)
     choice = StrengthChoice(problem, fixed_strengths, min_strengths_of(problem))
-    converged = choice.highest(RegularizedFit(solution, strengths, effect))
-    # The design effect depends slightly on the strengths, which were chosen with it.
-    updated_effect = design_effect(problem, converged.solution, groups, converged.strengths)
-    if abs(np.log(updated_effect / effect)) < EFFECT_TOLERANCE:
+    converged = choice.highest(RegularizedFit(solution, strengths, effects))
+    # Design effects depend slightly on the strengths, which were chosen with them.
+    updated = design_effect(problem, converged.solution, groups, converged.strengths)
+    if abs(np.log(updated.mean / effects.mean)) < EFFECT_TOLERANCE:
         return converged
-    return choice.highest(replace(converged, design_effect=updated_effect))
+    return choice.highest(replace(converged, effects=updated))
 
 
 @dataclass(frozen=True)
@@ -166,11 +174,11 @@ class StrengthChoice:
 
     def _fit_at(self, strengths: Strengths, near: RegularizedFit) -> RegularizedFit:
         solution = fit(self.problem, strengths, near.solution.theta)
-        return RegularizedFit(solution, strengths, near.design_effect)
+        return RegularizedFit(solution, strengths, near.effects)
 
     def _approximation(self, at: RegularizedFit) -> LaplaceApproximation:
-        effect = at.design_effect or 1.0
-        return LaplaceApproximation.at(self.problem, at.solution, at.strengths, effect)
+        effects = at.effects or Effects(1.0)
+        return LaplaceApproximation.at(self.problem, at.solution, at.strengths, effects)
 
     def _higher(self, best: RegularizedFit, other: RegularizedFit) -> RegularizedFit:
         return other if self._is_higher(other, best) else best
@@ -178,15 +186,18 @@ class StrengthChoice:
     def _is_higher(self, one: RegularizedFit, other: RegularizedFit) -> bool:
         """Whether one fit has a larger evidence than another.
 
-        Losses with targets that move with the coefficients cannot be compared. There the difference
-        is the average of those that the quadratic approximations around the two fits predict.
+        Losses with targets that move with the coefficients cannot be compared, nor can those that
+        no single design effect divides. There the difference is the average of those that the
+        quadratic approximations around the two fits predict.
         """
-        if not isinstance(self.problem.rows, SequenceRows):
+        is_single = one.effects is None or one.effects.rough is None
+        if is_single and not isinstance(self.problem.rows, SequenceRows):
             return self._evidence(one) > self._evidence(other)
         gain = 0.0
         for at in (one, other):
-            priors = np.array([one.strengths, other.strengths]) / (at.design_effect or 1.0)
-            values, _ = self._approximation(at).evidence(priors)
+            approximation = self._approximation(at)
+            priors = np.array([one.strengths, other.strengths]) / approximation.effects
+            values, _ = approximation.evidence(priors)
             gain += float(values[0] - values[1])
         return gain > 0.0
 
@@ -237,7 +248,9 @@ def _extrapolated_change(change: float, previous_change: float) -> float:
 def min_strengths_of(problem: Problem) -> Strengths:
     """Lower bounds of the strengths: mean square of the penalized features, at most 1.
 
-    The mean squares come from the Hessian at probability 1/2.
+    The mean squares come from the Hessian at probability 1/2. A smoothing penalty may be weaker by
+    `LEAST_SMOOTHING`: it is 1 for a curve with one turn, and grows with the fourth power of their
+    number.
     """
     squares = problem.rows.mean_squares
     # All basis functions multiply the same features.
@@ -246,7 +259,10 @@ def min_strengths_of(problem: Problem) -> Strengths:
         float(all_squares @ one.diagonal / one.diagonal.sum()) if one.is_used else 1.0
         for one in problem.penalties
     ]
-    return tuple(min(1.0, max(mean, SMALLEST)) for mean in means)
+    least = [LEAST_SMOOTHING if one.is_smoothing else 1.0 for one in problem.penalties]
+    return tuple(
+        min(1.0, max(mean, SMALLEST)) * share for mean, share in zip(means, least, strict=True)
+    )
 
 
 def log_evidence(
@@ -293,7 +309,9 @@ class AlternativeFit:
     """Weaker strengths that the data also support, and the coefficients at them.
 
     A fit that is shrunk to the identity shows lack of evidence, not certainty about the identity.
-    These strengths are the mode in the logarithm of every strength. Bands must cover their fit too.
+    These strengths are the mode in the logarithm of every strength. Those that make a curve with a
+    trend smooth are weaker still: their evidence is so much lower as by two standard errors (Wood,
+    Pya and Saefken 2016 add the variance that follows from one). Bands must cover their fit too.
     """
 
     strengths: Strengths
@@ -304,13 +322,14 @@ def alternative_fit(
     problem: Problem,
     solution: Solution,
     strengths: Strengths,
-    effect: float,
+    effects: Effects,
     *,
     fixed_strengths: FixedStrengths,
     min_strengths: Strengths,
 ) -> AlternativeFit:
     """Return the weaker strengths that the data also support, where they are not fixed."""
-    quadratic = LaplaceApproximation.at(problem, solution, strengths, effect, mode_in_log=True)
+    quadratic = LaplaceApproximation.at(problem, solution, strengths, effects, mode_in_log=True)
     alternative = quadratic.best_strengths(min_strengths, fixed_strengths)
-    prior = tuple(s / effect for s in alternative)
-    return AlternativeFit(alternative, problem.identity + quadratic.coefficients(prior))
+    if problem.trend is not None:
+        alternative = quadratic.less_smooth(alternative, min_strengths, fixed_strengths)
+    return AlternativeFit(alternative, problem.identity + quadratic.coefficients(alternative))

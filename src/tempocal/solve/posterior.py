@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.solve.design_effect import least_effect
+from tempocal.solve.design_effect import Effects, raw_effects
 from tempocal.solve.evidence import RegularizedFit, StrengthChoice, min_strengths_of
 from tempocal.solve.group_gradients import cluster_variance, gradient_squares, groups_in_blocks
 from tempocal.solve.laplace import FixedStrengths, hessian_and_gradient
-from tempocal.solve.linear_systems import invert_blocks
 from tempocal.solve.minimize import fit
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
@@ -129,6 +128,8 @@ class Posterior:
         Scatter of the gradients over groups, in the same blocks; None if rows are independent.
     effect : float
         Design effect.
+    rough_effect : float or None
+        That of the roughness of a curve, where it is told apart.
     noise : ndarray of shape (blocks, n, n) or None
         Variance of the gradient of independent rows, where discounting made it differ from
         ``curvature``.
@@ -148,11 +149,17 @@ class Posterior:
     effect: float = 1.0
     noise: Array | None = None
     moving: MovingTargets | None = None
+    rough_effect: float | None = None
 
     def __post_init__(self) -> None:
         # A loaded posterior has contiguous arrays: the same layout gives the same rounding.
         for name in ("theta", "gradient", "curvature"):
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name)))
+
+    @property
+    def effects(self) -> Effects:
+        """The design effects."""
+        return Effects(self.effect, self.rough_effect)
 
     @property
     def quadratic_loss(self) -> QuadraticLoss:
@@ -248,7 +255,7 @@ def update_fit(problem: Problem, previous: Posterior, groups: Groups | None) -> 
     problem = replace(problem, max_newton=max(problem.max_newton, problem.n_coefficients))
     solution = fit(problem, previous.strengths, previous.theta)
     result = RegularizedFit(
-        solution, previous.strengths, _updated_design_effect(problem, solution, previous, groups)
+        solution, previous.strengths, _updated_effects(problem, solution, previous, groups)
     )
     if None not in previous.fixed_strengths or solution.unbounded:
         return result
@@ -256,34 +263,33 @@ def update_fit(problem: Problem, previous: Posterior, groups: Groups | None) -> 
     return choice.converge(result, MAX_ROUNDS_PER_UPDATE)
 
 
-def _updated_design_effect(
+def _updated_effects(
     problem: Problem, solution: Solution, previous: Posterior, groups: Groups | None
-) -> float:
-    """Design effect of all rows so far.
+) -> Effects:
+    """Design effects of all rows so far.
 
-    As in `design_effect`, with J the previous design effect times the previous Hessian, plus the
+    As in `design_effect`, with J the previous design effects times the previous Hessian, plus the
     outer products of the gradients of the new groups.
     """
-    if groups is None or solution.hessian is None:
-        return previous.effect
-    blocks = solution.hessian
-    n = blocks.shape[1]
-    penalized = blocks + problem.penalty_blocks(previous.strengths)
-    inverse = invert_blocks(penalized, np.ones(blocks.shape[:2], dtype=bool))
+    if groups is None or solution.hessian is None or not solution.hessian.any():
+        return previous.effects
+    hessian = solution.hessian
+    n = hessian.shape[1]
     squares = gradient_squares(problem, solution, groups)
-    previous_variance = previous.effect * previous.curvature[:, :n, :n]
-    clustered = float(np.einsum("tpq,tqp->", inverse, previous_variance + squares))
-    independent = float(np.einsum("tpq,tqp->", inverse, blocks))
-    if not independent > 0.0:
-        return previous.effect
-    return max(least_effect(problem), clustered / independent)
+    before, strengths = previous.curvature[:, :n, :n], previous.strengths
+
+    def updated(effect: float) -> Effects:
+        return raw_effects(problem, hessian, effect * before + squares, strengths)
+
+    rough = previous.rough_effect
+    return Effects(updated(previous.effect).mean, None if rough is None else updated(rough).rough)
 
 
 def posterior_of(
     problem: Problem,
     result: RegularizedFit,
     fixed_strengths: FixedStrengths,
-    effect: float,
+    effects: Effects,
     previous: Posterior | None = None,
 ) -> Posterior:
     """Return the posterior of a fit, whose problem includes the ``previous`` one."""
@@ -301,6 +307,7 @@ def posterior_of(
         strengths=result.strengths,
         fixed_strengths=fixed_strengths,
         min_strengths=min_strengths,
-        effect=effect,
+        effect=effects.mean,
+        rough_effect=effects.rough,
         noise=None if previous is None else previous.updated_noise(curvature),
     )

@@ -99,6 +99,8 @@ class Problem:
         Key whose rows do not count.
     earlier_loss : QuadraticLoss or None
         Loss of earlier rows, added to that of ``rows``.
+    trend : ndarray of shape (coefficients, directions) or None
+        What no smoothing penalty acts on, where design effects are told apart by it.
     """
 
     rows: Rows
@@ -111,6 +113,7 @@ class Problem:
     max_newton: int = MAX_NEWTON_COEFFICIENTS
     held_out_fold: int | None = None
     earlier_loss: QuadraticLoss | None = None
+    trend: Array | None = None
 
     @property
     def n_coefficients(self) -> int:

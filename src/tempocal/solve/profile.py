@@ -106,7 +106,7 @@ def _fit_by_evidence(
     strengths = tuple(1.0 if one is None else one for one in fixed_strengths)
     all_fixed = None not in fixed_strengths
     iterate = fit_profile(make_problem, n_rates, strengths, polish=all_fixed)
-    passes, effect, visited = iterate.solution.passes, None, []
+    passes, effects, visited = iterate.solution.passes, None, []
     for _ in range(0 if all_fixed else MAX_ROUNDS):
         problem = make_problem(iterate.log_rates)
         chosen = fit_by_evidence(
@@ -116,7 +116,7 @@ def _fit_by_evidence(
             start_strengths=strengths,
             start=iterate.solution.theta,
         )
-        strengths, effect, before = chosen.strengths, chosen.design_effect, iterate.log_rates
+        strengths, effects, before = chosen.strengths, chosen.effects, iterate.log_rates
         iterate = fit_profile(
             make_problem,
             n_rates,
@@ -134,7 +134,7 @@ def _fit_by_evidence(
         iterate = _polish(make_problem, n_rates, strengths, iterate)
         passes += iterate.solution.passes
     solution = replace(iterate.solution, passes=passes)
-    return ProfileFit(iterate.log_rates, RegularizedFit(solution, strengths, effect))
+    return ProfileFit(iterate.log_rates, RegularizedFit(solution, strengths, effects))
 
 
 def _is_among(log_rates: tuple[float, ...], visited: list[tuple[float, ...]]) -> bool:

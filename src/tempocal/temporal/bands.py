@@ -97,7 +97,7 @@ def effective_coefficients(fitted: "CurveFit", groups: Groups | None) -> float:
     if linearized.n_rates:
         effect = result.design_effect
         if effect is None:
-            effect = design_effect(fitted.problem, result.solution, groups, result.strengths)
+            effect = design_effect(fitted.problem, result.solution, groups, result.strengths).mean
         with_rates, _ = linearized.hessian_and_scatter(None)
         assert with_rates is not None
         hessian = with_rates
@@ -124,21 +124,21 @@ def _posterior_and_alternative(
     """Return the posterior, and the fit at weaker strengths that the data also allow."""
     fitted, hessian = linearized.fitted, _require_hessian(linearized.fitted)
     problem, result = fitted.problem, fitted.result
-    (curvature, scatter), effect = linearized.hessian_and_scatter(groups), result.design_effect
-    if effect is None:
+    (curvature, scatter), effects = linearized.hessian_and_scatter(groups), result.effects
+    if effects is None:
         n = hessian.shape[-1]
         variance = None if scatter is None else scatter.variance[:, :n, :n]
-        effect = design_effect(
+        effects = design_effect(
             problem, result.solution, groups, result.strengths, variance=variance
         )
-    posterior = posterior_of(problem, result, fitted.fixed_strengths, effect, previous)
+    posterior = posterior_of(problem, result, fitted.fixed_strengths, effects, previous)
     alternative = AlternativeFit(result.strengths, posterior.theta)
     if None in fitted.fixed_strengths:
         alternative = alternative_fit(
             problem,
             result.solution,
             result.strengths,
-            effect,
+            effects,
             fixed_strengths=fitted.fixed_strengths,
             min_strengths=posterior.min_strengths,
         )
@@ -195,9 +195,11 @@ def _infer_curve(
     if alternative.strengths != strengths:
         penalty_matrix = linearized.penalty_matrix(alternative.strengths, effect)
         inverse = linearized.inverse(hessian + penalty_matrix)
+    scaled = posterior.effects.relative(fitted.problem, alternative.strengths)
+    bias = effect * linearized.penalty_matrix(scaled, effect)
     shift = np.zeros(len(free))
     shift[: len(alternative.theta)] = alternative.theta - posterior.theta
-    covariance = inverse @ (noise + effect * penalty_matrix) @ inverse + np.outer(shift, shift)
+    covariance = inverse @ (noise + bias) @ inverse + np.outer(shift, shift)
     diagonal = np.einsum("pp->p", covariance)
     diagonal += _variance_without_information(np.einsum("pp->p", hessian + penalty_matrix), free)
     diagonal += _variance_at_bounds(fitted, free, effect)

@@ -252,7 +252,10 @@ def expand(problem: Problem, model: LinearModel, track: Track, shape: Shape) -> 
     is_step = isinstance(shape.basis, StepBasis | BinBasis)
     keys = np.arange(track.grid.n_keys, dtype=np.intp)
     basis = keys if is_step else shape.basis(track.grid.times)
-    problem = replace(problem, basis=basis, penalties=_penalties(model, shape))
+    trend = None
+    if shape.trend is not None:
+        trend = np.asarray(np.kron(shape.trend, np.eye(len(model.identity))), dtype=np.float64)
+    problem = replace(problem, basis=basis, penalties=_penalties(model, shape), trend=trend)
     count = shape.basis.n_functions
     if problem.n_coefficients == count * len(model.identity):
         return problem
