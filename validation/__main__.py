@@ -18,11 +18,13 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 from validation import (  # noqa: E402 - threads are counted when NumPy is imported
     alarms,
     auto,
+    auto_real,
     coverage,
     decay,
     errors,
     excess,
     few,
+    gain,
     icu,
     monitor,
     real,
@@ -141,12 +143,14 @@ KINDS = {
     "coverage": Kind(2000, coverage_tasks, coverage.run, coverage.table),
     "excess": Kind(200, excess_tasks, excess.run, excess.table),
     "auto": Kind(200, auto_tasks, auto.run, auto.table),
+    "auto-real": Kind(20, auto_real.tasks, auto_real.run, auto_real.table),
     "errors": Kind(500, error_tasks, errors.run, errors.table),
     "alarms": Kind(400, alarm_tasks, alarms.run, alarms.table),
     "monitor": Kind(1000, monitor_tasks, monitor.run, monitor.table),
     "changes": Kind(100, change_tasks, monitor.run_change, monitor.change_table),
     "few": Kind(400, few_tasks, few.run, few.table),
     "few-bands": Kind(2000, few_bands_tasks, few.run_bands, few.bands_table),
+    "gain": Kind(200, gain.tasks, gain.run, gain.table),
     "decay": Kind(200, decay_tasks, decay.run, decay.table),
 }
 

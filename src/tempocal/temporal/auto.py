@@ -24,7 +24,7 @@ from tempocal.inputs import Inputs, check_seed
 from tempocal.predictor.document import TimeColumn
 from tempocal.tables.column_names import Names
 from tempocal.temporal.auto_document import auto_to_document, restore_auto
-from tempocal.temporal.averaging import average, compare_weights, prior_of, weigh
+from tempocal.temporal.averaging import Weights, average, compare_weights
 from tempocal.temporal.base import TemporalBase
 from tempocal.temporal.calibrator import TemporalCalibrator
 from tempocal.temporal.candidates import (
@@ -37,6 +37,7 @@ from tempocal.temporal.comparison import Comparison, compare
 from tempocal.temporal.cross_validation import Contender, Trial, cross_validate
 from tempocal.temporal.fit_along_time import TemporalFitResult, one_blas_thread
 from tempocal.temporal.held_out_folds import Folds, HeldOutFolds, check_folds, held_out_folds
+from tempocal.temporal.judging import forecasts_that_judge
 
 Combine = Literal["average", "choose"]
 # With fewer groups than this, the summary says what to expect.
@@ -271,7 +272,8 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
     ) -> tuple[TemporalFitResult, TemporalFitResult]:
         """Compare the candidates; return what they are combined to, and the leading one."""
         contenders = [Contender(Identity(), Constant()), *contenders]
-        trials = cross_validate(contenders, data, folds, self.progress)
+        judges = forecasts_that_judge(data) if self.combine == "average" else None
+        trials = cross_validate(contenders, data, folds, self.progress, judges)
         combine = self._choose if self.combine == "choose" else self._average
         leading, fitted, leader = combine(trials, data)
         for warning in trials[leading].warnings_raised:
@@ -298,11 +300,10 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         self, trials: list[Trial], data: FitData
     ) -> tuple[int, TemporalFitResult, TemporalFitResult]:
         results = [one.held_out for one in trials]
-        prior = prior_of(trials, identity=0)
         n_groups = data.total_weight if data.groups is None else data.groups.count
-        weights, effect = weigh(results, prior, n_groups, identity=0)
-        self.comparison_ = compare_weights(results, weights, prior, data)
-        return average(trials, weights, effect, data, identity=0)
+        found = Weights.of(trials, n_groups, identity=0)
+        self.comparison_ = compare_weights(results, found.values, found.prior, data)
+        return average(trials, found, data, identity=0)
 
     def _with_comparison(self, summary: Summary) -> Summary:
         """Add to the summary what was combined, and what to expect of it."""
