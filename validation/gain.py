@@ -85,15 +85,15 @@ def _test(simulator: str, model: str) -> Forecasts:
 def table(results: list[dict[str, Any]]) -> str:
     """Mean difference to the true gain in thousandths, and coverage of the interval."""
     lines = [
-        "| simulator | model | sequences | fit | learns from | sets | true gain | gain on its own "
-        "rows, less the true | gain on new rows, less the true | interval covers |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| model | sequences | learns from | sets | true gain | gain on its own rows, less the true "
+        "| gain on new rows, less the true | interval covers |",
+        "|---|---|---|---|---|---|---|---|",
     ]
-    names = ("simulator", "model", "sequences", "fit", "horizon")
+    names = ("model", "sequences", "horizon")
     cells: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for one in results:
         cells.setdefault(tuple(one[name] for name in names), []).append(one)
-    for key, sets in cells.items():
+    for key, sets in sorted(cells.items()):
         numbers = " | ".join(_numbers(sets))
         lines.append("| " + " | ".join([*map(str, key), str(len(sets)), numbers]) + " |")
     return "\n".join(lines)
