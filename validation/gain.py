@@ -85,8 +85,8 @@ def _test(simulator: str, model: str) -> Forecasts:
 def table(results: list[dict[str, Any]]) -> str:
     """Mean difference to the true gain in thousandths, and coverage of the interval."""
     lines = [
-        "| model | sequences | learns from | sets | true gain | gain on its own rows, less the true "
-        "| gain on new rows, less the true | interval covers |",
+        "| model | sequences | learns from | sets | true gain | on its own rows, less the true "
+        "| on new rows, less the true | interval covers |",
         "|---|---|---|---|---|---|---|---|",
     ]
     names = ("model", "sequences", "horizon")
