@@ -25,9 +25,10 @@ from validation import (  # noqa: E402 - threads are counted when NumPy is impor
     errors,
     excess,
     few,
-    gain,
+    gains,
     icu,
     monitor,
+    new_rows,
     real,
 )
 
@@ -152,7 +153,8 @@ KINDS = {
     "changes": Kind(100, change_tasks, monitor.run_change, monitor.change_table),
     "few": Kind(400, few_tasks, few.run, few.table),
     "few-bands": Kind(2000, few_bands_tasks, few.run_bands, few.bands_table),
-    "gain": Kind(200, gain.tasks, gain.run, gain.table),
+    "new-rows": Kind(200, new_rows.tasks, new_rows.run, new_rows.table),
+    "gains": Kind(1000, gains.tasks, gains.run, gains.table),
     "decay": Kind(200, decay_tasks, decay.run, decay.table),
 }
 

@@ -38,6 +38,7 @@ from tempocal.inputs.logits import (
     require_scale,
     warn_of_probabilities,
 )
+from tempocal.inputs.predicted import Predicted, check_predicted
 from tempocal.inputs.sequence_order import (
     SequenceFacts,
     SequenceOrder,
@@ -70,6 +71,7 @@ __all__ = [
     "EncodedLabels",
     "Groups",
     "Inputs",
+    "Predicted",
     "SequenceFacts",
     "SequenceOrder",
     "SoftLabels",
@@ -87,6 +89,7 @@ __all__ = [
     "check_groups",
     "check_labels",
     "check_positive_int",
+    "check_predicted",
     "check_proba",
     "check_seed",
     "check_sequence",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tempocal.inputs import check_seed, time_text
+from tempocal.inputs import Inputs, check_seed, time_text
 from tempocal.links import Array
 from tempocal.metrics.dispatch import metric_by_time_bin, unwrap
 from tempocal.metrics.estimates import IntervalEstimate
@@ -123,6 +123,7 @@ def over_time(
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    inputs: Inputs = "proba",
     seed: int = 0,
 ) -> OverTime:
     """Compute a metric in each time bin, with confidence intervals.
@@ -132,8 +133,8 @@ def over_time(
     metric : callable
         For example `ece`, `nll` or ``functools.partial(ece, bins=10)``; called as
         ``metric(y, proba, sample_weight=..., classes=...)``.
-    y, proba, sample_weight, classes
-        As in `ece`.
+    y, proba, sample_weight, classes, inputs
+        As in `ece`. Other metrics than those of this package are called with probabilities.
     time : array-like of shape (n,)
         Time of each row: numbers, datetimes or timedeltas.
     bins : int or "steps", default=20
@@ -185,7 +186,7 @@ def over_time(
     True
     """
     unwrap(metric)  # refuses what it cannot take
-    rows = check_predictions(y, proba, sample_weight, classes)
+    rows = check_predictions(y, proba, sample_weight, classes, inputs=inputs)
     times, clusters = check_time_of(rows, time), check_groups_of(rows, groups, sequence)
     check_level(level)
     scored = ScoredArrays.of(rows, clusters, cut_times(times, rows.weight, bins))
@@ -225,13 +226,14 @@ def with_interval(
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    inputs: Inputs = "proba",
     seed: int = 0,
 ) -> IntervalEstimate:
     """Compute a metric on all rows, with a confidence interval over groups and its sampling floor.
 
     Parameters
     ----------
-    metric, y, proba, sequence, groups, level, sample_weight, classes, seed
+    metric, y, proba, sequence, groups, level, sample_weight, classes, inputs, seed
         As in `over_time`.
 
     Returns
@@ -250,7 +252,7 @@ def with_interval(
     0.45 [0.42, 0.47], expected 0.45
     """
     unwrap(metric)
-    rows = check_predictions(y, proba, sample_weight, classes)
+    rows = check_predictions(y, proba, sample_weight, classes, inputs=inputs)
     clusters = check_groups_of(rows, groups, sequence)
     check_level(level)
     _check_of(metric, rows.n_classes)

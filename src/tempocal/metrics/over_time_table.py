@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from tempocal.inputs import check_seed
+from tempocal.inputs import Inputs, check_seed
 from tempocal.metrics.dispatch import require_summable
 from tempocal.metrics.estimates import IntervalEstimate
 from tempocal.metrics.jackknife import Metric
@@ -22,8 +22,9 @@ def over_time_table(
     table: Any,
     *,
     label: str,
-    proba: "Names",
     time: str,
+    proba: "Names | None" = None,
+    logits: "Names | None" = None,
     bins: Bins = 20,
     sequence: str | None = None,
     groups: str | None = None,
@@ -47,8 +48,9 @@ def over_time_table(
         Parquet or CSV files, which DuckDB opens.
     label : str
         Column of the true labels.
-    proba : str or list of str
-        Column of the probability of the second class, or one for each class, in their order.
+    proba, logits : str or list of str
+        Column of the probability of the second class, or one for each class, in their order; or of
+        logits instead.
     time : str
         Column of the times: numbers, datetimes or durations.
     bins, level, classes, seed
@@ -97,7 +99,13 @@ def over_time_table(
     check_level(level)
     seed = check_seed(seed)
     require_summable(metric)
-    named = {"label": label, "proba": proba, "time": time, "sample_weight": sample_weight}
+    named: dict[str, Any] = {
+        "label": label,
+        "proba": proba,
+        "logits": logits,
+        "time": time,
+        "sample_weight": sample_weight,
+    }
     rows = _read(table, named, sequence, groups, classes)
     return estimate_over_time(rows.cut(bins), metric, level, seed)
 
@@ -107,7 +115,8 @@ def with_interval_table(
     table: Any,
     *,
     label: str,
-    proba: "Names",
+    proba: "Names | None" = None,
+    logits: "Names | None" = None,
     sequence: str | None = None,
     groups: str | None = None,
     level: float = 0.95,
@@ -119,7 +128,7 @@ def with_interval_table(
 
     Parameters
     ----------
-    metric, table, label, proba, sequence, groups, level, sample_weight, classes, seed
+    metric, table, label, proba, logits, sequence, groups, level, sample_weight, classes, seed
         As in `over_time_table`.
 
     Returns
@@ -142,7 +151,13 @@ def with_interval_table(
     check_level(level)
     seed = check_seed(seed)
     require_summable(metric)
-    named = {"label": label, "proba": proba, "time": None, "sample_weight": sample_weight}
+    named: dict[str, Any] = {
+        "label": label,
+        "proba": proba,
+        "logits": logits,
+        "time": None,
+        "sample_weight": sample_weight,
+    }
     rows = _read(table, named, sequence, groups, classes)
     return estimate_overall(rows, metric, level, seed)
 
@@ -156,4 +171,5 @@ def _read(
     ids: dict[str, Any] = {"groups": sequence if groups is None else groups}
     if groups is not None and groups != sequence:
         ids["sequence"] = sequence
-    return read_scored_frame(table, ColumnRoles.of("proba", logits=None, **named, **ids), classes)
+    inputs: Inputs = "proba" if named["logits"] is None else "logits"
+    return read_scored_frame(table, ColumnRoles.of(inputs, **named, **ids), classes)

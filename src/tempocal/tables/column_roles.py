@@ -20,6 +20,7 @@ class ColumnRoles:
     inputs: Inputs
     sequence: str | None = None  # where groups are coarser than sequences
     order: str | None = None  # what puts the rows of a sequence in order, if not the time
+    after: tuple[str, ...] = ()  # predictions of the same rows by another model
 
     @classmethod
     def of(
@@ -65,7 +66,8 @@ class ColumnRoles:
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return all pairs (role, column name)."""
-        pairs = [(self.inputs, name) for name in self.predictions] + [("label", self.label)]
+        pairs: list[tuple[str, str]] = [(self.inputs, name) for name in self.predictions]
+        pairs += [("after", name) for name in self.after] + [("label", self.label)]
         optional = (
             ("time", self.time),
             # Groups that were not named are the sequences: a wrong name is first theirs.

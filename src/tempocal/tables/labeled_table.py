@@ -39,6 +39,7 @@ class LabeledTable:
     ----------
     frame : Frame
         With columns ``x0``, ``x1``, ... of the predictions as given, ``z0``, ``z1``, ... of logits,
+        ``y0``, ``y1``, ... of those of another model, unchecked,
         ``label``, a class code; and where named, ``time``, ``group``, ``sequence``, ``order``,
         ``weight``.
     table : Frame
@@ -139,7 +140,7 @@ def _open(table: Any, roles: ColumnRoles, passes: Passes) -> Frame:
     """Open a table and make its labels, ids and times comparable."""
     nested_formulas = len(roles.predictions) > 1 or roles.inputs == "proba"
     columns = FileColumns(
-        numbers=(*roles.predictions, *filter(None, [roles.weight])),
+        numbers=(*roles.predictions, *roles.after, *filter(None, [roles.weight])),
         times=tuple(filter(None, [roles.time, roles.order])),
         label=roles.label,
         only=tuple(dict.fromkeys(name for _, name in roles.pairs())),
@@ -167,6 +168,7 @@ def _raw_columns(roles: ColumnRoles, frame: Frame, kind: TimeKind | None) -> dic
     schema, engine = frame.collect_schema(), frame.implementation
     predictions = [as_number(name, schema[name], roles.inputs) for name in roles.predictions]
     raw = {f"x{k}": column for k, column in enumerate(predictions)}
+    raw |= {f"y{k}": as_number(n, schema[n], "after") for k, n in enumerate(roles.after)}
     raw["label"] = as_label(roles.label, schema[roles.label], "label")
     if roles.time is not None and kind is not None:
         # Adding 0.0 turns minus zero, which some engines keep apart, into zero.
