@@ -18,6 +18,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 from validation import (  # noqa: E402 - threads are counted when NumPy is imported
     alarms,
     auto,
+    auto_real,
     bands,
     coverage,
     decay,
@@ -28,6 +29,7 @@ from validation import (  # noqa: E402 - threads are counted when NumPy is impor
     gains,
     icu,
     monitor,
+    new_rows,
     open_sequences,
     real,
 )
@@ -154,6 +156,7 @@ KINDS = {
     "bands": Kind(200, bands.tasks, bands.run, bands.table),
     "excess": Kind(200, excess_tasks, excess.run, excess.table),
     "auto": Kind(200, auto_tasks, auto.run, auto.table),
+    "auto-real": Kind(20, auto_real.tasks, auto_real.run, auto_real.table),
     "errors": Kind(500, error_tasks, errors.run, errors.table),
     "alarms": Kind(400, alarm_tasks, alarms.run, alarms.table),
     "monitor": Kind(1000, monitor_tasks, monitor.run, monitor.table),
@@ -161,6 +164,7 @@ KINDS = {
     "open": Kind(200, open_tasks, open_sequences.run_found, open_sequences.found_table),
     "few": Kind(400, few_tasks, few.run, few.table),
     "few-bands": Kind(2000, few_bands_tasks, few.run_bands, few.bands_table),
+    "new-rows": Kind(200, new_rows.tasks, new_rows.run, new_rows.table),
     "gains": Kind(1000, gains.tasks, gains.run, gains.table),
     "decay": Kind(200, decay_tasks, decay.run, decay.table),
 }

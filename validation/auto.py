@@ -1,11 +1,13 @@
 """What an average of candidates is worth: its harm to a model that is right, its gain else.
 
 Everything is fitted once for each set: the candidates to outcomes and, beside that, from the
-forecasts in between; on these fits some rules are compared. Excess is the expected NLL beyond that
-of the true probabilities.
+forecasts in between; on these fits the rules are compared. With sequences there are two: judged by
+outcomes, as fits to outcomes are, and by the forecasts that follow. Excess is the expected NLL
+beyond that of the true probabilities.
 """
 
 import warnings
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -18,12 +20,13 @@ from tempocal.calibrators.fit_data import FitData, check_rows
 from tempocal.datasets import simulate_match
 from tempocal.inputs import check_time
 from tempocal.links import log_proba_from_logits
-from tempocal.temporal.averaging import prior_of, weigh
+from tempocal.temporal.averaging import Weights
 from tempocal.temporal.candidates import default_candidates
 from tempocal.temporal.comparison import compare
 from tempocal.temporal.cross_validation import Contender, Trial, cross_validate
 from tempocal.temporal.fit_along_time import one_blas_thread
 from tempocal.temporal.held_out_folds import held_out_folds
+from tempocal.temporal.judging import forecasts_that_judge
 
 Array = NDArray[np.float64]
 SIMULATORS = ("matches", "walks")
@@ -50,7 +53,8 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     rules = {
         "choose": odds[chosen],
         "average": _weights(by_outcomes, data) @ odds,
-        "average, sequences": _weights(from_forecasts, data) @ odds_td,
+        "sequences, judged by outcomes": _weights(_without_ahead(from_forecasts), data) @ odds_td,
+        "sequences": _weights(from_forecasts, data) @ odds_td,
     }
     return {
         **task,
@@ -63,13 +67,17 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
 def _trials(data: FitData, horizon: Any) -> list[Trial]:
     pairs = [(tc.Identity(), tc.Constant()), *default_candidates(2)]
     contenders = [Contender(*pair, horizon) for pair in pairs]
-    return cross_validate(contenders, data, held_out_folds(data, 5, 0), progress=False)
+    judges = forecasts_that_judge(data) if horizon == "auto" else None
+    return cross_validate(contenders, data, held_out_folds(data, 5, 0), False, judges)
+
+
+def _without_ahead(trials: list[Trial]) -> list[Trial]:
+    return [replace(one, held_out=replace(one.held_out, ahead=None)) for one in trials]
 
 
 def _weights(trials: list[Trial], data: FitData) -> Array:
     assert data.groups is not None
-    results = [one.held_out for one in trials]
-    return weigh(results, prior_of(trials, 0), data.groups.count, 0)[0]
+    return Weights.of(trials, data.groups.count, identity=0).values
 
 
 def _odds(trials: list[Trial], task: dict[str, Any]) -> Array:
@@ -123,7 +131,14 @@ def _walks(n: int, seed: int, model: str) -> tuple[Any, ...]:
 def table(results: list[dict[str, Any]]) -> str:
     """Mean excess of each rule, in thousandths, beside the best fixed candidate."""
     rules = list(results[0]["excess"])
-    names = ["raw", *rules, "95th percentile", "average - choose", "best fixed", "sequences"]
+    names = [
+        "raw",
+        *rules,
+        "95th percentile",
+        "sequences - choose",
+        "best fixed",
+        "best fixed, sequences",
+    ]
     lines = [
         "| simulator | model | sequences | sets | " + " | ".join(names) + " |",
         "|---|---|---|---|" + "---|" * len(names),

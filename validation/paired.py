@@ -32,10 +32,11 @@ class LabeledForecasts:
 
     def at_most(self, count: int) -> "LabeledForecasts":
         """Return the rows of so many sequences, always the same."""
-        return self.take(np.isin(self.sequence, _some(self.sequence, count, seed=0)))
+        return self.take(np.isin(self.sequence, some_of(self.sequence, count, seed=0)))
 
 
-def _some(ids: NDArray[Any], count: int, *, seed: int) -> NDArray[Any]:
+def some_of(ids: NDArray[Any], count: int, *, seed: int) -> NDArray[Any]:
+    """Draw so many ids."""
     return np.random.default_rng(seed).permutation(np.unique(ids))[:count]
 
 
@@ -52,9 +53,9 @@ def compare(
 
     One in ``every`` rows is judged on: of long sequences not all are needed.
     """
-    drawn = np.isin(rows.sequence, _some(rows.sequence, count, seed=seed))
-    few, test = rows.take(drawn), rows.take(_apart(rows, drawn)[::every])
-    block = _blocks(rows.groups)[test.groups]
+    drawn = np.isin(rows.sequence, some_of(rows.sequence, count, seed=seed))
+    few, test = rows.take(drawn), rows.take(apart(rows, drawn)[::every])
+    block = blocks_of(rows.groups)[test.groups]
     raw = _fit(tc.TemporalCalibrator(tc.Identity(), tc.Constant()), few, np.inf)
     fits = {name: _fit(make(), few, by) for name, by in (horizons or HORIZONS).items()}
     return {
@@ -64,7 +65,7 @@ def compare(
     }
 
 
-def _apart(rows: LabeledForecasts, drawn: NDArray[Any]) -> NDArray[np.intp]:
+def apart(rows: LabeledForecasts, drawn: NDArray[Any]) -> NDArray[np.intp]:
     """Return the rows of groups that nothing was drawn from."""
     return np.flatnonzero(~np.isin(rows.groups, rows.groups[drawn]))
 
@@ -111,7 +112,7 @@ def _fit(calibrator: Any, rows: LabeledForecasts, horizon: Any) -> Any:
             return None
 
 
-def _blocks(groups: NDArray[Any]) -> NDArray[np.intp]:
+def blocks_of(groups: NDArray[Any]) -> NDArray[np.intp]:
     """Return the block of each group id."""
     ids = np.unique(groups)
     blocks = np.zeros(int(ids.max()) + 1, dtype=np.intp)

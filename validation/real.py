@@ -39,11 +39,12 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     def make() -> tc.TemporalCalibrator:
         return tc.TemporalCalibrator(CALIBRATORS[task["calibrator"]](), tc.Spline())
 
-    return {**task, **compare(_read(task["set"]), make, task["sequences"], task["seed"])}
+    return {**task, **compare(read(task["set"]), make, task["sequences"], task["seed"])}
 
 
 @cache
-def _read(name: str) -> LabeledForecasts:
+def read(name: str) -> LabeledForecasts:
+    """Return the forecasts of a set, of at most so many sequences."""
     found = read_predictions(FOLDER / f"{name}.parquet")
     # Where a sequence was cut twice at the same length its rows are the same, in any order.
     rows = np.lexsort((found.length, found.sequence))

@@ -19,6 +19,7 @@ from tempocal.maps import Average
 from tempocal.modelfile import read_document
 from tempocal.predictor import read_model
 from tempocal.solve import fold_codes
+from tempocal.temporal import cross_validation
 from tempocal.temporal.cross_validation import Contender, cross_validate
 from tempocal.temporal.held_out_folds import HeldOutFolds
 from tempocal.temporal.loading import _restore
@@ -139,8 +140,8 @@ def checked(weights):
     return check_rows(Z, Y, times=times, **given).data
 
 
-def written_out(losses, w, n_coefficients):
-    """Weights from the losses of rows; of the first candidate half of the prior."""
+def written_out(losses, w, n_coefficients, *, first=0.5, few=60):
+    """Weights from the losses of rows; ``first`` is the prior of the first candidate."""
     table = np.stack(list(losses.values()))
     changes = table - table[0]
     means = changes @ w / w.sum()
@@ -150,8 +151,9 @@ def written_out(losses, w, n_coefficients):
         sums = np.bincount(G, w * (change - mean))
         between += n_groups / (n_groups - 1) * (sums**2).sum()
         within += (w * (change - mean) ** 2).sum()
-    effect = max(between / within, 1.0) * (1 + 60 / n_groups)
-    prior = np.append(0.5, 0.5 * (1 / n_coefficients[1:]) / (1 / n_coefficients[1:]).sum())
+    effect = max(between / within, 1.0) * (1 + few / n_groups)
+    rest = (1 / n_coefficients[1:]) / (1 / n_coefficients[1:]).sum()
+    prior = np.append(first, (1 - first) * rest)
     found = softmax(np.log(prior) - table @ w / effect)
     found[found < 0.01] = 0
     return found / found.sum()
@@ -317,6 +319,59 @@ class TestWhatIsLeftOut:
         text = str(fit(MIXED).comparison_)
         assert text.splitlines()[0].split()[-2:] == ["weight", "verdict"]
         assert "averaged, with the largest weight" in text
+
+
+def targets_row_by_row(decay):
+    """Target of each row, from the raw forecasts that follow it: shares of the two classes."""
+    p = 1.0 / (1.0 + np.exp(-Z))
+    targets = np.empty(len(Z))
+    for one in np.unique(G):
+        rows = np.flatnonzero(one == G)
+        targets[rows[-1]] = Y[rows[-1]]
+        for row, later in zip(rows[-2::-1], rows[:0:-1], strict=True):
+            targets[row] = (1 - decay) * p[later] + decay * targets[later]
+    return np.stack([1 - targets, targets], axis=1)
+
+
+class TestJudging:
+    def test_weights_are_those_of_losses_against_the_forecasts_that_follow(self, monkeypatch):
+        """The fits of the folds are the program's own; targets and weights are written out."""
+        found = {}
+        evaluate = cross_validation.evaluate_held_out
+
+        def kept(data, folds, maps, judges=None):
+            log_p = np.empty((len(Z), 2))
+            for fold, fitted in enumerate(maps):
+                odds = fitted(Z[folds == fold], T[folds == fold].astype(float))
+                log_p[folds == fold] = -np.logaddexp(0.0, np.stack([odds, -odds], axis=1))
+            found[len(found)] = log_p
+            return evaluate(data, folds, maps, judges)
+
+        monkeypatch.setattr(cross_validation, "evaluate_held_out", kept)
+        cal = tc.AutoTemporalCalibrator(LINES).fit(Z, Y, time=T, **ORDERED)
+        # A quarter of a sequence ahead, with up to 300 of them.
+        decay = np.exp(-1 / (0.25 * len(Z) / len(np.unique(G))))
+        targets = targets_row_by_row(decay)
+        losses = {k: -(targets * log_p).sum(axis=1) for k, log_p in found.items()}
+        wanted = written_out(losses, np.ones(len(Z)), np.array([0, 1, 1, 2]), first=1 / 3, few=0)
+        names = ["Identity", *(kept_names(pair)[0] for pair in LINES)]
+        weights = {one.name: one.weight for one in cal.comparison_}
+        np.testing.assert_allclose([weights[name] for name in names], wanted, rtol=1e-9)
+        assert "forecasts that follow" in cal.summary().details["judged"]
+        assert cal.summary().effective_number is None
+
+    def test_outcomes_judge_where_candidates_learn_from_them(self):
+        given = [tc.TemporalCalibrator(*pair, td_horizon=np.inf) for pair in LINES]
+        cal = tc.AutoTemporalCalibrator(given).fit(Z, Y, time=T, **ORDERED)
+        other = fit()
+        assert "judged" not in cal.summary().details
+        for name, weight in kept_by_name(other).items():
+            assert kept_by_name(cal)[name] == pytest.approx(weight, rel=1e-9)
+
+    def test_outcomes_judge_where_labels_differ_within_sequences(self):
+        y = np.where(T % 2 == 0, Y, 1 - Y)
+        cal = tc.AutoTemporalCalibrator(LINES[:1]).fit(Z, y, time=T, **ORDERED)
+        assert "judged" not in cal.summary().details
 
 
 class TestHorizons:
@@ -545,11 +600,17 @@ def test_a_table_gives_the_same_weights():
 
 
 def test_the_gain_on_new_rows_is_that_of_held_out_rows():
-    cal = fit()
-    held_out = {one.name: one for one in cal.comparison_}
-    gain = held_out["Identity"].nll - sum(one.weight * one.nll for one in cal.comparison_)
-    details = cal.summary().details
-    assert details["gain_on_new_rows"] == pytest.approx(gain)
-    low, high = details["gain_on_new_rows_interval"]
-    assert low < gain < high
-    assert "0." in details["weights"]
+    """Where strengths are given; where they were chosen on all rows, it is lower."""
+    given = [
+        (tc.TemperatureScaling(shrinkage=1.0), tc.Spline(smoothness=1.0)),
+        (tc.PlattScaling(shrinkage=1.0), tc.Constant()),
+    ]
+    for cal, strengths_are_given in ((fit(given), True), (fit(), False)):
+        held_out = {one.name: one for one in cal.comparison_}
+        gain = held_out["Identity"].nll - sum(one.weight * one.nll for one in cal.comparison_)
+        details = cal.summary().details
+        found = details["gain_on_new_rows"]
+        assert found == pytest.approx(gain, abs=1e-12) if strengths_are_given else found < gain
+        low, high = details["gain_on_new_rows_interval"]
+        assert low < gain < high
+        assert "0." in details["weights"]

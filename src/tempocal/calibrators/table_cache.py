@@ -102,15 +102,24 @@ class TableCache:
     ) -> Sequences:
         """Return the sequences of a model: in memory where rows are few or lie there already."""
         model = (predictor, key_of_finest, n_keys, decay)
-        labeled, clusters, frame = self._labeled, self._clusters, finest_keys.frame
+        labeled, clusters = self._labeled, self._clusters
         assert clusters is not None
-        if is_in_memory(frame) or labeled.n_rows <= MAX_COLLECTED:
-            if self._collected is None:
-                self._collected = collect_rows(labeled, clusters, finest_keys, frame)
-            return self._collected.sequences_of(*model)
+        collected = self.collected(finest_keys)
+        if collected is not None:
+            return collected.sequences_of(*model)
         if self._sequence_table is None:
             self._sequence_table = SequenceTable.of(labeled, clusters, finest_keys, order.longest)
         return WindowSequences(self._sequence_table, *model)
+
+    def collected(self, finest_keys: FinestKeys) -> CollectedRows | None:
+        """Rows in memory, sequence by sequence, where they are few or lie there already."""
+        labeled, clusters, frame = self._labeled, self._clusters, finest_keys.frame
+        assert clusters is not None
+        if not is_in_memory(frame) and labeled.n_rows > MAX_COLLECTED:
+            return None
+        if self._collected is None:
+            self._collected = collect_rows(labeled, clusters, finest_keys, frame)
+        return self._collected
 
     def known_fine_cells(self, of_class: int) -> tuple[CellCounts, Codes] | None:
         """Return counts in fine bins, if they were made before."""

@@ -12,7 +12,7 @@ from tempocal.calibrators.table_cache import TableCache
 from tempocal.curves.curve import Curve, Track
 from tempocal.errors import InputError
 from tempocal.inputs import Codes, SequenceFacts
-from tempocal.links import Array
+from tempocal.links import Array, log_proba_from_logits
 from tempocal.maps import Affine, BinaryMap, CoefficientMap, Curves, OneVsRest, Scale
 from tempocal.nonparametric import OrderedRows
 from tempocal.rows import LinearPredictor, Rows, SequenceRows
@@ -21,7 +21,7 @@ from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.gain_sums import GainSums, gains_of_form
 from tempocal.tables.group_ids import GroupIds
 from tempocal.tables.labeled_table import LabeledTable
-from tempocal.tables.losses_by_key import MappedRows
+from tempocal.tables.losses_by_key import GroupSums, MappedRows
 from tempocal.tables.sequence_order import TableSequenceOrder
 from tempocal.tables.surrogate import TableSurrogate
 
@@ -207,6 +207,23 @@ class TableFitData(FitData):
         return MappedRows(
             self.labeled, self.finest_keys, self.clusters, fitted[0].map_form, parameters
         )
+
+    def losses_ahead(self, fitted: list[Curves], decay: float) -> GroupSums:
+        """Sum the losses of `held_out` rows against the raw forecasts that follow them."""
+        folds, times = self.finest_keys.values["fold"], self.finest_keys.times
+        collected = self.cache.collected(self.finest_keys)
+        if collected is None:
+            assert self.table_order is not None
+            return self.held_out(fitted).losses_ahead(self.table_order.longest, decay)
+
+        def log_proba(logits: Array, keys: Codes) -> Array:
+            found = np.empty((len(keys), self.n_classes))
+            for fold, part in enumerate(fitted):
+                own = folds[keys] == fold
+                found[own] = log_proba_from_logits(part(logits[own], times[keys[own]]))
+            return found
+
+        return collected.losses_ahead(log_proba, decay)
 
     @property
     def _present_keys(self) -> Codes:

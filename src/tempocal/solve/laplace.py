@@ -152,6 +152,17 @@ class LaplaceApproximation:
         rival = search.best_at_a_bound()
         return None if rival is None else self._rescaled(search.maximize(rival), fixed_strengths)
 
+    def curvature_of_evidence(
+        self, min_strengths: Strengths, fixed_strengths: FixedStrengths
+    ) -> tuple[list[int], Array]:
+        """Strengths that are chosen and inside their bounds, and the curvature in their logarithms.
+
+        It is minus the second derivatives of the log evidence.
+        """
+        search = self._search(min_strengths, fixed_strengths)
+        inside, curvature = search.curvature_inside()
+        return search.varied[inside].tolist(), curvature
+
     def _search(
         self, min_strengths: Strengths, fixed_strengths: FixedStrengths
     ) -> "_StrengthSearch":
@@ -379,6 +390,17 @@ class _StrengthSearch:
         lower = self.evidence(points)[0]
         drops = np.maximum.accumulate(lower[0] - lower)
         return float(np.exp(np.interp(EVIDENCE_DROP, drops, np.log(points[:, k]))))
+
+    def curvature_inside(self) -> tuple[NDArray[np.bool_], Array]:
+        """Which varied strengths are inside their bounds at the start, and the curvature there."""
+        logs, (smallest, largest) = self.start, self.bounds
+        inside = (logs > smallest + BOUND_ROUNDING) & (logs < largest - BOUND_ROUNDING)
+        if not inside.any():
+            return inside, np.zeros((0, 0))
+        points = logs + np.vstack([0.0 * logs, DIFFERENCE_STEP * np.eye(len(logs))[inside]])
+        gradients = self._at(points)[1][:, inside]
+        curvature = (gradients[0] - gradients[1:]) / DIFFERENCE_STEP
+        return inside, 0.5 * (curvature + curvature.T)
 
     def best_at_a_bound(self) -> Array | None:
         """Where one strength is at a bound and the evidence higher than at the start, if anywhere.

@@ -4,7 +4,7 @@ Tables that are in memory already, and small ones, are read once. Of others the 
 sums (`tempocal.tables.sequence_windows`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import narwhals as nw
@@ -14,12 +14,14 @@ from scipy.sparse import csr_array
 from tempocal.errors import InputError
 from tempocal.inputs import Codes
 from tempocal.inputs.sequence_order import all_in_reverse
-from tempocal.links import Array
+from tempocal.links import Array, log_proba_from_logits
 from tempocal.rows import LabeledLogits, LinearPredictor, PastScores, StoredSequences
+from tempocal.rows.following_targets import following_targets
 from tempocal.tables.exact_sums import in_few_groups
 from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.group_ids import GroupIds, codes_of
 from tempocal.tables.labeled_table import LabeledTable
+from tempocal.tables.losses_by_key import GroupSums
 from tempocal.tables.open_table import Frame
 
 
@@ -67,6 +69,23 @@ class CollectedRows:
         rows = predictor.stored(scores, weights=weights, keys=keys[kept], n_keys=n_keys)
         stored = StoredSequences(rows, self.sequences[kept], decay)
         return CollectedSequences(stored, self.groups[kept], self.n_groups)
+
+    def losses_ahead(self, log_proba: Callable[[Array, Codes], Array], decay: float) -> GroupSums:
+        """Sum losses against the forecasts that follow, by group.
+
+        ``log_proba`` of logits and of the finest key of each row has the shape (n, classes).
+        """
+        raw = log_proba_from_logits(self.logits)
+        targets = following_targets(np.exp(raw), self.labels, self.sequences, decay)
+        loss = -np.einsum("nk,nk->n", targets, log_proba(self.logits, self.finest_keys))
+        change = loss + np.einsum("nk,nk->n", targets, raw)
+        weights = np.ones(len(loss)) if self.weights is None else self.weights
+
+        def by_group(values: Array) -> Array:
+            sums = np.bincount(self.groups, weights * values, minlength=self.n_groups)
+            return sums.astype(np.float64)
+
+        return by_group(loss), by_group(np.ones(len(loss))), by_group(change**2)
 
 
 def collect_rows(

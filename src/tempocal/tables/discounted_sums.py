@@ -22,6 +22,8 @@ from tempocal.tables.open_table import Frame
 # Largest exponent in a block: values and weights have room beside it.
 LARGEST_EXPONENT = 400.0
 ONE, PLACE = "tempocal_one", "tempocal_place"
+# Column of an order that is turned around.
+BACKWARD = "tempocal_backward"
 
 
 @dataclass(frozen=True)

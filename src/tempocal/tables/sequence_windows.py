@@ -24,7 +24,7 @@ from tempocal.inputs import Codes
 from tempocal.links import SMALLEST_PROBABILITY, Array
 from tempocal.rows import LinearPredictor, PastScores
 from tempocal.tables.computed_columns import sum_by, with_formulas
-from tempocal.tables.discounted_sums import PLACE, Windows
+from tempocal.tables.discounted_sums import BACKWARD, PLACE, Windows
 from tempocal.tables.exact_sums import in_few_groups, theta_columns
 from tempocal.tables.finest_keys import FinestKeys
 from tempocal.tables.group_ids import GroupIds
@@ -36,7 +36,6 @@ from tempocal.tables.unchanged import require_same
 
 # Unknowns whose designs are summed along sequences in one pass.
 UNKNOWNS = 16
-BACKWARD = "tempocal_backward"
 
 
 @dataclass(frozen=True)

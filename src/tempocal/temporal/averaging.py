@@ -2,16 +2,18 @@
 
 The weight of a candidate is ``prior * exp(-loss / (d (1 + FEW / groups)))``, normalized, with its
 summed loss on held-out rows. The design effect d is the same for all candidates: rows of one
-sequence share an outcome, so that n rows say as much as n / d independent ones. Held-out losses of
-few groups decide even less, for the fits behind them are uncertain too: that is the last factor,
-whose constant was found by simulation. Half of the prior is on doing nothing, which is hard to beat
-with few sequences. The other half is shared in inverse proportion to the coefficients of a
-calibrator: 1 for a temperature, 2 for slope and bias. Weights below ``MIN_WEIGHT`` become 0.
+sequence share an outcome, so that n rows say as much as n / d independent ones. Outcomes of few
+groups decide even less, for the fits behind them are uncertain too: that is the last factor, whose
+constant was found by simulation. Where candidates are judged by the forecasts that follow
+(`tempocal.temporal.judging`) it is 1. Half of the prior is on doing nothing, which is hard to beat
+with few sequences; a third where forecasts judge, for these lean to doing nothing. The rest is
+shared in inverse proportion to the coefficients of a calibrator: 1 for a temperature, 2 for slope
+and bias. Weights below ``MIN_WEIGHT`` become 0.
 """
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -27,15 +29,18 @@ from tempocal.temporal.fit_along_time import TemporalFitResult
 from tempocal.temporal.gain_interval import Gain, compare_losses, gain_of
 from tempocal.temporal.held_out import Losses, combine
 from tempocal.temporal.horizon import ASKED, NO_SEQUENCE, HorizonChoice
+from tempocal.temporal.judging import learned_from_forecasts
 
-PRIOR_OF_IDENTITY = 0.5
+PRIOR_OF_IDENTITY, PRIOR_WHERE_FORECASTS_JUDGE = 0.5, 1.0 / 3.0
 FEW = 60.0
 MIN_WEIGHT = 0.01
 # Entries of a summary that do not depend on the candidate.
 _OF_THE_ROWS = ("times", "thin_steps")
 
 
-def prior_of(trials: Sequence[Trial], identity: int) -> Array:
+def prior_of(
+    trials: Sequence[Trial], identity: int, of_identity: float = PRIOR_OF_IDENTITY
+) -> Array:
     """Prior weight of each candidate; 0 of those that failed, and of those that can say 0.
 
     The latter have no coefficients. No average would give more than 0 where one of them says 0.
@@ -50,34 +55,67 @@ def prior_of(trials: Sequence[Trial], identity: int) -> Array:
     if not prior.any():
         prior[identity] = 1.0
         return prior
-    prior *= (1.0 - PRIOR_OF_IDENTITY) / prior.sum()
-    prior[identity] = PRIOR_OF_IDENTITY
+    prior *= (1.0 - of_identity) / prior.sum()
+    prior[identity] = of_identity
     return prior
 
 
 def weigh(
-    results: Sequence[HeldOutResult], prior: Array, n_groups: float, identity: int
+    each: Sequence[Losses | None], prior: Array, few: float, identity: int
 ) -> tuple[Array, float]:
-    """Return the weight of each candidate, and the design effect.
+    """Return the weight of each candidate, and the design effect, from losses on held-out rows.
 
-    Without groups ``n_groups`` is the number of rows.
+    ``few`` is what losses are divided by beside the design effect.
     """
-    raw = results[identity].losses
+    raw = each[identity]
     assert raw is not None
-    weights = np.zeros(len(results))
+    weights = np.zeros(len(each))
     if not np.isfinite(raw.standard_error):
         # Of one group none can be left out.
         weights[identity] = 1.0
         return weights, 1.0
     averaged = np.flatnonzero(prior)
-    losses = [one for one in (results[k].losses for k in averaged.tolist()) if one is not None]
+    losses = [one for one in (each[k] for k in averaged.tolist()) if one is not None]
     effect = design_effect(losses, raw)
-    scale = raw.total_weight / (effect * (1.0 + FEW / n_groups))
+    scale = raw.total_weight / (effect * few)
     log_weights = np.log(prior[averaged]) - scale * np.array([one.mean for one in losses])
     weights[averaged] = np.exp(log_weights - log_weights.max())
     weights /= weights.sum()
     weights[weights < MIN_WEIGHT] = 0.0
     return weights / weights.sum(), effect
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of the candidates, and what they follow from.
+
+    Attributes
+    ----------
+    values, prior : ndarray of shape (candidates,)
+        Weights after and before the losses.
+    design_effect : float
+        How many rows say as much as an independent one.
+    by_forecasts : bool
+        Whether the forecasts that follow judged, in place of outcomes.
+    """
+
+    values: Array
+    prior: Array
+    design_effect: float
+    by_forecasts: bool
+
+    @classmethod
+    def of(cls, trials: Sequence[Trial], n_groups: float, identity: int) -> "Weights":
+        """Weigh the trials; without groups ``n_groups`` is the number of rows."""
+        results, prior = [one.held_out for one in trials], prior_of(trials, identity)
+        ahead = [one.ahead for one in results]
+        if ahead[identity] is not None and learned_from_forecasts(trials, prior, identity):
+            prior = prior_of(trials, identity, PRIOR_WHERE_FORECASTS_JUDGE)
+            values, effect = weigh(ahead, prior, 1.0, identity)
+            return cls(values, prior, effect, by_forecasts=True)
+        losses = [one.losses for one in results]
+        values, effect = weigh(losses, prior, 1.0 + FEW / n_groups, identity)
+        return cls(values, prior, effect, by_forecasts=False)
 
 
 def design_effect(each: Sequence[Losses], raw: Losses) -> float:
@@ -120,12 +158,13 @@ def by_weight(results: Sequence[HeldOutResult], weights: Array) -> list[int]:
 
 
 def average(
-    trials: Sequence[Trial], weights: Array, effect: float, data: FitData, identity: int
+    trials: Sequence[Trial], found: Weights, data: FitData, identity: int
 ) -> tuple[int, TemporalFitResult, TemporalFitResult]:
     """Average the candidates that have a weight.
 
     Return the index of the leading one, the average, and the fit of the leading one.
     """
+    weights = found.values
     kept = by_weight([one.held_out for one in trials], weights)
     fits = [trials[k].fitted for k in kept]
     leader = fits[0].with_bands()  # type: ignore[union-attr]
@@ -139,13 +178,18 @@ def average(
     mean = Average(weights[kept], maps)
     losses = [trials[k].held_out.losses for k in (identity, *kept)]
     gains = combine(losses, [1.0, *(-weights[kept])])  # type: ignore[arg-type]
-    new = gain_of(gains.mean, gains.standard_error, data)
+    # The strengths of the fits without a fold are those of all rows.
+    of_strengths = float(weights[kept] @ [one.of_strengths for one in members])
+    new = gain_of(gains.mean - of_strengths / data.total_weight, gains.standard_error, data)
+    effect = None if found.by_forecasts else found.design_effect
     summary = _summarize(data, mean, leader.summary, effect, new)
     learned = describe_horizons([one.horizon for one in members])
+    if found.by_forecasts:
+        learned["judged"] = "by the raw forecasts that follow left-out rows, not only by outcomes"
     summary = replace(summary, details={**summary.details, **learned})
     bands = tuple(band for one in members for band in one.bands)
-    found = TemporalFitResult(mean, bands, summary, None, leader.track, ())
-    return kept[0], found, leader
+    result = TemporalFitResult(mean, bands, summary, None, leader.track, ())
+    return kept[0], result, leader
 
 
 def describe_horizons(choices: Sequence[HorizonChoice | None]) -> dict[str, str]:
@@ -161,8 +205,10 @@ def describe_horizons(choices: Sequence[HorizonChoice | None]) -> dict[str, str]
     return {"learned": "; ".join(each)}
 
 
-def _summarize(data: FitData, mean: Average, leader: Summary, effect: float, new: Gain) -> Summary:
-    """Summarize the average.
+def _summarize(
+    data: FitData, mean: Average, leader: Summary, effect: float | None, new: Gain
+) -> Summary:
+    """Summarize the average; without a design effect no number of independent rows is known.
 
     The gain on new rows is that of held-out rows: the weighted mean of the members' gains, which
     the gain of their average is never below.
@@ -179,7 +225,7 @@ def _summarize(data: FitData, mean: Average, leader: Summary, effect: float, new
     return replace(
         leader,
         calibrator=f"Average of {len(mean.maps)} candidates",
-        effective_number=data.total_weight / effect,
+        effective_number=None if effect is None else data.total_weight / effect,
         nll_before=comparison.before,
         nll_after=comparison.after,
         details=details,

@@ -37,6 +37,12 @@ from tempocal.solve.estimating import in_blocks
 from tempocal.solve.evidence import AlternativeFit
 from tempocal.solve.linear_systems import invert_blocks
 from tempocal.temporal.linearization import RATE_STEP, Linearization, readout_of
+from tempocal.temporal.optimism import (
+    Optimism,
+    StrengthResponse,
+    optimism_of,
+    optimism_of_steps,
+)
 from tempocal.temporal.sequence_bands import MAX_LEVERAGE, sequence_parts, sequence_sandwich
 
 if TYPE_CHECKING:
@@ -57,8 +63,8 @@ class Inference:
     ----------
     band : Band or StepBand
         Variances along time.
-    optimism : float
-        Expected difference of the summed loss between new rows and the rows of the fit.
+    optimism : Optimism or None
+        Difference of the summed loss between new rows and the rows of the fit; None for an update.
     design_effect : float
         Number of rows with the information of one independent row.
     n_effective : float
@@ -68,7 +74,7 @@ class Inference:
     """
 
     band: Band | StepBand
-    optimism: float
+    optimism: Optimism | None
     design_effect: float
     n_effective: float
     posterior: Posterior
@@ -83,9 +89,10 @@ def infer(
     if isinstance(fitted.problem.rows, SequenceRows):
         assert groups is not None
         return _infer_sequences(linearized, posterior, alternative, groups, previous)
+    strengths = None if previous is not None else StrengthResponse.of(fitted, posterior)
     if fitted.shape_at(fitted.log_rates).separate:
-        return _infer_steps(fitted, posterior, alternative)
-    return _infer_curve(linearized, posterior, alternative)
+        return _infer_steps(fitted, posterior, alternative, groups, strengths)
+    return _infer_curve(linearized, posterior, alternative, strengths)
 
 
 def effective_coefficients(fitted: "CurveFit", groups: Groups | None) -> float:
@@ -156,7 +163,11 @@ def _posterior_and_alternative(
 
 
 def _infer_steps(
-    fitted: "CurveFit", posterior: Posterior, alternative: AlternativeFit
+    fitted: "CurveFit",
+    posterior: Posterior,
+    alternative: AlternativeFit,
+    groups: Groups | None,
+    response: StrengthResponse | None,
 ) -> Inference:
     hessian, effect, strengths = posterior.curvature, posterior.effect, fitted.result.strengths
     free = (posterior.theta > fitted.problem.lower).reshape(hessian.shape[:2])
@@ -164,6 +175,9 @@ def _infer_steps(
     inverse_at_fit = inverse = invert_blocks(hessian + penalty_blocks, free)
     n_effective = np.einsum("tpq,tqp->t", inverse_at_fit, hessian)
     noise = _gradient_variance(posterior, n_effective)
+    optimism = None
+    if response is not None:
+        optimism = optimism_of_steps(fitted, groups, inverse_at_fit, noise, response)
     # Strengths given by the user have no uncertainty.
     if alternative.strengths != strengths:
         penalty_blocks = fitted.problem.penalty_blocks(alternative.strengths)
@@ -176,7 +190,7 @@ def _infer_steps(
     diagonal += _variance_at_bounds(fitted, free, effect)
     return Inference(
         _step_band(fitted, covariance),
-        optimism=float(np.einsum("tpq,tqp->", inverse_at_fit, noise)),
+        optimism=optimism,
         design_effect=effect,
         n_effective=float(n_effective.sum()),
         posterior=posterior,
@@ -184,7 +198,10 @@ def _infer_steps(
 
 
 def _infer_curve(
-    linearized: "Linearization", posterior: Posterior, alternative: AlternativeFit
+    linearized: "Linearization",
+    posterior: Posterior,
+    alternative: AlternativeFit,
+    response: StrengthResponse | None,
 ) -> Inference:
     fitted, hessian, effect = linearized.fitted, posterior.curvature[0], posterior.effect
     free, strengths = linearized.free, fitted.result.strengths
@@ -192,6 +209,9 @@ def _infer_curve(
     inverse_at_fit = inverse = linearized.inverse(hessian + penalty_matrix)
     n_effective = float(np.einsum("pq,qp->", inverse_at_fit, hessian))
     noise = _gradient_variance(posterior, np.array([n_effective]))[0]
+    optimism = None
+    if response is not None:
+        optimism = optimism_of(inverse_at_fit, noise, response.with_rates(linearized.n_rates))
     if alternative.strengths != strengths:
         penalty_matrix = linearized.penalty_matrix(alternative.strengths, effect)
         inverse = linearized.inverse(hessian + penalty_matrix)
@@ -205,7 +225,7 @@ def _infer_curve(
     diagonal += _variance_at_bounds(fitted, free, effect)
     return Inference(
         _band_of(linearized, covariance),
-        optimism=float(np.einsum("pq,qp->", inverse_at_fit, noise)),
+        optimism=optimism,
         design_effect=effect,
         n_effective=n_effective,
         posterior=posterior,
@@ -226,6 +246,10 @@ def _infer_sequences(
             "Spline(), PerStep(bins=20), a simpler calibrator, or td_horizon=float('inf')"
         )
     parts = sequence_parts(linearized, groups, previous)
+    optimism = None
+    if previous is None:
+        response = StrengthResponse.of(fitted, posterior).with_rates(linearized.n_rates)
+        optimism = optimism_of(parts.jacobian_inverse, parts.noise, response)
     found = sequence_sandwich(linearized, parts, alternative.strengths, posterior.effect)
     shift = np.zeros(len(free))
     shift[: len(alternative.theta)] = alternative.theta - posterior.theta
@@ -242,7 +266,7 @@ def _infer_sequences(
         band = _band_of(linearized, covariance)
     return Inference(
         band,
-        optimism=found.optimism,
+        optimism=optimism,
         # That of the posterior is relative to the information, a share of the Hessian.
         design_effect=posterior.effect / linearized.share,
         n_effective=found.n_effective,

@@ -149,7 +149,10 @@ class Comparison(Sequence[Candidate]):
 
 @dataclass(frozen=True)
 class HeldOutResult:
-    """Held-out losses of a candidate, None if its fit failed."""
+    """Held-out losses of a candidate, None if its fit failed.
+
+    ``ahead`` are losses against the forecasts that follow, where these judge.
+    """
 
     name: str
     losses: Losses | None
@@ -157,6 +160,7 @@ class HeldOutResult:
     parameters: float
     seconds: float
     failure: str = ""
+    ahead: Losses | None = None
 
 
 def compare(

@@ -16,7 +16,7 @@ from tempocal.errors import NoFiniteOptimumError, TempocalWarning, TooManyCoeffi
 from tempocal.maps import TemporalMap
 from tempocal.temporal.comparison import HeldOutResult
 from tempocal.temporal.fit_along_time import FittedCurves
-from tempocal.temporal.held_out import evaluate_held_out
+from tempocal.temporal.held_out import ForecastsAhead, evaluate_held_out
 from tempocal.temporal.held_out_folds import HeldOutFolds
 from tempocal.temporal.horizon import CurvesAtHorizon, Horizon, fit_curves_at_horizon
 from tempocal.temporal.progress import Progress
@@ -54,7 +54,11 @@ class Trial:
 
 
 def cross_validate(
-    candidates: Sequence[Contender], data: FitData, folds: HeldOutFolds, progress: bool | None
+    candidates: Sequence[Contender],
+    data: FitData,
+    folds: HeldOutFolds,
+    progress: bool | None,
+    judges: ForecastsAhead | None = None,
 ) -> list[Trial]:
     """Cross-validate every candidate over the same folds."""
     for one in candidates:
@@ -64,12 +68,18 @@ def cross_validate(
         trials = []
         for one in candidates:
             name = one.name_among(candidates)
-            trials.append(_evaluate(one, name, data, folds))
+            trials.append(_evaluate(one, name, data, folds, judges))
             bar.step(name)
     return trials
 
 
-def _evaluate(one: Contender, name: str, data: FitData, folds: HeldOutFolds) -> Trial:
+def _evaluate(
+    one: Contender,
+    name: str,
+    data: FitData,
+    folds: HeldOutFolds,
+    judges: ForecastsAhead | None,
+) -> Trial:
     start = time.perf_counter()
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -82,13 +92,15 @@ def _evaluate(one: Contender, name: str, data: FitData, folds: HeldOutFolds) -> 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TempocalWarning)
             maps = _fit_without_each_fold(fitted, data, folds)
-            losses, error = evaluate_held_out(data, folds.codes, maps)
+            found = evaluate_held_out(data, folds.codes, maps, judges)
             parameters = np.inf if fitted.n_effective is None else fitted.n_effective
     except (NoFiniteOptimumError, TooManyCoefficientsError) as failure:
         seconds = time.perf_counter() - start
         return Trial(None, HeldOutResult(name, None, np.nan, np.nan, seconds, str(failure)))
     seconds = time.perf_counter() - start
-    held_out = HeldOutResult(name, losses, error, parameters, seconds)
+    held_out = HeldOutResult(
+        name, found.losses, found.ece_over_time, parameters, seconds, ahead=found.ahead
+    )
     return Trial(at_horizon, held_out, tuple(each.message for each in caught))
 
 

@@ -110,6 +110,8 @@ class TemporalFitResult:
     models: tuple[CurveFit, ...]
     online_state: OnlineState | None = None
     horizon: "HorizonChoice | None" = None
+    # By how much the choice of strengths lowers the summed loss of rows that had a say in it.
+    of_strengths: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,7 @@ class FittedCurves:
                 self.track.grid.weights,
                 standardizations=tuple(one.model.standardization for one in self.models),
             ),
+            of_strengths=sum(one.optimism.of_strengths for one in inferences if one.optimism),
         )
 
     def _summarize(
@@ -355,11 +358,11 @@ def _summarize(
     facts = {**details, "gain": gain.mean}
     if inferences:
         facts["gain_interval"] = [gain.lower, gain.upper]
-    if len(inferences) == 1:
-        # The training loss is optimistic. One-vs-rest models are excluded, because their losses do
-        # not add up to the multiclass loss.
-        optimism = sum(one.optimism for one in inferences)
-        new = gain.shifted_down(optimism / data.total_weight)
+    optimism = inferences[0].optimism if len(inferences) == 1 else None
+    if optimism is not None:
+        # Those of one-vs-rest models would not add up to that of the multiclass loss.
+        total = data.total_weight
+        new = gain.lowered(optimism.mean / total, np.sqrt(optimism.variance) / total, data)
         facts["gain_on_new_rows"] = new.mean
         facts["gain_on_new_rows_interval"] = [new.lower, new.upper]
     effects = [one.design_effect for one in inferences]

@@ -32,9 +32,12 @@ class Gain:
     lower: float
     upper: float
 
-    def shifted_down(self, amount: float) -> "Gain":
-        """Subtract an amount from the gain and its interval."""
-        return Gain(self.mean - amount, self.lower - amount, self.upper - amount)
+    def lowered(self, amount: float, error: float, data: FitData, level: float = 0.95) -> "Gain":
+        """Subtract an amount with a standard error, independent of that of the gain."""
+        mean, half = self.mean - amount, self.upper - self.mean
+        if np.isfinite(half):
+            half = float(np.hypot(half, error * _quantile(data, level)))
+        return Gain(mean, mean - half, mean + half)
 
 
 @dataclass(frozen=True)
@@ -156,9 +159,13 @@ def _compare_table(data: TableFitData, fitted: TemporalMap, level: float) -> Los
 
 def gain_of(mean: float, error: float, data: FitData, level: float = 0.95) -> Gain:
     """Return the gain with its interval, by Student's t over rows or groups."""
-    count = _n_units(data)
-    half = np.inf if count <= 1 else error * float(stdtrit(count - 1, 0.5 + level / 2))
+    half = np.inf if _n_units(data) <= 1 else error * _quantile(data, level)
     return Gain(mean, mean - half, mean + half)
+
+
+def _quantile(data: FitData, level: float) -> float:
+    """Quantile of Student's t over rows or groups."""
+    return float(stdtrit(_n_units(data) - 1, 0.5 + level / 2))
 
 
 def _compare_binary(

@@ -112,12 +112,50 @@ def _clustering(error: float, variance: float, total: float) -> Clustering:
     return Clustering((error * total) ** 2 if np.isfinite(error) else 0.0, variance * total)
 
 
-def evaluate_held_out(data: FitData, folds: Codes, maps: list[TemporalMap]) -> tuple[Losses, float]:
-    """Return the loss of each held-out row, under the map fitted without its fold, and the ECE."""
+@dataclass(frozen=True)
+class HeldOutLosses:
+    """What held-out rows say of a candidate.
+
+    Attributes
+    ----------
+    losses : RowLosses or GroupLosses
+        Losses of their outcomes.
+    ahead : RowLosses or GroupLosses or None
+        Losses against the forecasts that follow, where these judge.
+    ece_over_time : float
+        Calibration error, averaged over bins of time.
+    """
+
+    losses: Losses
+    ahead: Losses | None
+    ece_over_time: float
+
+
+@dataclass(frozen=True)
+class ForecastsAhead:
+    """What rows are judged by beside their outcomes: a decay per row, and targets (n, classes).
+
+    A table makes the targets itself.
+    """
+
+    decay: float
+    targets: Array | None
+
+
+def evaluate_held_out(
+    data: FitData, folds: Codes, maps: list[TemporalMap], judges: ForecastsAhead | None = None
+) -> HeldOutLosses:
+    """Judge each held-out row, under the map fitted without its fold, by its outcome.
+
+    And by the forecasts that follow it, if these are given.
+    """
     if isinstance(data, TableFitData):
-        return _evaluate_table(data, maps)
+        return _evaluate_table(data, maps, judges)
+    targets = None if judges is None else judges.targets
     if folds.min() < 0:
-        data, folds = data.take(folds >= 0), folds[folds >= 0]
+        kept = folds >= 0
+        data, folds = data.take(kept), folds[kept]
+        targets = None if targets is None else targets[kept]
     assert data.times is not None
     log_proba = np.empty((data.n_rows, data.n_classes))
     for fold, fitted_map in enumerate(maps):
@@ -125,10 +163,16 @@ def evaluate_held_out(data: FitData, folds: Codes, maps: list[TemporalMap]) -> t
         calibrated = fitted_map(data.logits_of(in_fold), data.times[in_fold])
         log_proba[in_fold] = log_proba_from_logits(calibrated)
     losses = -log_proba[np.arange(len(log_proba)), data.labels]
-    return RowLosses(losses, data), ece_over_time(np.exp(log_proba), data)
+    ahead = None
+    if targets is not None:
+        ahead = RowLosses(-np.einsum("nk,nk->n", targets, log_proba), data)
+    error = ece_over_time(np.exp(log_proba), data)
+    return HeldOutLosses(RowLosses(losses, data), ahead, error)
 
 
-def _evaluate_table(data: TableFitData, maps: list[TemporalMap]) -> tuple[GroupLosses, float]:
+def _evaluate_table(
+    data: TableFitData, maps: list[TemporalMap], judges: ForecastsAhead | None
+) -> HeldOutLosses:
     curves = [each for each in maps if isinstance(each, Curves)]
     if len(curves) < len(maps):
         raise InputError(
@@ -137,4 +181,7 @@ def _evaluate_table(data: TableFitData, maps: list[TemporalMap]) -> tuple[GroupL
         )
     mapped = data.held_out(curves)
     losses = GroupLosses(*mapped.losses())
-    return losses, ece_over_time_of_table(data, mapped)
+    ahead = None
+    if judges is not None:
+        ahead = GroupLosses(*data.losses_ahead(curves, judges.decay))
+    return HeldOutLosses(losses, ahead, ece_over_time_of_table(data, mapped))

@@ -34,14 +34,11 @@ class SequenceSandwich:
     ----------
     covariance : ndarray of shape (n, n)
         Of the coefficients and the rates.
-    optimism : float
-        Expected difference of the summed loss between new rows and the rows of the fit.
     n_effective : float
         Effective number of coefficients.
     """
 
     covariance: Array
-    optimism: float
     n_effective: float
 
 
@@ -74,6 +71,11 @@ class SequenceParts:
     n_effective: float
     inflation: float
     moving: MovingTargets
+
+    @property
+    def noise(self) -> Array:
+        """Covariance over groups of the estimating function with the gradient of the outcomes."""
+        return self.inflation * (self.targets.T @ self.outcomes)
 
 
 def sequence_parts(
@@ -113,10 +115,8 @@ def sequence_sandwich(
     variance = parts.inflation * parts.moving.squares
     penalty = linearized.penalty_matrix(strengths, effect)
     inverse = _inverse(parts.jacobian + penalty, linearized.free)
-    influences = parts.targets @ parts.jacobian_inverse.T
     return SequenceSandwich(
         inverse @ (variance + effect * penalty) @ inverse.T,
-        optimism=parts.inflation * float((influences * parts.outcomes).sum()),
         n_effective=parts.n_effective,
     )
 
