@@ -10,8 +10,9 @@ the logarithms of the strengths move by ``R V g / d``::
     B  =  A^-1  +  V' R V / d ,      R  =  (C + VAGUE)^-1
 
 C is minus the second derivative of the log evidence in these logarithms, d the design effect in the
-directions of each penalty. A strength at a bound stays there. What is subtracted from the gain is uncertain, too: its variance is
-that of a sum of squares, ``trace(B J B J)`` beyond what the variance of the gain contains already.
+directions of each penalty. A strength at a bound stays there. What is subtracted from the gain is
+uncertain, too: its variance is that of a sum of squares, ``trace(B J B J)`` beyond what the
+variance of the gain contains already.
 """
 
 from collections.abc import Sequence
