@@ -272,9 +272,9 @@ def test_times_in_words():
     assert time_text(np.datetime64("2026-03-01T14:30:00", "us")) == "2026-03-01 14:30"
     assert time_text(np.timedelta64(5400, "s")) == "90 min"
     assert time_text(np.timedelta64(1, "s")) == "1 s"
-    assert span_text(2.0, 2.0) == "at time 2"
+    assert span_text(2.0, 2.0, "round") == "at round 2"
     assert method_text("PlattScaling, Spline") == "Platt scaling (slope and bias) along a spline"
-    assert method_text("Identity") == "Identity"
+    assert method_text("Identity") == "the raw predictions"
     average = "an average of 3 candidates, led by "
     assert method_text(f"{average}Identity") == f"{average}the raw predictions"
     assert method_text(f"{average}BetaCalibration, Spline") == (

@@ -15,7 +15,7 @@ def test_the_verdict_is_that_of_the_api(folder, run, frame, few_candidates):
     said = run(*words, "--title", "May <1>").out
     z, y, t = (frame[name].to_numpy() for name in ("z", "won", "t"))
     sequence, groups = frame["match"].to_numpy(), frame["series"].to_numpy()
-    found = assess(z, y, time=t, sequence=sequence, groups=groups)
+    found = assess(z, y, time=t, sequence=sequence, groups=groups, time_name="t")
     page = (folder / "r.html").read_text(encoding="utf-8")
     assert said == f"{found.verdict.headline}\nSaved to r.html\n"
     assert found.verdict.headline in page

@@ -27,6 +27,7 @@ def assess(
     classes: Any = None,
     seed: int = 0,
     progress: bool | None = None,
+    time_name: str = "time",
 ) -> Assessment:
     """Assess whether predictions are calibrated along time, and how to correct them.
 
@@ -59,6 +60,8 @@ def assess(
         Seed of the split, of the folds and of the draws.
     progress : bool, optional
         Whether to show progress; None shows it on a terminal.
+    time_name : str
+        What the verdict and the report call the time, such as "round".
 
     Returns
     -------
@@ -87,7 +90,8 @@ def assess(
     labels = find_classes(past, classes)
     training, held_out = split(past, seed)
     training_rows = InMemoryTrainingRows(training, inputs, labels)
-    return run_assessment(InMemorySource(past, training_rows, held_out, seed), seed, progress)
+    source = InMemorySource(past, training_rows, held_out, seed)
+    return run_assessment(source, seed, progress, time_name)
 
 
 def assess_table(
@@ -103,6 +107,7 @@ def assess_table(
     sample_weight: str | None = None,
     classes: Any = None,
     seed: int = 0,
+    time_name: str | None = None,
 ) -> Assessment:
     """Assess predictions in a table, as `assess` does for arrays.
 
@@ -130,6 +135,8 @@ def assess_table(
         Column of the weights.
     classes, seed
         As in `assess`.
+    time_name : str, optional
+        What the verdict and the report call the time. By default the name of its column.
 
     Returns
     -------
@@ -149,7 +156,7 @@ def assess_table(
     >>> rows = pl.DataFrame({"z": m.logits, "won": m.label, "t": m.time, "match": m.sequence})
     >>> found = tc.assess_table(rows, logits="z", label="won", time="t", sequence="match")
     >>> found.verdict.headline
-    'These probabilities are too sure from time 0 to 5.'
+    'These probabilities are too sure from t 0 to 5.'
     """
     if time is None:
         raise InputError("time is missing: name the column of the times with time=")
@@ -175,4 +182,5 @@ def assess_table(
         order=order,
     )
     seed = check_seed(seed)
-    return run_assessment(TableSource.of(table, roles, classes, seed), seed, False)
+    source = TableSource.of(table, roles, classes, seed)
+    return run_assessment(source, seed, False, time if time_name is None else time_name)

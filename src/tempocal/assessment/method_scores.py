@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from functools import partial
 
+from tempocal.assessment.chance import chance_limit
 from tempocal.assessment.row_source import SWAPPED, HeldOutRows
+from tempocal.links import Array
 from tempocal.metrics import (
     IntervalEstimate,
     OverTime,
@@ -23,6 +25,7 @@ class MethodScores:
     brier: IntervalEstimate
     ece: IntervalEstimate
     ece_over_time: OverTime
+    chance_limit: Array  # (S,) errors over time up to this may be chance
     overconfidence: OverTime
     gain: IntervalEstimate  # NLL of the raw predictions minus NLL of this method
     reliability: ReliabilityTable  # of all rows
@@ -31,11 +34,13 @@ class MethodScores:
 
 def score_method(rows: HeldOutRows, name: str) -> MethodScores:
     """Compute all metrics of one method."""
+    ece_over_time = rows.over_time(ece, name)
     return MethodScores(
         nll=rows.overall(nll, name),
         brier=rows.overall(brier, name),
         ece=rows.overall(ece, name),
-        ece_over_time=rows.over_time(ece, name),
+        ece_over_time=ece_over_time,
+        chance_limit=chance_limit(ece_over_time),
         overconfidence=rows.over_time(overconfidence, name),
         gain=rows.gain(nll, "raw", name),
         reliability=rows.reliability(name),

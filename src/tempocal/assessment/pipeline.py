@@ -10,6 +10,7 @@ from tempocal.assessment.method_scores import MethodScores, is_reversed, score_m
 from tempocal.assessment.methods import METHODS, fit_methods, fit_per_time_bin
 from tempocal.assessment.row_source import RowSource, n_time_bins
 from tempocal.assessment.verdict import Verdict, make_verdict
+from tempocal.assessment.wording import printable
 from tempocal.metrics import IntervalEstimate, nll
 
 
@@ -54,14 +55,17 @@ class Assessment:
         return f"Assessment({self.verdict.headline!r})"
 
 
-def run_assessment(source: RowSource, seed: int, progress: bool | None) -> Assessment:
+def run_assessment(
+    source: RowSource, seed: int, progress: bool | None, time_name: str
+) -> Assessment:
     """Fit all methods to the training rows and evaluate them on the held-out rows."""
     training_rows = source.training_rows
     fitted = fit_methods(training_rows, seed, progress)
     held_out = source.held_out_rows(fitted)
     scores = {name: score_method(held_out, name) for name in METHODS}
     against_global = held_out.gain(nll, "global", "along time")
-    facts = replace(source.facts(), thin=thin_time_bins(scores["raw"]))
+    thin = thin_time_bins(scores["raw"])
+    facts = replace(source.facts(), thin=thin, time_name=printable(time_name))
     chosen = fitted.auto.comparison_.name
     summary = fitted.auto.summary_
     n_bins = n_time_bins(summary.n_rows if summary.n_groups is None else summary.n_groups)

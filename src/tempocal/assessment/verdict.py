@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from tempocal.assessment.error_spans import ErrorSpan, direction, find_error_spans
+from tempocal.assessment.chance import may_be_chance
+from tempocal.assessment.error_spans import ErrorSpan, find_error_spans
 from tempocal.assessment.facts import Facts
 from tempocal.assessment.method_scores import MethodScores
 from tempocal.assessment.wording import interval_text, method_text, points_text, span_text
@@ -46,9 +47,9 @@ def make_verdict(
     grade = _grade(scores, spans, is_reversed)
     return Verdict(
         grade,
-        _headline(grade, spans, is_reversed),
+        _headline(grade, spans, is_reversed, facts.time_name),
         _how_far(raw),
-        _when(raw, spans),
+        _when(raw, spans, facts.time_name),
         _how_sure(raw, facts),
         _check_class_order(facts) if is_reversed else _what_to_do(scores, against_global, chosen),
         spans,
@@ -63,7 +64,7 @@ def _grade(
     return "fine" if scores["raw"].ece_over_time.mean.upper <= SMALL_ERROR else "unsure"
 
 
-def _headline(grade: Grade, spans: tuple[ErrorSpan, ...], is_reversed: bool) -> str:
+def _headline(grade: Grade, spans: tuple[ErrorSpan, ...], is_reversed: bool, time_name: str) -> str:
     if is_reversed:
         return "These seem to be the probabilities of the other class."
     if grade == "fine":
@@ -73,7 +74,7 @@ def _headline(grade: Grade, spans: tuple[ErrorSpan, ...], is_reversed: bool) -> 
     if not spans:
         return "These probabilities can be improved, but no particular time stands out."
     worst = max(spans, key=lambda span: span.error)
-    return f"These probabilities are {worst.direction} {span_text(worst.first, worst.last)}."
+    return f"These probabilities are {worst.direction} {span_text(worst.first, worst.last, time_name)}."
 
 
 def _how_far(raw: MethodScores) -> str:
@@ -88,19 +89,18 @@ def _how_far(raw: MethodScores) -> str:
     )
 
 
-def _when(raw: MethodScores, spans: tuple[ErrorSpan, ...]) -> str:
+def _when(raw: MethodScores, spans: tuple[ErrorSpan, ...], time_name: str) -> str:
     if not spans:
         return "At no time is the error larger than chance alone can explain."
-    text = "; ".join(_error_text(span) for span in spans)
+    text = "; ".join(_error_text(span, time_name) for span in spans)
     table = raw.ece_over_time
-    kinds = (direction(table, raw.overconfidence, k) for k in range(len(table)))
-    n_chance = sum(kind is None for kind in kinds)
+    n_chance = int(may_be_chance(table).sum())
     chance = f" In {n_chance} of {len(table)} time bins the error may be chance."
     return text[0].upper() + text[1:] + "." + (chance if n_chance else "")
 
 
-def _error_text(span: ErrorSpan) -> str:
-    when = span_text(span.first, span.last)
+def _error_text(span: ErrorSpan, time_name: str) -> str:
+    when = span_text(span.first, span.last, time_name)
     if span.direction == "off in both directions":
         return f"{when} they are off by {points_text(span.error)}, some too high and some too low"
     by = points_text(span.overconfidence)

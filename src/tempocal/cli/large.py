@@ -98,8 +98,8 @@ class LargePredictions(LabeledPredictions):
             arguments |= {"sequence": self.options.sequence, "order": self.options.order}
         return calibrator.fit_table(self.table, **arguments)
 
-    def assess(self, seed: int) -> "Assessment":
-        """Fit to one half and evaluate on the other."""
+    def assess(self, seed: int, **settings: Any) -> "Assessment":
+        """Fit to one half and evaluate on the other; settings are those of `assess_table`."""
         from tempocal.assessment import assess_table
 
         if self.options.order is not None:
@@ -109,7 +109,8 @@ class LargePredictions(LabeledPredictions):
             )
         arguments = self.roles.fit_arguments(along_time=True)
         ids = {"sequence": self.options.sequence, "groups": self.options.group}
-        return assess_table(self.table, **{**arguments, **ids}, classes=self.classes, seed=seed)
+        given = {**arguments, **ids, **settings}
+        return assess_table(self.table, **given, classes=self.classes, seed=seed)
 
 
 def is_large(source: InputFile) -> bool:

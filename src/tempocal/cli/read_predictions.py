@@ -157,8 +157,8 @@ class FilePredictions(LabeledPredictions):
         with progress, translate_errors(order="--time" if self.order is None else "--order"):
             return calibrator.fit(self.predictions, self.labels, **given)
 
-    def assess(self, seed: int) -> "Assessment":
-        """Fit to one half and evaluate on the other."""
+    def assess(self, seed: int, **settings: Any) -> "Assessment":
+        """Fit to one half and evaluate on the other; settings are those of `assess`."""
         from tempocal.assessment import assess
 
         with self.working("Fitting to one half, judging on the other"):
@@ -173,7 +173,7 @@ class FilePredictions(LabeledPredictions):
                 inputs=self.inputs,
                 classes=self.classes,
                 seed=seed,
-                progress=False,
+                **settings,
             )
 
     def _order_or_time(self) -> NDArray[Any] | None:

@@ -33,8 +33,8 @@ def command(options: ColumnOptions, *, seed: int, title: str | None, output: str
     from tempocal.report import write_report
 
     with open_predictions(options, "Fitting to one half, judging on the other") as rows:
-        assessment = rows.assess(seed)
+        assessment = rows.assess(seed, time_name=options.time)
     line = shlex.join(click.get_current_context().meta["tempocal.command_line"])
-    names = {"title": title or rows.name, "command": line, "time_name": options.time}
+    names = {"title": title or rows.name, "command": line}
     write_report(assessment, output, **{key: printable(name) for key, name in names.items()})
     echo(f"{assessment.verdict.headline}\nSaved to {output}")

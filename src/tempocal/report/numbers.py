@@ -1,4 +1,4 @@
-"""All numbers of a report as JSON, which its page contains for use by programs."""
+"""Numbers of a report as JSON inside its page."""
 
 import json
 import math
@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tempocal.assessment import Assessment
 
-
-def to_json(assessment: Assessment) -> str:
-    """Return the assessment as JSON that is safe inside a script element."""
-    text = json.dumps(_plain(assessment), allow_nan=False, separators=(",", ":"))
+def as_json(content: Any) -> str:
+    """Return an assessment, or figures, as JSON that is safe inside a script element."""
+    text = json.dumps(_plain(content), allow_nan=False, separators=(",", ":"))
     # The data must not close the element.
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -1,0 +1,92 @@
+"""The figure of the fitted correction: each parameter along time, with its band."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tempocal.assessment import Assessment
+from tempocal.assessment.correction_table import CurveTable
+from tempocal.links import Array
+from tempocal.plots.curve_lines import identity, meaning
+from tempocal.report.figures import Figure, Row, to_columns
+from tempocal.report.styles import CURVE, line_styles
+from tempocal.report.time_column import TimeColumn
+
+FITTED, SEPARATE = "fitted curve", "separate fit for each time bin"
+
+
+def curve_figure(assessment: Assessment, time: TimeColumn) -> Figure | None:
+    """Return the parameters of the leading candidate along time; None for the identity."""
+    curve = assessment.curve
+    if curve is None:
+        return None
+    rows: list[Row] = []
+    for name in curve.values:
+        rows += _rows(curve, name, assessment.facts.classes, time)
+    names = list(dict.fromkeys(row["line"] for row in rows))
+    parameters = list(curve.values)
+    titles = [meaning(name).replace("\n", " ") for name in parameters]
+    settings = {
+        "x": "time",
+        "y": "value",
+        "lower": "lower",
+        "upper": "upper",
+        "by": "line",
+        "panel": "parameter",
+        "titles": [title[0].upper() + title[1:] for title in titles],
+        "references": [identity(name) for name in parameters],
+        "xAxis": time.axis(),
+        "yAxis": {"title": "", "limits": [list(_limits(curve, name)) for name in parameters]},
+        "styles": CURVE if len(names) == 2 else line_styles(names, SEPARATE),
+        "digits": 3,
+    }
+    return Figure("curve", to_columns(rows), settings)
+
+
+def _rows(
+    curve: CurveTable, name: str, classes: tuple[str, ...], time: TimeColumn
+) -> Iterable[Row]:
+    values, points = _by_class(curve.values[name]), _by_class(curve.points[name])
+    lower, upper = _by_class(curve.lower[name]), _by_class(curve.upper[name])
+    several = values.shape[1] > 1
+    for k in range(values.shape[1]):
+        line = f"class {classes[k]}" if several else FITTED
+        yield from _line(name, line, time, curve.time, values[:, k], lower[:, k], upper[:, k])
+        separate = f"{line}, {SEPARATE}" if several else SEPARATE
+        nothing = np.full(len(points), np.nan)
+        yield from _line(name, separate, time, curve.point_time, points[:, k], nothing, nothing)
+
+
+def _line(
+    name: str,
+    line: str,
+    time: TimeColumn,
+    times: NDArray[Any],
+    values: Array,
+    lower: Array,
+    upper: Array,
+) -> Iterable[Row]:
+    columns = zip(time.values(times), values, lower, upper, strict=True)
+    for moment, value, low, high in columns:
+        numbers = {"value": float(value), "lower": float(low), "upper": float(high)}
+        yield {"parameter": name, "line": line, "time": moment, **numbers}
+
+
+def _by_class(values: Array) -> Array:
+    """Return one column for each line; of matrices the diagonal."""
+    if values.ndim == 3:
+        return np.asarray(np.einsum("tkk->tk", values))
+    return values.reshape(len(values), -1)
+
+
+def _limits(curve: CurveTable, name: str) -> tuple[float, float]:
+    """Return limits that show curve and points in detail, also if a band is much wider."""
+    shown = (curve.values[name].ravel(), curve.points[name].ravel(), np.array([identity(name)]))
+    core = np.concatenate(shown)
+    span = max(float(np.ptp(core)), 0.2)
+    low = max(min(float(core.min()), float(curve.lower[name].min())), float(core.min()) - span)
+    high = min(max(float(core.max()), float(curve.upper[name].max())), float(core.max()) + span)
+    margin = 0.05 * (high - low)
+    return low - margin, high + margin
