@@ -114,6 +114,22 @@ def test_a_timid_model_is_told_so():
 
 
 @pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
+def test_of_two_equals_the_simpler_is_named_first():
+    """Too sure by the same factor at all times: one temperature is all that is needed."""
+    truth = MATCHES.true_probability
+    found = tc.assess(
+        2.0 * np.log(truth / (1 - truth)),
+        MATCHES.label,
+        time=MATCHES.time,
+        sequence=MATCHES.sequence,
+    )
+    assert found.against_global.lower <= 0.0 < found.scores["global"].gain.lower
+    said = found.verdict.what_to_do
+    assert said.startswith("Calibrate them by one temperature for all times.")
+    assert f"falls by {found.scores['global'].gain:.4f}" in said
+    assert "Calibration along time" in said
+
+
 def test_predictions_of_the_other_class_are_told_apart():
     found = tc.assess(-MATCHES.logits, MATCHES.label, time=MATCHES.time, sequence=MATCHES.sequence)
     assert "the other class" in found.verdict.headline

@@ -14,6 +14,7 @@ from tempocal.assessment.wording import METHOD_NAMES, span_text
 
 MATCHES = tc.datasets.simulate_match(150, seed=2)
 COMMAND = 'tempocal report "a & b.csv" --label y'
+TEXT = "document.querySelector('#error .plot text')"
 RAW = METHOD_NAMES["raw"][0]
 
 
@@ -72,17 +73,13 @@ def test_it_fits_is_readable_and_silent(browser, page, opened, width, scheme):
     # The page forbids itself to run what is not in it; axe is not.
     with opened(browser, page, viewport=size, color_scheme=scheme, bypass_csp=True) as (tab, said):
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
-        wide = "[...document.querySelectorAll('figure, table, .plot')].map(e => e.scrollWidth - e.clientWidth)"
-        assert max(tab.evaluate(wide)) <= 1
+        boxes = "[...document.querySelectorAll('figure, table, .plot')]"
+        assert max(tab.evaluate(f"{boxes}.map(e => e.scrollWidth - e.clientWidth)")) <= 1
         tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
         assert [one["id"] for one in Axe().run(tab).response["violations"]] == []
-        back, front = tab.evaluate(
-            "() => { const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]; }"
-        )
-        plot = tab.evaluate("getComputedStyle(document.querySelector('#error .plot text')).fill")
-        shades = [
-            np.mean([int(n) for n in re.findall(r"\d+", one)[:3]]) for one in (back, front, plot)
-        ]
+        parts = ("document.body).backgroundColor", "document.body).color", f"{TEXT}).fill")
+        colors = [re.findall(r"\d+", tab.evaluate(f"getComputedStyle({part}")) for part in parts]
+        shades = [np.mean([int(number) for number in one[:3]]) for one in colors]
         dark = [shade < 80 for shade in shades]
         assert dark == ([True, False, False] if scheme == "dark" else [False, True, True])
         assert said == []

@@ -74,7 +74,8 @@ def _headline(grade: Grade, spans: tuple[ErrorSpan, ...], is_reversed: bool, tim
     if not spans:
         return "These probabilities can be improved, but no particular time stands out."
     worst = max(spans, key=lambda span: span.error)
-    return f"These probabilities are {worst.direction} {span_text(worst.first, worst.last, time_name)}."
+    when = span_text(worst.first, worst.last, time_name)
+    return f"These probabilities are {worst.direction} {when}."
 
 
 def _how_far(raw: MethodScores) -> str:
@@ -136,37 +137,61 @@ def _check_class_order(facts: Facts) -> str:
 def _what_to_do(
     scores: dict[str, MethodScores], against_global: IntervalEstimate, chosen: str
 ) -> str:
-    raw, along = scores["raw"], scores["along time"]
+    raw, along, simple = scores["raw"], scores["along time"], scores["global"]
+    if against_global.lower <= 0.0 and _is_enough(simple, along):
+        return f"Calibrate them by one temperature for all times. {_effect(raw, simple)}. " + (
+            "Calibration along time does worse."
+            if against_global.upper < 0.0
+            else f"Calibration along time, by {method_text(chosen)}, would do about as well."
+        )
     raw_lead = chosen.endswith("Identity")  # alone, or in an average
     if along.gain <= 0.0 or (raw_lead and along.gain.lower <= 0.0):
         return "Leave them as they are: no correction does better on held-out sequences."
-    before, after = raw.ece_over_time.mean, along.ece_over_time.mean
-    effect = (
-        f"On held-out sequences the NLL falls by {interval_text(along.gain, 4)} and the mean error "
-        f"over time goes from {before:.3f} to {after:.3f}, where chance alone shows "
-        f"{after.floor:.3f}"
-    )
-    if after.lower > before.upper:
+    if along.ece_over_time.mean.lower > raw.ece_over_time.mean.upper:
         return (
-            f"Look at the predictions themselves. {method_text(chosen)} is the best correction "
-            f"that was tried, but it trades one fault for another. {effect}."
+            f"Look at the predictions themselves. {_capitalized(method_text(chosen))} is the best "
+            f"correction that was tried, but it trades one fault for another. {_effect(raw, along)}."
         )
     if along.gain.lower <= 0.0:
         return (
             f"Calibration by {method_text(chosen)} probably helps, but that is not certain. "
-            f"{effect}. Collect more sequences, or fit it to all of them and monitor the result."
+            f"{_effect(raw, along)}. Collect more sequences, or fit it to all of them and monitor "
+            "the result."
         )
-    comparison = _compare_with_global(against_global, scores["global"])
-    return f"Calibrate them by {method_text(chosen)}. {effect}. {comparison}"
+    comparison = _compare_with_global(against_global, simple)
+    return f"Calibrate them by {method_text(chosen)}. {_effect(raw, along)}. {comparison}"
 
 
-def _compare_with_global(against_global: IntervalEstimate, global_scaling: MethodScores) -> str:
+def _is_enough(simple: MethodScores, along: MethodScores) -> bool:
+    """Whether one temperature surely helps, and leaves no more errors than calibration along time.
+
+    Of two methods that are equally good the simpler one is named first.
+    """
+    found = [int((~may_be_chance(one.ece_over_time)).sum()) for one in (simple, along)]
+    return simple.gain.lower > 0.0 and found[0] <= found[1]
+
+
+def _effect(raw: MethodScores, method: MethodScores) -> str:
+    before, after = raw.ece_over_time.mean, method.ece_over_time.mean
+    return (
+        f"On held-out sequences the NLL falls by {interval_text(method.gain, 4)} and the mean error "
+        f"over time goes from {before:.3f} to {after:.3f}, where chance alone shows "
+        f"{after.floor:.3f}"
+    )
+
+
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _compare_with_global(against_global: IntervalEstimate, simple: MethodScores) -> str:
     if against_global.lower > 0.0:
         return (
             "One temperature for all times is not as good: it leaves an error of "
-            f"{global_scaling.ece_over_time.mean:.3f}, and an NLL that is higher by "
+            f"{simple.ece_over_time.mean:.3f}, and an NLL that is higher by "
             f"{interval_text(against_global, 4)}."
         )
-    if against_global.upper < 0.0:
-        return "One temperature for all times does better still."
-    return "One temperature for all times would do about as well."
+    return (
+        "One temperature for all times has about the same NLL, but leaves errors at some times or "
+        "may not help at all."
+    )

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tempocal.assessment import Assessment
 from tempocal.assessment.correction_table import CurveTable
@@ -49,29 +48,22 @@ def _rows(
     curve: CurveTable, name: str, classes: tuple[str, ...], time: TimeColumn
 ) -> Iterable[Row]:
     values, points = _by_class(curve.values[name]), _by_class(curve.points[name])
-    lower, upper = _by_class(curve.lower[name]), _by_class(curve.upper[name])
+    limits = (_by_class(limit[name]) for limit in (curve.lower, curve.upper))
+    fitted = np.stack([values, *limits])
+    separate = np.stack([points, *np.full((2, *points.shape), np.nan)])
     several = values.shape[1] > 1
     for k in range(values.shape[1]):
         line = f"class {classes[k]}" if several else FITTED
-        yield from _line(name, line, time, curve.time, values[:, k], lower[:, k], upper[:, k])
-        separate = f"{line}, {SEPARATE}" if several else SEPARATE
-        nothing = np.full(len(points), np.nan)
-        yield from _line(name, separate, time, curve.point_time, points[:, k], nothing, nothing)
+        yield from _line(name, line, time.values(curve.time), fitted[:, :, k])
+        line = f"{line}, {SEPARATE}" if several else SEPARATE
+        yield from _line(name, line, time.values(curve.point_time), separate[:, :, k])
 
 
-def _line(
-    name: str,
-    line: str,
-    time: TimeColumn,
-    times: NDArray[Any],
-    values: Array,
-    lower: Array,
-    upper: Array,
-) -> Iterable[Row]:
-    columns = zip(time.values(times), values, lower, upper, strict=True)
-    for moment, value, low, high in columns:
-        numbers = {"value": float(value), "lower": float(low), "upper": float(high)}
-        yield {"parameter": name, "line": line, "time": moment, **numbers}
+def _line(name: str, line: str, times: list[Any], numbers: Array) -> Iterable[Row]:
+    """Return the rows of a line, given its value, lower and upper limits."""
+    for moment, (value, low, high) in zip(times, numbers.T.tolist(), strict=True):
+        columns = {"value": value, "lower": low, "upper": high}
+        yield {"parameter": name, "line": line, "time": moment, **columns}
 
 
 def _by_class(values: Array) -> Array:
