@@ -113,7 +113,6 @@ def test_a_timid_model_is_told_so():
     assert any(spell.direction == "too timid" for spell in found.verdict.spells)
 
 
-@pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 def test_of_two_equals_the_simpler_is_named_first():
     """Too sure by the same factor at all times: one temperature is all that is needed."""
     truth = MATCHES.true_probability
@@ -130,6 +129,7 @@ def test_of_two_equals_the_simpler_is_named_first():
     assert "Calibration along time" in said
 
 
+@pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
 def test_predictions_of_the_other_class_are_told_apart():
     found = tc.assess(-MATCHES.logits, MATCHES.label, time=MATCHES.time, sequence=MATCHES.sequence)
     assert "the other class" in found.verdict.headline

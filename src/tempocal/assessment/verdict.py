@@ -150,7 +150,8 @@ def _what_to_do(
     if along.ece_over_time.mean.lower > raw.ece_over_time.mean.upper:
         return (
             f"Look at the predictions themselves. {_capitalized(method_text(chosen))} is the best "
-            f"correction that was tried, but it trades one fault for another. {_effect(raw, along)}."
+            "correction that was tried, but it trades one fault for another. "
+            f"{_effect(raw, along)}."
         )
     if along.gain.lower <= 0.0:
         return (
@@ -174,8 +175,8 @@ def _is_enough(simple: MethodScores, along: MethodScores) -> bool:
 def _effect(raw: MethodScores, method: MethodScores) -> str:
     before, after = raw.ece_over_time.mean, method.ece_over_time.mean
     return (
-        f"On held-out sequences the NLL falls by {interval_text(method.gain, 4)} and the mean error "
-        f"over time goes from {before:.3f} to {after:.3f}, where chance alone shows "
+        f"On held-out sequences the NLL falls by {interval_text(method.gain, 4)} and the mean "
+        f"error over time goes from {before:.3f} to {after:.3f}, where chance alone shows "
         f"{after.floor:.3f}"
     )
 
