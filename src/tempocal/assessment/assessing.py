@@ -1,11 +1,13 @@
 """`assess` and `assess_table`: check the input, split it, and run the assessment."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tempocal.assessment.in_memory import InMemorySource, InMemoryTrainingRows
 from tempocal.assessment.in_table import TableSource
+from tempocal.assessment.judged import check_judged, check_versus
 from tempocal.assessment.pipeline import Assessment, run_assessment
-from tempocal.assessment.split_predictions import check_columns, find_classes, split
+from tempocal.assessment.split_predictions import SplitBy, check_columns, find_classes, split
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs, check_seed
 from tempocal.tables.column_roles import ColumnRoles
@@ -28,6 +30,10 @@ def assess(
     seed: int = 0,
     progress: bool | None = None,
     time_name: str = "time",
+    model: Any = None,
+    versus: Any = None,
+    split_in_time: Any = None,
+    split_column: Any = None,
 ) -> Assessment:
     """Assess whether predictions are calibrated along time, and how to correct them.
 
@@ -62,6 +68,16 @@ def assess(
         Whether to show progress; None shows it on a terminal.
     time_name : str
         What the verdict and the report call the time, such as "round".
+    model : fitted calibrator or path, optional
+        A model that is applied to the predictions already: the verdict is about its probabilities.
+        It must not have been fitted to these rows.
+    versus : fitted calibrator, path or array-like, optional
+        A second model, or a second set of predictions of the same rows, to compare with the first.
+    split_in_time : array-like of shape (n,), optional
+        When each row was predicted, in the calendar: calibrators are fitted to the sequences that
+        began first, and evaluated on those that began later. By default the split is at random.
+    split_column : array-like of shape (n,), optional
+        True in the rows to evaluate on, False in those to fit to; the same within a group.
 
     Returns
     -------
@@ -87,11 +103,15 @@ def assess(
         groups=groups,
         sample_weight=sample_weight,
     )
+    n_columns = 1 if past.predictions.ndim == 1 else past.predictions.shape[1]
+    judged = check_judged(model, versus, inputs, n_columns)
+    if judged.has_versus_columns:
+        past = replace(past, versus=check_versus(versus, past.predictions))
     labels = find_classes(past, classes)
-    training, held_out = split(past, seed)
+    training, held_out, how = split(past, SplitBy(split_in_time, split_column), seed)
     training_rows = InMemoryTrainingRows(training, inputs, labels)
-    source = InMemorySource(past, training_rows, held_out, seed)
-    return run_assessment(source, seed, progress, time_name)
+    source = InMemorySource(past, training_rows, held_out, how, seed)
+    return run_assessment(source, judged, seed, progress, time_name)
 
 
 def assess_table(
@@ -108,6 +128,10 @@ def assess_table(
     classes: Any = None,
     seed: int = 0,
     time_name: str | None = None,
+    model: Any = None,
+    versus: Any = None,
+    split_in_time: str | None = None,
+    split_column: str | None = None,
 ) -> Assessment:
     """Assess predictions in a table, as `assess` does for arrays.
 
@@ -137,6 +161,10 @@ def assess_table(
         As in `assess`.
     time_name : str, optional
         What the verdict and the report call the time. By default the name of its column.
+    model, versus : fitted calibrator or path, optional
+        A model to judge, and one to compare with it or with the predictions, as in `assess`.
+    split_in_time, split_column : str, optional
+        Columns as in `assess`: of times in the calendar, or of true and false.
 
     Returns
     -------
@@ -182,5 +210,13 @@ def assess_table(
         order=order,
     )
     seed = check_seed(seed)
-    source = TableSource.of(table, roles, classes, seed)
-    return run_assessment(source, seed, False, time if time_name is None else time_name)
+    judged = check_judged(model, versus, roles.inputs, len(roles.predictions))
+    if judged.has_versus_columns:
+        raise InputError(
+            f"versus must be a fitted calibrator or the path of a model file, but it is "
+            f"{versus!r:.80}: two sets of predictions are compared in memory, by assess"
+        )
+    split_by = SplitBy(split_in_time, split_column)
+    source = TableSource.of(table, roles, classes, split_by, seed)
+    name = time if time_name is None else time_name
+    return run_assessment(source, judged, seed, False, name)

@@ -1,6 +1,6 @@
 """Rows in memory as the source of an assessment; see `row_source`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -99,6 +99,7 @@ class InMemorySource:
     all_rows: PastPredictions
     training_rows: InMemoryTrainingRows
     held_out: PastPredictions
+    how: str  # they were split
     seed: int
 
     def held_out_rows(self, fitted: FittedMethods) -> InMemoryHeldOutRows:
@@ -109,4 +110,5 @@ class InMemorySource:
     def facts(self) -> Facts:
         """Count rows, groups and times."""
         training = self.training_rows
-        return read_facts(self.all_rows, training.rows, self.held_out, training.classes)
+        found = read_facts(self.all_rows, training.rows, self.held_out, training.classes)
+        return replace(found, split=self.how)

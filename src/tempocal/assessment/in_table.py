@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from tempocal.assessment.examples import Example
 from tempocal.assessment.facts import Facts
+from tempocal.assessment.judged import as_predictor
 from tempocal.assessment.methods import FittedMethods, is_along_time
 from tempocal.assessment.row_source import SWAPPED, HeldOutRows, n_time_bins
+from tempocal.assessment.split_predictions import SplitBy
 from tempocal.assessment.table_examples import pick_examples
 from tempocal.assessment.table_split import TableSplit, split_table
 from tempocal.assessment.wording import printable
@@ -135,10 +137,12 @@ class TableSource:
     n_held_out_groups: int = field(default=0, init=False)
 
     @classmethod
-    def of(cls, table: Any, roles: ColumnRoles, classes: Any, seed: int) -> "TableSource":
+    def of(
+        cls, table: Any, roles: ColumnRoles, classes: Any, split_by: SplitBy, seed: int
+    ) -> "TableSource":
         """Check a table in a first pass, and split it."""
         labeled = read_labeled_table(table, roles, classes)
-        split = split_table(roles, labeled, seed)
+        split = split_table(roles, labeled, split_by, seed)
         if roles.sequence is None or roles.sequence == roles.groups:
             n_sequences = None if roles.sequence is None else split.n_groups
         else:
@@ -157,7 +161,7 @@ class TableSource:
         part = read_labeled_table(table, self.roles, self.labeled.classes)
         groups = find_groups(part)
         self.n_held_out_rows, self.n_held_out_groups = int(part.class_counts.sum()), groups.count
-        models = {name: one._predictor() for name, one in fitted.by_name().items()}
+        models = {name: as_predictor(one, name) for name, one in fitted.by_name().items()}
         return TableHeldOutRows(part, groups, models, self.seed)
 
     def facts(self) -> Facts:
@@ -181,4 +185,5 @@ class TableSource:
             fitted_groups=n_groups - self.n_held_out_groups,
             judged_rows=self.n_held_out_rows,
             judged_groups=self.n_held_out_groups,
+            split=self.split.how,
         )

@@ -27,13 +27,13 @@ class MethodScores:
     ece_over_time: OverTime
     chance_limit: Array  # (S,) errors over time up to this may be chance
     overconfidence: OverTime
-    gain: IntervalEstimate  # NLL of the raw predictions minus NLL of this method
+    gain: IntervalEstimate  # NLL of what is judged minus NLL of this method
     reliability: ReliabilityTable  # of all rows
     reliability_over_time: tuple[ReliabilityTable, ...]  # of each time bin
 
 
-def score_method(rows: HeldOutRows, name: str) -> MethodScores:
-    """Compute all metrics of one method."""
+def score_method(rows: HeldOutRows, name: str, subject: str) -> MethodScores:
+    """Compute all metrics of one method; its gain is over another."""
     ece_over_time = rows.over_time(ece, name)
     return MethodScores(
         nll=rows.overall(nll, name),
@@ -42,7 +42,7 @@ def score_method(rows: HeldOutRows, name: str) -> MethodScores:
         ece_over_time=ece_over_time,
         chance_limit=chance_limit(ece_over_time),
         overconfidence=rows.over_time(overconfidence, name),
-        gain=rows.gain(nll, "raw", name),
+        gain=rows.gain(nll, subject, name),
         reliability=rows.reliability(name),
         reliability_over_time=rows.reliability_over_time(name),
     )

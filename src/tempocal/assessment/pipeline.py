@@ -6,10 +6,12 @@ from typing import Any
 from tempocal.assessment.correction_table import CurveTable, read_curve
 from tempocal.assessment.examples import Example
 from tempocal.assessment.facts import Facts, thin_time_bins
+from tempocal.assessment.judged import Judged, Names, require_classes
 from tempocal.assessment.method_scores import MethodScores, is_reversed, score_method
-from tempocal.assessment.methods import METHODS, fit_methods, fit_per_time_bin
+from tempocal.assessment.methods import fit_methods, fit_per_time_bin
 from tempocal.assessment.row_source import RowSource, n_time_bins
 from tempocal.assessment.verdict import Verdict, make_verdict
+from tempocal.assessment.versus import Versus, compare_versus
 from tempocal.assessment.wording import printable
 from tempocal.metrics import IntervalEstimate, nll
 
@@ -23,7 +25,8 @@ class Assessment:
     verdict : Verdict
         The answer in words.
     scores : dict of MethodScores
-        Metrics of "raw", "global" and "along time" on held-out rows.
+        Metrics of "raw", "model" and "versus" if these were given, "global" and "along time" on
+        held-out rows.
     against_global : IntervalEstimate
         NLL of one temperature for all times minus NLL of calibration along time.
     chosen : str
@@ -37,6 +40,12 @@ class Assessment:
         Single held-out sequences.
     facts : Facts
         Counts that describe the data.
+    subject : str
+        What the verdict is about: "raw", or "model" if one was given.
+    names : dict of tuple of str
+        What each method is called on the page, and what it does.
+    versus : Versus or None
+        The second model, or the second set of predictions, against the first.
     """
 
     verdict: Verdict
@@ -47,6 +56,9 @@ class Assessment:
     curve: CurveTable | None
     examples: tuple[Example, ...]
     facts: Facts
+    subject: str
+    names: Names
+    versus: Versus | None
 
     def __str__(self) -> str:
         return str(self.verdict)
@@ -56,15 +68,16 @@ class Assessment:
 
 
 def run_assessment(
-    source: RowSource, seed: int, progress: bool | None, time_name: str
+    source: RowSource, judged: Judged, seed: int, progress: bool | None, time_name: str
 ) -> Assessment:
     """Fit all methods to the training rows and evaluate them on the held-out rows."""
     training_rows = source.training_rows
-    fitted = fit_methods(training_rows, seed, progress)
+    require_classes(judged, training_rows.classes)
+    fitted = fit_methods(training_rows, judged, seed, progress)
     held_out = source.held_out_rows(fitted)
-    scores = {name: score_method(held_out, name) for name in METHODS}
+    scores = {name: score_method(held_out, name, judged.subject) for name in judged.methods}
     against_global = held_out.gain(nll, "global", "along time")
-    thin = thin_time_bins(scores["raw"])
+    thin = thin_time_bins(scores[judged.subject])
     facts = replace(source.facts(), thin=thin, time_name=printable(time_name))
     chosen = fitted.auto.comparison_.name
     summary = fitted.auto.summary_
@@ -72,7 +85,9 @@ def run_assessment(
     per_bin = fit_per_time_bin(fitted.auto, training_rows, n_bins)
     reverse = len(facts.classes) == 2 and is_reversed(held_out)
     return Assessment(
-        make_verdict(scores, against_global, chosen, facts, reverse),
+        make_verdict(
+            scores, against_global, chosen, facts, subject=judged.subject, is_reversed=reverse
+        ),
         scores,
         against_global,
         chosen,
@@ -80,4 +95,7 @@ def run_assessment(
         None if per_bin is None else read_curve(fitted.auto.best_, per_bin, training_rows, n_bins),
         held_out.examples(),
         facts,
+        judged.subject,
+        judged.names,
+        compare_versus(held_out, judged),
     )

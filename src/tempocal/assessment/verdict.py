@@ -11,6 +11,9 @@ from tempocal.assessment.wording import interval_text, method_text, points_text,
 from tempocal.metrics import IntervalEstimate
 
 Grade = Literal["fine", "unsure", "off"]
+# What the verdict is about, and what may help.
+_THESE = {"raw": "These", "model": "The model's"}
+_ADVICE = {"raw": "Calibrate them", "model": "Fit a new model: calibrate the raw predictions"}
 
 # A calibration error below this is called fine.
 SMALL_ERROR = 0.03
@@ -39,29 +42,33 @@ def make_verdict(
     against_global: IntervalEstimate,
     chosen: str,
     facts: Facts,
+    *,
+    subject: str,
     is_reversed: bool,
 ) -> Verdict:
-    """Put the numbers of an assessment into words."""
-    raw = scores["raw"]
+    """Put the numbers of an assessment into words; ``subject`` is the method that is judged."""
+    raw = scores[subject]
     spans = find_error_spans(raw.ece_over_time, raw.overconfidence)
-    grade = _grade(scores, spans, is_reversed)
+    grade = _grade(scores, subject, spans, is_reversed)
     return Verdict(
         grade,
-        _headline(grade, spans, is_reversed, facts.time_name),
+        _headline(grade, spans, is_reversed, facts.time_name).replace("These", _THESE[subject]),
         _how_far(raw),
         _when(raw, spans, facts.time_name),
         _how_sure(raw, facts),
-        _check_class_order(facts) if is_reversed else _what_to_do(scores, against_global, chosen),
+        _check_class_order(facts)
+        if is_reversed
+        else _what_to_do(scores, subject, against_global, chosen),
         spans,
     )
 
 
 def _grade(
-    scores: dict[str, MethodScores], spans: tuple[ErrorSpan, ...], is_reversed: bool
+    scores: dict[str, MethodScores], subject: str, spans: tuple[ErrorSpan, ...], is_reversed: bool
 ) -> Grade:
     if spans or is_reversed or scores["along time"].gain.lower > 0.0:
         return "off"
-    return "fine" if scores["raw"].ece_over_time.mean.upper <= SMALL_ERROR else "unsure"
+    return "fine" if scores[subject].ece_over_time.mean.upper <= SMALL_ERROR else "unsure"
 
 
 def _headline(grade: Grade, spans: tuple[ErrorSpan, ...], is_reversed: bool, time_name: str) -> str:
@@ -135,11 +142,12 @@ def _check_class_order(facts: Facts) -> str:
 
 
 def _what_to_do(
-    scores: dict[str, MethodScores], against_global: IntervalEstimate, chosen: str
+    scores: dict[str, MethodScores], subject: str, against_global: IntervalEstimate, chosen: str
 ) -> str:
-    raw, along, simple = scores["raw"], scores["along time"], scores["global"]
+    raw, along, simple = scores[subject], scores["along time"], scores["global"]
+    advice = _ADVICE[subject]
     if against_global.lower <= 0.0 and _is_enough(simple, along):
-        return f"Calibrate them by one temperature for all times. {_effect(raw, simple)}. " + (
+        return f"{advice} by one temperature for all times. {_effect(raw, simple)}. " + (
             "Calibration along time does worse."
             if against_global.upper < 0.0
             else f"Calibration along time, by {method_text(chosen)}, would do about as well."
@@ -160,7 +168,7 @@ def _what_to_do(
             "the result."
         )
     comparison = _compare_with_global(against_global, simple)
-    return f"Calibrate them by {method_text(chosen)}. {_effect(raw, along)}. {comparison}"
+    return f"{advice} by {method_text(chosen)}. {_effect(raw, along)}. {comparison}"
 
 
 def _is_enough(simple: MethodScores, along: MethodScores) -> bool:

@@ -12,7 +12,7 @@ def printable(text: object) -> str:
 
 
 # What each method is called, and what it does.
-METHOD_NAMES = {
+METHOD_NAMES: dict[str, tuple[str, str]] = {
     "raw": ("raw predictions", "as they are"),
     "global": ("one temperature", "temperature scaling, the same at all times"),
     "along time": ("calibrated along time", "candidates averaged by cross-validation"),

@@ -16,6 +16,7 @@ from pyarrow import parquet
 
 from tempocal.cli.column_checks import check_classes, check_label, few_clusters_note, scale_message
 from tempocal.cli.flag_wording import translate_errors
+from tempocal.cli.judged_columns import parse_split_column
 from tempocal.cli.large_checks import check_sequences
 from tempocal.cli.large_files import LargeRows, open_rows
 from tempocal.cli.options import ColumnOptions
@@ -109,7 +110,16 @@ class LargePredictions(LabeledPredictions):
             )
         arguments = self.roles.fit_arguments(along_time=True)
         ids = {"sequence": self.options.sequence, "groups": self.options.group}
-        given = {**arguments, **ids, **settings}
+        if self.options.versus:
+            raise InputError(
+                "--versus names columns, but the file is so large that it is aggregated: compare "
+                "two models, with --model and --versus, or take fewer rows"
+            )
+        given = {**arguments, **ids, **settings, "split_in_time": self.options.split_in_time}
+        if self.options.split_column is not None:
+            names = list(self.labeled.table.collect_schema())
+            marked = parse_split_column(self.options.split_column, names)
+            given["split_column"] = marked["split_column"]
         return assess_table(self.table, **given, classes=self.classes, seed=seed)
 
 

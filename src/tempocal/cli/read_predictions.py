@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from tempocal.cli.column_checks import (
     few_clusters_note,
 )
 from tempocal.cli.flag_wording import translate_errors
+from tempocal.cli.judged_columns import ReportColumns, parse_split_column
 from tempocal.cli.options import ColumnOptions
 from tempocal.cli.terminal import echo_note, show_progress
 from tempocal.errors import InputError
@@ -91,6 +92,7 @@ class FilePredictions(LabeledPredictions):
     order: NDArray[Any] | None
     group: Ids | None
     weight: Array | None
+    further: dict[str, Any] = field(default_factory=dict)  # columns of a report
 
     @property
     def label_classes(self) -> Any:
@@ -173,6 +175,7 @@ class FilePredictions(LabeledPredictions):
                 inputs=self.inputs,
                 classes=self.classes,
                 seed=seed,
+                **self.further,
                 **settings,
             )
 
@@ -209,10 +212,12 @@ def read_predictions(options: ColumnOptions, source: InputFile) -> FilePredictio
     names = column_names(source)
     columns = split_names(options.logits or options.proba, names)
     labels = split_names((str(options.label),), names) if options.soft_label else None
-    flags = flags_of(options, columns, labels)
+    flags, further = flags_of(options, columns, labels), further_columns(options, names)
+    flags = {**further.flags(), **flags}
     with prefix_column_errors(flags):
-        table = read_columns(source, list(flags))
+        table = further.select(read_columns(source, list(flags)))
         predictions = _convert(options, source.name, columns, table, labels)
+        predictions = replace(predictions, further=further.arguments(table))
     _check(predictions, options, columns)
     return predictions
 
@@ -245,6 +250,15 @@ def flags_of(
             )
         flags[column] = f"--{role}"
     return flags
+
+
+def further_columns(options: ColumnOptions, names: list[str]) -> ReportColumns:
+    """Return the columns that only a report has."""
+    return ReportColumns(
+        versus=tuple(split_names(options.versus, names)),
+        split_in_time=options.split_in_time,
+        **parse_split_column(options.split_column, names),
+    )
 
 
 @contextmanager

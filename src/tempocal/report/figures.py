@@ -12,7 +12,6 @@ import numpy as np
 from tempocal.assessment import Assessment
 from tempocal.assessment.chance import may_be_chance
 from tempocal.assessment.method_scores import MethodScores
-from tempocal.assessment.wording import METHOD_NAMES
 from tempocal.report.styles import method_styles
 from tempocal.report.time_column import TimeColumn
 
@@ -42,7 +41,7 @@ def error_figure(assessment: Assessment, time: TimeColumn) -> Figure:
     """Return the calibration error of each method over time."""
     rows: list[Row] = []
     for name, scores in assessment.scores.items():
-        rows += _error_rows(METHOD_NAMES[name][0], scores, time)
+        rows += _error_rows(assessment.names[name][0], scores, time)
     settings = {
         "x": "time",
         "y": "error",
@@ -53,7 +52,7 @@ def error_figure(assessment: Assessment, time: TimeColumn) -> Figure:
         "span": ["time_from", "time_to"],
         "xAxis": time.axis(),
         "yAxis": {"title": "calibration error", "zero": True},
-        "styles": method_styles(assessment.scores),
+        "styles": method_styles(assessment, assessment.scores),
         "digits": 4,
     }
     return Figure("error", to_columns(rows), settings)
@@ -82,11 +81,10 @@ def reliability_figure(assessment: Assessment, time: TimeColumn) -> Figure:
     """Return the reliability diagram of each method in each time bin."""
     rows: list[Row] = []
     for name, scores in assessment.scores.items():
-        rows += _reliability_rows(METHOD_NAMES[name][0], scores, time)
+        rows += _reliability_rows(assessment.names[name][0], scores, time)
     classes = assessment.facts.classes
     of = f"of {classes[1]}" if len(classes) == 2 else "of the most probable class"
-    # Two lines with bands can be told apart; others are switched on by the reader.
-    hidden = {name for name in assessment.scores if name == "global"}
+    hidden = set(assessment.scores) - _shown(assessment)
     settings = {
         "x": "predicted",
         "y": "observed",
@@ -96,7 +94,7 @@ def reliability_figure(assessment: Assessment, time: TimeColumn) -> Figure:
         "xAxis": {"title": f"predicted probability {of}", "range": [-0.02, 1.02]},
         "yAxis": {"title": "share of rows where it happened", "range": [-0.02, 1.02]},
         "diagonal": True,
-        "styles": method_styles(assessment.scores, hidden),
+        "styles": method_styles(assessment, assessment.scores, hidden),
         "digits": 3,
     }
     return Figure("reliability", to_columns(rows), settings)
@@ -123,7 +121,7 @@ def _reliability_rows(name: str, scores: MethodScores, time: TimeColumn) -> Iter
 def examples_figure(assessment: Assessment, time: TimeColumn) -> Figure:
     """Return the predictions along single sequences, before and after calibration."""
     rows: list[Row] = []
-    shown = {"raw", "along time"}
+    shown = _shown(assessment)
     for one in assessment.examples:
         times = time.values(one.time)
         for name in assessment.scores:
@@ -134,7 +132,7 @@ def examples_figure(assessment: Assessment, time: TimeColumn) -> Figure:
                     "sequence": one.sequence,
                     "outcome": one.label,
                     "class": one.followed,
-                    "predictions": METHOD_NAMES[name][0],
+                    "predictions": assessment.names[name][0],
                     "time": moment,
                     "probability": float(probability),
                 }
@@ -150,11 +148,16 @@ def examples_figure(assessment: Assessment, time: TimeColumn) -> Figure:
         ],
         "xAxis": {**time.axis(), "log": False},
         "yAxis": {"title": "probability", "range": [-0.03, 1.03]},
-        "styles": method_styles(name for name in assessment.scores if name in shown),
+        "styles": method_styles(assessment, (name for name in assessment.scores if name in shown)),
         "digits": 3,
         "small": True,
     }
     return Figure("examples", to_columns(rows), settings)
+
+
+def _shown(assessment: Assessment) -> set[str]:
+    """Return the lines that are shown at first: three bands would hide each other."""
+    return {assessment.subject, "versus" if assessment.versus else "along time"}
 
 
 def to_columns(rows: list[Row]) -> dict[str, list[Any]]:

@@ -7,7 +7,7 @@ import numpy as np
 from tempocal.assessment import Assessment
 from tempocal.assessment.chance import single_chance_limit
 from tempocal.assessment.error_spans import direction
-from tempocal.assessment.wording import METHOD_NAMES, method_text, span_text
+from tempocal.assessment.wording import method_text, span_text
 from tempocal.inputs import time_text
 from tempocal.metrics import IntervalEstimate
 
@@ -36,7 +36,7 @@ def score_table(assessment: Assessment) -> PageTable:
     head = [
         "predictions",
         "NLL",
-        "gain in NLL",
+        f"gain in NLL over {assessment.names[assessment.subject][0]}",
         "Brier score",
         "calibration error, all rows",
         "calibration error, mean over time",
@@ -44,9 +44,9 @@ def score_table(assessment: Assessment) -> PageTable:
     ]
     rows = [
         [
-            Cell(*METHOD_NAMES[name]),
+            Cell(*assessment.names[name]),
             _with_interval(scores.nll),
-            Cell("-") if name == "raw" else _with_interval(scores.gain),
+            Cell("-") if name == assessment.subject else _with_interval(scores.gain),
             _with_interval(scores.brier),
             _with_interval(scores.ece),
             _with_interval(scores.ece_over_time.mean),
@@ -60,10 +60,11 @@ def score_table(assessment: Assessment) -> PageTable:
 def time_bin_table(assessment: Assessment) -> PageTable:
     """Return one row for each time bin: the errors of all methods."""
     tables = {name: scores.ece_over_time for name, scores in assessment.scores.items()}
-    raw, over = tables["raw"], assessment.scores["raw"].overconfidence
-    limit = assessment.scores["raw"].chance_limit
-    errors = [f"error, {METHOD_NAMES[name][0]}" for name in tables]
-    head = ["when", "rows", "sequences", *errors, "chance limit", "raw predictions are"]
+    subject = assessment.scores[assessment.subject]
+    raw, over, limit = subject.ece_over_time, subject.overconfidence, subject.chance_limit
+    called = assessment.names[assessment.subject][0]
+    errors = [f"error, {assessment.names[name][0]}" for name in tables]
+    head = ["when", "rows", "sequences", *errors, "chance limit", f"{called} are"]
     rows = [
         [
             Cell(span_text(raw.time_from[k], raw.time_to[k], assessment.facts.time_name)),
@@ -124,6 +125,7 @@ def fact_rows(assessment: Assessment) -> list[tuple[str, str]]:
         (facts.time_name, f"{time_text(facts.time_from)} to {time_text(facts.time_to)}"),
         ("distinct times", f"{facts.distinct_times:,}"),
         ("fitted to", _part(facts.fitted_rows, facts.fitted_groups)),
+        ("split", facts.split),
         ("evaluated on", _part(facts.judged_rows, facts.judged_groups)),
         ("time bins with fewer than 30 groups", thin or "none"),
     ]

@@ -6,23 +6,26 @@ Colors are names of variables of ``report.css``, which has them for light and fo
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from tempocal.assessment.wording import METHOD_NAMES
+from tempocal.assessment import Assessment
 
 Styles = dict[str, dict[str, Any]]
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 _MARKERS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x")
 _N_COLORS = 7
-_METHODS = {"raw": 0, "global": 1, "along time": 2}
+_METHODS = {"raw": 0, "global": 1, "along time": 2, "model": 3, "versus": 4}
 CURVE: Styles = {
     "fitted curve": {"color": "--line-2", "dash": "solid", "marker": None},
     "separate fit for each time bin": {"color": "--line-1", "dash": None, "marker": "square"},
 }
 
 
-def method_styles(names: Iterable[str], hidden: Collection[str] = ()) -> Styles:
-    """Return the styles of some methods by their plain names; some are switched off at first."""
+def method_styles(
+    assessment: Assessment, names: Iterable[str], hidden: Collection[str] = ()
+) -> Styles:
+    """Return the styles of some methods by what they are called; some are switched off at first."""
     return {
-        METHOD_NAMES[name][0]: {**_style(_METHODS[name]), "off": name in hidden} for name in names
+        assessment.names[name][0]: {**_style(_METHODS[name]), "off": name in hidden}
+        for name in names
     }
 
 

@@ -45,7 +45,7 @@ def time_column(assessment: Assessment, name: str) -> TimeColumn:
 
     The axis begins logarithmic if rows crowd at its start, or the curve is one of log time.
     """
-    facts, table = assessment.facts, assessment.scores["raw"].ece_over_time
+    facts, table = assessment.facts, assessment.scores[assessment.subject].ece_over_time
     first, last = np.asarray([facts.time_from]), np.asarray([facts.time_to])
     scale = time_scale(first, last)
     if scale.kind == "datetime":

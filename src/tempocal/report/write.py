@@ -78,6 +78,7 @@ def report_html(
             command=command,
             version=__version__,
             verdict=assessment.verdict,
+            versus=assessment.versus,
             time_name=time.name,
             chosen=method_text(assessment.chosen),
             corrected=assessment.curve is not None,
