@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.assessment.discrimination import Discrimination, discriminate_arrays
 from tempocal.assessment.examples import Example, pick_examples
 from tempocal.assessment.facts import Facts, read_facts
 from tempocal.assessment.methods import FittedMethods, is_along_time
-from tempocal.assessment.row_source import SWAPPED, HeldOutRows, n_time_bins
+from tempocal.assessment.row_source import LEVEL, SWAPPED, HeldOutRows, n_time_bins
 from tempocal.assessment.split_predictions import PastPredictions
 from tempocal.inputs import Inputs, check_time
 from tempocal.lazy import cached
@@ -21,6 +22,7 @@ from tempocal.metrics.predictions import (
     check_time_of,
 )
 from tempocal.metrics.scored_arrays import ScoredArrays
+from tempocal.metrics.scored_rows import ScoredRows
 from tempocal.metrics.time_bins import TimeBins, cut_times
 from tempocal.temporal import AutoTemporalCalibrator
 
@@ -82,6 +84,23 @@ class InMemoryHeldOutRows(HeldOutRows):
         groups = check_groups_of(rows, self.rows.group)
         bins = n_time_bins(len(self.rows) if groups is None else groups.count)
         return cut_times(check_time_of(rows, self.rows.time), rows.weight, bins)
+
+    def against_rest(self, name: str, column: int | None) -> ScoredArrays:
+        """Return the rows with two classes: all others, and that of a column."""
+        rows = self._checked(name)
+        if column is None:
+            top = rows.proba.argmax(axis=1)
+            proba, is_event = rows.proba[np.arange(len(top)), top], top == rows.codes
+        else:
+            proba, is_event = rows.proba[:, column], rows.codes == column
+        two = np.stack([1.0 - proba, proba], axis=1)
+        binary = replace(rows, proba=two, codes=is_event.astype(np.intp), classes=np.arange(2))
+        return ScoredArrays.of(binary, check_groups_of(rows, self.rows.group))
+
+    def discriminate(self, rows: ScoredRows) -> Discrimination:
+        """AUC of the second class of such rows."""
+        assert isinstance(rows, ScoredArrays)
+        return discriminate_arrays(rows, self.time_bins, LEVEL)
 
     def examples(self) -> tuple[Example, ...]:
         """Pick some sequences to show."""

@@ -1,24 +1,28 @@
 """Past predictions in a table as the source of an assessment; fits and sums run in its engine."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.assessment.discrimination import Discrimination
 from tempocal.assessment.examples import Example
 from tempocal.assessment.facts import Facts
 from tempocal.assessment.judged import as_predictor
 from tempocal.assessment.methods import FittedMethods, is_along_time
-from tempocal.assessment.row_source import SWAPPED, HeldOutRows, n_time_bins
+from tempocal.assessment.row_source import LEVEL, SWAPPED, HeldOutRows, n_time_bins
 from tempocal.assessment.split_predictions import SplitBy
+from tempocal.assessment.table_discrimination import discriminate_frame
 from tempocal.assessment.table_examples import pick_examples
 from tempocal.assessment.table_split import TableSplit, split_table
 from tempocal.assessment.wording import printable
 from tempocal.inputs import Inputs, from_seconds
 from tempocal.lazy import cached
+from tempocal.metrics.gap_metric import GapMetric
 from tempocal.metrics.scored_frame import ScoredFrame
+from tempocal.metrics.scored_rows import ScoredRows
 from tempocal.metrics.table_time_bins import cut_table, cut_weighted_times, weights_by_time
 from tempocal.metrics.time_bins import TimeBins
 from tempocal.predictor import Predictor
@@ -30,6 +34,8 @@ from tempocal.tables.open_table import Frame
 from tempocal.tables.passes import ProgressCallback, TableWithProgress
 from tempocal.tables.sequence_counts import count_sequences
 from tempocal.tables.transfer import Columns
+
+EACH_CLASS = GapMetric(None, 1, "equal_width")
 
 
 @dataclass(frozen=True)
@@ -105,6 +111,21 @@ class TableHeldOutRows(HeldOutRows):
     def time_bins(self) -> TimeBins:
         """Time bins."""
         return cut_table(self.labeled, n_time_bins(self.groups.count))
+
+    def against_rest(self, name: str, column: int | None) -> ScoredFrame:
+        """Return the rows with two classes: all others, and that of a column."""
+        rows = self.scored(name)
+        event = GapMetric("top_label", 1, "equal_width") if column is None else EACH_CLASS
+        frame = rows.with_event(event, column or 0).frame
+        proba, outcome = nw.col(f"confidence{column or 0}"), nw.col(f"outcome{column or 0}")
+        kept = [one for one in frame.collect_schema() if one in ("time", "group", "weight")]
+        two = frame.select(*kept, "time_bin", p0=1.0 - proba, p1=proba, label=outcome)
+        return replace(rows, frame=two, n_classes=2)
+
+    def discriminate(self, rows: ScoredRows) -> Discrimination:
+        """AUC of the second class of such rows."""
+        assert isinstance(rows, ScoredFrame)
+        return discriminate_frame(rows, self.time_bins, LEVEL)
 
     def examples(self) -> tuple[Example, ...]:
         """Pick example sequences."""

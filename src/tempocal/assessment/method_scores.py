@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from tempocal.assessment.chance import chance_limit
+from tempocal.assessment.class_scores import ClassScores, score_classes
+from tempocal.assessment.discrimination import Discrimination
 from tempocal.assessment.row_source import SWAPPED, HeldOutRows
 from tempocal.links import Array
 from tempocal.metrics import (
@@ -30,10 +32,14 @@ class MethodScores:
     gain: IntervalEstimate  # NLL of what is judged minus NLL of this method
     reliability: ReliabilityTable  # of all rows
     reliability_over_time: tuple[ReliabilityTable, ...]  # of each time bin
+    auc: Discrimination  # of the second of two classes, else of the most probable being the true
+    classes: tuple[ClassScores, ...]  # each against the rest, if there are more than two
 
 
-def score_method(rows: HeldOutRows, name: str, subject: str) -> MethodScores:
-    """Compute all metrics of one method; its gain is over another."""
+def score_method(
+    rows: HeldOutRows, name: str, subject: str, shares: tuple[float, ...]
+) -> MethodScores:
+    """Compute all metrics of one method; its gain is over another. Shares are those of classes."""
     ece_over_time = rows.over_time(ece, name)
     return MethodScores(
         nll=rows.overall(nll, name),
@@ -45,6 +51,8 @@ def score_method(rows: HeldOutRows, name: str, subject: str) -> MethodScores:
         gain=rows.gain(nll, subject, name),
         reliability=rows.reliability(name),
         reliability_over_time=rows.reliability_over_time(name),
+        auc=rows.auc(name),
+        classes=score_classes(rows, name, shares),
     )
 
 

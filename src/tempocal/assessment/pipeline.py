@@ -75,10 +75,13 @@ def run_assessment(
     require_classes(judged, training_rows.classes)
     fitted = fit_methods(training_rows, judged, seed, progress)
     held_out = source.held_out_rows(fitted)
-    scores = {name: score_method(held_out, name, judged.subject) for name in judged.methods}
+    facts = source.facts()
+    scores = {
+        name: score_method(held_out, name, judged.subject, facts.shares) for name in judged.methods
+    }
     against_global = held_out.gain(nll, "global", "along time")
     thin = thin_time_bins(scores[judged.subject])
-    facts = replace(source.facts(), thin=thin, time_name=printable(time_name))
+    facts = replace(facts, thin=thin, time_name=printable(time_name))
     chosen = fitted.auto.comparison_.name
     summary = fitted.auto.summary_
     n_bins = n_time_bins(summary.n_rows if summary.n_groups is None else summary.n_groups)
