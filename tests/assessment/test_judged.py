@@ -150,3 +150,32 @@ def test_a_model_of_other_inputs_is_refused(models):
         assess(model=along, versus=TRUTH)
     with pytest.raises(InputError, match="classes of model are"):
         assess(model=constant, classes=[1, 0])
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_the_worst_sequences_are_those_with_the_largest_brier_score(weights):
+    weight = np.random.default_rng(0).integers(1, 4, len(RAW)) * 1.0 if weights else None
+    names = {"z": MATCHES.logits, "y": MATCHES.label, "t": MATCHES.time, "m": MATCHES.sequence}
+    frame = pl.DataFrame({**names, "w": np.ones(len(RAW)) if weight is None else weight})
+    arrays = assess(sample_weight=weight).worst
+    table = tc.assess_table(
+        frame.lazy(), logits="z", label="y", time="t", sequence="m",
+        sample_weight="w" if weights else None,
+    ).worst  # fmt: skip
+    rows = held_out()
+    scores = {}
+    for match in np.unique(MATCHES.sequence[rows]):
+        own = match == MATCHES.sequence
+        if own.sum() >= 3:
+            scores[str(match)] = tc.metrics.brier(
+                MATCHES.label[own],
+                RAW[own],
+                classes=[0, 1],
+                sample_weight=None if weight is None else weight[own],
+            )
+    expected = sorted(scores, key=lambda match: -scores[match])[:6]
+    for found in (arrays, table):
+        assert [one.sequence for one in found] == expected
+        assert [one.brier for one in found] == pytest.approx([scores[one] for one in expected])
+        own = str(found[0].sequence) == MATCHES.sequence.astype(str)
+        np.testing.assert_allclose(found[0].proba["raw"], RAW[own])

@@ -51,7 +51,10 @@ def tab(shared_tab):
 
 def figure(tab, name):
     """Return the table that the page draws."""
-    return json.loads(tab.locator("#figures").inner_text())[name]["columns"]
+    columns = json.loads(tab.locator("#figures").inner_text())[name]["columns"]
+    texts = {key: one for key, one in columns.items() if isinstance(one, dict)}
+    decoded = {key: [one["levels"][code] for code in one["codes"]] for key, one in texts.items()}
+    return {**columns, **decoded}
 
 
 def rows_of(columns, **given):
@@ -114,7 +117,7 @@ def test_a_legend_click_hides_a_line_and_another_shows_it(tab, found):
     assert lines(tab, "error") == before
 
 
-@pytest.mark.parametrize("name", ["error", "reliability", "curve", "examples"])
+@pytest.mark.parametrize("name", ["error", "reliability", "auc", "curve", "worst"])
 def test_the_files_it_offers_are_its_tables(tab, name):
     columns, read = figure(tab, name), {}
     for kind in ("CSV", "JSON"):

@@ -39,10 +39,21 @@ def page(found, tmp_path_factory):
 @pytest.mark.usefixtures("few_candidates")
 def test_several_classes(browser, opened, tmp_path):
     path = tmp_path / "report.html"
-    tc.report.write_report(several_classes(5), path)
+    found = several_classes(5)
+    tc.report.write_report(found, path)
     with opened(browser, path) as (tab, said):
         tab.locator("#when").fill("2")
-        assert "most probable class" in tab.locator("body").inner_text()
+        tabs = tab.locator(".tabs button")
+        assert tabs.all_inner_texts() == ["the most probable class", *"01234"]
+        line = tab.locator("#auc .plot .trace path.js-line").nth(1)
+        top = line.get_attribute("d")
+        tabs.nth(2).click()
+        assert tabs.nth(2).get_attribute("aria-pressed") == "true"
+        assert line.get_attribute("d") != top
+        label = tab.locator("#auc .plot").get_attribute("aria-label")
+        auc = found.scores["raw"].classes[1].auc
+        assert f"from {auc.value[0]:.4f} ({auc.lower[0]:.4f} to {auc.upper[0]:.4f})" in label
+        assert tab.locator("#when").input_value() == "2"
         assert said == []
 
 
@@ -57,6 +68,14 @@ def test_names_from_the_data_stay_text(browser, opened, tmp_path):
         assert NASTY[0] in tab.locator("#facts").inner_text()
         assert tab.locator("script").count() == 4
         assert said == []
+
+
+def test_the_most_wrong_sequences_are_shown(found, page):
+    text = page.read_text(encoding="utf-8")
+    worst = found.worst[0]
+    assert worst.brier == max(one.brier for one in found.worst)
+    title = f"Sequence {worst.sequence}: probability of {worst.followed}, outcome {worst.label}"
+    assert f"{title}, Brier score {worst.brier:.3f}" in text
 
 
 def test_the_page_is_whole_and_asks_for_nothing(page):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.assessment.discrimination import Discrimination, discriminate_arrays
-from tempocal.assessment.examples import Example, pick_examples
+from tempocal.assessment.examples import Example, pick_examples, pick_worst
 from tempocal.assessment.facts import Facts, read_facts
 from tempocal.assessment.methods import FittedMethods, is_along_time
 from tempocal.assessment.row_source import LEVEL, SWAPPED, HeldOutRows, n_time_bins
@@ -105,6 +105,10 @@ class InMemoryHeldOutRows(HeldOutRows):
     def examples(self) -> tuple[Example, ...]:
         """Pick some sequences to show."""
         return pick_examples(self.rows, self.proba, self.classes, self.seed)
+
+    def worst(self, subject: str) -> tuple[Example, ...]:
+        """Pick the sequences that a method was most wrong about."""
+        return pick_worst(self.rows, self.proba, self.classes, subject)
 
     def _checked(self, name: str) -> CheckedPredictions:
         rows = self.rows

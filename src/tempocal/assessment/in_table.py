@@ -15,7 +15,7 @@ from tempocal.assessment.methods import FittedMethods, is_along_time
 from tempocal.assessment.row_source import LEVEL, SWAPPED, HeldOutRows, n_time_bins
 from tempocal.assessment.split_predictions import SplitBy
 from tempocal.assessment.table_discrimination import discriminate_frame
-from tempocal.assessment.table_examples import pick_examples
+from tempocal.assessment.table_examples import pick_examples, pick_worst
 from tempocal.assessment.table_split import TableSplit, split_table
 from tempocal.assessment.wording import printable
 from tempocal.inputs import Inputs, from_seconds
@@ -131,11 +131,25 @@ class TableHeldOutRows(HeldOutRows):
         """Pick example sequences."""
         if "sequence" not in self.labeled.frame.collect_schema():
             return ()
-        prefixes = {name: f"m{k}_" for k, name in enumerate(self.models)}
+        return pick_examples(self.labeled, self._all_methods, self._prefixes, self.seed)
+
+    def worst(self, subject: str) -> tuple[Example, ...]:
+        """Pick the sequences that a method was most wrong about."""
+        if "sequence" not in self.labeled.frame.collect_schema():
+            return ()
+        return pick_worst(self.labeled, self._all_methods, self._prefixes, subject)
+
+    @property
+    def _prefixes(self) -> dict[str, str]:
+        return {name: f"m{k}_" for k, name in enumerate(self.models)}
+
+    @property
+    def _all_methods(self) -> Frame:
+        """The rows with the probabilities of all methods."""
         frame = self.labeled.frame
-        for name, prefix in prefixes.items():
+        for name, prefix in self._prefixes.items():
             frame = self._with_probabilities(frame, name, prefix)
-        return pick_examples(self.labeled, frame, prefixes, self.seed)
+        return frame
 
     def _with_probabilities(self, frame: Frame, name: str, prefix: str) -> Frame:
         model = self.models[name]

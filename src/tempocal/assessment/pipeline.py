@@ -38,6 +38,8 @@ class Assessment:
         Parameters of the candidate with the largest weight; None if that is the identity.
     examples : tuple of Example
         Single held-out sequences.
+    worst : tuple of Example
+        The held-out sequences that what is judged was most wrong about, by their mean Brier score.
     facts : Facts
         Counts that describe the data.
     subject : str
@@ -55,6 +57,7 @@ class Assessment:
     candidates: list[dict[str, Any]]
     curve: CurveTable | None
     examples: tuple[Example, ...]
+    worst: tuple[Example, ...]
     facts: Facts
     subject: str
     names: Names
@@ -97,6 +100,7 @@ def run_assessment(
         fitted.auto.comparison_.to_dicts(),
         None if per_bin is None else read_curve(fitted.auto.best_, per_bin, training_rows, n_bins),
         held_out.examples(),
+        held_out.worst(judged.subject),
         facts,
         judged.subject,
         judged.names,

@@ -80,6 +80,10 @@ class HeldOutRows(ABC):
     def examples(self) -> "tuple[Example, ...]":
         """Pick some sequences to show."""
 
+    @abstractmethod
+    def worst(self, subject: str) -> "tuple[Example, ...]":
+        """Pick the sequences that a method was most wrong about, the worst first."""
+
     def overall(self, metric: Metric, name: str) -> IntervalEstimate:
         """Metric of all rows."""
         return estimate_overall(self.scored(name), metric, LEVEL, self.seed)

@@ -22,12 +22,21 @@ _CALIBRATORS = {
     "PlattScaling": "Platt scaling (slope and bias)",
     "VectorScaling": "vector scaling (slope and bias of each class)",
     "BetaCalibration": "beta calibration",
+    "MatrixScaling": "matrix scaling",
+    "DirichletCalibration": "Dirichlet calibration",
+    "QuadraticScaling": "quadratic scaling (slope, curvature and bias)",
+    "IsotonicCalibration": "isotonic regression",
+    "NearIsotonicEnsemble": "near-isotonic regression",
+    "HistogramBinning": "histogram binning",
+    "BayesianBinning": "Bayesian binning",
 }
 _CURVES = {
     "Constant": "the same at all times",
     "ExponentialDecay": "along an exponential curve",
     "Spline": "along a spline",
     "RandomWalk": "along a random walk",
+    "Logarithmic": "along a logarithm",
+    "PerStep": "with a fit for each step",
 }
 
 

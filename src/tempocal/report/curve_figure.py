@@ -14,6 +14,8 @@ from tempocal.report.styles import CURVE, line_styles
 from tempocal.report.time_column import TimeColumn
 
 FITTED, SEPARATE = "fitted curve", "separate fit for each time bin"
+# The latter of each of several classes.
+BIN_BY_BIN = "bin by bin"
 
 
 def curve_figure(assessment: Assessment, time: TimeColumn) -> Figure | None:
@@ -38,7 +40,7 @@ def curve_figure(assessment: Assessment, time: TimeColumn) -> Figure | None:
         "references": [identity(name) for name in parameters],
         "xAxis": time.axis(),
         "yAxis": {"title": "", "limits": [list(_limits(curve, name)) for name in parameters]},
-        "styles": CURVE if len(names) == 2 else line_styles(names, SEPARATE),
+        "styles": CURVE if len(names) == 2 else line_styles(names, BIN_BY_BIN),
         "digits": 3,
     }
     return Figure("curve", to_columns(rows), settings)
@@ -55,7 +57,7 @@ def _rows(
     for k in range(values.shape[1]):
         line = f"class {classes[k]}" if several else FITTED
         yield from _line(name, line, time.values(curve.time), fitted[:, :, k])
-        line = f"{line}, {SEPARATE}" if several else SEPARATE
+        line = f"{line}, {BIN_BY_BIN}" if several else SEPARATE
         yield from _line(name, line, time.values(curve.point_time), separate[:, :, k])
 
 

@@ -41,6 +41,7 @@ def score_table(assessment: Assessment) -> PageTable:
         "calibration error, all rows",
         "calibration error, mean over time",
         "its chance limit",
+        "AUC, all rows",
     ]
     rows = [
         [
@@ -51,6 +52,7 @@ def score_table(assessment: Assessment) -> PageTable:
             _with_interval(scores.ece),
             _with_interval(scores.ece_over_time.mean),
             Cell(f"{single_chance_limit(scores.ece_over_time.mean):.4f}"),
+            _auc(scores.auc.overall),
         ]
         for name, scores in assessment.scores.items()
     ]
@@ -135,6 +137,11 @@ def _with_interval(estimate: IntervalEstimate) -> Cell:
     if estimate.only_upper:
         return Cell(f"{estimate:.4f}", f"at most {estimate.upper:.4f}")
     return Cell(f"{estimate:.4f}", f"{estimate.lower:.4f} to {estimate.upper:.4f}")
+
+
+def _auc(found: tuple[float, float, float]) -> Cell:
+    value, low, high = found
+    return Cell(f"{value:.4f}", f"{low:.4f} to {high:.4f}") if np.isfinite(value) else Cell("-")
 
 
 def _count(count: int | None) -> str:

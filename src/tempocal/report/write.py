@@ -9,8 +9,14 @@ from tempocal.assessment.wording import method_text, printable
 from tempocal.modelfile.atomic_write import replacing
 from tempocal.modelfile.paths import path_name
 from tempocal.report.curve_figure import curve_figure
-from tempocal.report.figures import error_figure, examples_figure, reliability_figure
-from tempocal.report.numbers import as_json
+from tempocal.report.figures import (
+    TOP_CLASS,
+    auc_figure,
+    error_figure,
+    examples_figure,
+    reliability_figure,
+)
+from tempocal.report.numbers import as_json, figures_json
 from tempocal.report.page_tables import candidate_table, fact_rows, score_table, time_bin_table
 from tempocal.report.time_column import time_column
 from tempocal.version import __version__
@@ -66,11 +72,17 @@ def report_html(
 ) -> str:
     """Return the page of `write_report` as text."""
     time = time_column(assessment, printable(time_name or assessment.facts.time_name))
+    sequences = {"examples": assessment.examples, "worst": assessment.worst}
+    sequences = {name: examples for name, examples in sequences.items() if examples}
     figures = [
         error_figure(assessment, time),
         reliability_figure(assessment, time),
         curve_figure(assessment, time),
-        examples_figure(assessment, time) if assessment.examples else None,
+        auc_figure(assessment, time),
+        *(
+            examples_figure(name, assessment, examples, time)
+            for name, examples in sequences.items()
+        ),
     ]
     return str(
         _template().render(
@@ -86,15 +98,24 @@ def report_html(
             time_bins=time_bin_table(assessment),
             candidates=candidate_table(assessment),
             facts=fact_rows(assessment),
-            has_examples=bool(assessment.examples),
+            has_examples=bool(sequences),
+            subject=assessment.names[assessment.subject][0],
+            classes=_classes(assessment),
             numbers=as_json(assessment),
-            figures=as_json({one.name: one for one in figures if one is not None}),
+            figures=figures_json(one for one in figures if one is not None),
             binary=len(assessment.facts.classes) == 2,
             style=_read("templates/report.css"),
             library=_read("vendor/plotly-basic.min.js"),
             script=_read("templates/charts.js") + _read("templates/page.js"),
         )
     )
+
+
+def _classes(assessment: Assessment) -> list[str]:
+    """Return the tabs of several classes; none for two."""
+    shown = assessment.scores[assessment.subject].classes
+    names = [assessment.facts.classes[one.column] for one in shown]
+    return [TOP_CLASS, *names] if names else []
 
 
 def _read(name: str) -> str:

@@ -234,8 +234,25 @@ function save(name, type, text) {
 }
 
 const figures = JSON.parse(document.getElementById("figures").textContent);
+for (const { columns } of Object.values(figures)) {
+  for (const [name, column] of Object.entries(columns)) {
+    if (column.levels) columns[name] = column.codes.map((code) => column.levels[code]);
+  }
+}
 const charts = Object.fromEntries([...document.querySelectorAll("[data-figure]")].map((element) =>
   [element.dataset.figure, new Chart(element, figures[element.dataset.figure])]));
+
+// One class of several, in all figures that have classes.
+const tabs = [...document.querySelectorAll(".tabs button")];
+function showClass(name) {
+  tabs.forEach((tab) => tab.setAttribute("aria-pressed", tab.dataset.class === name));
+  for (const chart of Object.values(charts)) {
+    if (!("class" in chart.figure.columns) || chart.settings.panel) continue;
+    chart.filters.class = name;
+    chart.draw();
+  }
+}
+tabs.forEach((tab) => tab.addEventListener("click", () => showClass(tab.dataset.class)));
 
 // The slider along time.
 const slider = document.getElementById("when");
@@ -245,7 +262,7 @@ function moveSlider() {
   timeRows.forEach((row, k) => row.classList.toggle("here", k === at));
   document.getElementById("when-text").textContent = text;
   slider.setAttribute("aria-valuetext", text);
-  charts.reliability.filters = { time_bin: at };
+  charts.reliability.filters.time_bin = at;
   charts.reliability.draw();
 }
 slider.addEventListener("input", moveSlider);
@@ -270,6 +287,7 @@ function usePaper(now) {
 addEventListener("beforeprint", () => usePaper(true));
 addEventListener("afterprint", () => usePaper(false));
 
+if (tabs.length) showClass(tabs[0].dataset.class);
 moveSlider(); // a browser may keep the slider where it was
 drawAll();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
