@@ -179,3 +179,17 @@ def test_the_worst_sequences_are_those_with_the_largest_brier_score(weights):
         assert [one.brier for one in found] == pytest.approx([scores[one] for one in expected])
         own = str(found[0].sequence) == MATCHES.sequence.astype(str)
         np.testing.assert_allclose(found[0].proba["raw"], RAW[own])
+
+
+def test_progress_says_how_far_it_has_come(capsys, monkeypatch):
+    monkeypatch.setattr("tempocal.temporal.progress.LOG_DELAY", 0.0)
+    monkeypatch.setattr("tempocal.temporal.progress.LOG_INTERVAL", 0.0)
+    assess(progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    steps = [line for line in lines if line.startswith("step ")]
+    assert steps[0] == "step 1 of 6: fitting and comparing the candidates"
+    assert "step 3 of 6: measuring raw predictions" in steps
+    assert len(steps) == 6
+    assert any(line.startswith("3 of 3, about 0 s left") for line in lines)
+    assess(progress=None)
+    assert capsys.readouterr().err == ""

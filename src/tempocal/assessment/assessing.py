@@ -65,7 +65,8 @@ def assess(
     seed : int
         Seed of the split, of the folds and of the draws.
     progress : bool, optional
-        Whether to show progress; None shows it on a terminal.
+        Whether to show how far it has come; None shows it on a terminal and in a notebook.
+        Elsewhere True writes a line at most every ten seconds.
     time_name : str
         What the verdict and the report call the time, such as "round".
     model : fitted calibrator or path, optional
@@ -127,6 +128,7 @@ def assess_table(
     sample_weight: str | None = None,
     classes: Any = None,
     seed: int = 0,
+    progress: bool | None = None,
     time_name: str | None = None,
     model: Any = None,
     versus: Any = None,
@@ -157,7 +159,7 @@ def assess_table(
         One of ``sequence`` and ``groups`` is required.
     sample_weight : str, optional
         Column of the weights.
-    classes, seed
+    classes, seed, progress
         As in `assess`.
     time_name : str, optional
         What the verdict and the report call the time. By default the name of its column.
@@ -219,4 +221,4 @@ def assess_table(
     split_by = SplitBy(split_in_time, split_column)
     source = TableSource.of(table, roles, classes, split_by, seed)
     name = time if time_name is None else time_name
-    return run_assessment(source, judged, seed, False, name)
+    return run_assessment(source, judged, seed, progress, name)

@@ -8,12 +8,16 @@ from tempocal.assessment.examples import Example
 from tempocal.assessment.facts import Facts, thin_time_bins
 from tempocal.assessment.judged import Judged, Names, require_classes
 from tempocal.assessment.method_scores import MethodScores, is_reversed, score_method
-from tempocal.assessment.methods import fit_methods, fit_per_time_bin
-from tempocal.assessment.row_source import RowSource, n_time_bins
+from tempocal.assessment.methods import FittedMethods, fit_methods, fit_per_time_bin
+from tempocal.assessment.row_source import HeldOutRows, RowSource, TrainingRows, n_time_bins
 from tempocal.assessment.verdict import Verdict, make_verdict
 from tempocal.assessment.versus import Versus, compare_versus
 from tempocal.assessment.wording import printable
 from tempocal.metrics import IntervalEstimate, nll
+from tempocal.temporal.progress import Progress
+
+# Steps of an assessment other than measuring each method.
+N_OTHER_STEPS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,15 +80,30 @@ def run_assessment(
     """Fit all methods to the training rows and evaluate them on the held-out rows."""
     training_rows = source.training_rows
     require_classes(judged, training_rows.classes)
-    fitted = fit_methods(training_rows, judged, seed, progress)
-    held_out = source.held_out_rows(fitted)
-    facts = source.facts()
-    scores = {
-        name: score_method(held_out, name, judged.subject, facts.shares) for name in judged.methods
-    }
+    with Progress(N_OTHER_STEPS + len(judged.methods), progress) as bar:
+        bar.begin("fitting and comparing the candidates")
+        fitted = fit_methods(training_rows, judged, seed, progress)
+        bar.begin("predicting the held-out rows")
+        held_out = source.held_out_rows(fitted)
+        facts = replace(source.facts(), time_name=printable(time_name))
+        scores: dict[str, MethodScores] = {}
+        for name in judged.methods:
+            bar.begin(f"measuring {judged.names[name][0]}")
+            scores[name] = score_method(held_out, name, judged.subject, facts.shares)
+        bar.begin("fitting each stretch of time, and putting it into words")
+        facts = replace(facts, thin=thin_time_bins(scores[judged.subject]))
+        return _put_together(training_rows, fitted, held_out, scores, facts)
+
+
+def _put_together(
+    training_rows: TrainingRows,
+    fitted: FittedMethods,
+    held_out: HeldOutRows,
+    scores: dict[str, MethodScores],
+    facts: Facts,
+) -> Assessment:
+    judged = fitted.judged
     against_global = held_out.gain(nll, "global", "along time")
-    thin = thin_time_bins(scores[judged.subject])
-    facts = replace(facts, thin=thin, time_name=printable(time_name))
     chosen = fitted.auto.comparison_.name
     summary = fitted.auto.summary_
     n_bins = n_time_bins(summary.n_rows if summary.n_groups is None else summary.n_groups)

@@ -115,7 +115,14 @@ class LargePredictions(LabeledPredictions):
                 "--versus names columns, but the file is so large that it is aggregated: compare "
                 "two models, with --model and --versus, or take fewer rows"
             )
-        given = {**arguments, **ids, **settings, "split_in_time": self.options.split_in_time}
+        # Progress is shown for each pass.
+        given = {
+            "progress": False,
+            **arguments,
+            **ids,
+            **settings,
+            "split_in_time": self.options.split_in_time,
+        }
         if self.options.split_column is not None:
             names = list(self.labeled.table.collect_schema())
             marked = parse_split_column(self.options.split_column, names)

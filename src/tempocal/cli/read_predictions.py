@@ -163,7 +163,8 @@ class FilePredictions(LabeledPredictions):
         """Fit to one half and evaluate on the other; settings are those of `assess`."""
         from tempocal.assessment import assess
 
-        with self.working("Fitting to one half, judging on the other"):
+        # Progress is that of the assessment itself, also where there is no terminal.
+        with translate_errors():
             return assess(
                 self.predictions,
                 self.labels,
@@ -175,6 +176,7 @@ class FilePredictions(LabeledPredictions):
                 inputs=self.inputs,
                 classes=self.classes,
                 seed=seed,
+                progress=True,
                 **self.further,
                 **settings,
             )
