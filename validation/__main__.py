@@ -20,6 +20,7 @@ from validation import (  # noqa: E402 - threads are counted when NumPy is impor
     auto,
     coverage,
     decay,
+    early,
     errors,
     excess,
     few,
@@ -138,6 +139,7 @@ class Kind:
 KINDS = {
     "icu": Kind(200, icu.tasks, icu.run, icu.table),
     "real": Kind(100, real.tasks, real.run, real.table),
+    "early": Kind(50, early.tasks, early.run, early.table),
     "coverage": Kind(2000, coverage_tasks, coverage.run, coverage.table),
     "excess": Kind(200, excess_tasks, excess.run, excess.table),
     "auto": Kind(200, auto_tasks, auto.run, auto.table),
