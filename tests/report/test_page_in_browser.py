@@ -209,6 +209,8 @@ def test_it_zooms_by_mouse_and_by_button_and_the_axis_can_be_logarithmic(tab):
     tab.mouse.up()
     zoomed = tab.evaluate(axis)
     assert zoomed[1] - zoomed[0] == pytest.approx((whole[1] - whole[0]) / 4, rel=0.05)
+    tab.mouse.dblclick(box["x"] + box["width"] / 2, box["y"] + 50)
+    assert tab.evaluate(axis) == pytest.approx(whole)
     button = tab.locator("#error .tools button", has_text="Log axis")
     before = button.get_attribute("aria-pressed")
     button.click()
@@ -259,3 +261,47 @@ def test_it_prints_in_light_colors(browser, page, opened):
         assert len(tab.pdf()) > 20_000
         assert tab.evaluate("window.ink") == "rgb(0, 0, 0)"
         assert tab.evaluate("document.documentElement.className") == ""
+
+
+def test_a_finger_scrolls_the_page_and_a_tap_shows_the_numbers(browser, page, opened, found):
+    phone = {"viewport": {"width": 390, "height": 800}, "has_touch": True, "is_mobile": True}
+    with opened(browser, page, **phone) as (tab, said):
+        tab.locator("#error .plot").scroll_into_view_if_needed()
+        box = tab.locator("#error .plot").bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        before, touch = tab.evaluate("scrollY"), tab.context.new_cdp_session(tab)
+        for kind, points in (
+            ("touchStart", [{"x": x, "y": y}]),
+            *(("touchMove", [{"x": x, "y": y - 20 * k}]) for k in range(1, 11)),
+            ("touchEnd", []),
+        ):
+            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        tab.wait_for_function("before => scrollY > before", arg=before)
+        tab.locator("#error .plot").scroll_into_view_if_needed()
+        box = tab.locator("#error .plot").bounding_box()
+        tab.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        tab.locator("#error .hoverlayer text").first.wait_for()
+        assert RAW in tab.locator("#error .hoverlayer").text_content()
+        assert said == []
+
+
+@pytest.mark.parametrize(
+    ("time", "words"),
+    [
+        (np.datetime64("2026-01-01", "s") + MATCHES.time * np.timedelta64(36, "h"), "2026-01-01"),
+        (MATCHES.time * np.timedelta64(90, "s"), "minutes"),
+        (MATCHES.time - 5.0, "-5"),
+    ],
+    ids=["dates", "durations", "below 0"],
+)
+@pytest.mark.usefixtures("few_candidates")
+def test_any_kind_of_time_is_drawn(browser, opened, tmp_path, time, words):
+    found = tc.assess(MATCHES.logits, MATCHES.label, time=time, sequence=MATCHES.sequence)
+    tc.report.write_report(found, tmp_path / "report.html")
+    with opened(browser, tmp_path / "report.html") as (tab, said):
+        assert words in tab.locator("#error .plot").get_attribute("aria-label")
+        can_be_log = tab.locator("#error .tools button", has_text="Log axis").count() == 1
+        assert can_be_log == (words == "minutes")
+        for text in ("Zoom in", "Left", "Right", "Zoom out", "Reset"):
+            tab.locator("#error .tools button", has_text=text).click()
+        assert said == []

@@ -65,7 +65,7 @@ function words(row, settings) {
 function place(row, settings) {
   const { name, unit, title } = settings.xAxis;
   const [from, to] = (settings.span || [settings.x, settings.x]).map((column) => row[column]);
-  const short = (one) => (typeof one === "number" ? String(Number(one.toPrecision(4))) : one.replace("T", " "));
+  const short = (one) => (typeof one === "number" ? String(Number(one.toPrecision(4))) : one.replace("T", " ").replace(/( 00:00)?:00$/, ""));
   const span = from === to ? short(from) : `${short(from)} to ${short(to)}`;
   return name ? `${name} ${span}${unit ? " " + unit : ""}` : `${title}: ${number(row[settings.x], 3)}`;
 }
