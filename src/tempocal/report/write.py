@@ -94,6 +94,7 @@ def report_html(
             time_name=time.name,
             chosen=method_text(assessment.chosen),
             corrected=assessment.curve is not None,
+            n_parameters=0 if assessment.curve is None else len(assessment.curve.values),
             scores=score_table(assessment),
             time_bins=time_bin_table(assessment),
             candidates=candidate_table(assessment),
