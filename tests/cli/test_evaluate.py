@@ -114,7 +114,7 @@ def test_compare_shows_the_comparison(folder, run, frame):
     z, y, t = (frame[name].to_numpy() for name in ("z", "won", "t"))
     auto = tc.AutoTemporalCalibrator(
         [(tc.TemperatureScaling(), tc.Constant()), (tc.TemperatureScaling(), tc.Spline())]
-    ).fit(z, y, time=t, groups=frame["match"].to_numpy())
+    ).fit(z, y, time=t, sequence=frame["match"].to_numpy())
     assert found["groups"] == 60
     for one, want in zip(found["candidates"], auto.comparison_.to_dicts(), strict=True):
         assert {**one, "seconds": 0} == {**want, "seconds": 0}

@@ -11,6 +11,7 @@ from tempocal.assessment.split_predictions import SplitBy, check_columns, find_c
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs, check_seed
 from tempocal.tables.column_roles import ColumnRoles
+from tempocal.temporal.horizon import Horizon, check_horizon
 
 if TYPE_CHECKING:
     from tempocal.tables.column_names import Names
@@ -34,6 +35,8 @@ def assess(
     versus: Any = None,
     split_in_time: Any = None,
     split_column: Any = None,
+    soft_label: bool = False,
+    td_horizon: Horizon = "auto",
 ) -> Assessment:
     """Assess whether predictions are calibrated along time, and how to correct them.
 
@@ -45,7 +48,7 @@ def assess(
     predictions : array-like of shape (n,) or (n, K)
         Logits, or probabilities with ``inputs="proba"``.
     y : array-like of shape (n,)
-        Labels.
+        Labels; with ``soft_label`` probabilities.
     time : array-like of shape (n,)
         Time of each row within its sequence: numbers, datetimes or timedeltas.
     sequence : array-like of shape (n,), optional
@@ -79,6 +82,13 @@ def assess(
         began first, and evaluated on those that began later. By default the split is at random.
     split_column : array-like of shape (n,), optional
         True in the rows to evaluate on, False in those to fit to; the same within a group.
+    soft_label : bool, default=False
+        Whether ``y`` holds probabilities in place of classes, as in `TemperatureScaling.fit`:
+        losses, errors and reliability diagrams are those expected of labels with these
+        probabilities.
+    td_horizon : "auto" or float, default="auto"
+        How far ahead fits along time learn from forecasts, as in `TemporalCalibrator`; infinity is
+        from outcomes only.
 
     Returns
     -------
@@ -95,6 +105,7 @@ def assess(
     >>> found.scores["along time"].nll < found.scores["raw"].nll
     True
     """
+    check_horizon(td_horizon)
     past = check_columns(
         predictions,
         y,
@@ -103,6 +114,7 @@ def assess(
         order=order,
         groups=groups,
         sample_weight=sample_weight,
+        soft_label=soft_label,
     )
     n_columns = 1 if past.predictions.ndim == 1 else past.predictions.shape[1]
     judged = check_judged(model, versus, inputs, n_columns)
@@ -110,7 +122,7 @@ def assess(
         past = replace(past, versus=check_versus(versus, past.predictions))
     labels = find_classes(past, classes)
     training, held_out, how = split(past, SplitBy(split_in_time, split_column), seed)
-    training_rows = InMemoryTrainingRows(training, inputs, labels)
+    training_rows = InMemoryTrainingRows(training, inputs, labels, td_horizon)
     source = InMemorySource(past, training_rows, held_out, how, seed)
     return run_assessment(source, judged, seed, progress, time_name)
 
@@ -118,7 +130,7 @@ def assess(
 def assess_table(
     table: Any,
     *,
-    label: str,
+    label: "Names",
     time: str,
     logits: "Names | None" = None,
     proba: "Names | None" = None,
@@ -134,6 +146,8 @@ def assess_table(
     versus: Any = None,
     split_in_time: str | None = None,
     split_column: str | None = None,
+    soft_label: bool = False,
+    td_horizon: Horizon = "auto",
 ) -> Assessment:
     """Assess predictions in a table, as `assess` does for arrays.
 
@@ -145,21 +159,25 @@ def assess_table(
     table : table or path
         Of pandas, Polars (eager or lazy), pyarrow, DuckDB, Spark or Ibis; or a file or pattern of
         Parquet or CSV files, which DuckDB opens.
-    label, time : str
-        Columns of the true labels and of the times: numbers, datetimes or durations.
+    label : str or list of str
+        Column of the true labels; with ``soft_label`` of their probabilities: one, of the second
+        class, or one for each class.
+    time : str
+        Column of the times: numbers, datetimes or durations.
     logits, proba : str or list of str
         Columns of the predictions, in the order of the classes. Give either ``logits`` or
         ``proba``.
     sequence : str, optional
         Column of the sequence ids.
     order : str, optional
-        Column that puts the rows of a sequence in order. By default the time.
+        Column that puts the rows of a sequence in order. By default the time, unless two rows of
+        a sequence have the same: then fits learn from outcomes only.
     groups : str, optional
         Column of what is independent: clusters that hold whole sequences. By default the sequences.
         One of ``sequence`` and ``groups`` is required.
     sample_weight : str, optional
         Column of the weights.
-    classes, seed, progress
+    classes, seed, progress, soft_label, td_horizon
         As in `assess`.
     time_name : str, optional
         What the verdict and the report call the time. By default the name of its column.
@@ -210,7 +228,9 @@ def assess_table(
         sample_weight=sample_weight,
         sequence=sequence,
         order=order,
+        soft_label=soft_label,
     )
+    check_horizon(td_horizon)
     seed = check_seed(seed)
     judged = check_judged(model, versus, roles.inputs, len(roles.predictions))
     if judged.has_versus_columns:
@@ -219,6 +239,6 @@ def assess_table(
             f"{versus!r:.80}: two sets of predictions are compared in memory, by assess"
         )
     split_by = SplitBy(split_in_time, split_column)
-    source = TableSource.of(table, roles, classes, split_by, seed)
+    source = TableSource.of(table, roles, classes, split_by, seed, td_horizon=td_horizon)
     name = time if time_name is None else time_name
     return run_assessment(source, judged, seed, progress, name)

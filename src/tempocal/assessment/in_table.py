@@ -33,7 +33,9 @@ from tempocal.tables.labeled_table import LabeledTable, read_labeled_table
 from tempocal.tables.open_table import Frame
 from tempocal.tables.passes import ProgressCallback, TableWithProgress
 from tempocal.tables.sequence_counts import count_sequences
+from tempocal.tables.sequence_order import is_in_order
 from tempocal.tables.transfer import Columns
+from tempocal.temporal.horizon import Horizon
 
 EACH_CLASS = GapMetric(None, 1, "equal_width")
 
@@ -46,6 +48,8 @@ class TableTrainingRows:
     roles: ColumnRoles
     classes: NDArray[Any]
     progress: ProgressCallback
+    td_horizon: Horizon
+    is_ordered: bool  # whether something puts the rows of a sequence in order
 
     @property
     def inputs(self) -> Inputs:
@@ -54,7 +58,10 @@ class TableTrainingRows:
 
     def fit(self, calibrator: Any) -> Any:
         """Fit a calibrator, with times if it depends on time."""
-        named = self.roles.fit_arguments(along_time=is_along_time(calibrator))
+        along_time = is_along_time(calibrator)
+        named = self.roles.fit_arguments(along_time=along_time)
+        if along_time and self.is_ordered:
+            named |= {"sequence": self.roles.sequence, "order": self.roles.order}
         return calibrator.fit_table(self._with_progress, **named)
 
     def times(self) -> NDArray[Any]:
@@ -146,7 +153,7 @@ class TableHeldOutRows(HeldOutRows):
     @property
     def _all_methods(self) -> Frame:
         """The rows with the probabilities of all methods."""
-        frame = self.labeled.frame
+        frame = self.labeled.given_rows
         for name, prefix in self._prefixes.items():
             frame = self._with_probabilities(frame, name, prefix)
         return frame
@@ -168,12 +175,21 @@ class TableSource:
     split: TableSplit
     n_sequences: int | None
     seed: int
+    td_horizon: Horizon
+    is_ordered: bool
     n_held_out_rows: int = field(default=0, init=False)
     n_held_out_groups: int = field(default=0, init=False)
 
     @classmethod
     def of(
-        cls, table: Any, roles: ColumnRoles, classes: Any, split_by: SplitBy, seed: int
+        cls,
+        table: Any,
+        roles: ColumnRoles,
+        classes: Any,
+        split_by: SplitBy,
+        seed: int,
+        *,
+        td_horizon: Horizon,
     ) -> "TableSource":
         """Check a table in a first pass, and split it."""
         labeled = read_labeled_table(table, roles, classes)
@@ -182,20 +198,24 @@ class TableSource:
             n_sequences = None if roles.sequence is None else split.n_groups
         else:
             n_sequences = count_sequences(labeled)
-        return cls(roles, labeled, split, n_sequences, seed)
+        # An order that was named is checked by the fits.
+        is_ordered = labeled.has_sequences and (roles.order is not None or is_in_order(labeled))
+        return cls(roles, labeled, split, n_sequences, seed, td_horizon, is_ordered)
 
     @property
     def training_rows(self) -> TableTrainingRows:
         """The part to fit to."""
         progress, native = self.labeled.passes.progress, self.split.training.to_native()
-        return TableTrainingRows(native, self.roles, self.labeled.classes, progress)
+        return TableTrainingRows(
+            native, self.roles, self.labeled.classes, progress, self.td_horizon, self.is_ordered
+        )
 
     def held_out_rows(self, fitted: FittedMethods) -> TableHeldOutRows:
         """Predict the other part by each method."""
         table = TableWithProgress(self.split.held_out.to_native(), self.labeled.passes.progress)
         part = read_labeled_table(table, self.roles, self.labeled.classes)
         groups = find_groups(part)
-        self.n_held_out_rows, self.n_held_out_groups = int(part.class_counts.sum()), groups.count
+        self.n_held_out_rows, self.n_held_out_groups = part.n_given_rows, groups.count
         models = {name: as_predictor(one, name) for name, one in fitted.by_name().items()}
         return TableHeldOutRows(part, groups, models, self.seed)
 
@@ -206,7 +226,7 @@ class TableSource:
         assert labeled.time_kind is not None
         first, last = from_seconds(np.array(labeled.time_range), labeled.time_kind)
         counted = labeled.frame.select(count=nw.col("time").n_unique())
-        n_rows, n_groups = int(labeled.class_counts.sum()), self.split.n_groups
+        n_rows, n_groups = labeled.n_given_rows, self.split.n_groups
         return Facts(
             rows=n_rows,
             sequences=self.n_sequences,

@@ -20,6 +20,7 @@ from tempocal.metrics.over_time import estimate_over_time, estimate_overall
 from tempocal.metrics.reliability import reliability_tables
 from tempocal.metrics.scored_rows import ScoredRows
 from tempocal.metrics.time_bins import TimeBins
+from tempocal.temporal.horizon import Horizon
 
 if TYPE_CHECKING:
     from tempocal.assessment.examples import Example
@@ -44,6 +45,10 @@ class TrainingRows(Protocol):
     @property
     def classes(self) -> NDArray[Any]:
         """The class of each column."""
+
+    @property
+    def td_horizon(self) -> Horizon:
+        """How far ahead fits along time learn from forecasts."""
 
     def fit(self, calibrator: Any) -> Any:
         """Fit a calibrator; the time is passed to temporal ones only."""

@@ -51,12 +51,13 @@ def pick_worst(
     rows: LabeledTable, frame: Frame, prefixes: dict[str, str], subject: str
 ) -> tuple[Example, ...]:
     """Pick the sequences with the largest mean Brier score, the worst first."""
-    own, weight = prefixes[subject], nw.col("weight") if rows.has_weights else nw.lit(1.0)
-    loss: Any = nw.lit(1.0)
+    own, loss = prefixes[subject], nw.lit(1.0)
+    weight = nw.col("weight") if "weight" in frame.collect_schema() else nw.lit(1.0)
     for k in range(len(rows.classes)):
         proba = nw.col(f"{own}{k}")
-        hit = nw.when(nw.col("label") == k).then(proba).otherwise(nw.lit(0.0))
-        loss = loss + proba * proba - 2.0 * hit
+        is_true = nw.when(nw.col("label") == k).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+        target = is_true if rows.unsplit is None else nw.col(f"y{k}")
+        loss = loss + proba * proba - 2.0 * proba * target
     losses = with_joinable_ids(
         frame.select("sequence", n_rows=nw.lit(1), weight=weight, loss=loss * weight), "sequence"
     )
@@ -78,13 +79,17 @@ def _fetch(
 ) -> tuple[Example, ...]:
     """Collect the rows of some sequences."""
     names = [f"{prefix}{k}" for prefix in prefixes.values() for k in range(len(rows.classes))]
+    soft = [] if rows.unsplit is None else [f"y{k}" for k in range(len(rows.classes))]
     chosen_rows = join(
         with_joinable_ids(frame, "sequence"), {"sequence": ids}, on=["sequence"]
-    ).select("sequence", "label", "time", *names)
+    ).select("sequence", "label", "time", *names, *soft)
     found = rows.passes.collect(chosen_rows, "fetching examples")
     assert rows.time_kind is not None
     time = from_seconds(found["time"], rows.time_kind)
-    label = rows.classes[found["label"].astype(np.intp)]
+    if soft:
+        label = np.stack([found[name] for name in soft], axis=1)
+    else:
+        label = rows.classes[found["label"].astype(np.intp)]
     predictions = PastPredictions(label, label, time, found["sequence"], found["sequence"], None)
     proba = {
         name: np.stack([found[f"{prefix}{k}"] for k in range(len(rows.classes))], axis=1)
@@ -97,7 +102,9 @@ def _fetch(
 
 def _sequences(rows: LabeledTable) -> Columns:
     """Length and label of each sequence, sorted by id; with very many, of a subset."""
-    frame = with_joinable_ids(rows.frame.select("sequence", "label", n_rows=nw.lit(1)), "sequence")
+    frame = with_joinable_ids(
+        rows.given_rows.select("sequence", "label", n_rows=nw.lit(1)), "sequence"
+    )
     parts = ceil(rows.n_rows / (4 * MAX_LISTED))
     if parts > 1 and frame.collect_schema()["sequence"].is_integer():
         frame = frame.filter(modular_hash(nw.col("sequence"), parts, seed=1) == 0)

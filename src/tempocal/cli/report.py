@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from tempocal.cli.options import ColumnOptions, ordered_options, seed, subcommand
+from tempocal.cli.choices import learns_from_forecasts, td_horizon_option
+from tempocal.cli.options import ColumnOptions, ordered_options, seed, soft_label, subcommand
 from tempocal.cli.options import output as output_option
 
 
@@ -15,6 +16,8 @@ from tempocal.cli.options import output as output_option
     "-o report.html"
 )
 @ordered_options
+@soft_label
+@td_horizon_option
 @seed
 @click.option(
     "--model",
@@ -43,7 +46,13 @@ from tempocal.cli.options import output as output_option
 @click.option("--title", metavar="TEXT", help="Title of the page. Default: the name of the file.")
 @output_option("PAGE", "a page")
 def command(
-    options: ColumnOptions, *, seed: int, model: str | None, title: str | None, output: str
+    options: ColumnOptions,
+    *,
+    td_horizon: float | str | None,
+    seed: int,
+    model: str | None,
+    title: str | None,
+    output: str,
 ) -> None:
     """Write one HTML page: how far off, when, and what to do.
 
@@ -52,6 +61,9 @@ def command(
     reliability diagrams, the fitted curve, single sequences before and after, those that were most
     wrong, and the compared candidates. Its figures show their numbers, and offer them as CSV and
     JSON.
+
+    Fits along time learn from the forecasts that follow a row, as those of `fit` do, unless
+    --td-horizon is inf.
 
     A file of more than 3 million rows of Parquet, or 256 MB of text, may be larger than memory: it
     is aggregated with DuckDB, as in `evaluate`, and needs --sequence or --group.
@@ -64,12 +76,14 @@ def command(
     if model is not None:
         settings |= {"model": model, "versus": _second_model(options)}
         options = replace(options, versus=())
+    learns = learns_from_forecasts(options, td_horizon)
     from tempocal.cli.read_predictions import open_predictions
     from tempocal.cli.terminal import echo, printable
     from tempocal.report import write_report
 
     with open_predictions(options, "Fitting to one half, judging on the other") as rows:
-        assessment = rows.assess(seed, **settings)
+        horizon = "auto" if td_horizon is None else td_horizon
+        assessment = rows.assess(seed, horizon, learns=learns, **settings)
     line = shlex.join(click.get_current_context().meta["tempocal.command_line"])
     names = {"title": title or rows.name, "command": line}
     write_report(assessment, output, **{key: printable(name) for key, name in names.items()})

@@ -21,7 +21,7 @@ def over_time_table(
     metric: Metric,
     table: Any,
     *,
-    label: str,
+    label: "Names",
     proba: "Names",
     time: str,
     bins: Bins = 20,
@@ -31,6 +31,7 @@ def over_time_table(
     sample_weight: str | None = None,
     classes: ArrayLike | None = None,
     seed: int = 0,
+    soft_label: bool = False,
 ) -> OverTime:
     """Compute a metric in each time bin, from a table of any engine or from files.
 
@@ -45,13 +46,14 @@ def over_time_table(
     table : table or path
         Of pandas, Polars (eager or lazy), pyarrow, DuckDB, Spark or Ibis; or a file or pattern of
         Parquet or CSV files, which DuckDB opens.
-    label : str
-        Column of the true labels.
+    label : str or list of str
+        Column of the true labels; with ``soft_label`` of their probabilities: one, of the second
+        class, or one for each class.
     proba : str or list of str
         Column of the probability of the second class, or one for each class, in their order.
     time : str
         Column of the times: numbers, datetimes or durations.
-    bins, level, classes, seed
+    bins, level, classes, seed, soft_label
         As in `over_time`.
     sequence : str, optional
         Column of the sequence ids.
@@ -97,8 +99,13 @@ def over_time_table(
     check_level(level)
     seed = check_seed(seed)
     require_summable(metric)
-    named = {"label": label, "proba": proba, "time": time, "sample_weight": sample_weight}
-    rows = _read(table, named, sequence, groups, classes)
+    named: dict[str, Any] = {
+        "label": label,
+        "proba": proba,
+        "time": time,
+        "sample_weight": sample_weight,
+    }
+    rows = _read(table, {**named, "soft_label": soft_label}, sequence, groups, classes)
     return estimate_over_time(rows.cut(bins), metric, level, seed)
 
 
@@ -106,7 +113,7 @@ def with_interval_table(
     metric: Metric,
     table: Any,
     *,
-    label: str,
+    label: "Names",
     proba: "Names",
     sequence: str | None = None,
     groups: str | None = None,
@@ -114,12 +121,13 @@ def with_interval_table(
     sample_weight: str | None = None,
     classes: ArrayLike | None = None,
     seed: int = 0,
+    soft_label: bool = False,
 ) -> IntervalEstimate:
     """Compute a metric on all rows of a table, with an interval over groups and its floor.
 
     Parameters
     ----------
-    metric, table, label, proba, sequence, groups, level, sample_weight, classes, seed
+    metric, table, label, proba, sequence, groups, level, sample_weight, classes, seed, soft_label
         As in `over_time_table`.
 
     Returns
@@ -142,8 +150,13 @@ def with_interval_table(
     check_level(level)
     seed = check_seed(seed)
     require_summable(metric)
-    named = {"label": label, "proba": proba, "time": None, "sample_weight": sample_weight}
-    rows = _read(table, named, sequence, groups, classes)
+    named: dict[str, Any] = {
+        "label": label,
+        "proba": proba,
+        "time": None,
+        "sample_weight": sample_weight,
+    }
+    rows = _read(table, {**named, "soft_label": soft_label}, sequence, groups, classes)
     return estimate_overall(rows, metric, level, seed)
 
 
