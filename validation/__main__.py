@@ -24,6 +24,7 @@ from validation import (  # noqa: E402 - threads are counted when NumPy is impor
     errors,
     excess,
     few,
+    gains,
     icu,
     monitor,
     real,
@@ -149,6 +150,7 @@ KINDS = {
     "changes": Kind(100, change_tasks, monitor.run_change, monitor.change_table),
     "few": Kind(400, few_tasks, few.run, few.table),
     "few-bands": Kind(2000, few_bands_tasks, few.run_bands, few.bands_table),
+    "gains": Kind(1000, gains.tasks, gains.run, gains.table),
     "decay": Kind(200, decay_tasks, decay.run, decay.table),
 }
 

@@ -4,6 +4,7 @@ import pytest
 
 import tempocal as tc
 from tempocal.assessment.error_spans import find_error_spans
+from tempocal.assessment.verdict import where_it_hurts
 from tempocal.assessment.wording import method_text, span_text, time_text
 from tempocal.errors import InputError
 from tempocal.temporal import auto
@@ -64,6 +65,50 @@ def test_calibration_along_time_is_the_best(found):
     assert len(found.candidates) == CANDIDATES
     assert found.curve is not None
     assert set(found.curve.values) == set(found.curve.points)
+
+
+def test_the_gain_over_time_is_the_one_of_the_metric(found):
+    rows = tc.sequences.split_by_sequence(MATCHES.sequence, (0.5, 0.5), seed=1)[1]
+    raw = MATCHES.logits[rows]
+    scores = found.scores["along time"].gain_over_time
+    assert found.scores["raw"].gain_over_time.stretches() == ()
+    table = found.scores["raw"].ece_over_time
+    np.testing.assert_array_equal(scores.time_from, table.time_from)
+    before = tc.metrics.over_time(
+        tc.metrics.nll,
+        MATCHES.label[rows],
+        raw,
+        MATCHES.time[rows],
+        groups=MATCHES.sequence[rows],
+        bins=10,
+        inputs="logits",
+    )
+    np.testing.assert_allclose(scores.before, before.value)
+    assert scores.effect[0] == "helps"
+    assert found.verdict.where_it_hurts == ""
+    assert str(found).endswith(found.verdict.what_to_do)
+
+
+def test_a_correction_that_hurts_in_some_stretch_is_said():
+    late = MATCHES.time > 12
+    spoiled = 1.0 / (1.0 + np.exp(-0.1 * MATCHES.logits))
+    table = tc.metrics.gain_over_time(
+        tc.metrics.nll,
+        MATCHES.label,
+        MATCHES.logits,
+        np.where(late, spoiled, MATCHES.true_probability),
+        MATCHES.time,
+        sequence=MATCHES.sequence,
+        inputs=("logits", "proba"),
+        bins=8,
+    )
+    text = where_it_hurts(table)
+    (stretch,) = table.stretches("hurts")
+    assert text == (
+        "The correction along time surely hurts in some stretch: "
+        f"{span_text(stretch.time_from, stretch.time_to, 'time')} the NLL is higher by "
+        f"{-stretch.value:.4f}."
+    )
 
 
 def test_examples_are_whole_sequences_in_order(found):
@@ -239,10 +284,9 @@ def test_fits_are_told_which_rows_follow_each_other(few_candidates, fits):
         fits.clear()
         assess_rows(lying, **named)
         assert len(fits) == 2  # the comparison, and a fit to each time bin
-        comparison, per_bin = fits
-        assert "sequence" not in comparison  # so that its candidates learn from outcomes only
-        np.testing.assert_array_equal(per_bin["order"], per_bin["time"])
-        np.testing.assert_array_equal(per_bin["sequence"], per_bin["groups"])
+        for one in fits:
+            np.testing.assert_array_equal(one["order"], one["time"])
+            np.testing.assert_array_equal(one["sequence"], one["groups"])
 
 
 @pytest.mark.parametrize(
@@ -260,11 +304,11 @@ def test_times_that_are_no_order_need_none(few_candidates, fits, time, rows):
     assert all("sequence" not in one and "order" not in one for one in fits)
     step = np.arange(len(MATCHES.label))
     ordered = assess_rows(rows, time=time, order=step)
+    assert all("sequence" in one and "order" in one for one in fits[2:])
     assert [one["groups"].tolist() for one in fits[:2]] == [
         one["groups"].tolist() for one in fits[2:]
     ]
-    assert [one["nll"] for one in ordered.candidates] == [one["nll"] for one in found.candidates]
-    assert ordered.scores["along time"].nll == found.scores["along time"].nll
+    assert ordered.scores["raw"].nll == found.scores["raw"].nll
 
 
 @pytest.mark.parametrize(

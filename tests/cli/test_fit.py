@@ -260,3 +260,18 @@ def test_times_that_are_no_order_need_none(folder, run, frame):
         same("m.json", cal, rows)
         said = run("report", file, *COLUMNS, "-o", "report.html").err
         assert said.startswith("Note: fits learn from outcomes only, because --time does not put")
+
+
+def test_a_fit_that_hurts_in_some_stretch_says_so(folder, run):
+    """One temperature for all times: too sure early, right late, and so spoiled late."""
+    m = tc.datasets.simulate_match(2000, seed=1)
+    table = {"z": m.logits, "won": m.label, "t": m.time, "match": m.sequence}
+    pd.DataFrame(table).to_csv("many.csv", index=False)
+    words = ["fit", "many.csv", "--logits", "z", "--label", "won", "--time", "t"]
+    words += ["--sequence", "match", "--calibrator", "temperature", "-o", "m.json"]
+    said = run(*words, "--curve", "constant").out
+    (line,) = [one for one in said.splitlines() if "surely hurts" in one]
+    assert "the model, on its own rows, surely hurts: NLL higher by" in line
+    assert float(line.split()[2]) > 10
+    assert "hurts" not in run(*words, "--curve", "exponential").out
+    assert "hurts" not in run(*words, "--curve", "constant", "--quiet").out

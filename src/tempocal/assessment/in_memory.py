@@ -74,8 +74,10 @@ class InMemoryHeldOutRows(HeldOutRows):
 
     def paired(self, before: str, after: str) -> ScoredArrays:
         """Return the rows with the probabilities of two methods."""
-        proba = self._checked("raw" if after == SWAPPED else after).proba
-        return self.scored(before).with_proba("after", proba[:, :: -1 if after == SWAPPED else 1])
+        found = self._checked("raw" if after == SWAPPED else after)
+        if after == SWAPPED:
+            found = replace(found, proba=found.proba[:, ::-1])
+        return self.scored(before).with_proba("after", found)
 
     @cached
     def time_bins(self) -> TimeBins:

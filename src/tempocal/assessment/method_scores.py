@@ -9,6 +9,7 @@ from tempocal.assessment.discrimination import Discrimination
 from tempocal.assessment.row_source import SWAPPED, HeldOutRows
 from tempocal.links import Array
 from tempocal.metrics import (
+    GainOverTime,
     IntervalEstimate,
     OverTime,
     ReliabilityTable,
@@ -34,6 +35,7 @@ class MethodScores:
     reliability_over_time: tuple[ReliabilityTable, ...]  # of each time bin
     auc: Discrimination  # of the second of two classes, else of the most probable being the true
     classes: tuple[ClassScores, ...]  # each against the rest, if there are more than two
+    gain_over_time: GainOverTime  # that gain in each time bin
 
 
 def score_method(
@@ -53,6 +55,7 @@ def score_method(
         reliability_over_time=rows.reliability_over_time(name),
         auc=rows.auc(name),
         classes=score_classes(rows, name, shares),
+        gain_over_time=rows.gain_over_time(nll, subject, name),
     )
 
 

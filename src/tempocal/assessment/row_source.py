@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from tempocal.assessment.discrimination import Discrimination
 from tempocal.inputs import Inputs
-from tempocal.metrics import IntervalEstimate, OverTime, ReliabilityTable
+from tempocal.metrics import GainOverTime, IntervalEstimate, OverTime, ReliabilityTable
 from tempocal.metrics.events import EventKind
 from tempocal.metrics.gain import estimate_gain
+from tempocal.metrics.gain_over_time import estimate_gain_over_time
 from tempocal.metrics.gap_metric import GapMetric
 from tempocal.metrics.jackknife import Metric
 from tempocal.metrics.over_time import estimate_over_time, estimate_overall
@@ -100,6 +101,11 @@ class HeldOutRows(ABC):
     def gain(self, metric: Metric, before: str, after: str) -> IntervalEstimate:
         """Loss of one method minus the loss of another."""
         return estimate_gain(self.paired(before, after), metric, LEVEL)
+
+    def gain_over_time(self, metric: Metric, before: str, after: str) -> GainOverTime:
+        """Loss of one method minus the loss of another, in each time bin of `over_time`."""
+        rows = self.paired(before, after).in_time_bins(self.time_bins)
+        return estimate_gain_over_time(rows, metric, LEVEL, self.seed)
 
     def reliability(self, name: str) -> ReliabilityTable:
         """Reliability curve of all rows."""

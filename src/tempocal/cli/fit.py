@@ -20,6 +20,9 @@ from tempocal.cli.choices import (
 from tempocal.cli.options import ColumnOptions, ordered_options, seed, soft_label, subcommand
 from tempocal.cli.options import output as output_option
 
+# Of the check where a fit hurts on its own rows.
+TIME_BINS = 10
+
 
 @subcommand(
     "tempocal fit predictions.csv --logits z --label won --time t --sequence match -o model.json",
@@ -61,6 +64,9 @@ def command(
     too, which helps most where sequences are few; --td-horizon inf is from outcomes only, and so is
     a calibrator that --combine choose chose.
 
+    With --time, a fit that is surely worse than the raw predictions at some time, even on the rows
+    that it was fitted to, says so.
+
     A file of more than 3 million rows of Parquet, or 256 MB of text, may be larger than memory: it
     is aggregated with DuckDB, as in `evaluate`. The model is the same to nine digits. Choosing by
     comparison then needs --sequence or --group.
@@ -76,9 +82,24 @@ def command(
             rows, calibrator, curve, td_horizon, bins=bins, seed=seed, combine=combine
         )
         fitted = rows.fit(made, learns=learns)
+        hurts = [] if quiet else _where_it_hurts(rows, fitted, seed)
     fitted.save(output)
     if not quiet:
-        echo(f"{fitted.summary()}\nSaved to {output}")
+        echo("\n".join([str(fitted.summary()), *hurts, f"Saved to {output}"]))
+
+
+def _where_it_hurts(rows: Any, fitted: Any, seed: int) -> list[str]:
+    """Say at which times the model is surely worse than raw predictions, even on its own rows."""
+    from tempocal.cli.gains import measure_gains
+    from tempocal.cli.read_predictions import FilePredictions
+    from tempocal.metrics.gain_table import effect_sentences
+
+    if not rows.has_time or not isinstance(rows, FilePredictions):
+        return []
+    paired = rows.paired(fitted._predictor(), fitted.classes_)
+    gains = measure_gains(paired, rows.cut(paired, TIME_BINS), seed)
+    assert gains.over_time is not None
+    return effect_sentences(gains.over_time, "the model, on its own rows,", "hurts")
 
 
 def _make_calibrator(

@@ -35,8 +35,7 @@ from tempocal.files import InputFile
 from tempocal.files.column_problems import reading
 from tempocal.inputs import Times, require_same_kind
 from tempocal.lazy import cached
-from tempocal.maps import Scale
-from tempocal.metrics.scored_frame import ScoredFrame
+from tempocal.metrics.scored_frame import ScoredFrame, add_predicted
 from tempocal.metrics.table_time_bins import cut_table
 from tempocal.metrics.time_bins import TimeBins
 from tempocal.predictor import Predictor
@@ -71,16 +70,27 @@ class LargePredictions(LabeledPredictions):
 
     def scored(self, model: Predictor | None, classes: Any) -> ScoredFrame:
         """Return the rows with the probabilities of a model, by default their own."""
-        labeled, codes = self.labeled, np.arange(self.n_classes)
-        model = model or Predictor("Identity", codes, self.inputs, self.n_columns, Scale(1.0))
+        labeled = self.labeled
+        if model is None:
+            return ScoredFrame.of(labeled, add_predicted(labeled), self._groups)
+        return ScoredFrame.of(labeled, self._calibrated(labeled.frame, model, "p"), self._groups)
+
+    def paired(self, model: Predictor, classes: Any) -> ScoredFrame:
+        """Return the rows with their own probabilities and, as ``after``, those of a model."""
+        frame = self._calibrated(add_predicted(self.labeled), model, "after")
+        return ScoredFrame.of(self.labeled, frame, self._groups)
+
+    def _calibrated(self, frame: Frame, model: Predictor, prefix: str) -> Frame:
+        """Add the probabilities of a model, which must have some for all rows."""
+        labeled = self.labeled
         if model.time_kinds and labeled.time_kind is not None:
             require_same_kind(Times(np.zeros(1), (labeled.time_kind,)), model.time_kinds)
         times = ["time"] * len(model.time_kinds)
         names = [f"x{k}" for k in range(self.n_columns)]
-        frame = add_probabilities(labeled.frame, model, names, times)
+        frame = add_probabilities(frame, model, names, times, prefix)
         if times:
-            self._require_probabilities(frame)
-        return ScoredFrame.of(labeled, frame, self._groups)
+            self._require_probabilities(frame, prefix)
+        return frame
 
     def cut(self, scored: ScoredFrame, bins: int) -> TimeBins:
         """Cut the time of these rows into bins."""
@@ -90,9 +100,9 @@ class LargePredictions(LabeledPredictions):
     def _groups(self) -> GroupIds | None:
         return find_groups(self.labeled) if self.labeled.has_groups else None
 
-    def _require_probabilities(self, frame: Frame) -> None:
+    def _require_probabilities(self, frame: Frame, prefix: str) -> None:
         """Refuse rows for which the model returns NULL."""
-        empty = nw.when(nw.col("p0").is_null()).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+        empty = nw.when(nw.col(f"{prefix}0").is_null()).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
         counted = frame.select(empty=empty).select(nw.col("empty").sum())
         count = int(self.labeled.passes.collect(counted, "calibrating")["empty"][0])
         if count:

@@ -35,12 +35,13 @@ from tempocal.files import (
     open_input,
     read_columns,
 )
-from tempocal.inputs import Inputs, as_logits, can_be_ordered
-from tempocal.links import Array, proba_from_logits
+from tempocal.inputs import Inputs, can_be_ordered
+from tempocal.links import Array
 
 if TYPE_CHECKING:
     from tempocal.assessment import Assessment
     from tempocal.cli.large import LargePredictions
+    from tempocal.metrics.predictions import CheckedPredictions
     from tempocal.metrics.scored_arrays import ScoredArrays
     from tempocal.metrics.time_bins import TimeBins
     from tempocal.predictor import Predictor
@@ -120,17 +121,32 @@ class FilePredictions(LabeledPredictions):
 
     def scored(self, model: "Predictor | None", classes: Any) -> "ScoredArrays":
         """Return the rows with the probabilities of a model, by default their own."""
-        from tempocal.metrics.predictions import check_groups_of, check_predictions
+        from tempocal.metrics.predictions import check_groups_of
         from tempocal.metrics.scored_arrays import ScoredArrays
 
-        if model is None:
-            proba = proba_from_logits(as_logits(self.predictions, self.inputs, name=self.inputs))
-        else:
-            proba = model.predict_proba(self.predictions, self.time if model.time_kinds else None)
-        rows = check_predictions(
-            self.labels, proba, self.weight, classes, soft_label=self.soft_label
-        ).split()
+        rows = self._checked(model, classes)
         return ScoredArrays.of(rows, check_groups_of(rows, self.groups))
+
+    def paired(self, model: "Predictor", classes: Any) -> "ScoredArrays":
+        """Return the rows with their own probabilities and, as ``after``, those of a model."""
+        return self.scored(None, classes).with_proba("after", self._checked(model, classes))
+
+    def _checked(self, model: "Predictor | None", classes: Any) -> "CheckedPredictions":
+        from tempocal.metrics.predictions import check_predictions
+
+        given, inputs = self.predictions, self.inputs
+        if model is not None:
+            given = model.predict_proba(given, self.time if model.time_kinds else None)
+            inputs = "proba"
+        return check_predictions(
+            self.labels,
+            given,
+            self.weight,
+            classes,
+            soft_label=self.soft_label,
+            inputs=inputs,
+            name=inputs,
+        ).split()
 
     def cut(self, scored: "ScoredArrays", bins: int) -> "TimeBins":
         """Cut the time of these rows into bins."""

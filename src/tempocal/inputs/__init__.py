@@ -41,6 +41,7 @@ from tempocal.inputs.logits import (
     require_scale,
     warn_of_probabilities,
 )
+from tempocal.inputs.predicted import Predicted, check_predicted
 from tempocal.inputs.sequence_order import (
     SequenceFacts,
     SequenceOrder,
@@ -73,6 +74,7 @@ __all__ = [
     "EncodedLabels",
     "Groups",
     "Inputs",
+    "Predicted",
     "SequenceFacts",
     "SequenceOrder",
     "SoftLabels",
@@ -90,6 +92,7 @@ __all__ = [
     "check_groups",
     "check_labels",
     "check_positive_int",
+    "check_predicted",
     "check_proba",
     "check_seed",
     "check_sequence",

@@ -86,7 +86,7 @@ def unwrap(metric: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
     function, given = metric, {}
     if isinstance(metric, partial) and not metric.args:
         function, given = metric.func, metric.keywords
-    own = {"sample_weight", "classes"} & set(given)
+    own = {"sample_weight", "classes", "inputs"} & set(given)
     if own:
         raise InputError(
             f"metric has a setting {own.pop()!r} of its own, which would be overridden: pass it "

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tempocal.inputs import check_seed, time_text
+from tempocal.inputs import Inputs, check_seed, time_text
 from tempocal.links import Array
 from tempocal.metrics.dispatch import metric_by_time_bin, require_summable, unwrap
 from tempocal.metrics.estimates import IntervalEstimate
@@ -124,6 +124,7 @@ def over_time(
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    inputs: Inputs = "proba",
     seed: int = 0,
     soft_label: bool = False,
 ) -> OverTime:
@@ -134,8 +135,8 @@ def over_time(
     metric : callable
         For example `ece`, `nll` or ``functools.partial(ece, bins=10)``; called as
         ``metric(y, proba, sample_weight=..., classes=...)``.
-    y, proba, sample_weight, classes
-        As in `ece`.
+    y, proba, sample_weight, classes, inputs
+        As in `ece`. Other metrics than those of this package are called with probabilities.
     time : array-like of shape (n,)
         Time of each row: numbers, datetimes or timedeltas.
     bins : int or "steps", default=20
@@ -191,7 +192,7 @@ def over_time(
     >>> bool(table.lower[0] > table.floor[0])
     True
     """
-    rows = _rows(metric, y, proba, sample_weight, classes, soft_label=soft_label)
+    rows = _rows(metric, y, proba, sample_weight, classes, soft_label=soft_label, inputs=inputs)
     times, clusters = check_time_of(rows, time), check_groups_of(rows, groups, sequence)
     check_level(level)
     time_bins = count_given(cut_times(times, rows.weight, bins), rows.row)
@@ -232,6 +233,7 @@ def with_interval(
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    inputs: Inputs = "proba",
     seed: int = 0,
     soft_label: bool = False,
 ) -> IntervalEstimate:
@@ -239,7 +241,7 @@ def with_interval(
 
     Parameters
     ----------
-    metric, y, proba, sequence, groups, level, sample_weight, classes, seed, soft_label
+    metric, y, proba, sequence, groups, level, sample_weight, classes, inputs, seed, soft_label
         As in `over_time`.
 
     Returns
@@ -257,7 +259,7 @@ def with_interval(
     >>> print(f"{score:.2f} [{score.lower:.2f}, {score.upper:.2f}], expected {score.floor:.2f}")
     0.45 [0.42, 0.47], expected 0.45
     """
-    rows = _rows(metric, y, proba, sample_weight, classes, soft_label=soft_label)
+    rows = _rows(metric, y, proba, sample_weight, classes, soft_label=soft_label, inputs=inputs)
     clusters = check_groups_of(rows, groups, sequence)
     check_level(level)
     _check_of(metric, rows.n_classes)
@@ -271,11 +273,18 @@ def estimate_overall(rows: ScoredRows, metric: Metric, level: float, seed: int) 
 
 
 def _rows(
-    metric: Metric, y: Any, proba: Any, sample_weight: Any, classes: Any, *, soft_label: bool
+    metric: Metric,
+    y: Any,
+    proba: Any,
+    sample_weight: Any,
+    classes: Any,
+    *,
+    soft_label: bool,
+    inputs: Inputs,
 ) -> CheckedPredictions:
     """Check the predictions, and split them by soft labels."""
     unwrap(metric)  # refuses what it cannot take
-    rows = check_predictions(y, proba, sample_weight, classes, soft_label=soft_label)
+    rows = check_predictions(y, proba, sample_weight, classes, soft_label=soft_label, inputs=inputs)
     if rows.soft is not None:
         require_summable(metric, "with soft_label=True")
     return rows.split()

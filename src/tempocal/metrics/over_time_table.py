@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from tempocal.inputs import check_seed
+from tempocal.inputs import Inputs, check_seed
 from tempocal.metrics.dispatch import require_summable
 from tempocal.metrics.estimates import IntervalEstimate
 from tempocal.metrics.jackknife import Metric
@@ -22,8 +22,9 @@ def over_time_table(
     table: Any,
     *,
     label: "Names",
-    proba: "Names",
     time: str,
+    proba: "Names | None" = None,
+    logits: "Names | None" = None,
     bins: Bins = 20,
     sequence: str | None = None,
     groups: str | None = None,
@@ -49,8 +50,9 @@ def over_time_table(
     label : str or list of str
         Column of the true labels; with ``soft_label`` of their probabilities: one, of the second
         class, or one for each class.
-    proba : str or list of str
-        Column of the probability of the second class, or one for each class, in their order.
+    proba, logits : str or list of str
+        Column of the probability of the second class, or one for each class, in their order; or of
+        logits instead.
     time : str
         Column of the times: numbers, datetimes or durations.
     bins, level, classes, seed, soft_label
@@ -102,6 +104,7 @@ def over_time_table(
     named: dict[str, Any] = {
         "label": label,
         "proba": proba,
+        "logits": logits,
         "time": time,
         "sample_weight": sample_weight,
     }
@@ -114,7 +117,8 @@ def with_interval_table(
     table: Any,
     *,
     label: "Names",
-    proba: "Names",
+    proba: "Names | None" = None,
+    logits: "Names | None" = None,
     sequence: str | None = None,
     groups: str | None = None,
     level: float = 0.95,
@@ -127,7 +131,9 @@ def with_interval_table(
 
     Parameters
     ----------
-    metric, table, label, proba, sequence, groups, level, sample_weight, classes, seed, soft_label
+    metric, table, label, proba, logits, sequence, groups, level
+        As in `over_time_table`.
+    sample_weight, classes, seed, soft_label
         As in `over_time_table`.
 
     Returns
@@ -153,6 +159,7 @@ def with_interval_table(
     named: dict[str, Any] = {
         "label": label,
         "proba": proba,
+        "logits": logits,
         "time": None,
         "sample_weight": sample_weight,
     }
@@ -169,4 +176,5 @@ def _read(
     ids: dict[str, Any] = {"groups": sequence if groups is None else groups}
     if groups is not None and groups != sequence:
         ids["sequence"] = sequence
-    return read_scored_frame(table, ColumnRoles.of("proba", logits=None, **named, **ids), classes)
+    inputs: Inputs = "proba" if named["logits"] is None else "logits"
+    return read_scored_frame(table, ColumnRoles.of(inputs, **named, **ids), classes)

@@ -20,6 +20,7 @@ class ColumnRoles:
     inputs: Inputs
     sequence: str | None = None  # where groups are coarser than sequences
     order: str | None = None  # what puts the rows of a sequence in order, if not the time
+    after: tuple[str, ...] = ()  # predictions of the same rows by another model
     soft_label: tuple[str, ...] = ()  # where labels are probabilities: one column, or all classes
 
     @classmethod
@@ -54,7 +55,7 @@ class ColumnRoles:
             inputs,
             None if sequence is None else _single_name(sequence, "sequence"),
             None if order is None else _single_name(order, "order"),
-            soft,
+            soft_label=soft,
         )
 
     def fit_arguments(self, *, along_time: bool) -> dict[str, Any]:
@@ -72,6 +73,7 @@ class ColumnRoles:
     def pairs(self) -> list[tuple[str, str]]:
         """Return all pairs (role, column name)."""
         pairs: list[tuple[str, str]] = [(self.inputs, name) for name in self.predictions]
+        pairs += [("after", name) for name in self.after]
         pairs += [("soft label", name) for name in self.soft_label] or [("label", self.label)]
         optional = (
             ("time", self.time),

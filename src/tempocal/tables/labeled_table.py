@@ -54,6 +54,7 @@ class LabeledTable:
     ----------
     frame : Frame
         With columns ``x0``, ``x1``, ... of the predictions as given, ``z0``, ``z1``, ... of logits,
+        ``y0``, ``y1``, ... of those of another model, unchecked,
         ``label``, a class code; and where named, ``time``, ``group``, ``sequence``, ``order``,
         ``weight``. Rows that soft labels split have ``share``, ``weight`` and ``group``.
     table : Frame
@@ -176,7 +177,12 @@ def _open(table: Any, roles: ColumnRoles, passes: Passes) -> Frame:
     """Open a table and make its labels, ids and times comparable."""
     nested_formulas = len(roles.predictions) > 1 or roles.inputs == "proba"
     columns = FileColumns(
-        numbers=(*roles.predictions, *roles.soft_label, *filter(None, [roles.weight])),
+        numbers=(
+            *roles.predictions,
+            *roles.after,
+            *roles.soft_label,
+            *filter(None, [roles.weight]),
+        ),
         times=tuple(filter(None, [roles.time, roles.order])),
         label=None if roles.soft_label else roles.label,
         only=tuple(dict.fromkeys(name for _, name in roles.pairs())),
@@ -204,6 +210,7 @@ def _raw_columns(roles: ColumnRoles, frame: Frame, kind: TimeKind | None) -> dic
     schema, engine = frame.collect_schema(), frame.implementation
     predictions = [as_number(name, schema[name], roles.inputs) for name in roles.predictions]
     raw = {f"x{k}": column for k, column in enumerate(predictions)}
+    raw |= {f"y{k}": as_number(n, schema[n], "after") for k, n in enumerate(roles.after)}
     if roles.soft_label:
         raw |= soft_columns(roles, schema)
     else:
