@@ -25,6 +25,7 @@ RUN = (
     "exports",
     "monitor",
     "extending",
+    "report",
 )
 GUIDES = [DOCS / f"{name}.md" for name in RUN]
 PAGES = [*GUIDES, *sorted(DOCS.glob("how-to/*.md"))]

@@ -88,24 +88,28 @@ def _write_predictions(matches: Matches, path: Path) -> None:
 
 
 def _require_report() -> None:
-    """Fail at the start, not at the end, if a package for the report is missing."""
-    for name in ("jinja2", "matplotlib"):
-        if find_spec(name) is None:
-            raise ImportError(
-                f"the demo ends with a report, which needs {name}, which is not installed: "
-                'pip install "tempocal[report]"'
-            )
+    """Fail at the start, not at the end, if the package for the report is missing."""
+    if find_spec("jinja2") is None:
+        raise ImportError(
+            "the demo ends with a report, which needs jinja2, which is not installed: "
+            'pip install "tempocal[report]"'
+        )
 
 
 def _write_report(matches: Matches, path: Path, seed: int) -> None:
     assessment = tc.assess(
-        matches.logits, matches.label, time=matches.time, sequence=matches.sequence, seed=seed
+        matches.logits,
+        matches.label,
+        time=matches.time,
+        sequence=matches.sequence,
+        seed=seed,
+        time_name="round",
     )
     command = (
         "tempocal report predictions.csv --logits logit --label won --time round "
         "--sequence match -o report.html"
     )
-    tc.report.write_report(assessment, path, command=command, time_name="rounds played")
+    tc.report.write_report(assessment, path, command=command)
     print(f"\nThe report, which splits the matches by itself:\n\n{assessment.verdict}")
 
 

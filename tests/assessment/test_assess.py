@@ -106,7 +106,7 @@ def test_a_correction_that_hurts_in_some_stretch_is_said():
     (stretch,) = table.stretches("hurts")
     assert text == (
         "The correction along time surely hurts in some stretch: "
-        f"{span_text(stretch.time_from, stretch.time_to)} the NLL is higher by "
+        f"{span_text(stretch.time_from, stretch.time_to, 'time')} the NLL is higher by "
         f"{-stretch.value:.4f}."
     )
 
@@ -156,6 +156,22 @@ def test_a_timid_model_is_told_so():
         "off in both directions",
     }
     assert any(spell.direction == "too timid" for spell in found.verdict.spells)
+
+
+def test_of_two_equals_the_simpler_is_named_first():
+    """Too sure by the same factor at all times: one temperature is all that is needed."""
+    truth = MATCHES.true_probability
+    found = tc.assess(
+        2.0 * np.log(truth / (1 - truth)),
+        MATCHES.label,
+        time=MATCHES.time,
+        sequence=MATCHES.sequence,
+    )
+    assert found.against_global.lower <= 0.0 < found.scores["global"].gain.lower
+    said = found.verdict.what_to_do
+    assert said.startswith("Calibrate them by one temperature for all times.")
+    assert f"falls by {found.scores['global'].gain:.4f}" in said
+    assert "Calibration along time" in said
 
 
 @pytest.mark.filterwarnings("ignore::tempocal.errors.AtBoundWarning")
@@ -268,10 +284,9 @@ def test_fits_are_told_which_rows_follow_each_other(few_candidates, fits):
         fits.clear()
         assess_rows(lying, **named)
         assert len(fits) == 2  # the comparison, and a fit to each time bin
-        comparison, per_bin = fits
-        assert "sequence" not in comparison  # so that its candidates learn from outcomes only
-        np.testing.assert_array_equal(per_bin["order"], per_bin["time"])
-        np.testing.assert_array_equal(per_bin["sequence"], per_bin["groups"])
+        for one in fits:
+            np.testing.assert_array_equal(one["order"], one["time"])
+            np.testing.assert_array_equal(one["sequence"], one["groups"])
 
 
 @pytest.mark.parametrize(
@@ -289,11 +304,11 @@ def test_times_that_are_no_order_need_none(few_candidates, fits, time, rows):
     assert all("sequence" not in one and "order" not in one for one in fits)
     step = np.arange(len(MATCHES.label))
     ordered = assess_rows(rows, time=time, order=step)
+    assert all("sequence" in one and "order" in one for one in fits[2:])
     assert [one["groups"].tolist() for one in fits[:2]] == [
         one["groups"].tolist() for one in fits[2:]
     ]
-    assert [one["nll"] for one in ordered.candidates] == [one["nll"] for one in found.candidates]
-    assert ordered.scores["along time"].nll == found.scores["along time"].nll
+    assert ordered.scores["raw"].nll == found.scores["raw"].nll
 
 
 @pytest.mark.parametrize(
@@ -317,9 +332,9 @@ def test_times_in_words():
     assert time_text(np.datetime64("2026-03-01T14:30:00", "us")) == "2026-03-01 14:30"
     assert time_text(np.timedelta64(5400, "s")) == "90 min"
     assert time_text(np.timedelta64(1, "s")) == "1 s"
-    assert span_text(2.0, 2.0) == "at time 2"
+    assert span_text(2.0, 2.0, "round") == "at round 2"
     assert method_text("PlattScaling, Spline") == "Platt scaling (slope and bias) along a spline"
-    assert method_text("Identity") == "Identity"
+    assert method_text("Identity") == "the raw predictions"
     average = "an average of 3 candidates, led by "
     assert method_text(f"{average}Identity") == f"{average}the raw predictions"
     assert method_text(f"{average}BetaCalibration, Spline") == (

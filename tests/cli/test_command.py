@@ -10,6 +10,7 @@ import click
 import pytest
 
 import tempocal as tc
+from tempocal.cli import terminal
 from tempocal.cli.group import COMMANDS, tempocal
 from tempocal.cli.reference import reference
 from tempocal.cli.terminal import show_progress
@@ -168,7 +169,13 @@ def test_progress_is_shown_on_a_terminal_after_a_while():
     assert on_a_terminal(code.format(delay=600, long=0.1)) == ""
 
 
-def test_nothing_is_shown_elsewhere(capsys):
+def test_elsewhere_it_is_lines_of_a_log(capsys, monkeypatch):
+    monkeypatch.setattr(terminal, "LOG_INTERVAL", 600.0)
     with show_progress("Reading") as say:
         say("7 rows")
     assert capsys.readouterr().err == ""
+    monkeypatch.setattr(terminal, "LOG_INTERVAL", 0.0)
+    with show_progress("Reading") as say:
+        say("7 rows")
+        say("9 rows")
+    assert capsys.readouterr().err == "Reading: 7 rows\nReading: 9 rows\n"

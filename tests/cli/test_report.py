@@ -15,7 +15,7 @@ def test_the_verdict_is_that_of_the_api(folder, run, frame, few_candidates):
     said = run(*words, "--title", "May <1>").out
     z, y, t = (frame[name].to_numpy() for name in ("z", "won", "t"))
     sequence, groups = frame["match"].to_numpy(), frame["series"].to_numpy()
-    found = assess(z, y, time=t, sequence=sequence, groups=groups)
+    found = assess(z, y, time=t, sequence=sequence, groups=groups, time_name="t")
     page = (folder / "r.html").read_text(encoding="utf-8")
     assert said == f"{found.verdict.headline}\nSaved to r.html\n"
     assert found.verdict.headline in page
@@ -64,3 +64,55 @@ def test_what_cannot_be_reported_is_refused(folder, refused, frame):
     said = refused("report", "few.csv", *COLUMNS, "-o", "r.html")
     assert "there are only 5 groups" in said
     assert not (folder / "r.html").exists()
+
+
+@pytest.fixture
+def judged(folder, frame, few_candidates):
+    """Predictions of which a second set is the truth of the first, and when each was made."""
+    frame = frame.assign(
+        second=frame["z"] * 0.5,
+        part=np.where(frame["match"] % 3 == 0, "late", "early"),
+        day=frame["match"] % 50,
+    )
+    frame.to_csv("judged.csv", index=False)
+    return frame
+
+
+def test_a_second_set_of_predictions_and_a_split_by_a_column(run, folder, judged):
+    words = ["report", "judged.csv", *COLUMNS, "--versus", "second"]
+    run(*words, "--split-column", "part=early,late", "-o", "r.html")
+    z, y, t = (judged[name].to_numpy() for name in ("z", "won", "t"))
+    found = assess(
+        z,
+        y,
+        time=t,
+        sequence=judged["match"].to_numpy(),
+        versus=judged["second"].to_numpy(),
+        split_column=judged["part"].to_numpy() == "late",
+        time_name="t",
+    )
+    page = (folder / "r.html").read_text(encoding="utf-8")
+    assert found.versus.words in page
+    assert "by the given column" in page
+
+
+def test_two_models_and_a_split_in_time(run, folder, judged):
+    for name, rows in (("one", "0.5"), ("two", "inf")):
+        run("fit", "judged.csv", *COLUMNS, "--calibrator", "temperature", "--curve", "spline",
+            "--td-horizon", rows, "-o", f"{name}.json")  # fmt: skip
+    words = ["report", "judged.csv", *COLUMNS, "--model", "one.json", "--versus", "two.json"]
+    said = run(*words, "--split-in-time", "day", "-o", "r.html").out
+    page = (folder / "r.html").read_text(encoding="utf-8")
+    assert "The other model" in page or "the other model" in page
+    assert "in time: fitted to those that began first" in page
+    assert "The model&#39;s" in page or "No error" in said
+
+
+def test_what_cannot_be_judged_is_refused(refused, judged):
+    words = ["report", "judged.csv", *COLUMNS, "-o", "r.html"]
+    both = refused(*words, "--split-in-time", "day", "--split-column", "part", code=2)
+    assert both == "--split-in-time and --split-column both say how to split: give one"
+    assert "has 'later' in" in refused(*words, "--split-column", "part=early,later")
+    assert "COLUMN=FIT,EVALUATE" in refused(*words, "--split-column", "part=early")
+    assert "must be True" in refused(*words, "--split-column", "day")
+    assert "no column" in refused(*words, "--versus", "third")

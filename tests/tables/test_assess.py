@@ -73,7 +73,7 @@ def test_every_engine_says_what_arrays_say(table_of, monkeypatch):
     monkeypatch.setattr(auto, "default_candidates", lambda n_classes: few)
     z, won, t, match = (COLUMNS[name] for name in ("z", "won", "t", "match"))
     # Rows of a table have no order of their own.
-    expected = tc.assess(z, won, time=t, sequence=match, order=t, seed=3)
+    expected = tc.assess(z, won, time=t, sequence=match, order=t, seed=3, time_name="t")
     assert_same(expected, tc.assess_table(table_of(COLUMNS), **NAMED, seed=3))
 
 
@@ -93,6 +93,7 @@ def test_groups_weights_probabilities_dates_and_words():
         sample_weight=COLUMNS["w"],
         inputs="proba",
         classes=["won", "lost"],
+        time_name="t",
     )
     assert_same(expected, found)
 
@@ -108,7 +109,8 @@ def test_three_classes(candidates, request):
     rows = pl.DataFrame({"a": z[:, 0], "b": z[:, 1], "c": z[:, 2], "y": label})
     rows = rows.with_columns(t=pl.Series(time), s=pl.Series(sequence))
     named = {"logits": ["a", "b", "c"], "label": "y", "time": "t", "sequence": "s"}
-    assert_same(tc.assess(z, label, time=time, sequence=sequence), tc.assess_table(rows, **named))
+    expected = tc.assess(z, label, time=time, sequence=sequence, time_name="t")
+    assert_same(expected, tc.assess_table(rows, **named))
 
 
 def test_ids_of_very_many_groups_are_not_brought_here(monkeypatch):

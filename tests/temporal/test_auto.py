@@ -360,8 +360,8 @@ def test_a_saved_choice_is_the_same(tmp_path):
 
 
 def test_progress_is_shown_on_long_fits(capsys, monkeypatch):
-    monkeypatch.setattr("tempocal.temporal.progress.INITIAL_DELAY", 0.0)
-    monkeypatch.setattr("tempocal.temporal.progress.UPDATE_INTERVAL", 0.0)
+    monkeypatch.setattr("tempocal.temporal.progress.LOG_DELAY", 0.0)
+    monkeypatch.setattr("tempocal.temporal.progress.LOG_INTERVAL", 0.0)
     auto(progress=True).fit(Z, Y, time=T, groups=G)
     shown = capsys.readouterr().err
     assert "1 of 3" in shown

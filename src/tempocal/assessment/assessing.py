@@ -1,11 +1,13 @@
 """`assess` and `assess_table`: check the input, split it, and run the assessment."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tempocal.assessment.in_memory import InMemorySource, InMemoryTrainingRows
 from tempocal.assessment.in_table import TableSource
+from tempocal.assessment.judged import check_judged, check_versus
 from tempocal.assessment.pipeline import Assessment, run_assessment
-from tempocal.assessment.split_predictions import check_columns, find_classes, split
+from tempocal.assessment.split_predictions import SplitBy, check_columns, find_classes, split
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs, check_seed
 from tempocal.tables.column_roles import ColumnRoles
@@ -28,6 +30,11 @@ def assess(
     classes: Any = None,
     seed: int = 0,
     progress: bool | None = None,
+    time_name: str = "time",
+    model: Any = None,
+    versus: Any = None,
+    split_in_time: Any = None,
+    split_column: Any = None,
     soft_label: bool = False,
     td_horizon: Horizon = "auto",
 ) -> Assessment:
@@ -61,7 +68,20 @@ def assess(
     seed : int
         Seed of the split, of the folds and of the draws.
     progress : bool, optional
-        Whether to show progress; None shows it on a terminal.
+        Whether to show how far it has come; None shows it on a terminal and in a notebook.
+        Elsewhere True writes a line at most every ten seconds.
+    time_name : str
+        What the verdict and the report call the time, such as "round".
+    model : fitted calibrator or path, optional
+        A model that is applied to the predictions already: the verdict is about its probabilities.
+        It must not have been fitted to these rows.
+    versus : fitted calibrator, path or array-like, optional
+        A second model, or a second set of predictions of the same rows, to compare with the first.
+    split_in_time : array-like of shape (n,), optional
+        When each row was predicted, in the calendar: calibrators are fitted to the sequences that
+        began first, and evaluated on those that began later. By default the split is at random.
+    split_column : array-like of shape (n,), optional
+        True in the rows to evaluate on, False in those to fit to; the same within a group.
     soft_label : bool, default=False
         Whether ``y`` holds probabilities in place of classes, as in `TemperatureScaling.fit`:
         losses, errors and reliability diagrams are those expected of labels with these
@@ -96,10 +116,15 @@ def assess(
         sample_weight=sample_weight,
         soft_label=soft_label,
     )
+    n_columns = 1 if past.predictions.ndim == 1 else past.predictions.shape[1]
+    judged = check_judged(model, versus, inputs, n_columns)
+    if judged.has_versus_columns:
+        past = replace(past, versus=check_versus(versus, past.predictions))
     labels = find_classes(past, classes)
-    training, held_out = split(past, seed)
+    training, held_out, how = split(past, SplitBy(split_in_time, split_column), seed)
     training_rows = InMemoryTrainingRows(training, inputs, labels, td_horizon)
-    return run_assessment(InMemorySource(past, training_rows, held_out, seed), seed, progress)
+    source = InMemorySource(past, training_rows, held_out, how, seed)
+    return run_assessment(source, judged, seed, progress, time_name)
 
 
 def assess_table(
@@ -115,6 +140,12 @@ def assess_table(
     sample_weight: str | None = None,
     classes: Any = None,
     seed: int = 0,
+    progress: bool | None = None,
+    time_name: str | None = None,
+    model: Any = None,
+    versus: Any = None,
+    split_in_time: str | None = None,
+    split_column: str | None = None,
     soft_label: bool = False,
     td_horizon: Horizon = "auto",
 ) -> Assessment:
@@ -146,8 +177,14 @@ def assess_table(
         One of ``sequence`` and ``groups`` is required.
     sample_weight : str, optional
         Column of the weights.
-    classes, seed, soft_label, td_horizon
+    classes, seed, progress, soft_label, td_horizon
         As in `assess`.
+    time_name : str, optional
+        What the verdict and the report call the time. By default the name of its column.
+    model, versus : fitted calibrator or path, optional
+        A model to judge, and one to compare with it or with the predictions, as in `assess`.
+    split_in_time, split_column : str, optional
+        Columns as in `assess`: of times in the calendar, or of true and false.
 
     Returns
     -------
@@ -167,7 +204,7 @@ def assess_table(
     >>> rows = pl.DataFrame({"z": m.logits, "won": m.label, "t": m.time, "match": m.sequence})
     >>> found = tc.assess_table(rows, logits="z", label="won", time="t", sequence="match")
     >>> found.verdict.headline
-    'These probabilities are too sure from time 0 to 5.'
+    'These probabilities are too sure from t 0 to 5.'
     """
     if time is None:
         raise InputError("time is missing: name the column of the times with time=")
@@ -195,4 +232,13 @@ def assess_table(
     )
     check_horizon(td_horizon)
     seed = check_seed(seed)
-    return run_assessment(TableSource.of(table, roles, classes, seed, td_horizon), seed, False)
+    judged = check_judged(model, versus, roles.inputs, len(roles.predictions))
+    if judged.has_versus_columns:
+        raise InputError(
+            f"versus must be a fitted calibrator or the path of a model file, but it is "
+            f"{versus!r:.80}: two sets of predictions are compared in memory, by assess"
+        )
+    split_by = SplitBy(split_in_time, split_column)
+    source = TableSource.of(table, roles, classes, split_by, seed, td_horizon=td_horizon)
+    name = time if time_name is None else time_name
+    return run_assessment(source, judged, seed, progress, name)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.assessment.row_source import TrainingRows
+from tempocal.curves.logarithmic import Logarithmic
 from tempocal.links import Array
 
 # With more distinct times than this, the curve is evaluated on an evenly spaced grid instead.
@@ -24,6 +25,7 @@ class CurveTable:
     level: float
     point_time: NDArray[Any]
     points: dict[str, Array]
+    log_clock: bool  # whether the curve turns faster at the start
 
 
 def read_curve(best: Any, per_bin: Any, rows: TrainingRows, n_bins: int) -> CurveTable:
@@ -38,6 +40,7 @@ def read_curve(best: Any, per_bin: Any, rows: TrainingRows, n_bins: int) -> Curv
         next(iter(bands.values())).level,
         mean_times,
         per_bin.parameters_at(mean_times),
+        getattr(best.curve, "clock", None) == "log" or isinstance(best.curve, Logarithmic),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tempocal.assessment.chance import may_be_chance
 from tempocal.metrics import OverTime
 
 # Share of the error that must have one sign for the error to be named after it.
@@ -37,10 +38,9 @@ def find_error_spans(errors: OverTime, overconfidence: OverTime) -> tuple[ErrorS
 def direction(errors: OverTime, overconfidence: OverTime, time_bin: int) -> Direction | None:
     """Sign of the error in a time bin; None if the error may be due to chance.
 
-    The error is significant if it exceeds what chance shows in the worst of all time bins.
+    See `chance_limit` for the rule.
     """
-    significant = errors.value[time_bin] > errors.chance_ratio * errors.floor[time_bin]
-    if errors.only_upper[time_bin] or not significant:
+    if may_be_chance(errors)[time_bin]:
         return None
     signed = overconfidence.value[time_bin]
     if abs(signed) < ONE_SIGN * errors.value[time_bin]:

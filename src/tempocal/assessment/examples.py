@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,23 +24,52 @@ class Example:
     followed: str  # the class whose probability is shown
     time: NDArray[Any]
     proba: dict[str, Array]
+    brier: float = np.nan  # mean Brier score of what is judged, of those that are most wrong
 
 
 def pick_examples(
     rows: PastPredictions, proba: Mapping[str, Array], classes: NDArray[Any], seed: int
 ) -> tuple[Example, ...]:
     """Pick sequences at random, cycling through the labels; none without sequence ids."""
-    if rows.sequence is None:
+    parts = _rows_by_sequence(rows)
+    if not parts:
         return ()
-    order = np.lexsort((rows.time, np.unique(rows.sequence, return_inverse=True)[1]))
-    starts = np.flatnonzero(np.append(True, rows.sequence[order][1:] != rows.sequence[order][:-1]))
-    parts = np.split(order, starts[1:])
-    lengths, last = np.diff([*starts, len(order)]), order[[*(starts[1:] - 1), len(order) - 1]]
+    lengths, last = np.array([len(one) for one in parts]), [one[-1] for one in parts]
     labels = rows.label[last]
     if rows.soft_label:
         labels = labels.argmax(axis=1)
     chosen = choose_sequences(lengths, labels, seed)
     return tuple(make_example(parts[k], rows, proba, classes) for k in chosen)
+
+
+def pick_worst(
+    rows: PastPredictions, proba: Mapping[str, Array], classes: NDArray[Any], subject: str
+) -> tuple[Example, ...]:
+    """Pick the sequences with the largest mean Brier score, the worst first."""
+    parts = [part for part in _rows_by_sequence(rows) if len(part) >= MIN_LENGTH]
+    loss = row_brier(proba[subject], rows.label, classes)
+    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
+    weight = np.maximum(weight, np.finfo(np.float64).tiny)
+    means = np.array([np.average(loss[part], weights=weight[part]) for part in parts])
+    worst = np.argsort(-means, kind="stable")[:MAX_EXAMPLES].tolist()
+    return tuple(
+        replace(make_example(parts[k], rows, proba, classes), brier=float(means[k])) for k in worst
+    )
+
+
+def row_brier(proba: Array, label: NDArray[Any], classes: NDArray[Any]) -> Array:
+    """Brier score of each row; of soft labels the expected one."""
+    target = label if label.ndim == 2 else label[:, None] == classes
+    return np.asarray((proba**2).sum(axis=1) - 2.0 * (proba * target).sum(axis=1) + 1.0)
+
+
+def _rows_by_sequence(rows: PastPredictions) -> list[NDArray[np.intp]]:
+    """Return the rows of each sequence in order of time; none without sequence ids."""
+    if rows.sequence is None:
+        return []
+    order = np.lexsort((rows.time, np.unique(rows.sequence, return_inverse=True)[1]))
+    starts = np.flatnonzero(np.append(True, rows.sequence[order][1:] != rows.sequence[order][:-1]))
+    return np.split(order, starts[1:])
 
 
 def choose_sequences(lengths: NDArray[Any], labels: NDArray[Any], seed: int) -> list[int]:

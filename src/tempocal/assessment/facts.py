@@ -31,6 +31,8 @@ class Facts:
     judged_rows: int
     judged_groups: int | None
     thin: tuple[tuple[Any, Any, int], ...] = ()  # time bins with few groups: from, to, groups
+    time_name: str = "time"
+    split: str = "at random"
 
 
 def read_facts(

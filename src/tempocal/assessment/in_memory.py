@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.assessment.examples import Example, pick_examples
+from tempocal.assessment.discrimination import Discrimination, discriminate_arrays
+from tempocal.assessment.examples import Example, pick_examples, pick_worst
 from tempocal.assessment.facts import Facts, read_facts
 from tempocal.assessment.methods import FittedMethods, is_along_time
-from tempocal.assessment.row_source import SWAPPED, HeldOutRows, n_time_bins
+from tempocal.assessment.row_source import LEVEL, SWAPPED, HeldOutRows, n_time_bins
 from tempocal.assessment.split_predictions import PastPredictions
 from tempocal.inputs import Inputs, check_time
 from tempocal.lazy import cached
@@ -21,6 +22,7 @@ from tempocal.metrics.predictions import (
     check_time_of,
 )
 from tempocal.metrics.scored_arrays import ScoredArrays
+from tempocal.metrics.scored_rows import ScoredRows
 from tempocal.metrics.time_bins import TimeBins, count_given, cut_times
 from tempocal.temporal.horizon import Horizon
 
@@ -86,9 +88,30 @@ class InMemoryHeldOutRows(HeldOutRows):
         times = check_time_of(rows, self.rows.time)
         return count_given(cut_times(times, rows.weight, bins), rows.row)
 
+    def against_rest(self, name: str, column: int | None) -> ScoredArrays:
+        """Return the rows with two classes: all others, and that of a column."""
+        rows = self._checked(name)
+        if column is None:
+            top = rows.proba.argmax(axis=1)
+            proba, is_event = rows.proba[np.arange(len(top)), top], top == rows.codes
+        else:
+            proba, is_event = rows.proba[:, column], rows.codes == column
+        two = np.stack([1.0 - proba, proba], axis=1)
+        binary = replace(rows, proba=two, codes=is_event.astype(np.intp), classes=np.arange(2))
+        return ScoredArrays.of(binary, check_groups_of(rows, self.rows.group))
+
+    def discriminate(self, rows: ScoredRows) -> Discrimination:
+        """AUC of the second class of such rows."""
+        assert isinstance(rows, ScoredArrays)
+        return discriminate_arrays(rows, self.time_bins, LEVEL)
+
     def examples(self) -> tuple[Example, ...]:
         """Pick some sequences to show."""
         return pick_examples(self.rows, self.proba, self.classes, self.seed)
+
+    def worst(self, subject: str) -> tuple[Example, ...]:
+        """Pick the sequences that a method was most wrong about."""
+        return pick_worst(self.rows, self.proba, self.classes, subject)
 
     def _checked(self, name: str) -> CheckedPredictions:
         rows = self.rows
@@ -109,6 +132,7 @@ class InMemorySource:
     all_rows: PastPredictions
     training_rows: InMemoryTrainingRows
     held_out: PastPredictions
+    how: str  # they were split
     seed: int
 
     def held_out_rows(self, fitted: FittedMethods) -> InMemoryHeldOutRows:
@@ -119,4 +143,5 @@ class InMemorySource:
     def facts(self) -> Facts:
         """Count rows, groups and times."""
         training = self.training_rows
-        return read_facts(self.all_rows, training.rows, self.held_out, training.classes)
+        found = read_facts(self.all_rows, training.rows, self.held_out, training.classes)
+        return replace(found, split=self.how)

@@ -1,22 +1,28 @@
 """Past predictions in a table as the source of an assessment; fits and sums run in its engine."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.assessment.discrimination import Discrimination
 from tempocal.assessment.examples import Example
 from tempocal.assessment.facts import Facts
+from tempocal.assessment.judged import as_predictor
 from tempocal.assessment.methods import FittedMethods, is_along_time
-from tempocal.assessment.row_source import SWAPPED, HeldOutRows, n_time_bins
-from tempocal.assessment.table_examples import pick_examples
+from tempocal.assessment.row_source import LEVEL, SWAPPED, HeldOutRows, n_time_bins
+from tempocal.assessment.split_predictions import SplitBy
+from tempocal.assessment.table_discrimination import discriminate_frame
+from tempocal.assessment.table_examples import pick_examples, pick_worst
 from tempocal.assessment.table_split import TableSplit, split_table
 from tempocal.assessment.wording import printable
 from tempocal.inputs import Inputs, from_seconds
 from tempocal.lazy import cached
+from tempocal.metrics.gap_metric import GapMetric
 from tempocal.metrics.scored_frame import ScoredFrame
+from tempocal.metrics.scored_rows import ScoredRows
 from tempocal.metrics.table_time_bins import cut_table, cut_weighted_times, weights_by_time
 from tempocal.metrics.time_bins import TimeBins
 from tempocal.predictor import Predictor
@@ -30,6 +36,8 @@ from tempocal.tables.sequence_counts import count_sequences
 from tempocal.tables.sequence_order import is_in_order
 from tempocal.tables.transfer import Columns
 from tempocal.temporal.horizon import Horizon
+
+EACH_CLASS = GapMetric(None, 1, "equal_width")
 
 
 @dataclass(frozen=True)
@@ -111,15 +119,44 @@ class TableHeldOutRows(HeldOutRows):
         """Time bins."""
         return cut_table(self.labeled, n_time_bins(self.groups.count))
 
+    def against_rest(self, name: str, column: int | None) -> ScoredFrame:
+        """Return the rows with two classes: all others, and that of a column."""
+        rows = self.scored(name)
+        event = GapMetric("top_label", 1, "equal_width") if column is None else EACH_CLASS
+        frame = rows.with_event(event, column or 0).frame
+        proba, outcome = nw.col(f"confidence{column or 0}"), nw.col(f"outcome{column or 0}")
+        kept = [one for one in frame.collect_schema() if one in ("time", "group", "weight")]
+        two = frame.select(*kept, "time_bin", p0=1.0 - proba, p1=proba, label=outcome)
+        return replace(rows, frame=two, n_classes=2)
+
+    def discriminate(self, rows: ScoredRows) -> Discrimination:
+        """AUC of the second class of such rows."""
+        assert isinstance(rows, ScoredFrame)
+        return discriminate_frame(rows, self.time_bins, LEVEL)
+
     def examples(self) -> tuple[Example, ...]:
         """Pick example sequences."""
         if "sequence" not in self.labeled.frame.collect_schema():
             return ()
-        prefixes = {name: f"m{k}_" for k, name in enumerate(self.models)}
+        return pick_examples(self.labeled, self._all_methods, self._prefixes, self.seed)
+
+    def worst(self, subject: str) -> tuple[Example, ...]:
+        """Pick the sequences that a method was most wrong about."""
+        if "sequence" not in self.labeled.frame.collect_schema():
+            return ()
+        return pick_worst(self.labeled, self._all_methods, self._prefixes, subject)
+
+    @property
+    def _prefixes(self) -> dict[str, str]:
+        return {name: f"m{k}_" for k, name in enumerate(self.models)}
+
+    @property
+    def _all_methods(self) -> Frame:
+        """The rows with the probabilities of all methods."""
         frame = self.labeled.given_rows
-        for name, prefix in prefixes.items():
+        for name, prefix in self._prefixes.items():
             frame = self._with_probabilities(frame, name, prefix)
-        return pick_examples(self.labeled, frame, prefixes, self.seed)
+        return frame
 
     def _with_probabilities(self, frame: Frame, name: str, prefix: str) -> Frame:
         model = self.models[name]
@@ -145,11 +182,18 @@ class TableSource:
 
     @classmethod
     def of(
-        cls, table: Any, roles: ColumnRoles, classes: Any, seed: int, td_horizon: Horizon
+        cls,
+        table: Any,
+        roles: ColumnRoles,
+        classes: Any,
+        split_by: SplitBy,
+        seed: int,
+        *,
+        td_horizon: Horizon,
     ) -> "TableSource":
         """Check a table in a first pass, and split it."""
         labeled = read_labeled_table(table, roles, classes)
-        split = split_table(roles, labeled, seed)
+        split = split_table(roles, labeled, split_by, seed)
         if roles.sequence is None or roles.sequence == roles.groups:
             n_sequences = None if roles.sequence is None else split.n_groups
         else:
@@ -172,7 +216,7 @@ class TableSource:
         part = read_labeled_table(table, self.roles, self.labeled.classes)
         groups = find_groups(part)
         self.n_held_out_rows, self.n_held_out_groups = part.n_given_rows, groups.count
-        models = {name: one._predictor() for name, one in fitted.by_name().items()}
+        models = {name: as_predictor(one, name) for name, one in fitted.by_name().items()}
         return TableHeldOutRows(part, groups, models, self.seed)
 
     def facts(self) -> Facts:
@@ -196,4 +240,5 @@ class TableSource:
             fitted_groups=n_groups - self.n_held_out_groups,
             judged_rows=self.n_held_out_rows,
             judged_groups=self.n_held_out_groups,
+            split=self.split.how,
         )

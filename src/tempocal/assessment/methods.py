@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+from tempocal.assessment.judged import Judged
 from tempocal.assessment.row_source import TrainingRows
 from tempocal.assessment.split_predictions import PastPredictions
 from tempocal.calibrators.identity import Identity
 from tempocal.calibrators.temperature import TemperatureScaling
 from tempocal.curves.per_step import PerStep
 from tempocal.links import Array
+from tempocal.predictor import Predictor
 from tempocal.temporal import AutoTemporalCalibrator, TemporalCalibrator
 from tempocal.temporal.candidates import candidates_at
 
@@ -18,26 +20,32 @@ METHODS = ("raw", "global", "along time")
 
 @dataclass(frozen=True, eq=False)
 class FittedMethods:
-    """The fitted calibrator of each method."""
+    """The calibrator or model of each method."""
 
     global_scaling: Any
     auto: Any
     identity: Any
+    judged: Judged
 
     def by_name(self) -> dict[str, Any]:
-        """Return the calibrator of each method."""
-        calibrators = (self.identity, self.global_scaling, self.auto)
-        return dict(zip(METHODS, calibrators, strict=True))
+        """Return the calibrator or model of each method; a second set of predictions has none."""
+        fitted = dict(zip(METHODS, (self.identity, self.global_scaling, self.auto), strict=True))
+        found = {**fitted, **self.judged.models}
+        return {name: found.get(name, self.identity) for name in self.judged.methods}
 
     def predict(self, rows: PastPredictions) -> dict[str, Array]:
         """Return the probabilities (n, K) of each method."""
-        return {
-            name: calibrator.predict_proba(rows.predictions, **_time(calibrator, rows))
-            for name, calibrator in self.by_name().items()
-        }
+        found = {}
+        for name, calibrator in self.by_name().items():
+            of_second = name == "versus" and self.judged.has_versus_columns
+            predictions = rows.versus if of_second else rows.predictions
+            found[name] = calibrator.predict_proba(predictions, **_time(calibrator, rows))
+        return found
 
 
-def fit_methods(rows: TrainingRows, seed: int, progress: bool | None) -> FittedMethods:
+def fit_methods(
+    rows: TrainingRows, judged: Judged, seed: int, progress: bool | None
+) -> FittedMethods:
     """Fit all methods."""
     settings: dict[str, Any] = {"inputs": rows.inputs, "classes": rows.classes}
     candidates = candidates_at(rows.td_horizon, None, len(rows.classes))
@@ -45,6 +53,7 @@ def fit_methods(rows: TrainingRows, seed: int, progress: bool | None) -> FittedM
         rows.fit(TemperatureScaling(**settings)),
         rows.fit(AutoTemporalCalibrator(candidates, seed=seed, progress=progress, **settings)),
         rows.fit(Identity(**settings)),
+        judged,
     )
 
 
@@ -53,7 +62,9 @@ def _time(calibrator: Any, rows: PastPredictions) -> dict[str, Any]:
 
 
 def is_along_time(calibrator: Any) -> bool:
-    """Whether a calibrator takes the time of each row."""
+    """Whether a calibrator or a model takes the time of each row."""
+    if isinstance(calibrator, Predictor):
+        return bool(calibrator.time_kinds)
     return isinstance(calibrator, AutoTemporalCalibrator | TemporalCalibrator)
 
 

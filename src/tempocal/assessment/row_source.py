@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
+from tempocal.assessment.discrimination import Discrimination
 from tempocal.inputs import Inputs
 from tempocal.metrics import GainOverTime, IntervalEstimate, OverTime, ReliabilityTable
 from tempocal.metrics.events import EventKind
@@ -85,6 +86,10 @@ class HeldOutRows(ABC):
     def examples(self) -> "tuple[Example, ...]":
         """Pick some sequences to show."""
 
+    @abstractmethod
+    def worst(self, subject: str) -> "tuple[Example, ...]":
+        """Pick the sequences that a method was most wrong about, the worst first."""
+
     def overall(self, metric: Metric, name: str) -> IntervalEstimate:
         """Metric of all rows."""
         return estimate_overall(self.scored(name), metric, LEVEL, self.seed)
@@ -109,6 +114,30 @@ class HeldOutRows(ABC):
     def reliability_over_time(self, name: str) -> tuple[ReliabilityTable, ...]:
         """Reliability curve of each time bin of `over_time`."""
         return _reliability(self._in_time_bins(name))
+
+    @abstractmethod
+    def against_rest(self, name: str, column: int | None) -> ScoredRows:
+        """Return the rows with two classes: all others, and that of a column.
+
+        None stands for the most probable class of each row, and its being the true one.
+        """
+
+    @abstractmethod
+    def discriminate(self, rows: ScoredRows) -> Discrimination:
+        """AUC of the second class of such rows, in each time bin and over all."""
+
+    def errors_over_time(self, rows: ScoredRows, metric: Metric) -> OverTime:
+        """Metric of such rows in each time bin."""
+        return estimate_over_time(rows.in_time_bins(self.time_bins), metric, LEVEL, self.seed)
+
+    def reliability_of(self, rows: ScoredRows) -> tuple[ReliabilityTable, ...]:
+        """Reliability curve of such rows in each time bin."""
+        return _reliability(rows.in_time_bins(self.time_bins))
+
+    def auc(self, name: str) -> Discrimination:
+        """AUC of the second of two classes, else of the most probable class being the true one."""
+        rows = self.scored(name)
+        return self.discriminate(rows if rows.n_classes == 2 else self.against_rest(name, None))
 
     def _in_time_bins(self, name: str) -> ScoredRows:
         return self.scored(name).in_time_bins(self.time_bins)

@@ -22,13 +22,16 @@ from tempocal.inputs import (
     check_weights,
     encode_labels,
     from_seconds,
+    require_same_length,
 )
-from tempocal.sequences import split_by_sequence
+from tempocal.sequences import split_by_sequence, split_in_time
 
 # Share of the groups that calibrators are fitted to, and a number of rows that is enough for it.
 FIT_SHARE, ENOUGH_ROWS = 0.5, 200_000
 # Fewest groups on either side of the split.
 MIN_GROUPS = 10
+# How rows were split, if not at random.
+IN_TIME, BY_COLUMN = "in time: fitted to those that began first", "by the given column"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +45,7 @@ class PastPredictions:
     sequence: NDArray[Any] | None
     weight: NDArray[Any] | None
     order: NDArray[Any] | None = None  # puts the rows of a sequence in order
+    versus: NDArray[Any] | None = None  # a second set of predictions
 
     @property
     def soft_label(self) -> bool:
@@ -109,12 +113,81 @@ def find_classes(past: PastPredictions, classes: Any) -> NDArray[Any]:
     return encode_labels(past.label, classes, max(n_columns, 2)).classes
 
 
-def split(past: PastPredictions, seed: int) -> tuple[PastPredictions, PastPredictions]:
-    """Split at random into training and held-out rows; a group is never split."""
+@dataclass(frozen=True, eq=False)
+class SplitBy:
+    """How to split, if not at random: columns of arrays, or of a table by their names."""
+
+    in_time: Any = None
+    column: Any = None
+
+    def __post_init__(self) -> None:
+        if self.in_time is not None and self.column is not None:
+            raise InputError(
+                "split_in_time and split_column both say how to split: give one of them"
+            )
+
+
+def split(
+    past: PastPredictions, by: SplitBy, seed: int
+) -> tuple[PastPredictions, PastPredictions, str]:
+    """Split into training and held-out rows, and say how; a group is never split."""
+    seed, grouped = check_seed(seed), past.group is not None
     ids = np.arange(len(past)) if past.group is None else past.group
-    shares = split_shares(len(past), len(np.unique(ids)), grouped=past.group is not None)
-    training, held_out = split_by_sequence(ids, shares, seed=check_seed(seed))
-    return past.take(training), past.take(held_out)
+    shares = split_shares(len(past), len(np.unique(ids)), grouped=grouped)
+    if by.in_time is not None:
+        starts = as_array(by.in_time, "split_in_time")
+        require_same_length(starts, "split_in_time", len(past), "y has")
+        training, held_out = split_in_time(starts, ids, shares)
+        how = IN_TIME
+    elif by.column is not None:
+        marks = check_column(by.column, len(past))
+        training, held_out = _split_by_column(marks, ids, grouped)
+        how = BY_COLUMN
+    else:
+        training, held_out = split_by_sequence(ids, shares, seed=seed)
+        how = "at random"
+    return past.take(training), past.take(held_out), how
+
+
+def check_column(column: Any, n_rows: int) -> NDArray[np.bool_]:
+    """Return a column of true and false, or of 1 and 0."""
+    given = as_array(column, "split_column")
+    if given.shape != (n_rows,):
+        raise InputError(
+            f"split_column must have one value for each of {n_rows} rows, but its shape is "
+            f"{given.shape}"
+        )
+    found = np.unique(given)
+    if given.dtype.kind not in "biuf" or not np.isin(found, (0, 1)).all():
+        raise InputError(
+            "split_column must be True in the rows to evaluate on and False in those to fit to, "
+            f"but it holds {found[:5].tolist()!r:.80}"
+        )
+    return given.astype(bool)
+
+
+def _split_by_column(
+    held_out: NDArray[np.bool_], ids: NDArray[Any], grouped: bool
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    codes = np.unique(ids, return_inverse=True)[1]
+    count, marked = np.bincount(codes), np.bincount(codes, held_out)
+    what = "group" if grouped else "row"
+    if ((marked > 0) & (marked < count)).any():
+        raise InputError(
+            "split_column must be the same in all rows of a group: what is fitted to would "
+            "otherwise be seen again"
+        )
+    require_groups(int((marked == 0).sum()), int((marked > 0).sum()), what)
+    return np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+
+def require_groups(n_training: int, n_held_out: int, what: str) -> None:
+    """Refuse a split by column with too few groups on a side."""
+    if min(n_training, n_held_out) < MIN_GROUPS:
+        raise InputError(
+            f"split_column leaves {n_training} {what}s to fit to and {n_held_out} to evaluate on: "
+            f"at least {MIN_GROUPS} are needed on each side"
+        )
 
 
 def split_shares(n_rows: int, n_groups: int, *, grouped: bool) -> tuple[float, float]:

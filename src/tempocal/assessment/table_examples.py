@@ -1,11 +1,20 @@
 """Example sequences of a table: the only rows that are collected."""
 
+from dataclasses import replace
 from math import ceil
+from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
-from tempocal.assessment.examples import Example, choose_sequences, make_example
+from tempocal.assessment.examples import (
+    MAX_EXAMPLES,
+    MIN_LENGTH,
+    Example,
+    choose_sequences,
+    make_example,
+)
 from tempocal.assessment.split_predictions import PastPredictions
 from tempocal.inputs import from_seconds
 from tempocal.tables.group_ids import MAX_LISTED, modular_hash, with_joinable_ids
@@ -35,7 +44,40 @@ def pick_examples(
     chosen = choose_sequences(found["n_rows"], found["label"], seed)
     if not chosen:
         return ()
-    ids = found["sequence"][chosen]
+    return _fetch(rows, frame, prefixes, found["sequence"][chosen])
+
+
+def pick_worst(
+    rows: LabeledTable, frame: Frame, prefixes: dict[str, str], subject: str
+) -> tuple[Example, ...]:
+    """Pick the sequences with the largest mean Brier score, the worst first."""
+    own, loss = prefixes[subject], nw.lit(1.0)
+    weight = nw.col("weight") if "weight" in frame.collect_schema() else nw.lit(1.0)
+    for k in range(len(rows.classes)):
+        proba = nw.col(f"{own}{k}")
+        is_true = nw.when(nw.col("label") == k).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+        target = is_true if rows.unsplit is None else nw.col(f"y{k}")
+        loss = loss + proba * proba - 2.0 * proba * target
+    losses = with_joinable_ids(
+        frame.select("sequence", n_rows=nw.lit(1), weight=weight, loss=loss * weight), "sequence"
+    )
+    sums = losses.group_by("sequence").agg(nw.col("n_rows", "weight", "loss").sum())
+    long = sums.filter(nw.col("n_rows") >= MIN_LENGTH, nw.col("weight") > 0.0)
+    means = long.select("sequence", brier=nw.col("loss") / nw.col("weight"))
+    worst = means.sort("brier", "sequence", descending=[True, False]).head(MAX_EXAMPLES)
+    found = rows.passes.collect(worst, "looking for the worst sequences")
+    if not len(found["brier"]):
+        return ()
+    order = np.argsort(-found["brier"], kind="stable")
+    examples = _fetch(rows, frame, prefixes, found["sequence"][order])
+    briers = found["brier"][order].tolist()
+    return tuple(replace(one, brier=value) for one, value in zip(examples, briers, strict=True))
+
+
+def _fetch(
+    rows: LabeledTable, frame: Frame, prefixes: dict[str, str], ids: NDArray[Any]
+) -> tuple[Example, ...]:
+    """Collect the rows of some sequences."""
     names = [f"{prefix}{k}" for prefix in prefixes.values() for k in range(len(rows.classes))]
     soft = [] if rows.unsplit is None else [f"y{k}" for k in range(len(rows.classes))]
     chosen_rows = join(

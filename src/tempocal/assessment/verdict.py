@@ -3,13 +3,17 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from tempocal.assessment.error_spans import ErrorSpan, direction, find_error_spans
+from tempocal.assessment.chance import may_be_chance
+from tempocal.assessment.error_spans import ErrorSpan, find_error_spans
 from tempocal.assessment.facts import Facts
 from tempocal.assessment.method_scores import MethodScores
 from tempocal.assessment.wording import interval_text, method_text, points_text, span_text
 from tempocal.metrics import GainOverTime, IntervalEstimate
 
 Grade = Literal["fine", "unsure", "off"]
+# What the verdict is about, and what may help.
+_THESE = {"raw": "These", "model": "The model's"}
+_ADVICE = {"raw": "Calibrate them", "model": "Fit a new model: calibrate the raw predictions"}
 
 # A calibration error below this is called fine.
 SMALL_ERROR = 0.03
@@ -40,45 +44,49 @@ def make_verdict(
     against_global: IntervalEstimate,
     chosen: str,
     facts: Facts,
+    *,
+    subject: str,
     is_reversed: bool,
 ) -> Verdict:
-    """Put the numbers of an assessment into words."""
-    raw = scores["raw"]
+    """Put the numbers of an assessment into words; ``subject`` is the method that is judged."""
+    raw = scores[subject]
     spans = find_error_spans(raw.ece_over_time, raw.overconfidence)
-    grade = _grade(scores, spans, is_reversed)
+    grade = _grade(scores, subject, spans, is_reversed)
     return Verdict(
         grade,
-        _headline(grade, spans, is_reversed),
+        _headline(grade, spans, is_reversed, facts.time_name).replace("These", _THESE[subject]),
         _how_far(raw),
-        _when(raw, spans),
+        _when(raw, spans, facts.time_name),
         _how_sure(raw, facts),
-        _check_class_order(facts) if is_reversed else _what_to_do(scores, against_global, chosen),
+        _check_class_order(facts)
+        if is_reversed
+        else _what_to_do(scores, subject, against_global, chosen),
         spans,
-        where_it_hurts(scores["along time"].gain_over_time),
+        where_it_hurts(scores["along time"].gain_over_time, facts.time_name),
     )
 
 
-def where_it_hurts(gain: GainOverTime) -> str:
+def where_it_hurts(gain: GainOverTime, time_name: str = "time") -> str:
     """Say at which times the correction along time surely makes predictions worse."""
     found = gain.stretches("hurts")
     if not found:
         return ""
     text = "; ".join(
-        f"{span_text(one.time_from, one.time_to)} the NLL is higher by {-one.value:.4f}"
+        f"{span_text(one.time_from, one.time_to, time_name)} the NLL is higher by {-one.value:.4f}"
         for one in found
     )
     return f"The correction along time surely hurts in some stretch: {text}."
 
 
 def _grade(
-    scores: dict[str, MethodScores], spans: tuple[ErrorSpan, ...], is_reversed: bool
+    scores: dict[str, MethodScores], subject: str, spans: tuple[ErrorSpan, ...], is_reversed: bool
 ) -> Grade:
     if spans or is_reversed or scores["along time"].gain.lower > 0.0:
         return "off"
-    return "fine" if scores["raw"].ece_over_time.mean.upper <= SMALL_ERROR else "unsure"
+    return "fine" if scores[subject].ece_over_time.mean.upper <= SMALL_ERROR else "unsure"
 
 
-def _headline(grade: Grade, spans: tuple[ErrorSpan, ...], is_reversed: bool) -> str:
+def _headline(grade: Grade, spans: tuple[ErrorSpan, ...], is_reversed: bool, time_name: str) -> str:
     if is_reversed:
         return "These seem to be the probabilities of the other class."
     if grade == "fine":
@@ -88,7 +96,8 @@ def _headline(grade: Grade, spans: tuple[ErrorSpan, ...], is_reversed: bool) -> 
     if not spans:
         return "These probabilities can be improved, but no particular time stands out."
     worst = max(spans, key=lambda span: span.error)
-    return f"These probabilities are {worst.direction} {span_text(worst.first, worst.last)}."
+    when = span_text(worst.first, worst.last, time_name)
+    return f"These probabilities are {worst.direction} {when}."
 
 
 def _how_far(raw: MethodScores) -> str:
@@ -103,19 +112,18 @@ def _how_far(raw: MethodScores) -> str:
     )
 
 
-def _when(raw: MethodScores, spans: tuple[ErrorSpan, ...]) -> str:
+def _when(raw: MethodScores, spans: tuple[ErrorSpan, ...], time_name: str) -> str:
     if not spans:
         return "At no time is the error larger than chance alone can explain."
-    text = "; ".join(_error_text(span) for span in spans)
+    text = "; ".join(_error_text(span, time_name) for span in spans)
     table = raw.ece_over_time
-    kinds = (direction(table, raw.overconfidence, k) for k in range(len(table)))
-    n_chance = sum(kind is None for kind in kinds)
+    n_chance = int(may_be_chance(table).sum())
     chance = f" In {n_chance} of {len(table)} time bins the error may be chance."
     return text[0].upper() + text[1:] + "." + (chance if n_chance else "")
 
 
-def _error_text(span: ErrorSpan) -> str:
-    when = span_text(span.first, span.last)
+def _error_text(span: ErrorSpan, time_name: str) -> str:
+    when = span_text(span.first, span.last, time_name)
     if span.direction == "off in both directions":
         return f"{when} they are off by {points_text(span.error)}, some too high and some too low"
     by = points_text(span.overconfidence)
@@ -149,39 +157,65 @@ def _check_class_order(facts: Facts) -> str:
 
 
 def _what_to_do(
-    scores: dict[str, MethodScores], against_global: IntervalEstimate, chosen: str
+    scores: dict[str, MethodScores], subject: str, against_global: IntervalEstimate, chosen: str
 ) -> str:
-    raw, along = scores["raw"], scores["along time"]
+    raw, along, simple = scores[subject], scores["along time"], scores["global"]
+    advice = _ADVICE[subject]
+    if against_global.lower <= 0.0 and _is_enough(simple, along):
+        return f"{advice} by one temperature for all times. {_effect(raw, simple)}. " + (
+            "Calibration along time does worse."
+            if against_global.upper < 0.0
+            else f"Calibration along time, by {method_text(chosen)}, would do about as well."
+        )
     raw_lead = chosen.endswith("Identity")  # alone, or in an average
     if along.gain <= 0.0 or (raw_lead and along.gain.lower <= 0.0):
         return "Leave them as they are: no correction does better on held-out sequences."
-    before, after = raw.ece_over_time.mean, along.ece_over_time.mean
-    effect = (
-        f"On held-out sequences the NLL falls by {interval_text(along.gain, 4)} and the mean error "
-        f"over time goes from {before:.3f} to {after:.3f}, where chance alone shows "
-        f"{after.floor:.3f}"
-    )
-    if after.lower > before.upper:
+    if along.ece_over_time.mean.lower > raw.ece_over_time.mean.upper:
         return (
-            f"Look at the predictions themselves. {method_text(chosen)} is the best correction "
-            f"that was tried, but it trades one fault for another. {effect}."
+            f"Look at the predictions themselves. {_capitalized(method_text(chosen))} is the best "
+            "correction that was tried, but it trades one fault for another. "
+            f"{_effect(raw, along)}."
         )
     if along.gain.lower <= 0.0:
         return (
             f"Calibration by {method_text(chosen)} probably helps, but that is not certain. "
-            f"{effect}. Collect more sequences, or fit it to all of them and monitor the result."
+            f"{_effect(raw, along)}. Collect more sequences, or fit it to all of them and monitor "
+            "the result."
         )
-    comparison = _compare_with_global(against_global, scores["global"])
-    return f"Calibrate them by {method_text(chosen)}. {effect}. {comparison}"
+    comparison = _compare_with_global(against_global, simple)
+    return f"{advice} by {method_text(chosen)}. {_effect(raw, along)}. {comparison}"
 
 
-def _compare_with_global(against_global: IntervalEstimate, global_scaling: MethodScores) -> str:
+def _is_enough(simple: MethodScores, along: MethodScores) -> bool:
+    """Whether one temperature surely helps, and leaves no more errors than calibration along time.
+
+    Of two methods that are equally good the simpler one is named first.
+    """
+    found = [int((~may_be_chance(one.ece_over_time)).sum()) for one in (simple, along)]
+    return simple.gain.lower > 0.0 and found[0] <= found[1]
+
+
+def _effect(raw: MethodScores, method: MethodScores) -> str:
+    before, after = raw.ece_over_time.mean, method.ece_over_time.mean
+    return (
+        f"On held-out sequences the NLL falls by {interval_text(method.gain, 4)} and the mean "
+        f"error over time goes from {before:.3f} to {after:.3f}, where chance alone shows "
+        f"{after.floor:.3f}"
+    )
+
+
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _compare_with_global(against_global: IntervalEstimate, simple: MethodScores) -> str:
     if against_global.lower > 0.0:
         return (
             "One temperature for all times is not as good: it leaves an error of "
-            f"{global_scaling.ece_over_time.mean:.3f}, and an NLL that is higher by "
+            f"{simple.ece_over_time.mean:.3f}, and an NLL that is higher by "
             f"{interval_text(against_global, 4)}."
         )
-    if against_global.upper < 0.0:
-        return "One temperature for all times does better still."
-    return "One temperature for all times would do about as well."
+    return (
+        "One temperature for all times has about the same NLL, but leaves errors at some times or "
+        "may not help at all."
+    )

@@ -11,17 +11,32 @@ def printable(text: object) -> str:
     return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in str(text))
 
 
+# What each method is called, and what it does.
+METHOD_NAMES: dict[str, tuple[str, str]] = {
+    "raw": ("raw predictions", "as they are"),
+    "global": ("one temperature", "temperature scaling, the same at all times"),
+    "along time": ("calibrated along time", "candidates averaged by cross-validation"),
+}
 _CALIBRATORS = {
     "TemperatureScaling": "temperature scaling",
     "PlattScaling": "Platt scaling (slope and bias)",
     "VectorScaling": "vector scaling (slope and bias of each class)",
     "BetaCalibration": "beta calibration",
+    "MatrixScaling": "matrix scaling",
+    "DirichletCalibration": "Dirichlet calibration",
+    "QuadraticScaling": "quadratic scaling (slope, curvature and bias)",
+    "IsotonicCalibration": "isotonic regression",
+    "NearIsotonicEnsemble": "near-isotonic regression",
+    "HistogramBinning": "histogram binning",
+    "BayesianBinning": "Bayesian binning",
 }
 _CURVES = {
     "Constant": "the same at all times",
     "ExponentialDecay": "along an exponential curve",
     "Spline": "along a spline",
     "RandomWalk": "along a random walk",
+    "Logarithmic": "along a logarithm",
+    "PerStep": "with a fit for each step",
 }
 
 
@@ -29,18 +44,19 @@ def method_text(name: str) -> str:
     """Return a candidate, such as "TemperatureScaling, Spline", or an average in words."""
     average, led_by, leader = name.partition("led by ")
     if led_by:
-        led = "the raw predictions" if leader == "Identity" else method_text(leader)
-        return f"{average}{led_by}{led}"
+        return f"{average}{led_by}{method_text(leader)}"
+    if name == "Identity":
+        return "the raw predictions"
     calibrator, _, curve = name.partition(", ")
     if calibrator not in _CALIBRATORS or curve not in _CURVES:
         return name
     return f"{_CALIBRATORS[calibrator]} {_CURVES[curve]}"
 
 
-def span_text(first: Any, last: Any) -> str:
+def span_text(first: Any, last: Any, time_name: str) -> str:
     """Return a span of time in words."""
     one, other = time_text(first), time_text(last)
-    return f"at time {one}" if one == other else f"from time {one} to {other}"
+    return f"at {time_name} {one}" if one == other else f"from {time_name} {one} to {other}"
 
 
 def interval_text(estimate: IntervalEstimate, digits: int = 3) -> str:

@@ -24,6 +24,7 @@ from tempocal.cli.column_checks import (
     scale_message,
 )
 from tempocal.cli.flag_wording import translate_errors
+from tempocal.cli.judged_columns import parse_split_column
 from tempocal.cli.large_checks import check_sequences
 from tempocal.cli.large_files import LargeRows, open_rows
 from tempocal.cli.options import ColumnOptions
@@ -120,18 +121,37 @@ class LargePredictions(LabeledPredictions):
             arguments |= {"sequence": self.options.sequence, "order": self.options.order}
         return calibrator.fit_table(self.table, **arguments)
 
-    def assess(self, seed: int, td_horizon: Any, *, learns: bool | None) -> "Assessment":
-        """Fit to one half and evaluate on the other."""
+    def assess(
+        self, seed: int, td_horizon: Any, *, learns: bool | None, **settings: Any
+    ) -> "Assessment":
+        """Fit to one half and evaluate on the other; settings are those of `assess_table`."""
         from tempocal.assessment import assess_table
 
         if learns is None and not self.is_ordered:
             echo_note(NO_ORDER_NOTE)
         arguments = self.roles.fit_arguments(along_time=True)
         ids = {"sequence": self.options.sequence, "groups": self.options.group}
-        settings = {"classes": self.classes, "seed": seed, "td_horizon": td_horizon}
+        if self.options.versus:
+            raise InputError(
+                "--versus names columns, but the file is so large that it is aggregated: compare "
+                "two models, with --model and --versus, or take fewer rows"
+            )
+        # Progress is shown for each pass.
+        given = {
+            "progress": False,
+            "td_horizon": td_horizon,
+            **arguments,
+            **ids,
+            **settings,
+            "split_in_time": self.options.split_in_time,
+        }
+        if self.options.split_column is not None:
+            names = list(self.labeled.table.collect_schema())
+            marked = parse_split_column(self.options.split_column, names)
+            given["split_column"] = marked["split_column"]
         if self.options.order is not None:
-            settings["order"] = self.options.order
-        return assess_table(self.table, **{**arguments, **ids, **settings})
+            given["order"] = self.options.order
+        return assess_table(self.table, **given, classes=self.classes, seed=seed)
 
 
 def is_large(source: InputFile) -> bool:

@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from tempocal.cli.options import ColumnOptions
-from tempocal.cli.read_predictions import UNLABELLED, flags_of, prefix_column_errors, split_names
+from tempocal.cli.read_predictions import (
+    UNLABELLED,
+    flags_of,
+    further_columns,
+    prefix_column_errors,
+    split_names,
+)
 from tempocal.errors import InputError
 from tempocal.files import (
     ColumnError,
@@ -90,9 +96,10 @@ def open_rows(
     names = column_names(source)
     columns = split_names(options.logits or options.proba, names)
     soft = split_names((str(options.label),), names) if options.soft_label else []
-    flags = flags_of(options, columns, soft)
+    further = further_columns(options, names)
+    flags = {**further.flags(), **flags_of(options, columns, soft)}
     numbers = [*columns, *soft, *filter(None, [options.weight])]
-    times = list(filter(None, [options.time, options.order]))
+    times = list(filter(None, [options.time, options.order, options.split_in_time]))
     with prefix_column_errors(flags):
         require_columns(flags, names, source.name)
         if _is_typed(source, numbers, times):
@@ -104,6 +111,7 @@ def open_rows(
             casts = {name: nw.col(name).cast(kind) for name, kind in kinds.items()}
             table = _relation(str(copy))
             table = table.with_columns(**casts) if casts else table
+    table = further.mark(table)
     return LargeRows(source.name, table.to_native(), columns, str(options.label), soft)
 
 

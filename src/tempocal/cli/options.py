@@ -30,6 +30,7 @@ def subcommand(*examples: str) -> Callable[[Callable[..., Any]], click.Command]:
 
 # Options that name columns of a file; the name of a column may be empty.
 _COLUMNS = {"logits", "proba", "label", "time", "sequence", "order", "group", "weight", "elapsed"}
+_COLUMNS |= {"versus"}
 
 
 class Subcommand(click.Command):
@@ -96,6 +97,9 @@ class ColumnOptions:
     classes: str | None = None
     label_varies: bool = False
     soft_label: bool = False
+    versus: tuple[str, ...] = ()
+    split_in_time: str | None = None
+    split_column: str | None = None
     really_logits: bool = False
     format: Any = None
     where: str | None = None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from tempocal.cli.column_checks import (
     require_order,
 )
 from tempocal.cli.flag_wording import translate_errors
+from tempocal.cli.judged_columns import ReportColumns, parse_split_column
 from tempocal.cli.options import ColumnOptions
 from tempocal.cli.terminal import echo_note, show_progress
 from tempocal.errors import InputError
@@ -111,6 +112,7 @@ class FilePredictions(LabeledPredictions):
     order: NDArray[Any] | None
     group: Ids | None
     weight: Array | None
+    further: dict[str, Any] = field(default_factory=dict)  # columns of a report
 
     @property
     def label_classes(self) -> Any:
@@ -189,12 +191,15 @@ class FilePredictions(LabeledPredictions):
         with progress, self._naming_the_order():
             return calibrator.fit(self.predictions, self.labels, **given)
 
-    def assess(self, seed: int, td_horizon: Any, *, learns: bool | None) -> "Assessment":
-        """Fit to one half and evaluate on the other."""
+    def assess(
+        self, seed: int, td_horizon: Any, *, learns: bool | None, **settings: Any
+    ) -> "Assessment":
+        """Fit to one half and evaluate on the other; settings are those of `assess`."""
         from tempocal.assessment import assess
 
-        doing, order = "Fitting to one half, judging on the other", self._order(learns=learns)
-        with show_progress(doing), self._naming_the_order():
+        order = self._order(learns=learns)
+        # Progress is that of the assessment itself, also where there is no terminal.
+        with self._naming_the_order():
             return assess(
                 self.predictions,
                 self.labels,
@@ -206,9 +211,11 @@ class FilePredictions(LabeledPredictions):
                 inputs=self.inputs,
                 classes=self.classes,
                 seed=seed,
-                progress=False,
+                progress=True,
                 soft_label=self.soft_label,
                 td_horizon=td_horizon,
+                **self.further,
+                **settings,
             )
 
     def _naming_the_order(self) -> AbstractContextManager[None]:
@@ -262,10 +269,12 @@ def read_predictions(options: ColumnOptions, source: InputFile) -> FilePredictio
     columns = split_names(options.logits or options.proba, names)
     labels = split_names((str(options.label),), names) if options.soft_label else None
     options = with_split_times(options, names)
-    flags = flags_of(options, columns, labels)
+    flags, further = flags_of(options, columns, labels), further_columns(options, names)
+    flags = {**further.flags(), **flags}
     with prefix_column_errors(flags):
-        table = read_columns(source, list(flags))
+        table = further.select(read_columns(source, list(flags)))
         predictions = _convert(options, source.name, columns, table, labels)
+        predictions = replace(predictions, further=further.arguments(table))
     _check(predictions, options, columns)
     return predictions
 
@@ -309,6 +318,15 @@ def flags_of(
             )
         flags[column] = f"--{role}"
     return flags
+
+
+def further_columns(options: ColumnOptions, names: list[str]) -> ReportColumns:
+    """Return the columns that only a report has."""
+    return ReportColumns(
+        versus=tuple(split_names(options.versus, names)),
+        split_in_time=options.split_in_time,
+        **parse_split_column(options.split_column, names),
+    )
 
 
 @contextmanager

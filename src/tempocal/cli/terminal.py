@@ -4,6 +4,7 @@ import json
 import math
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from threading import Timer
@@ -13,6 +14,8 @@ import click
 
 # Seconds before progress is shown.
 PROGRESS_DELAY = 2.0
+# Seconds between lines where it is no terminal.
+LOG_INTERVAL = 10.0
 # Control characters other than newline and tab, and surrogates, which no encoding can write. Names
 # of columns, classes and files may contain any of them.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -82,7 +85,10 @@ def number(value: float, digits: int = 4) -> str:
 
 @contextmanager
 def show_progress(doing: str) -> Iterator[Callable[[str], None]]:
-    """Show a status line on standard error, if it is a terminal, after a delay.
+    """Show what is being done on standard error, after a delay.
+
+    On a terminal it is a line that is rewritten; elsewhere what is called is a line at most every
+    ten seconds.
 
     Parameters
     ----------
@@ -94,8 +100,11 @@ def show_progress(doing: str) -> Iterator[Callable[[str], None]]:
     callable
         Call it with text to update the status line.
     """
-    if sys.stderr is None or not sys.stderr.isatty():
+    if sys.stderr is None:
         yield lambda _: None
+        return
+    if not sys.stderr.isatty():
+        yield _log_lines(doing)
         return
     from rich.console import Console
     from rich.status import Status
@@ -111,6 +120,19 @@ def show_progress(doing: str) -> Iterator[Callable[[str], None]]:
         timer.cancel()
         timer.join()
         status.stop()
+
+
+def _log_lines(doing: str) -> Callable[[str], None]:
+    """Return a callback that writes lines, not too many."""
+    last = time.monotonic()
+
+    def say(text: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= LOG_INTERVAL:
+            last = time.monotonic()
+            echo(f"{doing}: {text}", err=True)
+
+    return say
 
 
 def _finite(content: Any) -> Any:
