@@ -181,7 +181,7 @@ def test_the_default_is_that_of_python(folder, run, frame, as_large, large):
     cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline()).fit(z, y, time=t, sequence=match)
     assert np.isfinite(cal.td_horizon_)
     for words in ([], ["--order", "t"], ["--td-horizon", "auto"]):
-        said = run("fit", "predictions.csv", *COLUMNS, *PLATT, *words, "-o", "m.json")
+        said = run("fit", "predictions.csv", *COLUMNS, *PLATT, *words, "-o", "m.json", "--verbose")
         assert "td horizon because: usual for" in said.out
         assert "Note" not in said.err
         found = tc.load("m.json").predict_proba(z, time=t)

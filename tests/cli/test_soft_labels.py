@@ -160,7 +160,16 @@ class TestEveryCommand:
         words = ["--logits", "z", "--time", "t", "--sequence", "match", "--label", "other,share"]
         voted["share"] = voted["run"]
         voted.assign(other=1.0 - voted["run"]).to_parquet("whole.parquet")
-        names = ("--soft-label", "--calibrator", "platt", "--curve", "spline", "-o", "m.json")
+        names = (
+            "--soft-label",
+            "--calibrator",
+            "platt",
+            "--curve",
+            "spline",
+            "-o",
+            "m.json",
+            "--verbose",
+        )
         said = []
         for large in (False, True):
             as_large(large)

@@ -46,7 +46,7 @@ class BlockCalibrator:
         with prefix_column_errors(flags):
             require_columns([*columns, *times], schema.names, file)
         require_matching_model(model, options, len(columns), len(times))
-        require_order(columns, model.classes, model.inputs)
+        require_order(columns, model.classes.tolist(), model.inputs)
         added = _names(model.classes, column)
         return cls(model, columns, times, flags, added, file, dropped)
 

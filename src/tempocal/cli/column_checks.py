@@ -1,5 +1,6 @@
 """Checks for common mistakes in columns; each error message names the flag to try."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -106,14 +107,14 @@ def _are_probabilities(labels: list[Any]) -> bool:
         return False
 
 
-def require_order(names: list[str], classes: NDArray[Any], role: str) -> None:
+def require_order(names: list[str], classes: Sequence[Any], role: str) -> None:
     """Refuse columns whose names say that they are in another order than the classes."""
-    found = classes_in_names(names, classes.tolist())
-    if found is not None and found != classes.tolist():
-        in_order = [names[found.index(one)] for one in classes.tolist()]
+    found = classes_in_names(names, list(classes))
+    if found is not None and found != list(classes):
+        in_order = [names[found.index(one)] for one in classes]
         raise InputError(
             f"--{role} {','.join(names)} is in another order than the classes, which are "
-            f"{', '.join(map(str, classes.tolist()))}: say --{role} {','.join(in_order)}"
+            f"{', '.join(map(str, classes))}: say --{role} {','.join(in_order)}"
         )
 
 

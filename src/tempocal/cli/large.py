@@ -4,7 +4,7 @@ The same checks as in `tempocal.cli.read_predictions`, by passes over the rows.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
@@ -163,8 +163,13 @@ def is_large(source: InputFile) -> bool:
 
 
 @contextmanager
-def large_rows(options: ColumnOptions, source: InputFile, doing: str) -> Iterator[LargePredictions]:
-    """Open and validate a large file, with progress for each pass over it."""
+def large_rows(
+    options: ColumnOptions, source: InputFile, doing: str, classes: Sequence[Any] | None = None
+) -> Iterator[LargePredictions]:
+    """Open and validate a large file, with progress for each pass over it.
+
+    ``classes`` are those of a model, if there is one.
+    """
     if len(options.times) > 1:
         raise InputError(
             "two clocks are for rows in memory, but the file is so large that it is aggregated: "
@@ -175,7 +180,7 @@ def large_rows(options: ColumnOptions, source: InputFile, doing: str) -> Iterato
             rows = open_rows(options, source, folder, progress)
         with show_progress(doing) as progress, translate_errors():
             try:
-                yield _check_rows(options, rows, _count_passes(progress))
+                yield _check_rows(options, rows, _count_passes(progress), classes)
             except TableError as error:
                 raise InputError(f"{source.name}: {error}") from error
 
@@ -193,7 +198,10 @@ def _count_passes(progress: Callable[[str], None]) -> Callable[[str], None]:
 
 
 def _check_rows(
-    options: ColumnOptions, rows: LargeRows, progress: Callable[[str], None]
+    options: ColumnOptions,
+    rows: LargeRows,
+    progress: Callable[[str], None],
+    known: Sequence[Any] | None,
 ) -> LargePredictions:
     """Validate the rows, in the same order as for rows in memory."""
     n_classes = max(len(rows.columns), 2)
@@ -206,7 +214,7 @@ def _check_rows(
         classes = check_classes(options.classes, labels, len(rows.columns))
         check_label(labels, classes, str(options.label), n_classes, len(rows.columns))
     found_classes = np.unique(labels) if classes is None else np.array(classes)
-    require_order(rows.columns, found_classes, inputs_of(options))
+    require_order(rows.columns, known or found_classes.tolist(), inputs_of(options))
     table = TableWithProgress(rows.table, progress)
     roles = _column_roles(options, rows)
     labeled = read_labeled_table(table, roles, classes)

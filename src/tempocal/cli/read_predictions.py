@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
@@ -227,7 +228,7 @@ class FilePredictions(LabeledPredictions):
             return self.order
         if self.n_clocks > 1:
             if learns:
-                raise InputError(
+                raise click.UsageError(
                     "--td-horizon needs to know which row follows which, and there are two "
                     "clocks: name a column that puts them in order with --order"
                 )
@@ -255,16 +256,18 @@ def open_predictions(
         from tempocal.cli.large import is_large, large_rows
 
         if is_large(source):
-            with large_rows(given, source, doing) as large:
+            with large_rows(given, source, doing, classes) as large:
                 yield large
             return
         with show_progress(f"Reading {options.file}"):
-            rows = read_predictions(given, source)
+            rows = read_predictions(given, source, classes)
     yield rows
 
 
-def read_predictions(options: ColumnOptions, source: InputFile) -> FilePredictions:
-    """Read and validate the columns of the options."""
+def read_predictions(
+    options: ColumnOptions, source: InputFile, classes: Sequence[Any] | None = None
+) -> FilePredictions:
+    """Read and validate the columns of the options; ``classes`` are those of a model."""
     names = column_names(source)
     columns = split_names(options.logits or options.proba, names)
     labels = split_names((str(options.label),), names) if options.soft_label else None
@@ -275,7 +278,7 @@ def read_predictions(options: ColumnOptions, source: InputFile) -> FilePredictio
         table = further.select(read_columns(source, list(flags)))
         predictions = _convert(options, source.name, columns, table, labels)
         predictions = replace(predictions, further=further.arguments(table))
-    _check(predictions, options, columns)
+    _check(predictions, options, columns, classes)
     return predictions
 
 
@@ -385,9 +388,14 @@ def _convert(
     )
 
 
-def _check(rows: FilePredictions, options: ColumnOptions, columns: list[str]) -> None:
+def _check(
+    rows: FilePredictions,
+    options: ColumnOptions,
+    columns: list[str],
+    classes: Sequence[Any] | None,
+) -> None:
     assert options.label is not None
-    require_order(columns, np.asarray(rows.label_classes), rows.inputs)
+    require_order(columns, classes or np.asarray(rows.label_classes).tolist(), rows.inputs)
     if not options.really_logits:
         check_scale(rows.predictions, rows.inputs, ",".join(columns))
     if not rows.soft_label:
