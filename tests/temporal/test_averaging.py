@@ -528,7 +528,10 @@ class TestFiles:
             np.testing.assert_array_equal(own, wanted)
 
     def test_an_average_has_schema_2_and_a_choice_schema_1(self, saved, tmp_path):
-        fit(combine="choose").save(tmp_path / "choice.json")
+        pairs = [
+            (tc.TemperatureScaling(), curve) for curve in (tc.Constant(), tc.ExponentialDecay())
+        ]
+        fit(pairs, combine="choose").save(tmp_path / "choice.json")
         schemas = [
             json.loads(p.read_text())["schema"] for p in (saved[1], tmp_path / "choice.json")
         ]
@@ -564,7 +567,7 @@ class TestFiles:
 
     def assert_refused(self, content, message):
         with pytest.raises(DamagedModelFileError, match=message):
-            _restore(content)
+            _restore(content, 2)
 
     def test_the_scorer_agrees(self, saved, tmp_path):
         cal, path = saved
