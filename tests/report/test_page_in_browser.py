@@ -117,7 +117,7 @@ def test_a_legend_click_hides_a_line_and_another_shows_it(tab, found):
     assert lines(tab, "error") == before
 
 
-@pytest.mark.parametrize("name", ["error", "reliability", "auc", "curve", "worst"])
+@pytest.mark.parametrize("name", ["error", "reliability", "gain", "auc", "curve", "worst"])
 def test_the_files_it_offers_are_its_tables(tab, name):
     columns, read = figure(tab, name), {}
     for kind in ("CSV", "JSON"):
@@ -134,6 +134,14 @@ def test_the_files_it_offers_are_its_tables(tab, name):
                 assert text == {True: "true", False: "false", None: ""}.get(value, value)
             else:
                 assert float(text) == value
+
+
+def test_gains_are_those_of_the_assessment(tab, found):
+    columns, table = figure(tab, "gain"), found.scores["along time"].gain_over_time
+    rows = list(zip(*(columns[name] for name in ("gain", "lower", "upper", "surely")), strict=True))
+    wanted = zip(table.value, table.lower_all, table.upper_all, table.effect.tolist(), strict=True)
+    assert rows[-len(table) :] == list(wanted)
+    assert len(rows) == len(table) * (len(found.scores) - 1)
 
 
 def test_tables_of_the_figures_are_the_numbers_of_the_api(tab, found):

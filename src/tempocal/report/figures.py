@@ -153,6 +153,42 @@ def auc_figure(assessment: Assessment, time: TimeColumn) -> Figure:
     return Figure("auc", to_columns(rows), settings)
 
 
+def gain_figure(assessment: Assessment, time: TimeColumn) -> Figure:
+    """Return what each method gains over the predictions that are judged, over time."""
+    rows: list[Row] = []
+    others = [name for name in assessment.scores if name != assessment.subject]
+    for name in others:
+        table = assessment.scores[name].gain_over_time
+        spans = [time.values(one) for one in (table.time_from, table.time_to, table.time_middle)]
+        for k in range(len(table)):
+            first, last, middle = (one[k] for one in spans)
+            rows.append(
+                {
+                    "predictions": assessment.names[name][0],
+                    "time_from": first,
+                    "time_to": last,
+                    "time": middle,
+                    "gain": float(table.value[k]),
+                    "lower": float(table.lower_all[k]),
+                    "upper": float(table.upper_all[k]),
+                    "surely": str(table.effect[k]),
+                }
+            )
+    settings = {
+        "x": "time",
+        "y": "gain",
+        "lower": "lower",
+        "upper": "upper",
+        "span": ["time_from", "time_to"],
+        "xAxis": time.axis(),
+        "yAxis": {"title": "gain in NLL"},
+        "references": [0.0],
+        "styles": method_styles(assessment, others),
+        "digits": 4,
+    }
+    return Figure("gain", to_columns(rows), settings)
+
+
 def by_class(assessment: Assessment) -> Iterable[tuple[Row, Scores]]:
     """Return the scores of each method, and of each of several classes, with their names."""
     several = len(assessment.facts.classes) > 2

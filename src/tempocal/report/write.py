@@ -14,6 +14,7 @@ from tempocal.report.figures import (
     auc_figure,
     error_figure,
     examples_figure,
+    gain_figure,
     reliability_figure,
 )
 from tempocal.report.numbers import as_json, figures_json
@@ -78,6 +79,7 @@ def report_html(
         error_figure(assessment, time),
         reliability_figure(assessment, time),
         curve_figure(assessment, time),
+        gain_figure(assessment, time),
         auc_figure(assessment, time),
         *(
             examples_figure(name, assessment, examples, time)
@@ -94,7 +96,6 @@ def report_html(
             time_name=time.name,
             chosen=method_text(assessment.chosen),
             corrected=assessment.curve is not None,
-            n_parameters=0 if assessment.curve is None else len(assessment.curve.values),
             scores=score_table(assessment),
             time_bins=time_bin_table(assessment),
             candidates=candidate_table(assessment),
