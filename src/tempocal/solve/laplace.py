@@ -176,7 +176,15 @@ class LaplaceApproximation:
         return self._baseline + (strengths @ flat).reshape(-1, *self._baseline.shape)
 
     def _prior_volume(self, strengths: Array, penalty: Array) -> tuple[Array, Array]:
-        """Log determinants of the total penalty, and traces of its inverse times each penalty."""
+        """Log determinants of the total penalty, and traces of its inverse times each penalty.
+
+        The determinants are up to a factor that does not depend on the strengths.
+        """
+        if self._diagonals is None and self._spectrum is not None:
+            total = strengths @ self._spectrum
+            is_used = total > 0.0
+            total = np.where(is_used, total, 1.0)
+            return np.log(total).sum(axis=1), (is_used / total) @ self._spectrum.T
         if self._diagonals is None:
             prior = self._layout.invert(
                 penalty, self.free, np.zeros((len(penalty), len(self.free)))
@@ -253,6 +261,14 @@ class LaplaceApproximation:
         if any(one.ndim > 1 for one in matrices):
             return None
         return np.stack(matrices) / self._scale**2
+
+    @cached
+    def _spectrum(self) -> Array | None:
+        """Eigenvalues of the penalties in use, if they share a basis and no bound cuts it."""
+        problem = self.problem
+        if not self.free.all() or problem.baseline_penalty.any():
+            return None
+        return problem.penalty_spectrum(tuple(self._used))
 
     @cached
     def _penalty_products(self) -> Array:
