@@ -312,17 +312,14 @@ class _StrengthSearch:
 
     def maximize(self, logs: Array) -> Array:
         """Return all strengths, the varied ones at a maximum of the evidence."""
-        differences = DIFFERENCE_STEP * np.eye(len(logs))
         for _ in range(MAX_STEPS if len(logs) else 0):
-            values, gradients = self._at(logs + np.vstack([0.0 * logs, differences]))
-            curvature = (gradients[1:] - gradients[0]) / DIFFERENCE_STEP
-            step = self._ascent_step(logs, gradients[0], curvature)
+            value, step = self._value_and_step(logs)
             longest = float(np.abs(step).max())
             if longest > SHORT_STEP:
                 trials = np.clip(logs + STEP_LENGTHS[:, None] * step, *self.bounds)
                 trial_values = self._at(trials)[0]
                 best = int(np.argmax(trial_values))
-                if not trial_values[best] > values[0]:
+                if not trial_values[best] > value:
                     break
                 logs = trials[best]
             else:
@@ -354,13 +351,33 @@ class _StrengthSearch:
         strengths[:, self.varied] = np.exp(logs)
         return strengths
 
-    def _ascent_step(self, logs: Array, gradient: Array, curvature: Array) -> Array:
-        """Newton step within the bounds, uphill also where the evidence is not concave."""
+    def _value_and_step(self, logs: Array) -> tuple[float, Array]:
+        """Log evidence, and a Newton step in the strengths that are not held at a bound.
+
+        Of strengths that are held no differences are needed, so those at a bound are seen first.
+        """
         # Up to rounding, for strengths were multiplied by the design effect and divided again.
         smallest, largest = self.bounds + np.array([[BOUND_ROUNDING], [-BOUND_ROUNDING]])
+        is_low, is_high = logs <= smallest, logs >= largest
+        known = np.flatnonzero(~(is_low | is_high))
+        differences = DIFFERENCE_STEP * np.eye(len(logs))
+        values, gradients = self._at(logs + np.vstack([0.0 * logs, differences[known]]))
+        gradient = gradients[0]
+        is_held = (is_low & (gradient <= 0)) | (is_high & (gradient >= 0))
+        curvature = np.zeros((len(logs), len(logs)))
+        curvature[known] = (gradients[1:] - gradient) / DIFFERENCE_STEP
+        released = np.flatnonzero((is_low | is_high) & ~is_held)
+        if len(released):
+            others = self._at(logs + differences[released])[1]
+            curvature[released] = (others - gradient) / DIFFERENCE_STEP
+        return float(values[0]), self._ascent_step(logs, gradient, curvature, ~is_held)
+
+    def _ascent_step(
+        self, logs: Array, gradient: Array, curvature: Array, is_free: NDArray[np.bool_]
+    ) -> Array:
+        """Newton step within the bounds, uphill also where the evidence is not concave."""
         step = np.zeros_like(logs)
-        at_bound = ((logs <= smallest) & (gradient <= 0)) | ((logs >= largest) & (gradient >= 0))
-        inside = np.flatnonzero(~at_bound)
+        inside = np.flatnonzero(is_free)
         if len(inside) == 0:
             return step
         own = curvature[np.ix_(inside, inside)]
