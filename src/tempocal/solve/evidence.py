@@ -228,7 +228,7 @@ class LogSteps:
     def extrapolated(self, before: Strengths, after: Strengths) -> Strengths:
         """Return where the steps lead."""
         step, last = _log_step(before, after), self._last
-        if last is None:
+        if last is None or float(np.abs(step).max(initial=0.0)) < ROUNDING_CHANGE:
             self._last = step
             return after
         self._last = None
