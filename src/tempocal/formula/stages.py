@@ -40,12 +40,8 @@ class Staged:
     outputs: tuple[Expression, ...]
 
 
-def in_stages(
-    outputs: Sequence[Expression], prefix: str, repeating: tuple[type[Node], ...] = ()
-) -> Staged:
+def in_stages(outputs: Sequence[Expression], prefix: str) -> Staged:
     """Cut formulas into stages; columns are named by the prefix and a number.
-
-    Operands of ``repeating`` operations are columns too: an engine writes them more than once.
 
     Examples
     --------
@@ -58,7 +54,7 @@ def in_stages(
     (Multiply(left=Column(name='s0'), right=Column(name='s0')),)
     """
     order = children_first(outputs)
-    uses = _count_uses(order, outputs, repeating)
+    uses = _count_uses(order, outputs)
     new: dict[Node, Node] = {}
     level: dict[Node, int] = {}
     stages: list[dict[str, Expression]] = []
@@ -75,17 +71,13 @@ def in_stages(
     return Staged(tuple(stages), tuple(new[each] for each in outputs))  # type: ignore[misc]
 
 
-def _count_uses(
-    order: Sequence[Node], outputs: Sequence[Expression], repeating: tuple[type[Node], ...]
-) -> dict[Node, int]:
+def _count_uses(order: Sequence[Node], outputs: Sequence[Expression]) -> dict[Node, int]:
     uses = dict.fromkeys(order, 0)
     for node in [child for parent in order for child in children(parent)] + list(outputs):
         uses[node] += 1
     for node in order:
-        # It is compared with more than one knot.
-        repeated = [node.operand] if isinstance(node, Piecewise) else []
-        for operand in children(node) if isinstance(node, repeating) else repeated:
-            uses[operand] += 1
+        if isinstance(node, Piecewise):
+            uses[node.operand] += 1  # it is compared with more than one knot
     return uses
 
 

@@ -5,15 +5,11 @@ from collections.abc import Mapping, Sequence
 import narwhals as nw
 
 from tempocal.formula import Expression, in_stages, interpret
-from tempocal.formula.nodes import Clamp, Column, Log
+from tempocal.formula.nodes import Column
 from tempocal.predictor import Predictor
 from tempocal.predictor.formula import formula_of
 from tempocal.tables.narwhals_engine import NarwhalsEngine
 from tempocal.tables.open_table import Frame
-
-# Operations whose operands narwhals writes two or three times into a query: nested in each other,
-# its length would be exponential in their depth.
-REPEATING = (Clamp, Log)
 
 
 def with_formulas(
@@ -25,8 +21,7 @@ def with_formulas(
     uses the columns of the previous ones.
     """
     engine = NarwhalsEngine()
-    repeating = REPEATING if isinstance(frame, nw.LazyFrame) else ()
-    staged = in_stages(list(formulas.values()), f"{prefix}_s", repeating)
+    staged = in_stages(list(formulas.values()), f"{prefix}_s")
     outputs = dict(zip(formulas, staged.outputs, strict=True))
     for stage in (*staged.stages, outputs):
         computed = {name: interpret(each, engine, {}) for name, each in stage.items()}
