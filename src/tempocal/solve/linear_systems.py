@@ -220,16 +220,15 @@ def _definite_inverses(blocks: Array) -> tuple[Array, Array] | None:
         pivots = _cholesky_pivots(blocks)
         return None if pivots is None else (np.linalg.inv(blocks), pivots)
     inverses, pivots = np.empty_like(blocks), np.empty(blocks.shape[:2])
-    for block, inverse, own in zip(blocks, inverses, pivots, strict=True):
+    for k, block in enumerate(blocks):
         factor, failed = dpotrf(block, lower=True)
-        own[:] = np.diagonal(factor)
-        if failed or own.min() < SMALLEST_PIVOT:
+        pivots[k] = np.diagonal(factor)
+        if failed or pivots[k].min() < SMALLEST_PIVOT:
             return None
-        half = dpotri(factor, lower=True, overwrite_c=True)[0]
         # Its upper half is that of the factor, which is zero.
-        inverse[:] = half
-        inverse += half.T
-        np.einsum("pp->p", inverse)[:] *= 0.5
+        half = dpotri(factor, lower=True, overwrite_c=True)[0]
+        inverses[k] = half + half.T
+    np.einsum("tpp->tp", inverses)[:] *= 0.5
     return inverses, pivots
 
 
