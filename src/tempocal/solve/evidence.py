@@ -59,6 +59,11 @@ ROUNDING_CHANGE = 1e-6
 LEAST_SMOOTHING = 1e-3
 # Ratio above which steps do not become shorter, and rounds that take whole steps all the same.
 NO_PROGRESS, FULL_ROUNDS = 0.9, 3
+# Rounds after which convergence is slow: steps are extrapolated.
+USUAL_ROUNDS = 6
+# Change of the logarithms of strengths below which slow convergence is seen to lead to a lower
+# evidence than an earlier round has, and how many times as much an evidence could still change.
+SMALL_CHANGE, GAP = 0.1, 3.0
 
 
 @dataclass(frozen=True)
@@ -137,13 +142,14 @@ class StrengthChoice:
         """Update strengths and fit until the strengths converge.
 
         Where coefficients alternate between a bound and the interior, steps are made shorter. If
-        that does not help, the round with the largest evidence is kept.
+        convergence is slow, the round with the largest evidence is kept.
         """
         rounds = [start]
         change = remaining = np.inf
         share = 1.0
         # Of rows that learn from forecasts the information changes with the strengths.
         drift = LogSteps() if isinstance(self.problem.rows, SequenceRows) else None
+        slow, was_slow = LogSteps(-MAX_AITKEN_RATIO), False
         while remaining >= STRENGTH_TOLERANCE and len(rounds) <= max_rounds:
             latest = rounds[-1]
             updated = self._approximation(latest).best_strengths(
@@ -159,15 +165,20 @@ class StrengthChoice:
             )
             if drift is not None:
                 strengths = drift.extrapolated(latest.strengths, strengths)
+            elif len(rounds) > USUAL_ROUNDS:
+                strengths, was_slow = slow.extrapolated(latest.strengths, strengths), True
             rounds.append(self._fit_at(strengths, latest))
             if rounds[-1].solution.unbounded:
                 # Later rounds would start far out, where divergence can no longer be detected.
                 return rounds[-1]
             remaining = _extrapolated_change(change, previous_change)
-            if NO_PROGRESS * previous_change < change <= previous_change < ROUNDING_CHANGE:
+            stalls = was_slow or NO_PROGRESS * previous_change < change <= previous_change
+            if stalls and max(change, previous_change) < ROUNDING_CHANGE:
                 # What is left are rounding errors of the fits.
                 remaining = 0.0
-        has_converged = remaining < STRENGTH_TOLERANCE
+            if was_slow and change < SMALL_CHANGE and self._is_behind(rounds, GAP * change):
+                break
+        has_converged = remaining < STRENGTH_TOLERANCE and not was_slow
         best = rounds[-1] if has_converged else reduce(self._higher, rounds)
         passes = sum(one.solution.passes for one in rounds)
         return replace(best, solution=replace(best.solution, passes=passes))
@@ -201,6 +212,11 @@ class StrengthChoice:
             gain += float(values[0] - values[1])
         return gain > 0.0
 
+    def _is_behind(self, rounds: list[RegularizedFit], gap: float) -> bool:
+        """Whether an earlier round has an evidence that later small changes will not reach."""
+        evidences = [self._evidence(one) for one in rounds]
+        return max(evidences) > evidences[-1] + gap
+
     def _evidence(self, of: RegularizedFit) -> float:
         return log_evidence(self.problem, of.solution, of.strengths, of.design_effect or 1.0)
 
@@ -208,10 +224,12 @@ class StrengthChoice:
 class LogSteps:
     """Steps of the strengths that shrink by the same ratio, taken to their end (Aitken).
 
-    Every other step is left as it is, to see how it shrinks.
+    Every other step is left as it is, to see how it shrinks. Where ``least`` is below zero, steps
+    may also go to and fro.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, least: float = 0.0) -> None:
+        self._least = least
         self._last: Array | None = None
 
     def turns(self, before: Strengths, after: Strengths) -> bool:
@@ -221,12 +239,12 @@ class LogSteps:
     def extrapolated(self, before: Strengths, after: Strengths) -> Strengths:
         """Return where the steps lead."""
         step, last = _log_step(before, after), self._last
-        if last is None:
+        if last is None or float(np.abs(step).max(initial=0.0)) < ROUNDING_CHANGE:
             self._last = step
             return after
         self._last = None
         ratio = float(step @ last) / max(float(last @ last), TINY_STEP**2)
-        if not 0.0 < ratio < MAX_AITKEN_RATIO:
+        if not self._least < ratio < MAX_AITKEN_RATIO:
             return after
         factors = np.exp(step * ratio / (1.0 - ratio)).tolist()
         return tuple(new * factor for new, factor in zip(after, factors, strict=True))

@@ -21,6 +21,7 @@ from tempocal.solve.penalties import (
     total_penalty_matrix,
     unpenalized_projection,
 )
+from tempocal.solve.prior_spectrum import prior_spectrum
 from tempocal.solve.quadratic_loss import QuadraticLoss
 
 # Enough for matrix scaling of 16 classes.
@@ -218,6 +219,17 @@ class Problem:
     @cached
     def _penalty_matrices(self) -> dict[Strengths, tuple[Array, Array]]:
         """Total penalty matrix at the last strengths: each pass over the rows adds it."""
+        return {}
+
+    def penalty_spectrum(self, used: tuple[int, ...]) -> Array | None:
+        """Eigenvalues of some of the penalties in a basis that they share, if there is one."""
+        if used not in self._penalty_spectra:
+            matrices = [self.penalties[k].matrix for k in used]
+            self._penalty_spectra[used] = prior_spectrum(matrices, self.rows.n_coefficients)
+        return self._penalty_spectra[used]
+
+    @cached
+    def _penalty_spectra(self) -> dict[tuple[int, ...], Array | None]:
         return {}
 
     def unpenalized_part(self, strengths: Strengths) -> Callable[[Array], Array]:
