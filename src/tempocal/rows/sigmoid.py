@@ -193,16 +193,6 @@ class BinaryRows(StoredRows):
         return self._is_compiled and len(self._input_targets) <= SMALL
 
     @property
-    def _are_few_per_key(self) -> bool:
-        """Whether a sample of one feature would have so few rows of a key that they mislead.
-
-        The classes of a dozen rows are often separated, and its own coefficient runs away.
-        """
-        n_rows = len(self._input_targets)
-        is_short = n_rows / self.n_keys < MIN_ROWS_PER_KEY
-        return self.n_coefficients == 1 and self._is_compiled and is_short
-
-    @property
     def _is_compiled(self) -> bool:
         return native is not None and self.n_coefficients <= MAX_COEFFICIENTS
 
@@ -213,7 +203,9 @@ class BinaryRows(StoredRows):
 
     def few(self) -> Self | None:
         """Two points for each cell of rows, or else a sample; None if these are few already."""
-        if self._are_few or self._are_few_per_key:
+        # A sample of a dozen rows per key would be separated often, and coefficients run away.
+        is_short = len(self._input_targets) < MIN_ROWS_PER_KEY * self.n_keys
+        if self._are_few or (is_short and self.n_coefficients == 1 and self._is_compiled):
             return None
         return self.moment_matched() or self.sample()
 

@@ -149,7 +149,7 @@ class StrengthChoice:
         share = 1.0
         # Of rows that learn from forecasts the information changes with the strengths.
         drift = LogSteps() if isinstance(self.problem.rows, SequenceRows) else None
-        slow, was_slow = LogSteps(-MAX_AITKEN_RATIO), False
+        slow: LogSteps | None = None
         while remaining >= STRENGTH_TOLERANCE and len(rounds) <= max_rounds:
             latest = rounds[-1]
             updated = self._approximation(latest).best_strengths(
@@ -166,19 +166,20 @@ class StrengthChoice:
             if drift is not None:
                 strengths = drift.extrapolated(latest.strengths, strengths)
             elif len(rounds) > USUAL_ROUNDS:
-                strengths, was_slow = slow.extrapolated(latest.strengths, strengths), True
+                slow = slow or LogSteps(-MAX_AITKEN_RATIO)
+                strengths = slow.extrapolated(latest.strengths, strengths)
             rounds.append(self._fit_at(strengths, latest))
             if rounds[-1].solution.unbounded:
                 # Later rounds would start far out, where divergence can no longer be detected.
                 return rounds[-1]
             remaining = _extrapolated_change(change, previous_change)
-            stalls = was_slow or NO_PROGRESS * previous_change < change <= previous_change
+            stalls = slow is not None or NO_PROGRESS * previous_change < change <= previous_change
             if stalls and max(change, previous_change) < ROUNDING_CHANGE:
                 # What is left are rounding errors of the fits.
                 remaining = 0.0
-            if was_slow and change < SMALL_CHANGE and self._is_behind(rounds, GAP * change):
+            if slow is not None and change < SMALL_CHANGE and self._is_behind(rounds, GAP * change):
                 break
-        has_converged = remaining < STRENGTH_TOLERANCE and not was_slow
+        has_converged = remaining < STRENGTH_TOLERANCE and slow is None
         best = rounds[-1] if has_converged else reduce(self._higher, rounds)
         passes = sum(one.solution.passes for one in rounds)
         return replace(best, solution=replace(best.solution, passes=passes))

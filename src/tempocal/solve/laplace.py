@@ -19,6 +19,7 @@ from tempocal.errors import InputError
 from tempocal.lazy import cached
 from tempocal.links import Array
 from tempocal.solve.design_effect import Effects, TrendSplit
+from tempocal.solve.linear_systems import CHOLESKY_SIZE
 from tempocal.solve.matrix_layout import MatrixLayout
 from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.problem import Problem, Solution
@@ -320,9 +321,12 @@ class LaplaceApproximation:
 
     @cached
     def _spectrum(self) -> Array | None:
-        """Eigenvalues of the penalties in use, if they share a basis and no bound cuts it."""
+        """Eigenvalues of the penalties in use, if they share a basis and no bound cuts it.
+
+        Small matrices are as quickly inverted.
+        """
         problem = self.problem
-        if not self.free.all() or problem.baseline_penalty.any():
+        if len(self.free) < CHOLESKY_SIZE or not self.free.all() or problem.baseline_penalty.any():
             return None
         return problem.penalty_spectrum(tuple(self._used))
 

@@ -191,7 +191,7 @@ def inverses_and_log_determinants(blocks: Array, free: Mask) -> tuple[Array, Arr
         if not free.all():
             inverse[~kept] = 0.0
         return inverse, 2.0 * np.log(pivots * scale).sum(axis=1)
-    inverse = np.linalg.pinv(filled, rcond=FLAT, hermitian=True)
+    inverse = np.asarray(np.linalg.pinv(filled, rcond=FLAT, hermitian=True), np.float64)
     values = np.linalg.eigvalsh(np.where(kept, blocks, filled))
     usable = values > FLAT * np.maximum(values[:, -1:], 0.0)
     logs = np.log(np.where(usable, values, 1.0)).sum(axis=1)
@@ -218,7 +218,7 @@ def _definite_inverses(blocks: Array) -> tuple[Array, Array] | None:
     """Inverses, and diagonals of the Cholesky factors; None if a block has a flat direction."""
     if blocks.shape[1] < CHOLESKY_SIZE:
         pivots = _cholesky_pivots(blocks)
-        return None if pivots is None else (np.linalg.inv(blocks), pivots)
+        return None if pivots is None else (np.asarray(np.linalg.inv(blocks), np.float64), pivots)
     inverses, pivots = np.empty_like(blocks), np.empty(blocks.shape[:2])
     for k, block in enumerate(blocks):
         factor, failed = dpotrf(block, lower=True)

@@ -52,12 +52,12 @@ def _factors(matrix: Array, width: int) -> tuple[Array, Array] | None:
     """Split a matrix into one over functions and one within keys, of which it is the product."""
     if matrix.ndim == 1:
         table = matrix.reshape(-1, width)
-        row, column = np.unravel_index(np.argmax(table), table.shape)
+        row, column = divmod(int(np.argmax(table)), width)
         function, within = np.diag(table[:, column]), np.diag(table[row] / table[row, column])
         is_product = _are_close(table, np.outer(np.diag(function), np.diag(within)))
     elif matrix.ndim == 3:
         diagonal = np.einsum("tpp->tp", matrix)
-        row, column = np.unravel_index(np.argmax(diagonal), diagonal.shape)
+        row, column = divmod(int(np.argmax(diagonal)), width)
         function = np.diag(matrix[:, column, column])
         within = matrix[row] / matrix[row, column, column]
         is_product = _are_close(matrix, np.diag(function)[:, None, None] * within)
@@ -104,7 +104,7 @@ def _common_eigenvalues(matrices: Sequence[Array]) -> Array | None:
         if not _are_close(one, np.diag(own), share=1e-9):
             return None
         own[own <= ROUNDING * own.max()] = 0.0
-    return values
+    return np.asarray(values, dtype=np.float64)
 
 
 def _are_close(one: Array, other: Array, share: float = ROUNDING) -> bool:
