@@ -152,9 +152,8 @@ class StrengthChoice:
         slow: LogSteps | None = None
         while remaining >= STRENGTH_TOLERANCE and len(rounds) <= max_rounds:
             latest = rounds[-1]
-            updated = self._approximation(latest).best_strengths(
-                self.min_strengths, self.fixed_strengths
-            )
+            approximation = self._approximation(latest)
+            updated = approximation.best_strengths(self.min_strengths, self.fixed_strengths)
             previous_change, change = change, max_log_change(updated, latest.strengths)
             turns = drift is None or drift.turns(latest.strengths, updated)
             if turns and len(rounds) > FULL_ROUNDS and change > NO_PROGRESS * previous_change:
@@ -165,9 +164,13 @@ class StrengthChoice:
             )
             if drift is not None:
                 strengths = drift.extrapolated(latest.strengths, strengths)
-            elif len(rounds) > USUAL_ROUNDS:
+            elif len(rounds) > USUAL_ROUNDS and share == 1.0:
                 slow = slow or LogSteps(-MAX_AITKEN_RATIO)
-                strengths = slow.extrapolated(latest.strengths, strengths)
+                strengths = approximation.within_bounds(
+                    slow.extrapolated(latest.strengths, strengths),
+                    self.min_strengths,
+                    self.fixed_strengths,
+                )
             rounds.append(self._fit_at(strengths, latest))
             if rounds[-1].solution.unbounded:
                 # Later rounds would start far out, where divergence can no longer be detected.
@@ -196,27 +199,36 @@ class StrengthChoice:
         return other if self._is_higher(other, best) else best
 
     def _is_higher(self, one: RegularizedFit, other: RegularizedFit) -> bool:
-        """Whether one fit has a larger evidence than another.
+        """Whether one fit has a larger evidence than another."""
+        if self._is_comparable(one):
+            return self._evidence(one) > self._evidence(other)
+        return self._predicted_gain(one, other) > 0.0
 
-        Losses with targets that move with the coefficients cannot be compared, nor can those that
-        no single design effect divides. There the difference is the average of those that the
-        quadratic approximations around the two fits predict.
+    def _is_comparable(self, one: RegularizedFit) -> bool:
+        """Whether evidences may be compared.
+
+        Not with targets that move with the coefficients, nor where no single design effect divides
+        the loss.
         """
         is_single = one.effects is None or one.effects.rough is None
-        if is_single and not isinstance(self.problem.rows, SequenceRows):
-            return self._evidence(one) > self._evidence(other)
+        return is_single and not isinstance(self.problem.rows, SequenceRows)
+
+    def _predicted_gain(self, one: RegularizedFit, other: RegularizedFit) -> float:
+        """Difference of evidence: what the approximations around the two fits say, on average."""
         gain = 0.0
         for at in (one, other):
             approximation = self._approximation(at)
             priors = np.array([one.strengths, other.strengths]) / approximation.effects
             values, _ = approximation.evidence(priors)
-            gain += float(values[0] - values[1])
-        return gain > 0.0
+            gain += 0.5 * float(values[0] - values[1])
+        return gain
 
     def _is_behind(self, rounds: list[RegularizedFit], gap: float) -> bool:
         """Whether an earlier round has an evidence that later small changes will not reach."""
-        evidences = [self._evidence(one) for one in rounds]
-        return max(evidences) > evidences[-1] + gap
+        *earlier, latest = rounds
+        if self._is_comparable(latest):
+            return max(map(self._evidence, earlier)) > self._evidence(latest) + gap
+        return any(self._predicted_gain(one, latest) > gap for one in earlier)
 
     def _evidence(self, of: RegularizedFit) -> float:
         return log_evidence(self.problem, of.solution, of.strengths, of.design_effect or 1.0)

@@ -153,6 +153,13 @@ class LaplaceApproximation:
         rival = search.best_at_a_bound()
         return None if rival is None else self._rescaled(search.maximize(rival), fixed_strengths)
 
+    def within_bounds(
+        self, strengths: Strengths, min_strengths: Strengths, fixed_strengths: FixedStrengths
+    ) -> Strengths:
+        """Move strengths that are beyond their bounds to these, except for the fixed ones."""
+        limits = self._search(min_strengths, fixed_strengths).limits
+        return self._rescaled(np.clip(strengths / self.effects, *limits), fixed_strengths)
+
     def _search(
         self, min_strengths: Strengths, fixed_strengths: FixedStrengths
     ) -> "_StrengthSearch":
