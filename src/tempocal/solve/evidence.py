@@ -170,7 +170,7 @@ class StrengthChoice:
 
     def _approximation(self, at: RegularizedFit) -> LaplaceApproximation:
         effect = at.design_effect or 1.0
-        return LaplaceApproximation.at(self.problem, at.solution, at.strengths, effect)
+        return LaplaceApproximation(self.problem, at.solution, at.strengths, effect)
 
     def _higher(self, best: RegularizedFit, other: RegularizedFit) -> RegularizedFit:
         return other if self._is_higher(other, best) else best
@@ -186,7 +186,8 @@ class StrengthChoice:
         gain = 0.0
         for at in (one, other):
             priors = np.array([one.strengths, other.strengths]) / (at.design_effect or 1.0)
-            values, _ = self._approximation(at).evidence(priors)
+            approximation = self._approximation(at)
+            values, _ = approximation.evidence(priors[:, approximation.used])
             gain += float(values[0] - values[1])
         return gain > 0.0
 
@@ -310,7 +311,6 @@ def alternative_fit(
     min_strengths: Strengths,
 ) -> AlternativeFit:
     """Return the weaker strengths that the data also support, where they are not fixed."""
-    quadratic = LaplaceApproximation.at(problem, solution, strengths, effect, mode_in_log=True)
+    quadratic = LaplaceApproximation(problem, solution, strengths, effect, mode_in_log=True)
     alternative = quadratic.best_strengths(min_strengths, fixed_strengths)
-    prior = tuple(s / effect for s in alternative)
-    return AlternativeFit(alternative, problem.identity + quadratic.coefficients(prior))
+    return AlternativeFit(alternative, problem.identity + quadratic.coefficients(alternative))

@@ -9,16 +9,13 @@ and long steps reach it where short ones would creep.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tempocal.errors import InputError
-from tempocal.lazy import cached
 from tempocal.links import Array
-from tempocal.solve.matrix_layout import MatrixLayout
+from tempocal.solve.band_matrices import Bands
+from tempocal.solve.linear_systems import Blocks
 from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.problem import Problem, Solution
 
@@ -51,63 +48,69 @@ MAX_STRENGTH, MAX_SMOOTHING = 1e6, 1e4
 SMALLEST = 1e-300
 
 
-@dataclass(frozen=True)
 class LaplaceApproximation:
     """Quadratic approximation of the loss around an optimum.
 
-    Attributes
+    Coefficients are in units of the square root of the diagonal of the penalized Hessian, measured
+    from the identity. Penalties are those in use; the last is the one that does not depend on the
+    strengths, of strength 1.
+
+    Parameters
     ----------
     problem : Problem
         The problem that was fitted.
+    solution : Solution
+        The optimum, with the Hessian of the loss there.
+    strengths : tuple of float
+        Strengths of the fit.
     effect : float
-        Design effect, by which the likelihood is divided.
-    hessian : ndarray of shape (blocks, n, n)
-        Hessian of the loss, divided by the design effect.
-    offset : ndarray of shape (coefficients,)
-        The optimum, minus the identity.
-    prior : tuple of float
-        Strengths of the fit, divided by the design effect.
-    free : ndarray of bool, shape (coefficients,)
-        Which coefficients are not at a bound.
+        Design effect, by which the likelihood is divided, and with it the strengths.
     mode_in_log : bool
         Whether the mode is taken in the logarithm of every strength, not only of smoothing ones.
     """
 
-    problem: Problem
-    effect: float
-    hessian: Array
-    offset: Array
-    prior: Strengths
-    free: NDArray[np.bool_]
-    mode_in_log: bool
-
-    @classmethod
-    def at(
-        cls,
+    def __init__(
+        self,
         problem: Problem,
         solution: Solution,
         strengths: Strengths,
         effect: float,
         *,
         mode_in_log: bool = False,
-    ) -> Self:
-        """Expand the loss around a fit."""
-        return cls(
-            problem=problem,
-            effect=effect,
-            hessian=hessian_and_gradient(solution)[0] / effect,
-            offset=solution.theta - problem.identity,
-            prior=tuple(s / effect for s in strengths),
-            free=solution.theta > problem.lower,
-            mode_in_log=mode_in_log,
-        )
+    ) -> None:
+        hessian = hessian_and_gradient(solution)[0] / effect
+        offset = solution.theta - problem.identity
+        pairs = zip(strengths, problem.penalties, strict=True)
+        self.used = [k for k, (strength, one) in enumerate(pairs) if strength and one.is_used]
+        penalties = [problem.penalties[k] for k in self.used]
+        self.prior = np.array([strengths[k] / effect for k in self.used])
+        self.problem, self._given, self._effect = problem, strengths, effect
+        penalties.append(Penalty("baseline", problem.baseline_penalty / effect))
+        self._penalties, self._weights = penalties, np.append(self.prior, 1.0)
+        # 1 where the mode is taken in the logarithm of a strength.
+        in_log = [mode_in_log or one.is_smoothing for one in penalties[:-1]]
+        self._in_log = np.array(in_log, dtype=np.float64)
+        diagonals = np.stack([one.diagonal for one in penalties])
+        curvature = np.einsum("tpp->tp", hessian).ravel()
+        self._largest_curvature = float(curvature.max())
+        total = curvature + self._weights @ diagonals
+        scale = np.sqrt(np.where(total > 0.0, total, 1.0))
+        self._layout = _layout_of(problem, strengths, len(hessian))
+        matrices = [hessian, *(one.matrix for one in penalties)]
+        self._matrices = np.stack([self._layout.store(one, scale) for one in matrices])
+        is_diagonal = all(one.matrix.ndim == 1 for one in penalties)
+        self._diagonals = diagonals / scale**2 if is_diagonal else None
+        self._scale, self._offset = scale, scale * offset
+        self._free = solution.theta > problem.lower
+        # Matrices of the penalties times the offset of the fit.
+        self._products = np.stack([one.dot(offset) for one in penalties]) / scale
 
     def best_strengths(
         self, min_strengths: Strengths, fixed_strengths: FixedStrengths
     ) -> Strengths:
         """Strengths of maximum evidence within their bounds, except for the fixed ones."""
         search = self._search(min_strengths, fixed_strengths)
-        return self._rescaled(search.maximize(search.start), fixed_strengths)
+        return self._rescaled(search.maximize(search.start))
 
     def rival_strengths(
         self, min_strengths: Strengths, fixed_strengths: FixedStrengths
@@ -115,202 +118,124 @@ class LaplaceApproximation:
         """Strengths of another maximum that is higher than the fit, with one of them at a bound."""
         search = self._search(min_strengths, fixed_strengths)
         rival = search.best_at_a_bound()
-        return None if rival is None else self._rescaled(search.maximize(rival), fixed_strengths)
+        return None if rival is None else self._rescaled(search.maximize(rival))
 
     def _search(
         self, min_strengths: Strengths, fixed_strengths: FixedStrengths
     ) -> "_StrengthSearch":
-        curvature = 1.0 + float(np.einsum("tpp->tp", self.hessian).max())
-        largest = [curvature * _max_strength(penalty) for penalty in self.problem.penalties]
-        chosen = [one is None for one in fixed_strengths]
-        bounds = np.where(chosen, [min_strengths, largest], self.prior)
-        varied = np.array([k for k in self._used if chosen[k]], dtype=np.intp)
-        return _StrengthSearch(self.evidence, np.clip(self.prior, *bounds), varied, bounds)
+        """Search those strengths that are not fixed."""
+        varied = [k for k, one in enumerate(self.used) if fixed_strengths[one] is None]
+        smallest = [min_strengths[self.used[k]] for k in varied]
+        curvature = 1.0 + self._largest_curvature
+        largest = [curvature * _max_strength(self._penalties[k]) for k in varied]
+        return _StrengthSearch(self.evidence, self.prior, varied, np.array([smallest, largest]))
 
-    def _rescaled(self, prior: Array, fixed_strengths: FixedStrengths) -> Strengths:
-        """Undo the division of strengths by the design effect."""
-        return tuple(
-            float(s * self.effect) if fixed is None else fixed
-            for s, fixed in zip(prior, fixed_strengths, strict=True)
-        )
+    def _rescaled(self, prior: Array) -> Strengths:
+        """Undo the division of strengths by the design effect, of those that were varied."""
+        strengths = list(self._given)
+        for k, before, after in zip(self.used, self.prior, prior.tolist(), strict=True):
+            if after != before:
+                strengths[k] = after * self._effect
+        return tuple(strengths)
 
-    def evidence(self, priors: Array) -> tuple[Array, Array]:
+    def evidence(self, strengths: Array) -> tuple[Array, Array]:
         """Log evidence, up to a constant, and its gradient in the logarithms of the strengths.
 
-        ``priors`` and the gradient have the shape (points, penalties). The formulas are at the top
-        of `evidence.py`.
+        Strengths and gradient have the shape (points, penalties in use). The formulas are at the
+        top of `evidence.py`.
         """
-        layout, used = self._layout, self._used
-        strengths = priors[:, used]
-        penalty = self._penalty_at(strengths)
+        weights = np.ones((len(strengths), len(self._weights)))
+        weights[:, :-1] = strengths
+        step, volume, traces = self._step_and_volume(weights)
+        # What the matrices of loss and penalties are multiplied by from both sides.
+        vectors = np.empty((len(self._matrices), *step.shape))
+        vectors[0], vectors[1:] = step, self._offset + step
+        for k, one in enumerate(self._penalties, start=1):
+            if one.is_smoothing:
+                vectors[k] = self._scale * one.centered(vectors[k] / self._scale)
+        squares = np.einsum("kmp,kmp->mk", vectors, self._layout.dot(self._matrices, vectors))
+        loss = squares[:, 0] + np.einsum("mk,mk->m", weights, squares[:, 1:])
         # At the optimum the gradient of the loss is minus that of the penalty.
-        change = (np.array(self.prior)[used] - strengths) @ self._penalty_products
-        posterior = layout.invert(self._hessian + penalty, self.free, change)
-        prior_log_determinants, prior_traces = self._prior_volume(strengths, penalty)
-        step = posterior.products
-        offset = self._scale * self.offset + step
-        squares = self._squared_norms(offset)
-        loss = step @ self._loss_gradient
-        loss += 0.5 * np.einsum("mp,mp->m", step, layout.dot(self._hessian, step))
-        baseline = np.einsum("mp,mp->m", offset, layout.dot(self._baseline, offset))
-        loss += 0.5 * (baseline + np.einsum("mk,mk->m", strengths, squares))
-        volume = 0.5 * (prior_log_determinants - posterior.log_determinants)
-        in_log = self._mode_is_in_log
-        hyperprior = (np.log1p(1.0 / strengths) + 0.5 * in_log * np.log(strengths)).sum(axis=1)
-        traces = prior_traces - posterior.traces(self._penalties)
-        gradient = np.zeros(priors.shape)
-        gradient[:, used] = 0.5 * (strengths * (traces - squares) - in_log) + 1.0 / (1 + strengths)
-        return -loss + volume - hyperprior, gradient
+        values = step @ (self._weights @ self._products) + 0.5 * (volume - loss)
+        hyperprior = np.log1p(1.0 / strengths) + 0.5 * self._in_log * np.log(strengths)
+        gradient = 0.5 * (strengths * (traces - squares[:, 1:-1]) - self._in_log)
+        return values - hyperprior.sum(axis=1), gradient + 1.0 / (1.0 + strengths)
 
-    def coefficients(self, prior: Strengths) -> Array:
+    def coefficients(self, strengths: Strengths) -> Array:
         """Coefficients at other strengths, minus the identity; those at a bound stay there."""
-        strengths = np.array(prior)[self._used]
-        penalty = self._penalty_at(strengths[None])
-        change = (np.array(self.prior)[self._used] - strengths) @ self._penalty_products
-        found = self._layout.invert(self._hessian + penalty, self.free, change[None])
-        return np.asarray(self.offset + found.products[0] / self._scale)
+        weights = np.array([*(strengths[k] / self._effect for k in self.used), 1.0])
+        step, _, _ = self._step_and_volume(weights[None])
+        return np.asarray((self._offset + step[0]) / self._scale)
 
-    def _penalty_at(self, strengths: Array) -> Array:
-        """Total penalty matrices at strengths (points, penalties)."""
-        flat = self._penalties.reshape(len(self._penalties), -1)
-        return self._baseline + (strengths @ flat).reshape(-1, *self._baseline.shape)
+    def _step_and_volume(self, weights: Array) -> tuple[Array, Array, Array]:
+        """Return what strengths change, ``weights`` being these and a last one of 1 (points, all).
 
-    def _prior_volume(self, strengths: Array, penalty: Array) -> tuple[Array, Array]:
-        """Log determinants of the total penalty, and traces of its inverse times each penalty."""
+        These are the step to the new optimum (points, coefficients); the log determinant of the
+        prior precision minus that of the posterior; and the traces of their inverses times each
+        penalty, prior minus posterior.
+        """
+        hessian, matrices = self._matrices[0], self._matrices[1:]
+        penalty = (weights @ matrices.reshape(len(matrices), -1)).reshape(-1, *hessian.shape)
+        change = (self._weights - weights) @ self._products
+        posterior = self._layout.invert(hessian + penalty, self._free, change)
         if self._diagonals is None:
-            prior = self._layout.invert(
-                penalty, self.free, np.zeros((len(penalty), len(self.free)))
-            )
-            return prior.log_determinants, prior.traces(self._penalties)
-        total = self.problem.baseline_penalty / (self.effect * self._scale**2)
-        total = total + strengths @ self._diagonals
-        is_used = self.free & (total > 0.0)
-        total = np.where(is_used, total, 1.0)
-        return np.log(total).sum(axis=1), (is_used / total) @ self._diagonals.T
+            prior = self._layout.invert(penalty, self._free, np.zeros_like(change))
+            logs, traces = prior.log_determinants, prior.traces(matrices[:-1])
+        else:
+            total = weights @ self._diagonals
+            is_used = self._free & (total > 0.0)
+            total = np.where(is_used, total, 1.0)
+            logs = np.log(total).sum(axis=1)
+            traces = (is_used / total) @ self._diagonals[:-1].T
+        volume = logs - posterior.log_determinants
+        return posterior.products, volume, traces - posterior.traces(matrices[:-1])
 
-    def _squared_norms(self, offset: Array) -> Array:
-        """Each penalty at strength 1, doubled, of scaled offsets (points, coefficients)."""
-        if self._diagonals is not None:
-            return np.asarray(offset**2 @ self._diagonals.T)
-        norms = []
-        for k, stored in zip(self._used, self._penalties, strict=True):
-            centered = self._scale * self.problem.penalties[k].centered(offset / self._scale)
-            norms.append(np.einsum("mp,mp->m", centered, self._layout.dot(stored, centered)))
-        return np.stack(norms, axis=1)
 
-    @cached
-    def _mode_is_in_log(self) -> Array:
-        """For each penalty in use, 1 where the mode is taken in the logarithm of its strength."""
-        penalties = [self.problem.penalties[k] for k in self._used]
-        return np.array([self.mode_in_log or one.is_smoothing for one in penalties], np.float64)
-
-    @cached
-    def _layout(self) -> MatrixLayout:
-        n_blocks, width, _ = self.hessian.shape
-        if n_blocks > 1:
-            return MatrixLayout(n_blocks * width, n_blocks, width)
+def _layout_of(problem: Problem, strengths: Strengths, n_blocks: int) -> Blocks | Bands:
+    if n_blocks == 1:
+        size, bandwidth = problem.n_coefficients, problem.bandwidth
         # Band matrices must be positive definite, those of the penalties alone as well.
-        is_definite = self.problem.penalizes_all(self.prior)
-        return MatrixLayout.of(width, self.problem.bandwidth if is_definite else width)
-
-    @cached
-    def _used(self) -> list[int]:
-        """Indices of the penalties that penalize anything."""
-        penalties = zip(self.prior, self.problem.penalties, strict=True)
-        return [k for k, (strength, one) in enumerate(penalties) if strength > 0.0 and one.is_used]
-
-    @cached
-    def _scale(self) -> Array:
-        """Square root of the diagonal of the penalized Hessian, the unit of each coefficient."""
-        diagonal = np.einsum("tpp->tp", self.hessian).ravel() + self.problem.baseline_penalty
-        for k in self._used:
-            diagonal = diagonal + self.prior[k] * self.problem.penalties[k].diagonal
-        return np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-
-    def _store(self, matrix: Array) -> Array:
-        """Store a matrix in units of the scale."""
-        stored, scale = self._layout.store(matrix), self._layout.split(self._scale)
-        scale = np.where(scale > 0.0, scale, 1.0)
-        stored[0] /= scale[:, :, None] * scale[:, None, :]
-        if self._layout.is_band:
-            stored[1, 1:] /= scale[1:, :, None] * scale[:-1, None, :]
-        return stored
-
-    @cached
-    def _hessian(self) -> Array:
-        n_blocks = len(self.hessian)
-        return self._store(self.hessian if n_blocks > 1 else self.hessian[0])
-
-    @cached
-    def _penalties(self) -> Array:
-        """Matrices of the penalties in use: (penalties, parts, blocks, n, n)."""
-        return np.stack([self._store(self.problem.penalties[k].matrix) for k in self._used])
-
-    @cached
-    def _diagonals(self) -> Array | None:
-        """Diagonals of the penalties in use (penalties, coefficients), if all are diagonal."""
-        matrices = [self.problem.penalties[k].matrix for k in self._used]
-        if any(one.ndim > 1 for one in matrices):
-            return None
-        return np.stack(matrices) / self._scale**2
-
-    @cached
-    def _penalty_products(self) -> Array:
-        """Matrices of the penalties in use, times the offset of the fit."""
-        products = [self.problem.penalties[k].dot(self.offset) for k in self._used]
-        return np.stack(products) / self._scale
-
-    @cached
-    def _baseline(self) -> Array:
-        return self._store(self.problem.baseline_penalty / self.effect)
-
-    @cached
-    def _loss_gradient(self) -> Array:
-        """Gradient of the loss at the fit: minus that of the penalties, of free coefficients."""
-        baseline = self.problem.baseline_penalty / self.effect * self.offset / self._scale
-        return -(np.array(self.prior)[self._used] @ self._penalty_products + baseline)
+        if Bands.are_worthwhile(size, bandwidth) and problem.penalizes_all(strengths):
+            return Bands.of(size, bandwidth)
+    return Blocks(n_blocks, problem.n_coefficients // n_blocks)
 
 
-@dataclass(frozen=True)
 class _StrengthSearch:
     """Newton's method for the logarithms of the strengths that are varied.
 
-    ``evidence`` takes points of all strengths and returns values and gradients, as
-    `LaplaceApproximation.evidence`. ``limits`` are the bounds of all strengths, of shape (2, all).
+    ``evidence`` takes points of all strengths in use and returns values and gradients, as
+    `LaplaceApproximation.evidence`. ``bounds`` are those of the varied ones, (2, varied).
     """
 
-    evidence: Callable[[Array], tuple[Array, Array]]
-    prior: Array
-    varied: NDArray[np.intp]
-    limits: Array
-
-    @cached
-    def start(self) -> Array:
-        """Logarithms of the strengths of the fit."""
-        return np.asarray(np.log(self.prior[self.varied]))
-
-    @cached
-    def bounds(self) -> Array:
-        """Bounds of the logarithms of the strengths that are varied."""
-        return np.asarray(np.log(self.limits[:, self.varied]))
+    def __init__(
+        self,
+        evidence: Callable[[Array], tuple[Array, Array]],
+        prior: Array,
+        varied: list[int],
+        bounds: Array,
+    ) -> None:
+        self._evidence, self._prior, self._varied = evidence, prior, varied
+        self._bounds = np.log(bounds)
+        # Logarithms of the strengths of the fit.
+        self.start = np.clip(np.log(prior[varied]), *self._bounds)
 
     def maximize(self, logs: Array) -> Array:
-        """Return all strengths, the varied ones at a maximum of the evidence."""
-        differences = DIFFERENCE_STEP * np.eye(len(logs))
+        """Return all strengths in use, the varied ones at a maximum of the evidence."""
+        differences = np.eye(len(logs) + 1, len(logs), k=-1) * DIFFERENCE_STEP
         for _ in range(MAX_STEPS if len(logs) else 0):
-            values, gradients = self._at(logs + np.vstack([0.0 * logs, differences]))
+            values, gradients = self._at(logs + differences)
             curvature = (gradients[1:] - gradients[0]) / DIFFERENCE_STEP
             step = self._ascent_step(logs, gradients[0], curvature)
             longest = float(np.abs(step).max())
             if longest > SHORT_STEP:
-                trials = np.clip(logs + STEP_LENGTHS[:, None] * step, *self.bounds)
+                trials = np.clip(logs + STEP_LENGTHS[:, None] * step, *self._bounds)
                 trial_values = self._at(trials)[0]
                 best = int(np.argmax(trial_values))
                 if not trial_values[best] > values[0]:
                     break
                 logs = trials[best]
             else:
-                logs = np.clip(logs + step, *self.bounds)
+                logs = np.clip(logs + step, *self._bounds)
             if longest <= LAST_STEP:
                 break
         return np.asarray(self._all_strengths(logs[None])[0])
@@ -321,33 +246,33 @@ class _StrengthSearch:
         The evidence can have several maxima: where one strength holds a coefficient at the
         identity, that of its smoothness no longer matters.
         """
-        count = len(self.varied)
+        count = len(self._varied)
         points = np.tile(self.start, (1 + 2 * count, 1))
         for k in range(count):
-            points[1 + 2 * k : 3 + 2 * k, k] = self.bounds[:, k]
+            points[1 + 2 * k : 3 + 2 * k, k] = self._bounds[:, k]
         values = self._at(points)[0]
         best = int(np.argmax(values))
         return points[best] if values[best] > values[0] + RIVAL_MARGIN else None
 
     def _at(self, logs: Array) -> tuple[Array, Array]:
-        values, gradients = self.evidence(self._all_strengths(logs))
-        return values, gradients[:, self.varied]
+        values, gradients = self._evidence(self._all_strengths(logs))
+        return values, gradients[:, self._varied]
 
     def _all_strengths(self, logs: Array) -> Array:
-        strengths = np.tile(self.prior, (len(logs), 1))
-        strengths[:, self.varied] = np.exp(logs)
+        strengths = np.tile(self._prior, (len(logs), 1))
+        strengths[:, self._varied] = np.exp(logs)
         return strengths
 
     def _ascent_step(self, logs: Array, gradient: Array, curvature: Array) -> Array:
         """Newton step within the bounds, uphill also where the evidence is not concave."""
         # Up to rounding, for strengths were multiplied by the design effect and divided again.
-        smallest, largest = self.bounds + np.array([[BOUND_ROUNDING], [-BOUND_ROUNDING]])
+        smallest, largest = self._bounds[0] + BOUND_ROUNDING, self._bounds[1] - BOUND_ROUNDING
         step = np.zeros_like(logs)
         at_bound = ((logs <= smallest) & (gradient <= 0)) | ((logs >= largest) & (gradient >= 0))
         inside = np.flatnonzero(~at_bound)
         if len(inside) == 0:
             return step
-        own = curvature[np.ix_(inside, inside)]
+        own = curvature[inside[:, None], inside]
         values, vectors = np.linalg.eigh(0.5 * (own + own.T))
         sizes = np.abs(values)
         sizes = np.maximum(sizes, max(MIN_CURVATURE * float(sizes.max()), SMALLEST))
@@ -359,7 +284,7 @@ class _StrengthSearch:
         step[inside] = vectors @ np.where(is_plateau, 0.0, along)
         longest = float(np.abs(step).max())
         step *= min(1.0, MAX_LOG_STEP / max(longest, SMALLEST))
-        return np.asarray(np.clip(logs + step, *self.bounds) - logs)
+        return np.asarray(np.clip(logs + step, *self._bounds) - logs)
 
 
 def max_log_change(strengths: Strengths, before: Strengths) -> float:

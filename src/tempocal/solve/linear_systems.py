@@ -5,6 +5,7 @@ which directions count as flat. Flat directions get zero in the solution, as wit
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ RESIDUAL_TOLERANCE = 1e-8
 # A matrix at least this many times as large as its bandwidth is factored as a band.
 MIN_SIZE_PER_BANDWIDTH = 4
 SUM_AND_DIFFERENCE = np.array([[1.0, 1.0], [1.0, -1.0]])
+PAIR_SIGNS = np.array([[1.0, -1.0], [-1.0, 1.0]])
 
 
 Mask = NDArray[np.bool_]
@@ -172,25 +174,34 @@ def _invert_band(matrix: Array, free: Mask, bandwidth: int) -> Array | None:
 def inverses_and_log_determinants(blocks: Array, free: Mask) -> tuple[Array, Array]:
     """Return `invert_blocks`, and the log determinant of each block over its free coefficients.
 
-    That of a singular block is the sum of the logarithms of its nonzero eigenvalues. Which ones are
-    zero depends on the units of the coefficients: scale these first.
+    Blocks (..., n, n) may have several leading axes, which ``free`` need not have. The log
+    determinant of a singular block is the sum of the logarithms of its nonzero eigenvalues. Which
+    ones are zero depends on the units of the coefficients: scale these first.
     """
-    if blocks.shape[1] == 1:
+    if blocks.shape[-1] == 1:
         # One number: nothing to factor.
-        usable = free & (blocks[:, :, 0] > 0.0)
-        values = np.where(usable, blocks[:, :, 0], 1.0)
-        return np.where(usable, 1.0 / values, 0.0)[:, :, None], np.log(values)[:, 0]
+        usable = free & (blocks[..., 0] > 0.0)
+        values = np.where(usable, blocks[..., 0], 1.0)
+        return np.where(usable, 1.0 / values, 0.0)[..., None], np.log(values)[..., 0]
     filled, scale = _scaled(blocks, free)
-    scales = scale[:, :, None] * scale[:, None, :]
-    kept = free[:, :, None] & free[:, None, :]
+    kept = free[..., :, None] & free[..., None, :]
+    scales = scale[..., :, None] * scale[..., None, :]
+    if blocks.shape[-1] == 2:
+        # With unit diagonal the inverse is the matrix with the sign beside it changed.
+        beside = filled[..., 0, 1]
+        determinants = (1.0 + beside) * (1.0 - beside)
+        if determinants.min(initial=1.0) >= SMALLEST_PIVOT**2:
+            inverse = np.where(kept, filled * PAIR_SIGNS / scales, 0.0)
+            inverse /= determinants[..., None, None]
+            return inverse, np.log(determinants) + 2.0 * np.log(scale).sum(axis=-1)
     pivots = _cholesky_pivots(filled)
     if pivots is not None:
         inverse = np.where(kept, np.linalg.inv(filled) / scales, 0.0)
-        return inverse, 2.0 * np.log(pivots * scale).sum(axis=1)
+        return inverse, 2.0 * np.log(pivots * scale).sum(axis=-1)
     inverse = np.linalg.pinv(filled, rcond=FLAT, hermitian=True)
     values = np.linalg.eigvalsh(np.where(kept, blocks, filled))
-    usable = values > FLAT * np.maximum(values[:, -1:], 0.0)
-    logs = np.log(np.where(usable, values, 1.0)).sum(axis=1)
+    usable = values > FLAT * np.maximum(values[..., -1:], 0.0)
+    logs = np.log(np.where(usable, values, 1.0)).sum(axis=-1)
     return np.where(kept, inverse / scales, 0.0), logs
 
 
@@ -199,21 +210,21 @@ def _scaled(blocks: Array, free: Mask) -> tuple[Array, Array]:
 
     Coefficients that are not free are replaced by rows and columns of the identity matrix.
     """
-    diagonal = np.einsum("tpp->tp", blocks)
+    diagonal = np.einsum("...pp->...p", blocks)
     scale = np.sqrt(np.where(free & (diagonal > 0.0), diagonal, 1.0))
     inverse_scale = 1.0 / scale
-    scaled = blocks * inverse_scale[:, :, None]
-    scaled *= inverse_scale[:, None, :]
+    scaled = blocks * inverse_scale[..., :, None]
+    scaled *= inverse_scale[..., None, :]
     if free.all():
         return scaled, scale
-    scaled = np.where(free[:, :, None] & free[:, None, :], scaled, 0.0)
-    return scaled + np.where(free, 0.0, 1.0)[:, :, None] * np.eye(blocks.shape[1]), scale
+    scaled = np.where(free[..., :, None] & free[..., None, :], scaled, 0.0)
+    return scaled + np.where(free, 0.0, 1.0)[..., None] * np.eye(blocks.shape[-1]), scale
 
 
 def _cholesky_pivots(blocks: Array) -> Array | None:
-    """Diagonals of the Cholesky factors (blocks, n); None if a block has a flat direction."""
+    """Diagonals of the Cholesky factors (..., n); None if a block has a flat direction."""
     try:
-        pivots = np.einsum("tpp->tp", np.linalg.cholesky(blocks))
+        pivots = np.einsum("...pp->...p", np.linalg.cholesky(blocks))
     except np.linalg.LinAlgError:
         return None
     return pivots if pivots.min() >= SMALLEST_PIVOT else None
@@ -261,3 +272,62 @@ def _lower_band(matrix: Array, bandwidth: int) -> Array:
     for k in range(bandwidth + 1):
         band[k, : len(matrix) - k] = np.diagonal(matrix, -k)
     return band
+
+
+@dataclass(frozen=True)
+class Inverses:
+    """Inverses of several stored matrices; pseudoinverses of singular ones.
+
+    Attributes
+    ----------
+    entries : ndarray of shape (matrices, ...)
+        Entries of the inverses where the matrices have theirs, multiplied by how often they count.
+    log_determinants : ndarray of shape (matrices,)
+        Logarithms of the determinants; minus infinity for a band matrix that is not positive
+        definite.
+    products : ndarray of shape (matrices, size)
+        Each inverse times its vector.
+    """
+
+    entries: Array
+    log_determinants: Array
+    products: Array
+
+    def traces(self, matrices: Array) -> Array:
+        """Traces of each inverse times each of some stored matrices: (inverses, matrices)."""
+        flat = self.entries.reshape(len(self.entries), -1)
+        return np.asarray(flat @ matrices.reshape(len(matrices), -1).T)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Symmetric matrices of separate blocks, stored as these; a dense one is a single block."""
+
+    n_blocks: int
+    width: int
+
+    def store(self, matrix: Array, scale: Array) -> Array:
+        """Store a matrix, given as a dense one, its diagonal or its blocks, in units of a scale."""
+        if matrix.ndim == 1:
+            stored = np.zeros((self.n_blocks, self.width, self.width))
+            np.einsum("tpp->tp", stored)[:] = (matrix / scale**2).reshape(self.n_blocks, -1)
+            return stored
+        units = scale.reshape(self.n_blocks, self.width)
+        blocks = matrix.reshape(self.n_blocks, self.width, self.width)
+        return np.asarray(blocks / (units[:, :, None] * units[:, None, :]))
+
+    def dot(self, matrices: Array, vectors: Array) -> Array:
+        """Product of each stored matrix with its vectors (matrices, vectors, size)."""
+        blocks = vectors.reshape(*vectors.shape[:2], self.n_blocks, self.width)
+        return np.einsum("ktpq,kmtq->kmtp", matrices, blocks).reshape(vectors.shape)
+
+    def invert(self, matrices: Array, free: Mask, vectors: Array) -> Inverses:
+        """Invert each matrix over the free coefficients, and multiply a vector by its inverse.
+
+        Rows and columns of coefficients that are not free are zero in the inverse.
+        """
+        free_blocks = free.reshape(self.n_blocks, self.width)
+        inverses, logs = inverses_and_log_determinants(matrices, free_blocks)
+        rhs = np.where(free_blocks, vectors.reshape(-1, self.n_blocks, self.width), 0.0)
+        products = np.einsum("mtpq,mtq->mtp", inverses, rhs).reshape(vectors.shape)
+        return Inverses(inverses, logs.sum(axis=1), products)
