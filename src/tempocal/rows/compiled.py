@@ -20,9 +20,9 @@ from tempocal.rows.sums import Sums
 
 # The loops for binary models are compiled for up to this many coefficients.
 MAX_COEFFICIENTS = 3
-# Most rows of a piece, which one thread sums; of a model with several coefficients per class the
-# least such number, and about how many pieces there are.
-PIECE, MIN_PIECE, MAX_PIECES = 2**13, 2**12, 64
+# Most rows of a piece, which one thread sums: fewer take no longer than a few calls of NumPy. Of a
+# model with several coefficients per class the least such number, and about how many pieces.
+PIECE, MIN_PIECE, MAX_PIECES = 2**14, 2**12, 64
 # Parts of the rows that have a table of cells each: at most this many parts, about this many rows
 # per cell, and this many cells in all tables together are always acceptable.
 MAX_TABLES, ROWS_PER_CELL, SMALL_TABLES = 32, 32, 2**19

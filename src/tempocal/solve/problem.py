@@ -226,13 +226,21 @@ class Problem:
         """
         if self.penalizes_all(strengths):
             return np.zeros_like
-        units = tuple(
-            1.0 / float(np.abs(penalty.matrix).max()) if strength and penalty.is_used else 0.0
-            for penalty, strength in zip(self.penalties, strengths, strict=True)
-        )
-        return unpenalized_projection(
-            total_penalty_matrix(self.penalties, units, np.sign(self.baseline_penalty))
-        )
+        is_used = tuple(strength != 0.0 for strength in strengths)
+        if is_used not in self._unpenalized_parts:
+            units = tuple(
+                1.0 / float(np.abs(penalty.matrix).max()) if used and penalty.is_used else 0.0
+                for penalty, used in zip(self.penalties, is_used, strict=True)
+            )
+            self._unpenalized_parts[is_used] = unpenalized_projection(
+                total_penalty_matrix(self.penalties, units, np.sign(self.baseline_penalty))
+            )
+        return self._unpenalized_parts[is_used]
+
+    @cached
+    def _unpenalized_parts(self) -> dict[tuple[bool, ...], Callable[[Array], Array]]:
+        """Projections by which strengths are not zero."""
+        return {}
 
     def at_keys(self, theta: Array) -> Array:
         """Coefficients of every key, of shape (keys, coefficients of a key)."""
