@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from tempocal.solve.matrix_layout import MatrixLayout
+from tempocal.solve.band_matrices import Bands
+
+ONES = np.ones(200)
 
 
 def band_matrices(size, bandwidth, count=3, seed=0):
@@ -20,8 +22,8 @@ def band_matrices(size, bandwidth, count=3, seed=0):
 def case(request):
     size, bandwidth = request.param
     matrices, within = band_matrices(size, bandwidth)
-    layout = MatrixLayout.of(size, bandwidth)
-    assert layout.is_band
+    assert Bands.are_worthwhile(size, bandwidth)
+    layout = Bands.of(size, bandwidth)
     free = np.random.default_rng(1).random(size) < 0.9
     vectors = np.random.default_rng(2).normal(size=(len(matrices), size))
     return layout, matrices, within, free, vectors
@@ -37,7 +39,7 @@ def dense_inverses(matrices, free):
 
 def test_products_and_log_determinants_are_those_of_the_free_part(case):
     layout, matrices, _, free, vectors = case
-    stored = np.stack([layout.store(matrix) for matrix in matrices])
+    stored = np.stack([layout.store(matrix, ONES[: layout.size]) for matrix in matrices])
     found = layout.invert(stored, free, vectors)
     wanted = np.einsum("mpq,mq->mp", dense_inverses(matrices, free), vectors)
     np.testing.assert_allclose(found.products, wanted, atol=1e-10)
@@ -49,9 +51,9 @@ def test_traces_of_the_inverse_times_a_band_matrix(case):
     layout, matrices, within, free, vectors = case
     others = np.random.default_rng(3).normal(size=(2, *matrices[0].shape))
     others = (others + others.swapaxes(1, 2)) * within
-    stored = np.stack([layout.store(matrix) for matrix in matrices])
+    stored = np.stack([layout.store(matrix, ONES[: layout.size]) for matrix in matrices])
     found = layout.invert(stored, free, vectors).traces(
-        np.stack([layout.store(other) for other in others])
+        np.stack([layout.store(other, ONES[: layout.size]) for other in others])
     )
     wanted = np.einsum("mpq,kqp->mk", dense_inverses(matrices, free), others)
     np.testing.assert_allclose(found, wanted, atol=1e-9)
@@ -59,24 +61,36 @@ def test_traces_of_the_inverse_times_a_band_matrix(case):
 
 def test_a_stored_matrix_times_vectors_is_the_dense_product(case):
     layout, matrices, _, _, vectors = case
-    wanted = vectors @ matrices[0]
-    np.testing.assert_allclose(layout.dot(layout.store(matrices[0]), vectors), wanted, atol=1e-11)
+    stored = np.stack([layout.store(matrix, ONES[: layout.size]) for matrix in matrices])
+    wanted = np.stack([vectors @ matrix for matrix in matrices])
+    found = layout.dot(stored, np.stack([vectors] * len(stored)))
+    np.testing.assert_allclose(found, wanted, atol=1e-11)
+
+
+def test_a_matrix_is_stored_in_units_of_the_scale(case):
+    layout, matrices, _, _, vectors = case
+    scale = 1.0 + np.random.default_rng(4).random(layout.size)
+    found = layout.dot(layout.store(matrices[0], scale)[None], vectors[None])
+    wanted = vectors @ (matrices[0] / np.outer(scale, scale))
+    np.testing.assert_allclose(found[0], wanted, atol=1e-11)
 
 
 def test_a_diagonal_is_stored_as_its_matrix(case):
     layout, matrices, _, _, _ = case
     diagonal = np.diag(matrices[0])
-    np.testing.assert_array_equal(layout.store(diagonal), layout.store(np.diag(diagonal)))
+    scale = 1.0 + np.arange(layout.size)
+    found = layout.store(diagonal, scale)
+    np.testing.assert_allclose(found, layout.store(np.diag(diagonal), scale), rtol=1e-15)
 
 
 def test_a_band_that_is_not_positive_definite_has_no_determinant():
     matrices, _ = band_matrices(100, 5, count=1)
-    layout = MatrixLayout.of(100, 5)
-    indefinite = layout.store(matrices[0] - 3.0 * np.eye(100))
+    layout = Bands.of(100, 5)
+    indefinite = layout.store(matrices[0] - 3.0 * np.eye(100), ONES[:100])
     found = layout.invert(indefinite[None], np.ones(100, dtype=bool), np.ones((1, 100)))
     assert found.log_determinants[0] == -np.inf
 
 
-def test_small_and_wide_matrices_are_stored_whole():
-    assert not MatrixLayout.of(30, 3).is_band
-    assert not MatrixLayout.of(200, 100).is_band
+def test_small_and_wide_matrices_are_no_bands():
+    assert not Bands.are_worthwhile(30, 3)
+    assert not Bands.are_worthwhile(200, 100)

@@ -13,18 +13,29 @@ from tempocal.solve.laplace import LaplaceApproximation
 AUTO = (None, None, None, None)
 
 
+STRENGTHS, EFFECT = (2.0, 3.0, 0.5, 7.0), 1.5
+
+
 @pytest.fixture(params=CURVES)
-def approximation(request):
-    problem = problem_of(request.param, "rising", platt=True)
-    strengths = (2.0, 3.0, 0.5, 7.0)
-    solution = fit(problem, strengths)
-    solution = fit(problem, strengths, solution.theta)
-    return LaplaceApproximation.at(problem, solution, strengths, 1.5)
+def problem(request):
+    return problem_of(request.param, "rising", platt=True)
+
+
+@pytest.fixture
+def solution(problem):
+    return fit(problem, STRENGTHS, fit(problem, STRENGTHS).theta)
+
+
+@pytest.fixture
+def approximation(problem, solution):
+    return LaplaceApproximation(problem, solution, STRENGTHS, EFFECT)
 
 
 @pytest.mark.parametrize("mode_in_log", [False, True])
-def test_the_gradient_is_that_of_finite_differences(approximation, mode_in_log):
-    approximation = LaplaceApproximation(**(vars(approximation) | {"mode_in_log": mode_in_log}))
+def test_the_gradient_is_that_of_finite_differences(problem, solution, mode_in_log):
+    approximation = LaplaceApproximation(
+        problem, solution, STRENGTHS, EFFECT, mode_in_log=mode_in_log
+    )
     logs, step = np.log([0.7, 30.0, 4.0, 0.2]), 1e-4
     steps = step * np.vstack([np.eye(4), -np.eye(4)])
     values, _ = approximation.evidence(np.exp(logs + steps))
@@ -33,20 +44,20 @@ def test_the_gradient_is_that_of_finite_differences(approximation, mode_in_log):
     np.testing.assert_allclose(gradients[0], wanted, rtol=1e-6, atol=1e-7)
 
 
-def test_next_to_the_fit_the_evidence_changes_as_the_exact_one(approximation):
+def test_next_to_the_fit_the_evidence_changes_as_the_exact_one(problem, approximation):
     """But for the change of the Hessian with the fit, which the approximation leaves out."""
-    problem, near = approximation.problem, np.array([2.0, 3.0, 0.5, 7.0]) * 1.02
-    values, _ = approximation.evidence(np.stack([approximation.prior, near / 1.5]))
+    near = np.array(STRENGTHS) * 1.02
+    values, _ = approximation.evidence(np.stack([approximation.prior, near / EFFECT]))
     exact = [
-        log_evidence(problem, fit(problem, tuple(one)), tuple(one), 1.5)
-        for one in ((2.0, 3.0, 0.5, 7.0), near.tolist())
+        log_evidence(problem, fit(problem, tuple(one)), tuple(one), EFFECT)
+        for one in (STRENGTHS, near.tolist())
     ]
     assert values[1] - values[0] == pytest.approx(exact[1] - exact[0], rel=0.1)
 
 
-def test_no_other_strengths_have_more_evidence(approximation):
-    smallest = min_strengths_of(approximation.problem)
-    best = np.array(approximation.best_strengths(smallest, AUTO)) / 1.5
+def test_no_other_strengths_have_more_evidence(problem, approximation):
+    smallest = min_strengths_of(problem)
+    best = np.array(approximation.best_strengths(smallest, AUTO)) / EFFECT
 
     def down(logs):
         return -approximation.evidence(np.exp(logs)[None])[0][0]
@@ -73,7 +84,7 @@ def test_a_strength_at_its_bound_does_not_stop_the_others(effect):
     strengths = tuple(effect * s for s in (smallest[0], smallest[1], 0.5, 7.0))
     solution = fit(problem, strengths)
     solution = fit(problem, strengths, solution.theta)
-    approximation = LaplaceApproximation.at(problem, solution, strengths, effect)
+    approximation = LaplaceApproximation(problem, solution, strengths, effect)
     one = approximation.best_strengths(smallest, AUTO)
     held = approximation.best_strengths(smallest, (one[0], one[1], None, None))
     assert abs(np.log(one[2] / strengths[2])) > 0.01

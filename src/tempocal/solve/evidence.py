@@ -71,30 +71,25 @@ def fit_by_evidence(
     problem: Problem,
     groups: Groups | None,
     fixed_strengths: FixedStrengths | None = None,
-    *,
-    start_strengths: Strengths | None = None,
-    start: Array | None = None,
+    start: RegularizedFit | None = None,
 ) -> RegularizedFit:
     """Fit at the strengths of maximum evidence, except for ``fixed_strengths``.
 
     Each round fits exactly at the current strengths and then updates them on the quadratic
     approximation of the loss around that fit, which takes no pass over the rows. Updates need not
     converge where coefficients alternate between a bound and the interior; then the round with the
-    largest evidence is kept. Good ``start_strengths`` and ``start`` coefficients save passes.
+    largest evidence is kept. A fit at good strengths to ``start`` from saves passes.
     """
     if fixed_strengths is None:
         fixed_strengths = (None,) * len(problem.penalties)
-    strengths = start_strengths or tuple(1.0 if one is None else one for one in fixed_strengths)
-    solution = fit(problem, strengths, start)
-    if solution.unbounded:
-        return RegularizedFit(solution, strengths)
     if start is None:
-        # Fit again from the optimum: the updates need the Hessian there, not at an earlier iterate.
-        polished = fit(problem, strengths, solution.theta)
-        solution = replace(polished, passes=solution.passes + polished.passes)
-    effect = design_effect(problem, solution, groups, strengths)
+        strengths = tuple(1.0 if one is None else one for one in fixed_strengths)
+        start = RegularizedFit(fit(problem, strengths), strengths)
+    if start.solution.unbounded:
+        return start
+    effect = design_effect(problem, start.solution, groups, start.strengths)
     choice = StrengthChoice(problem, fixed_strengths, min_strengths_of(problem))
-    converged = choice.highest(RegularizedFit(solution, strengths, effect))
+    converged = choice.highest(replace(start, design_effect=effect))
     # The design effect depends slightly on the strengths, which were chosen with it.
     updated_effect = design_effect(problem, converged.solution, groups, converged.strengths)
     if abs(np.log(updated_effect / effect)) < EFFECT_TOLERANCE:

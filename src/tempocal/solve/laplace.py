@@ -84,7 +84,7 @@ class LaplaceApproximation:
         self.used = [k for k, (strength, one) in enumerate(pairs) if strength and one.is_used]
         penalties = [problem.penalties[k] for k in self.used]
         self.prior = np.array([strengths[k] / effect for k in self.used])
-        self.problem, self._given, self._effect = problem, strengths, effect
+        self._given, self._effect = strengths, effect
         penalties.append(Penalty("baseline", problem.baseline_penalty / effect))
         self._penalties, self._weights = penalties, np.append(self.prior, 1.0)
         # 1 where the mode is taken in the logarithm of a strength.
@@ -110,7 +110,7 @@ class LaplaceApproximation:
     ) -> Strengths:
         """Strengths of maximum evidence within their bounds, except for the fixed ones."""
         search = self._search(min_strengths, fixed_strengths)
-        return self._rescaled(search.maximize(search.start))
+        return self._rescaled(search.maximize(search.start), fixed_strengths)
 
     def rival_strengths(
         self, min_strengths: Strengths, fixed_strengths: FixedStrengths
@@ -118,7 +118,7 @@ class LaplaceApproximation:
         """Strengths of another maximum that is higher than the fit, with one of them at a bound."""
         search = self._search(min_strengths, fixed_strengths)
         rival = search.best_at_a_bound()
-        return None if rival is None else self._rescaled(search.maximize(rival))
+        return None if rival is None else self._rescaled(search.maximize(rival), fixed_strengths)
 
     def _search(
         self, min_strengths: Strengths, fixed_strengths: FixedStrengths
@@ -130,13 +130,14 @@ class LaplaceApproximation:
         largest = [curvature * _max_strength(self._penalties[k]) for k in varied]
         return _StrengthSearch(self.evidence, self.prior, varied, np.array([smallest, largest]))
 
-    def _rescaled(self, prior: Array) -> Strengths:
-        """Undo the division of strengths by the design effect, of those that were varied."""
+    def _rescaled(self, prior: Array, fixed_strengths: FixedStrengths) -> Strengths:
+        """Undo the division of strengths by the design effect, where they were varied."""
         strengths = list(self._given)
         for k, before, after in zip(self.used, self.prior, prior.tolist(), strict=True):
             if after != before:
                 strengths[k] = after * self._effect
-        return tuple(strengths)
+        pairs = zip(strengths, fixed_strengths, strict=True)
+        return tuple(one if fixed is None else fixed for one, fixed in pairs)
 
     def evidence(self, strengths: Array) -> tuple[Array, Array]:
         """Log evidence, up to a constant, and its gradient in the logarithms of the strengths.

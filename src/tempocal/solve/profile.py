@@ -109,13 +109,9 @@ def _fit_by_evidence(
     passes, effect, visited = iterate.solution.passes, None, []
     for _ in range(0 if all_fixed else MAX_ROUNDS):
         problem = make_problem(iterate.log_rates)
-        chosen = fit_by_evidence(
-            problem,
-            groups,
-            fixed_strengths,
-            start_strengths=strengths,
-            start=iterate.solution.theta,
-        )
+        solution = with_information(problem, strengths, iterate.solution)
+        start = RegularizedFit(solution, strengths)
+        chosen = fit_by_evidence(problem, groups, fixed_strengths, start)
         strengths, effect, before = chosen.strengths, chosen.design_effect, iterate.log_rates
         iterate = fit_profile(
             make_problem,
@@ -123,7 +119,7 @@ def _fit_by_evidence(
             strengths,
             RateIterate(before, chosen.solution, sums_are_current=True),
         )
-        passes += chosen.solution.passes + iterate.solution.passes
+        passes += chosen.solution.passes - solution.passes + iterate.solution.passes
         if np.abs(np.subtract(iterate.log_rates, before)).max() < RATE_TOLERANCE:
             break
         # Where rows learn from forecasts that tell little of the rate, it may go around in circles.
