@@ -41,7 +41,7 @@ from tempocal.solve.laplace import (
     hessian_and_gradient,
     max_log_change,
 )
-from tempocal.solve.minimize import fit
+from tempocal.solve.minimize import at_optimum, fit
 from tempocal.solve.penalties import Strengths, log_determinant
 from tempocal.solve.problem import Problem, Solution
 
@@ -87,6 +87,10 @@ def fit_by_evidence(
         start = RegularizedFit(fit(problem, strengths), strengths)
     if start.solution.unbounded:
         return start
+    if groups is not None:
+        # The design effect is not chosen again unless it changes much.
+        solution = at_optimum(problem, start.strengths, start.solution)
+        start = replace(start, solution=solution)
     effect = design_effect(problem, start.solution, groups, start.strengths)
     choice = StrengthChoice(problem, fixed_strengths, min_strengths_of(problem))
     converged = choice.highest(replace(start, design_effect=effect))

@@ -45,6 +45,23 @@ def fit(problem: Problem, strengths: Strengths, start: Array | None = None) -> S
     return _fit_fixed_targets(problem, strengths, known)
 
 
+def at_optimum(problem: Problem, strengths: Strengths, solution: Solution) -> Solution:
+    """Take the Hessian at the optimum itself, not next to it: one more pass over the rows."""
+    if isinstance(problem.rows, SequenceRows):
+        polished = fit(problem, strengths, solution.theta)
+        return replace(polished, passes=solution.passes + polished.passes)
+    if solution.hessian is None:
+        return solution
+    point = problem.evaluate(solution.theta, strengths)
+    assert point.hessians is not None
+    return replace(
+        solution,
+        hessian=point.hessians - problem.penalty_blocks(strengths),
+        gradient=point.gradients.ravel(),
+        passes=solution.passes + 1,
+    )
+
+
 def _fit_fixed_targets(problem: Problem, strengths: Strengths, known: Start | None) -> Solution:
     begin = known or identity_or_zero(problem)
     solution = minimize_newton(problem, strengths, *begin)
