@@ -10,11 +10,10 @@ from tempocal.kernels.key_counts import (
     KEY_TYPES,
     as_keys,
     count_keys,
-    part_size,
-    parts_of,
     scatter,
     sum_by_key,
 )
+from tempocal.kernels.thread_pool import parts_of
 
 PART = 100
 compiled = pytest.mark.skipif(
@@ -81,7 +80,7 @@ def test_keys_are_made_wider_only_where_the_loops_do_not_know_them(dtype):
 
 
 def test_parts_of_wide_rows_have_fewer_of_them():
-    one, tenth = part_size(10**6, 3), part_size(10**6, 3, 10)
+    one, tenth = (parts_of(10**6, 3, width)[0].stop for width in (1, 10))
     assert tenth == one // 10
     keys = np.zeros(10**6, dtype=np.uint16)
     assert len(count_keys(keys, 3, 10)[0]) == (1 if native is None else -(-(10**6) // tenth))

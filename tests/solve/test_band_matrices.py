@@ -22,7 +22,6 @@ def band_matrices(size, bandwidth, count=3, seed=0):
 def case(request):
     size, bandwidth = request.param
     matrices, within = band_matrices(size, bandwidth)
-    assert Bands.are_worthwhile(size, bandwidth)
     layout = Bands.of(size, bandwidth)
     free = np.random.default_rng(1).random(size) < 0.9
     vectors = np.random.default_rng(2).normal(size=(len(matrices), size))
@@ -89,8 +88,3 @@ def test_a_band_that_is_not_positive_definite_has_no_determinant():
     indefinite = layout.store(matrices[0] - 3.0 * np.eye(100), ONES[:100])
     found = layout.invert(indefinite[None], np.ones(100, dtype=bool), np.ones((1, 100)))
     assert found.log_determinants[0] == -np.inf
-
-
-def test_small_and_wide_matrices_are_no_bands():
-    assert not Bands.are_worthwhile(30, 3)
-    assert not Bands.are_worthwhile(200, 100)

@@ -13,8 +13,15 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
-from tempocal.kernels.key_counts import MIN_PARTS, PART, as_keys, parts_of
-from tempocal.kernels.thread_pool import map_on_cores, run_on_cores, shares
+from tempocal.kernels.key_counts import as_keys
+from tempocal.kernels.thread_pool import (
+    MIN_PARTS,
+    PART,
+    map_on_cores,
+    parts_of,
+    run_on_cores,
+    shares,
+)
 from tempocal.links import Array, Floats
 from tempocal.rows.sums import Sums
 

@@ -1,9 +1,8 @@
 """Penalized maximum likelihood: from sums over rows to coefficients and penalty strengths."""
 
-from tempocal.solve.design_effect import design_effect
 from tempocal.solve.evidence import RegularizedFit, alternative_fit, fit_by_evidence
 from tempocal.solve.folds import N_FOLDS, fit_by_folds, fold_codes
-from tempocal.solve.group_gradients import projected_squares
+from tempocal.solve.group_gradients import design_effect, projected_squares
 from tempocal.solve.laplace import FixedStrengths
 from tempocal.solve.minimize import fit
 from tempocal.solve.newton import minimize_newton

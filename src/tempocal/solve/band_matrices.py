@@ -43,11 +43,6 @@ class Bands:
     n_blocks: int
     width: int
 
-    @staticmethod
-    def are_worthwhile(size: int, bandwidth: int) -> bool:
-        """Whether a band takes less time than a dense matrix."""
-        return size >= MIN_BLOCKS * max(bandwidth, MIN_BLOCK)
-
     @classmethod
     def of(cls, size: int, bandwidth: int) -> Self:
         """Return the layout of matrices without entries farther than this from the diagonal."""

@@ -32,7 +32,7 @@ from scipy.special import erfcx
 from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.rows import SequenceRows
-from tempocal.solve.design_effect import design_effect
+from tempocal.solve.group_gradients import design_effect
 from tempocal.solve.laplace import (
     SMALLEST,
     STRENGTH_TOLERANCE,
@@ -87,13 +87,13 @@ def fit_by_evidence(
         start = RegularizedFit(fit(problem, strengths), strengths)
     if start.solution.unbounded:
         return start
-    if groups is not None:
-        # The design effect is not chosen again unless it changes much.
-        solution = at_optimum(problem, start.strengths, start.solution)
-        start = replace(start, solution=solution)
-    effect = design_effect(problem, start.solution, groups, start.strengths)
     choice = StrengthChoice(problem, fixed_strengths, min_strengths_of(problem))
-    converged = choice.highest(replace(start, design_effect=effect))
+    if groups is None:
+        return choice.highest(replace(start, design_effect=1.0))
+    # The design effect is not chosen again unless it changes much.
+    solution = at_optimum(problem, start.strengths, start.solution)
+    effect = design_effect(problem, solution, groups, start.strengths)
+    converged = choice.highest(replace(start, solution=solution, design_effect=effect))
     # The design effect depends slightly on the strengths, which were chosen with it.
     updated_effect = design_effect(problem, converged.solution, groups, converged.strengths)
     if abs(np.log(updated_effect / effect)) < EFFECT_TOLERANCE:

@@ -1,7 +1,11 @@
-"""Gradients of the loss summed by group, the "meat" of the sandwich (cluster-robust) covariance.
+"""Gradients of the loss summed by group, and the design effect: rows come in groups (clusters).
 
 With g_c the gradient summed over the rows of group c, the variance of the total gradient is
-``J = n / (n - 1) * sum over the n groups of g_c g_c'``.
+``J = n / (n - 1) * sum over the n groups of g_c g_c'``, the "meat" of the sandwich covariance.
+
+With H the Hessian of the loss and A that of the penalized loss, the design effect is the ratio of
+the sandwich variance of the coefficients to the one for independent rows,
+``d = trace(A^-1 J) / trace(A^-1 H)``. A weighs directions by how well the data determine them.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,8 +15,15 @@ import numpy as np
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
+from tempocal.rows import SequenceRows
+from tempocal.solve.linear_systems import invert_blocks
+from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 
+# Pseudo-groups in which all rows are perfectly correlated: with few groups d cannot be estimated.
+PRIOR_GROUPS = 4
+SMALLEST = 1e-300
+TINY = 1e-3
 # Maps tables (groups, keys), one per coefficient of a key, to gradients (groups, parameters).
 Projection = Callable[[Sequence[Any]], Array]
 
@@ -80,7 +91,38 @@ def cluster_variance(squares: Array, counts: Array) -> Array:
     return np.asarray(squares * correction[:, None, None], dtype=np.float64)
 
 
-def gradient_variance(problem: Problem, solution: Solution, groups: Groups) -> Array:
-    """Variance of the gradient over groups, in the blocks of the Hessian: (blocks, n, n)."""
-    squares = gradient_squares(problem, solution, groups)
-    return cluster_variance(squares, groups_in_blocks(problem, solution, groups))
+def design_effect(
+    problem: Problem,
+    solution: Solution,
+    groups: Groups | None,
+    strengths: Strengths,
+    *,
+    variance: Array | None = None,
+) -> float:
+    """Return the number of rows that carry as much information as one independent row, at least 1.
+
+    The estimate is averaged, on the log scale, with the mean group size as if there were
+    ``PRIOR_GROUPS`` more groups. Pass the ``variance`` J of the gradient if it is already known.
+    """
+    if groups is None or solution.hessian is None:
+        return 1.0
+    mean_group_size = problem.rows.total_weight / groups.count
+    if groups.count == 1:
+        return max(1.0, mean_group_size)
+    blocks = solution.hessian
+    penalized = blocks + problem.penalty_blocks(strengths)
+    free = np.ones(blocks.shape[:2], dtype=bool)
+    inverse = invert_blocks(penalized, free, bandwidth=problem.bandwidth)
+    if variance is None:
+        squares = gradient_squares(problem, solution, groups)
+        variance = cluster_variance(squares, groups_in_blocks(problem, solution, groups))
+    independent = float(np.einsum("tpq,tqp->", inverse, blocks))
+    inflation = float(np.einsum("tpq,tqp->", inverse, variance)) / max(independent, SMALLEST)
+    # On the log scale, or 4 pseudo-groups of a thousand rows would outweigh 25 real groups.
+    logs = np.log([max(inflation, least_effect(problem)), max(mean_group_size, 1.0)])
+    return float(np.exp(np.average(logs, weights=[groups.count, PRIOR_GROUPS])))
+
+
+def least_effect(problem: Problem) -> float:
+    """Least design effect: rows that learn from forecasts may say more than independent ones."""
+    return TINY if isinstance(problem.rows, SequenceRows) else 1.0

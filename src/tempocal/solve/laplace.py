@@ -14,7 +14,7 @@ import numpy as np
 
 from tempocal.errors import InputError
 from tempocal.links import Array
-from tempocal.solve.band_matrices import Bands
+from tempocal.solve.band_matrices import MIN_BLOCK, MIN_BLOCKS, Bands
 from tempocal.solve.linear_systems import Blocks
 from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.problem import Problem, Solution
@@ -193,12 +193,12 @@ class LaplaceApproximation:
 
 
 def _layout_of(problem: Problem, strengths: Strengths, n_blocks: int) -> Blocks | Bands:
-    if n_blocks == 1:
-        size, bandwidth = problem.n_coefficients, problem.bandwidth
-        # Band matrices must be positive definite, those of the penalties alone as well.
-        if Bands.are_worthwhile(size, bandwidth) and problem.penalizes_all(strengths):
-            return Bands.of(size, bandwidth)
-    return Blocks(n_blocks, problem.n_coefficients // n_blocks)
+    size, bandwidth = problem.n_coefficients, problem.bandwidth
+    is_band = n_blocks == 1 and size >= MIN_BLOCKS * max(bandwidth, MIN_BLOCK)
+    # Band matrices must be positive definite, those of the penalties alone as well.
+    if is_band and problem.penalizes_all(strengths):
+        return Bands.of(size, bandwidth)
+    return Blocks(n_blocks, size // n_blocks)
 
 
 class _StrengthSearch:

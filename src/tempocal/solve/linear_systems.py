@@ -319,7 +319,8 @@ class Blocks:
     def dot(self, matrices: Array, vectors: Array) -> Array:
         """Product of each stored matrix with its vectors (matrices, vectors, size)."""
         blocks = vectors.reshape(*vectors.shape[:2], self.n_blocks, self.width)
-        return np.einsum("ktpq,kmtq->kmtp", matrices, blocks).reshape(vectors.shape)
+        products = np.einsum("ktpq,kmtq->kmtp", matrices, blocks)
+        return np.asarray(products.reshape(vectors.shape))
 
     def invert(self, matrices: Array, free: Mask, vectors: Array) -> Inverses:
         """Invert each matrix over the free coefficients, and multiply a vector by its inverse.

@@ -13,9 +13,13 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Groups
 from tempocal.links import Array
-from tempocal.solve.design_effect import least_effect
 from tempocal.solve.evidence import RegularizedFit, StrengthChoice, min_strengths_of
-from tempocal.solve.group_gradients import cluster_variance, gradient_squares, groups_in_blocks
+from tempocal.solve.group_gradients import (
+    cluster_variance,
+    gradient_squares,
+    groups_in_blocks,
+    least_effect,
+)
 from tempocal.solve.laplace import FixedStrengths, hessian_and_gradient
 from tempocal.solve.linear_systems import invert_blocks
 from tempocal.solve.minimize import fit
