@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from tempocal.kernels import key_counts, native
+from tempocal.kernels import native, thread_pool
 from tempocal.kernels.key_counts import (
     KEY_TYPES,
     as_keys,
@@ -24,9 +24,9 @@ every_type = pytest.mark.parametrize("type_of_keys", KEY_TYPES)
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr(key_counts, "PART", PART)
-    monkeypatch.setattr(key_counts, "MIN_ROWS_PER_KEY", 1)
-    monkeypatch.setattr(key_counts, "PART_ROWS_PER_KEY", 1)
+    monkeypatch.setattr(thread_pool, "PART", PART)
+    monkeypatch.setattr(thread_pool, "MIN_ROWS_PER_KEY", 1)
+    monkeypatch.setattr(thread_pool, "PART_ROWS_PER_KEY", 1)
 
 
 @pytest.mark.parametrize("n", [0, 1, PART - 1, PART, PART + 1, 7 * PART + 3])

@@ -15,7 +15,7 @@ import numpy as np
 from tempocal.errors import InputError
 from tempocal.links import Array
 from tempocal.solve.band_matrices import MIN_BLOCK, MIN_BLOCKS, Bands
-from tempocal.solve.linear_systems import Blocks
+from tempocal.solve.linear_systems import SeparateBlocks
 from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.problem import Problem, Solution
 
@@ -46,6 +46,7 @@ RIVAL_MARGIN = 1e-5
 MAX_STRENGTH, MAX_SMOOTHING = 1e6, 1e4
 # Eigenvalues and gradients are kept above this before a logarithm or a division.
 SMALLEST = 1e-300
+ONE = np.ones((1, 1))
 
 
 class LaplaceApproximation:
@@ -150,7 +151,8 @@ class LaplaceApproximation:
         step, volume, traces = self._step_and_volume(weights)
         # What the matrices of loss and penalties are multiplied by from both sides.
         vectors = np.empty((len(self._matrices), *step.shape))
-        vectors[0], vectors[1:] = step, self._offset + step
+        vectors[0] = step
+        vectors[1:] = self._offset + step
         for k, one in enumerate(self._penalties, start=1):
             if one.is_smoothing:
                 vectors[k] = self._scale * one.centered(vectors[k] / self._scale)
@@ -192,13 +194,13 @@ class LaplaceApproximation:
         return posterior.products, volume, traces - posterior.traces(matrices[:-1])
 
 
-def _layout_of(problem: Problem, strengths: Strengths, n_blocks: int) -> Blocks | Bands:
+def _layout_of(problem: Problem, strengths: Strengths, n_blocks: int) -> SeparateBlocks | Bands:
     size, bandwidth = problem.n_coefficients, problem.bandwidth
     is_band = n_blocks == 1 and size >= MIN_BLOCKS * max(bandwidth, MIN_BLOCK)
     # Band matrices must be positive definite, those of the penalties alone as well.
     if is_band and problem.penalizes_all(strengths):
         return Bands.of(size, bandwidth)
-    return Blocks(n_blocks, size // n_blocks)
+    return SeparateBlocks(n_blocks, size // n_blocks)
 
 
 class _StrengthSearch:
@@ -260,7 +262,8 @@ class _StrengthSearch:
         return values, gradients[:, self._varied]
 
     def _all_strengths(self, logs: Array) -> Array:
-        strengths = np.tile(self._prior, (len(logs), 1))
+        strengths = np.empty((len(logs), len(self._prior)))
+        strengths[:] = self._prior
         strengths[:, self._varied] = np.exp(logs)
         return strengths
 
@@ -274,7 +277,8 @@ class _StrengthSearch:
         if len(inside) == 0:
             return step
         own = curvature[inside[:, None], inside]
-        values, vectors = np.linalg.eigh(0.5 * (own + own.T))
+        # A single strength is its own direction.
+        values, vectors = (own[0], ONE) if len(own) == 1 else np.linalg.eigh(0.5 * (own + own.T))
         sizes = np.abs(values)
         sizes = np.maximum(sizes, max(MIN_CURVATURE * float(sizes.max()), SMALLEST))
         along = (vectors.T @ gradient[inside]) / sizes

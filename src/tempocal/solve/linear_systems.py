@@ -97,7 +97,7 @@ def bounded_steps(
 ) -> Array:
     """Newton step of each block over its free coefficients, by an active set for the bounds.
 
-    Blocks are along the first axis; ``lower`` may be shared.
+    SeparateBlocks are along the first axis; ``lower`` may be shared.
     """
     free = (theta > lower) | (gradient < 0)
     if free.all():
@@ -174,7 +174,7 @@ def _invert_band(matrix: Array, free: Mask, bandwidth: int) -> Array | None:
 def inverses_and_log_determinants(blocks: Array, free: Mask) -> tuple[Array, Array]:
     """Return `invert_blocks`, and the log determinant of each block over its free coefficients.
 
-    Blocks (..., n, n) may have several leading axes, which ``free`` need not have. The log
+    SeparateBlocks (..., n, n) may have several leading axes, which ``free`` need not have. The log
     determinant of a singular block is the sum of the logarithms of its nonzero eigenvalues. Which
     ones are zero depends on the units of the coefficients: scale these first.
     """
@@ -300,7 +300,7 @@ class Inverses:
 
 
 @dataclass(frozen=True)
-class Blocks:
+class SeparateBlocks:
     """Symmetric matrices of separate blocks, stored as these; a dense one is a single block."""
 
     n_blocks: int
