@@ -47,7 +47,7 @@ def test_a_file_name_is_one_thing():
 # At most so many files and functions are entered; lower these numbers when there are fewer.
 MOST_ENTERED = {
     "TemperatureScaling().fit": (26, 169),
-    "TemporalCalibrator(PlattScaling(), Spline()).fit": (45, 314),
+    "TemporalCalibrator(PlattScaling(), Spline()).fit": (45, 316),
 }
 
 

@@ -20,9 +20,11 @@ from validation import (  # noqa: E402 - threads are counted when NumPy is impor
     auto,
     coverage,
     decay,
+    early,
     errors,
     excess,
     few,
+    gains,
     icu,
     monitor,
     real,
@@ -138,6 +140,7 @@ class Kind:
 KINDS = {
     "icu": Kind(200, icu.tasks, icu.run, icu.table),
     "real": Kind(100, real.tasks, real.run, real.table),
+    "early": Kind(50, early.tasks, early.run, early.table),
     "coverage": Kind(2000, coverage_tasks, coverage.run, coverage.table),
     "excess": Kind(200, excess_tasks, excess.run, excess.table),
     "auto": Kind(200, auto_tasks, auto.run, auto.table),
@@ -147,6 +150,7 @@ KINDS = {
     "changes": Kind(100, change_tasks, monitor.run_change, monitor.change_table),
     "few": Kind(400, few_tasks, few.run, few.table),
     "few-bands": Kind(2000, few_bands_tasks, few.run_bands, few.bands_table),
+    "gains": Kind(1000, gains.tasks, gains.run, gains.table),
     "decay": Kind(200, decay_tasks, decay.run, decay.table),
 }
 

@@ -25,6 +25,7 @@
     ├── MixedLabelsWarning                 a few groups whose rows differ in their label
     ├── WorseOnItsRowsWarning              learning from forecasts raised the loss on its own rows
     ├── StrayTimesWarning                  a few times very far from all others
+    ├── SingleRowsWarning                  most steps of time have a single row
     ├── NotSavedWarning                    a tracker's model could not be saved, and will be later
     ├── NotLearnedWarning                  a tracker could not learn from some of its sequences
     └── LogCutWarning                      the last record of a tracker's log was incomplete
@@ -120,6 +121,10 @@ class WorseOnItsRowsWarning(TempocalWarning):
 
 class StrayTimesWarning(TempocalWarning):
     """A few times are so far from all others that their rows are left out of the fit."""
+
+
+class SingleRowsWarning(TempocalWarning):
+    """Most steps of time have a single row, to which a model of their own is fitted."""
 
 
 class NotSavedWarning(TempocalWarning):

@@ -4,6 +4,7 @@ import pytest
 
 import tempocal as tc
 from tempocal.assessment.error_spans import find_error_spans
+from tempocal.assessment.verdict import where_it_hurts
 from tempocal.assessment.wording import method_text, span_text, time_text
 from tempocal.errors import InputError
 from tempocal.temporal import auto
@@ -64,6 +65,50 @@ def test_calibration_along_time_is_the_best(found):
     assert len(found.candidates) == CANDIDATES
     assert found.curve is not None
     assert set(found.curve.values) == set(found.curve.points)
+
+
+def test_the_gain_over_time_is_the_one_of_the_metric(found):
+    rows = tc.sequences.split_by_sequence(MATCHES.sequence, (0.5, 0.5), seed=1)[1]
+    raw = MATCHES.logits[rows]
+    scores = found.scores["along time"].gain_over_time
+    assert found.scores["raw"].gain_over_time.stretches() == ()
+    table = found.scores["raw"].ece_over_time
+    np.testing.assert_array_equal(scores.time_from, table.time_from)
+    before = tc.metrics.over_time(
+        tc.metrics.nll,
+        MATCHES.label[rows],
+        raw,
+        MATCHES.time[rows],
+        groups=MATCHES.sequence[rows],
+        bins=10,
+        inputs="logits",
+    )
+    np.testing.assert_allclose(scores.before, before.value)
+    assert scores.effect[0] == "helps"
+    assert found.verdict.where_it_hurts == ""
+    assert str(found).endswith(found.verdict.what_to_do)
+
+
+def test_a_correction_that_hurts_in_some_stretch_is_said():
+    late = MATCHES.time > 12
+    spoiled = 1.0 / (1.0 + np.exp(-0.1 * MATCHES.logits))
+    table = tc.metrics.gain_over_time(
+        tc.metrics.nll,
+        MATCHES.label,
+        MATCHES.logits,
+        np.where(late, spoiled, MATCHES.true_probability),
+        MATCHES.time,
+        sequence=MATCHES.sequence,
+        inputs=("logits", "proba"),
+        bins=8,
+    )
+    text = where_it_hurts(table)
+    (stretch,) = table.stretches("hurts")
+    assert text == (
+        "The correction along time surely hurts in some stretch: "
+        f"{span_text(stretch.time_from, stretch.time_to)} the NLL is higher by "
+        f"{-stretch.value:.4f}."
+    )
 
 
 def test_examples_are_whole_sequences_in_order(found):

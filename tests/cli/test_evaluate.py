@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import tempocal as tc
-from tempocal.metrics import brier, ece, nll, over_time, with_interval
+from tempocal.metrics import brier, ece, gain, gain_over_time, nll, over_time, with_interval
 
 COLUMNS = ("--logits", "z", "--label", "won", "--time", "t", "--sequence", "match")
 
@@ -102,10 +102,58 @@ def test_certain_and_wrong_is_said_and_not_a_crash(folder, run):
     rows = "z,y,t\n" + "inf,0,1\n-1,1,2\n2,1,3\n" * 20
     (folder / "a.csv").write_text(rows)
     words = ["--logits", "z", "--label", "y", "--time", "t"]
-    assert "NLL" in run("evaluate", "a.csv", *words).out
+    said = run("evaluate", "a.csv", *words)
+    assert "inf (inf to inf)" in said.out
+    assert "the NLL of the raw predictions is infinite" in said.err
     found = json.loads(run("evaluate", "a.csv", *words, "--json").out)["predictions"][0]
-    # An infinite logit is read as one of 36.7, and a third of the rows are certain and wrong.
-    assert found["nll"]["value"] > 12
+    assert found["nll"]["value"] is None  # JSON has no infinity
+    assert found["brier"]["value"] < 2.0
+
+
+@pytest.mark.parametrize("size", [50.0, 800.0])
+def test_logits_of_any_size_cost_what_they_say_at_both_doors(folder, run, size):
+    z, y = np.array([size, -size, size, 0.5] * 10), np.array([1, 0, 0, 1] * 10)
+    pd.DataFrame({"z": z, "y": y}).to_csv("a.csv", index=False)
+    found = json.loads(run("evaluate", "a.csv", "--logits", "z", "--label", "y", "--json").out)
+    want = nll(y, z, inputs="logits")
+    assert found["predictions"][0]["nll"]["value"] == pytest.approx(want, rel=1e-14)
+    assert want == pytest.approx((size + np.log1p(np.exp(-0.5))) / 4, rel=1e-14)
+
+
+def test_a_certain_probability_that_was_wrong_is_infinite_at_both_doors(folder, run):
+    pd.DataFrame({"p": [1.0, 0.0, 0.3] * 10, "y": [0, 0, 1] * 10}).to_csv("a.csv", index=False)
+    said = run("evaluate", "a.csv", "--proba", "p", "--label", "y")
+    assert "inf" in said.out
+    assert "had probability 0" in said.err
+    assert nll([0, 0, 1], [1.0, 0.0, 0.3]) == np.inf
+
+
+def test_the_gain_of_a_model_is_the_one_of_the_api(folder, run, frame, model):
+    words = ["evaluate", "predictions.csv", *COLUMNS, "--model", model, "--bins", "4"]
+    found = json.loads(run(*words, "--json").out)["gain"]
+    z, t, y = (frame[name].to_numpy() for name in ("z", "t", "won"))
+    groups = frame["match"].to_numpy()
+    after = tc.load(model).predict_proba(z, time=t)
+    kinds = {"inputs": ("logits", "proba"), "groups": groups}
+    for name, metric in (("nll", nll), ("brier", brier)):
+        want = gain(metric, y, z, after, **kinds)
+        assert found[name]["value"] == pytest.approx(float(want), abs=1e-12)
+        assert found[name]["lower"] == pytest.approx(want.lower, abs=1e-12)
+    table = gain_over_time(nll, y, z, after, t, bins=4, **kinds)
+    stretches = found["nll_over_time"]["stretches"]
+    for name in ("value", "lower", "upper_all"):
+        np.testing.assert_allclose([row[name] for row in stretches], table.columns()[name])
+    assert [row["effect"] for row in stretches] == table.effect.tolist()
+    said = run(*words).out
+    assert "Along time: gain in NLL" in said
+    assert all(sentence in said for sentence in found["sentences"])
+
+
+def test_a_model_that_hurts_is_told_so(folder, run, frame):
+    tc.TemperatureScaling().fit(0.25 * frame["z"], frame["won"]).save("wrong.json")
+    said = run("evaluate", "predictions.csv", *COLUMNS, "--model", "wrong.json", "--bins", "2").out
+    assert "the model surely hurts" in said
+    assert "NLL higher by" in said
 
 
 def test_compare_shows_the_comparison(folder, run, frame):
@@ -114,7 +162,7 @@ def test_compare_shows_the_comparison(folder, run, frame):
     z, y, t = (frame[name].to_numpy() for name in ("z", "won", "t"))
     auto = tc.AutoTemporalCalibrator(
         [(tc.TemperatureScaling(), tc.Constant()), (tc.TemperatureScaling(), tc.Spline())]
-    ).fit(z, y, time=t, groups=frame["match"].to_numpy())
+    ).fit(z, y, time=t, sequence=frame["match"].to_numpy())
     assert found["groups"] == 60
     for one, want in zip(found["candidates"], auto.comparison_.to_dicts(), strict=True):
         assert {**one, "seconds": 0} == {**want, "seconds": 0}

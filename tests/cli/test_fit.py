@@ -1,5 +1,7 @@
 """`fit` does what the Python API does with the same columns."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,7 +34,7 @@ def same(path, cal, frame, time=True):
 def test_auto_is_the_default(ending, folder, run, frame):
     said = run("fit", f"predictions.{ending}", *COLUMNS, "-o", "model.json").out
     z, y, t = (frame[name].to_numpy() for name in ("z", "won", "t"))
-    auto = tc.AutoTemporalCalibrator().fit(z, y, time=t, groups=frame["match"].to_numpy())
+    auto = tc.AutoTemporalCalibrator().fit(z, y, time=t, sequence=frame["match"].to_numpy())
     loaded = same("model.json", auto, frame)
     assert loaded.comparison_.chosen.name == auto.comparison_.chosen.name
     assert "of 13 candidates" in said
@@ -55,7 +57,7 @@ def test_every_curve_can_be_named(name, folder, run, frame):
     )
     cal = tc.TemporalCalibrator(tc.PlattScaling(), getattr(tc, CURVES[name])())
     z, y, t = (frame[name].to_numpy() for name in ("z", "won", "t"))
-    cal.fit(z, y, time=t, groups=frame["match"].to_numpy())
+    cal.fit(z, y, time=t, sequence=frame["match"].to_numpy())
     same("m.json", cal, frame)
 
 
@@ -166,9 +168,54 @@ def test_rows_learn_from_forecasts_in_the_order_of_the_time(folder, run, frame):
         found = tc.load("m.json").predict_proba(z, time=t)
         np.testing.assert_allclose(found, cal.predict_proba(z, time=t), atol=1e-9)
     assert np.abs(found - outcomes_only.predict_proba(z, time=t)).max() > 0.01
-    for words in ([], ["--td-horizon", "inf"], ["--order", "t"]):
+    for words in (["--td-horizon", "inf"], ["--order", "t", "--td-horizon", "inf"]):
         run("fit", "predictions.csv", *COLUMNS, *PLATT, *words, "-o", "m.json", "-q")
         same("m.json", outcomes_only, frame)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_the_default_is_that_of_python(folder, run, frame, as_large, large):
+    """With sequences "auto", without them outcomes only."""
+    as_large(large)
+    z, y, t, match = (frame[name].to_numpy() for name in ("z", "won", "t", "match"))
+    cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline()).fit(z, y, time=t, sequence=match)
+    assert np.isfinite(cal.td_horizon_)
+    for words in ([], ["--order", "t"], ["--td-horizon", "auto"]):
+        said = run("fit", "predictions.csv", *COLUMNS, *PLATT, *words, "-o", "m.json")
+        assert "td horizon because: usual for" in said.out
+        assert "Note" not in said.err
+        found = tc.load("m.json").predict_proba(z, time=t)
+        np.testing.assert_allclose(found, cal.predict_proba(z, time=t), atol=1e-9)
+    words = COLUMNS[:6]
+    run("fit", "predictions.csv", *words, *PLATT, "-o", "m.json", "-q")
+    cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline()).fit(z, y, time=t)
+    found = tc.load("m.json").predict_proba(z, time=t)
+    np.testing.assert_allclose(found, cal.predict_proba(z, time=t), atol=1e-9)
+
+
+def test_averages_and_comparisons_learn_as_in_python(folder, run, frame):
+    z, y, t, match = (frame[name].to_numpy() for name in ("z", "won", "t", "match"))
+    names = ("--calibrator", "temperature", "--curve", "spline")
+    for words, horizon in (([], "auto"), (["--td-horizon", "0.2"], 0.2)):
+        cal = tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline(), td_horizon=horizon)
+        auto = tc.AutoTemporalCalibrator([cal]).fit(z, y, time=t, sequence=match)
+        said = run("compare", "predictions.csv", *COLUMNS, *names, *words, "--json").out
+        found = json.loads(said)["candidates"]
+        wanted = auto.comparison_.to_dicts()
+        assert [one["nll"] for one in found] == pytest.approx([one["nll"] for one in wanted])
+        run("fit", "predictions.csv", *COLUMNS, *names[:2], *words, "-o", "m.json", "-q")
+    by_outcomes = [*words[:1], "inf"]
+    said = run("compare", "predictions.csv", *COLUMNS, *names, *by_outcomes, "--json").out
+    assert json.loads(said)["candidates"][0]["nll"] != pytest.approx(found[0]["nll"], abs=1e-9)
+
+
+def test_reports_learn_as_fits_do(folder, run, frame):
+    args = [frame[name].to_numpy() for name in ("z", "won")]
+    named = {"time": frame["t"].to_numpy(), "sequence": frame["match"].to_numpy()}
+    for words, horizon in (([], "auto"), (["--td-horizon", "inf"], np.inf)):
+        said = run("report", "predictions.csv", *COLUMNS, *words, "-o", "report.html").out
+        found = tc.assess(*args, **named, td_horizon=horizon)
+        assert said.startswith(found.verdict.headline)
 
 
 def test_an_order_puts_the_rows_of_a_sequence_in_order(folder, run, frame):
@@ -211,4 +258,20 @@ def test_times_that_are_no_order_need_none(folder, run, frame):
         z, y, t, match = (rows[name].to_numpy() for name in ("z", "won", "t", "match"))
         cal = tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline()).fit(z, y, time=t, groups=match)
         same("m.json", cal, rows)
-        run("report", file, *COLUMNS, "-o", "report.html")
+        said = run("report", file, *COLUMNS, "-o", "report.html").err
+        assert said.startswith("Note: fits learn from outcomes only, because --time does not put")
+
+
+def test_a_fit_that_hurts_in_some_stretch_says_so(folder, run):
+    """One temperature for all times: too sure early, right late, and so spoiled late."""
+    m = tc.datasets.simulate_match(2000, seed=1)
+    table = {"z": m.logits, "won": m.label, "t": m.time, "match": m.sequence}
+    pd.DataFrame(table).to_csv("many.csv", index=False)
+    words = ["fit", "many.csv", "--logits", "z", "--label", "won", "--time", "t"]
+    words += ["--sequence", "match", "--calibrator", "temperature", "-o", "m.json"]
+    said = run(*words, "--curve", "constant").out
+    (line,) = [one for one in said.splitlines() if "surely hurts" in one]
+    assert "the model, on its own rows, surely hurts: NLL higher by" in line
+    assert float(line.split()[2]) > 10
+    assert "hurts" not in run(*words, "--curve", "exponential").out
+    assert "hurts" not in run(*words, "--curve", "constant", "--quiet").out

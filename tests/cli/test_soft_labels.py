@@ -119,7 +119,58 @@ def test_shares_are_not_classes(voted, refused):
     assert "--soft-label" in refused("fit", "soft.csv", *words, "-o", "model.json")
 
 
-def test_a_large_file_counts_classes(voted, refused, monkeypatch):
-    monkeypatch.setattr("tempocal.cli.large.LARGE_BYTES", 10)
-    words = ("--logits", "z", "--label", "share", "--soft-label")
-    assert "--soft-label is for rows in memory" in refused("evaluate", "soft.csv", *words)
+@pytest.mark.usefixtures("voted")
+class TestEveryCommand:
+    WORDS = (*COLUMNS, "--soft-label", "--label-varies")
+
+    def test_comparisons(self, voted, run):
+        names = ("--calibrator", "temperature", "--curve", "spline", "--json")
+        said = run("compare", "soft.csv", *self.WORDS, *names).out
+        pair = (tc.TemperatureScaling(), tc.Spline())
+        z, p, t, match = (voted[name].to_numpy() for name in ("z", "share", "t", "match"))
+        auto = tc.AutoTemporalCalibrator([pair])
+        auto.fit(z, p, time=t, groups=match, soft_label=True)
+        found = [one["nll"] for one in json.loads(said)["candidates"]]
+        assert found == pytest.approx([one.nll for one in auto.comparison_], abs=1e-12)
+
+    def test_reports(self, voted, run, as_large):
+        z, p, t, match = (voted[name].to_numpy() for name in ("z", "share", "t", "match"))
+        wanted = tc.assess(z, p, time=t, sequence=match, soft_label=True).verdict.headline
+        for large in (False, True):
+            as_large(large)
+            said = run("report", "soft.csv", *self.WORDS, "-o", "report.html").out
+            assert said.startswith(wanted)
+
+    def test_large_files(self, voted, run, as_large):
+        words = (*self.WORDS, "--calibrator", "platt", "--curve", "spline", "-q")
+        found = []
+        for large in (False, True):
+            as_large(large)
+            run("fit", "soft.csv", *words, "-o", f"{large}.json")
+            model = tc.load(f"{large}.json")
+            z, t = voted["z"].to_numpy(), voted["t"].to_numpy()
+            scores = json.loads(run("evaluate", "soft.csv", *self.WORDS, "--json").out)
+            assert scores["rows"] == len(voted)
+            raw = scores["predictions"][0]
+            values = [raw[name]["value"] for name in ("nll", "brier", "ece")]
+            found.append([*model.predict_proba(z, time=t)[:, 1], *values])
+        assert found[1] == pytest.approx(found[0], abs=1e-9)
+
+    def test_large_files_of_whole_sequences_learn_from_forecasts(self, voted, run, as_large):
+        words = ["--logits", "z", "--time", "t", "--sequence", "match", "--label", "other,share"]
+        voted["share"] = voted["run"]
+        voted.assign(other=1.0 - voted["run"]).to_parquet("whole.parquet")
+        names = ("--soft-label", "--calibrator", "platt", "--curve", "spline", "-o", "m.json")
+        said = []
+        for large in (False, True):
+            as_large(large)
+            out = run("fit", "whole.parquet", *words, *names).out
+            said.append(next(line for line in out.splitlines() if "td horizon:" in line))
+        assert said[0] == said[1]
+
+    def test_large_files_that_vary(self, refused, as_large):
+        as_large(True)
+        said = refused("evaluate", "soft.csv", *COLUMNS, "--soft-label")
+        assert "changes within sequence" in said
+        words = ("--logits", "z", "--label", "t", "--soft-label")
+        assert "must be probabilities" in refused("evaluate", "soft.csv", *words)

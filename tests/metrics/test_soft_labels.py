@@ -115,7 +115,7 @@ def test_what_is_refused():
     with pytest.raises(InputError, match="the columns of y are named"):
         brier(frame, p, classes=["a", "b"], soft_label=True)
     soft = partial(nll, soft_label=True)
-    words = r"soft_label=True, but intervals.*take class labels: call the metric itself"
+    words = r"soft_label=True of its own: pass it beside the metric.*or call the metric itself"
     with pytest.raises(InputError, match=words):
         tc.metrics.with_interval(soft, [0.5, 1, 1, 0], p)
     with pytest.raises(InputError, match=words):

@@ -99,10 +99,28 @@ def test_anything_with_parameters_will_do():
 
 
 @pytest.mark.parametrize("calibrator", [tc.VectorScaling(), tc.PlattScaling()])
-def test_three_classes_have_a_line_each(calibrator):
+def test_three_classes_have_a_panel_each(calibrator):
     cal = of_classes(calibrator, tc.Spline())
     steps = of_classes(calibrator, tc.PerStep())
     made = CurveDisplay.from_estimator(cal, np.arange(9), per_step=steps).plot()
+    names = [(name, k) for name in made.values for k in range(3)]
+    assert len(made.axes_) == len(names)
+    for ax, (name, k) in zip(made.axes_, names, strict=True):
+        label = f"class {'abc'[k]}"
+        assert ax.get_title() == label
+        assert_array_equal(line(ax, f"_{label}").get_ydata(), made.values[name][:, k])
+        points = [each for each in ax.lines if each.get_linestyle() == "None"]
+        assert_array_equal(points[0].get_ydata(), made.points.values[name][:, k])
+    texts = [text.get_text() for text in made.figure_.legends[0].get_texts()]
+    assert not any("class" in text for text in texts)
+
+
+@pytest.mark.parametrize("calibrator", [tc.VectorScaling(), tc.PlattScaling()])
+def test_in_one_axes_for_each_parameter_classes_have_a_line_each(calibrator):
+    cal = of_classes(calibrator, tc.Spline())
+    steps = of_classes(calibrator, tc.PerStep())
+    made = CurveDisplay.from_estimator(cal, np.arange(9), per_step=steps)
+    made.plot(ax=plt.figure().subplots(len(made.values), 1, squeeze=False)[:, 0])
     for ax, values in zip(made.axes_, made.values.values(), strict=True):
         for k, label in enumerate("abc"):
             assert_array_equal(line(ax, f"class {label}").get_ydata(), values[:, k])

@@ -15,7 +15,7 @@ def test_the_examples_run():
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     exec("\n".join(blocks), {})
     pictures = re.findall(r"!\[.*?\]\((.*?)\)", page)
-    assert len(plt.get_fignums()) == len(pictures) == 6
+    assert len(plt.get_fignums()) == len(pictures) == 7
     assert all((PAGE.parent / picture).is_file() for picture in pictures)
 
 

@@ -3,6 +3,7 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 from matplotlib.dates import date2num
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
@@ -11,6 +12,7 @@ from plots.predictions import MATCHES, METHODS, RAW, boxes_meet, is_within_figur
 from tempocal.errors import InputError
 from tempocal.metrics import brier, ece, nll, over_time
 from tempocal.plots import ErrorOverTimeDisplay
+from tempocal.plots.drawing import DODGE
 from tempocal.plots.error_lines import BOUND, FLOOR
 
 
@@ -26,6 +28,27 @@ def collection(ax, label):
 
 def labels(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_whiskers_of_methods_at_the_same_time_stand_side_by_side():
+    """Their data is that of the tables; they are moved aside by points, on any axis."""
+    made = display(METHODS, bins=3).plot()
+    weak = {name: table.only_upper for name, table in made.tables.items()}
+    both = weak["raw"] & weak["truth"]
+    assert both.any()
+    lines = [each for each in made.ax_.collections if isinstance(each, LineCollection)]
+    whiskers = [each for each in lines if each.get_linewidth()[0] < 1.0]
+    assert len(whiskers) == 2
+    made.figure_.canvas.draw()
+    places = []
+    for each, table in zip(whiskers, made.tables.values(), strict=True):
+        segments = np.array(each.get_segments())
+        assert_allclose(segments[:, 0, 0], table.time_middle[table.only_upper])
+        assert_allclose(segments[:, 1, 1], table.upper[table.only_upper])
+        places.append(each.get_transform().transform([[20.0, 0.1]])[0])
+    across, up = places[1] - places[0]
+    assert across == pytest.approx(DODGE * made.figure_.dpi / 72)
+    assert up == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize("metric", [ece, brier])

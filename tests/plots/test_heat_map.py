@@ -19,7 +19,24 @@ def surface():
     return cal.fit(MATCHES.logits, MATCHES.label, time=CLOCKS, groups=MATCHES.sequence)
 
 
-def test_cells_are_the_values_of_the_surface_and_those_without_rows_are_blank(surface):
+def test_a_surface_is_drawn_between_its_rows_and_not_beyond(surface):
+    """Rows on a sparse lattice within a triangle: all of the triangle is drawn, nothing else."""
+    corners = np.array([[0.0, 0.0], [12.0, 0.0], [12.0, 12.0]])
+    steps = np.arange(0.0, 13.0, 3.0)
+    lattice = np.array([[a, b] for a in steps for b in steps if b <= a])
+    others = np.array([[a + 0.5, 0.0] for a in steps[:-1]] + [[12.0, b + 0.5] for b in steps[:-1]])
+    made = CurveDisplay.from_estimator(surface, np.concatenate([corners, lattice, others]))
+    shown = np.isfinite(made.values["inverse_temperature"])
+    across, up = made.clocks
+    inside = up[None, :] <= np.floor(across / 3.0)[:, None] * 3.0
+    assert shown[inside].all()
+    assert not shown[up[None, :] > across[:, None]].any()
+    at = (np.full(1, across[3]), np.full(1, up[1]))
+    expected = surface.parameters_at(at)["inverse_temperature"][0]
+    assert made.values["inverse_temperature"][3, 1] == pytest.approx(expected)
+
+
+def test_cells_are_the_values_of_the_surface_and_those_beyond_rows_are_blank(surface):
     made = CurveDisplay.from_estimator(surface, CLOCKS)
     across, up = made.clocks
     assert_array_equal(across, np.unique(CLOCKS[:, 0]))

@@ -30,6 +30,15 @@ def test_its_numbers_are_those_of_the_metric():
         assert_array_equal(getattr(made.table, name), column)
 
 
+def test_logits_are_read_as_logits():
+    given = {"groups": MATCHES.sequence, "of": "positive_class"}
+    made = ReliabilityDisplay.from_predictions(
+        MATCHES.label, MATCHES.logits, inputs="logits", **given
+    )
+    np.testing.assert_allclose(made.table.confidence, display().table.confidence, rtol=1e-12)
+    assert_array_equal(made.histogram.count, display().histogram.count)
+
+
 def test_sequences_are_what_is_independent_unless_groups_are():
     by_group, by_sequence = display(), display(groups=None, sequence=MATCHES.sequence)
     for name, column in vars(by_group.table).items():
@@ -100,6 +109,50 @@ def test_several_methods_share_one_axes():
     assert raw.get_color() != truth.get_color()
     assert raw.get_linestyle() != truth.get_linestyle()
     assert raw.get_marker() != truth.get_marker()
+
+
+def test_the_histogram_of_no_method_is_cut_off():
+    """The second is far higher than the first, and the third lower again."""
+    sure = np.where(RAW > 0.5, 0.9, 0.1)
+    ax = None
+    for name, proba in {"raw": RAW, "sure": sure, "truth": MATCHES.true_probability}.items():
+        made = ReliabilityDisplay.from_predictions(
+            MATCHES.label, proba, groups=MATCHES.sequence, of="positive_class", name=name
+        )
+        ax = made.plot(ax=ax).ax_
+        shares = [made.histogram.weight / made.histogram.weight.sum()]
+    heights = [patch.get_data().values for patch in made.histogram_ax_.patches]
+    assert_array_equal(heights[-1], shares[0])
+    highest = max(map(np.max, heights))
+    assert highest > 0.4
+    assert made.histogram_ax_.get_ylim() == (0.0, pytest.approx(1.05 * highest))
+
+
+@pytest.mark.parametrize("size", [(4.0, 7.0), (9.0, 4.0)])
+@pytest.mark.parametrize("layout", ["constrained", None])
+@pytest.mark.parametrize("of", ["top_label", "positive_class"])
+def test_the_diagonal_is_at_45_degrees_above_its_histogram(size, layout, of):
+    figure = plt.figure(figsize=size, layout=layout)
+    made = display(of=of).plot(ax=figure.subplots())
+    figure.canvas.draw()
+    low, high = made.ax_.transData.transform([[0.6, 0.6], [0.9, 0.9]])
+    assert (high - low)[0] == pytest.approx((high - low)[1])
+    below, above = made.histogram_ax_.get_window_extent(), made.ax_.get_window_extent()
+    assert (below.x0, below.x1) == pytest.approx((above.x0, above.x1))
+    assert below.y1 < above.y0
+
+
+def test_a_method_that_goes_by_a_known_name_looks_the_same_alone_and_beside_others():
+    def look(*names):
+        ax = None
+        for name in names:
+            made = display().plot(ax=ax, name=name)
+            ax = made.ax_
+        return made.line_.get_color(), made.line_.get_linestyle(), made.line_.get_marker()
+
+    assert look("along time") == look("raw", "along time") == look("mine", "along time")
+    assert look("raw", "mine") == look("raw", "along time", "mine")
+    assert len({look("raw"), look("raw", "mine"), look("along time")}) == 3
 
 
 @pytest.mark.parametrize("where", ["above", "right"])

@@ -72,7 +72,8 @@ def test_every_engine_says_what_arrays_say(table_of, monkeypatch):
     ]
     monkeypatch.setattr(auto, "default_candidates", lambda n_classes: few)
     z, won, t, match = (COLUMNS[name] for name in ("z", "won", "t", "match"))
-    expected = tc.assess(z, won, time=t, sequence=match, seed=3)
+    # Rows of a table have no order of their own.
+    expected = tc.assess(z, won, time=t, sequence=match, order=t, seed=3)
     assert_same(expected, tc.assess_table(table_of(COLUMNS), **NAMED, seed=3))
 
 
@@ -87,6 +88,7 @@ def test_groups_weights_probabilities_dates_and_words():
         won,
         time=day,
         sequence=COLUMNS["match"],
+        order=day,
         groups=COLUMNS["series"],
         sample_weight=COLUMNS["w"],
         inputs="proba",

@@ -61,6 +61,16 @@ def assert_same(cal, rows, table, **named):
     return one, other
 
 
+def assert_same_comparison(one, other, names="z"):
+    wanted, found = (decisions(each, ROWS, names, "t") for each in (one, other))
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=CLOSE)
+    for a, b in zip(one.comparison_, other.comparison_, strict=True):
+        assert a.name == b.name
+        assert abs(a.nll - b.nll) < CLOSE
+        assert abs(a.nll_error - b.nll_error) < CLOSE
+        assert abs(a.weight - b.weight) < CLOSE
+
+
 class TestEngines:
     @pytest.mark.parametrize("table_of", SPARK_IS_SLOW, indirect=True)
     def test_of_few_rows(self, table_of):
@@ -128,13 +138,32 @@ class TestCalibratorsAndCurves:
         _, other = assert_same(cal, rows, pl.LazyFrame(rows))
         assert other.summary_.details["td_horizon"] == np.inf
 
-    def test_auto_compares_fits_to_outcomes(self):
+    def test_auto_chooses_among_fits_to_outcomes(self):
         candidates = [(tc.PlattScaling(), tc.Spline())]
         auto = tc.AutoTemporalCalibrator(candidates, combine="choose", folds=2, progress=False)
         one, other = both(auto, ROWS, TABLE)
-        wanted, found = (decisions(each, ROWS, time="t") for each in (one, other))
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=CLOSE)
-        assert "from outcomes only" in str(other.summary())
+        assert_same_comparison(one, other)
+        assert other.best_.td_horizon_ == np.inf
+
+    @pytest.mark.parametrize("stays", [False, True])
+    def test_auto_averages_fits_to_forecasts(self, stays, windows):
+        candidates = [
+            (tc.TemperatureScaling(), tc.Spline()),
+            tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline(), td_horizon=HORIZON),
+            tc.TemporalCalibrator(tc.PlattScaling(), tc.Spline(), td_horizon=np.inf),
+        ]
+        auto = tc.AutoTemporalCalibrator(candidates, folds=2, progress=False)
+        one, other = both(auto, ROWS, TABLE.lazy() if stays else TABLE, weight="w")
+        assert_same_comparison(one, other)
+        assert one.best_.td_horizon_ == other.best_.td_horizon_
+        assert "1 from forecasts, horizon 0.2" in other.summary_.details["learned"]
+        assert one.summary_.details["learned"] == other.summary_.details["learned"]
+
+    def test_auto_averages_fits_of_three_classes(self):
+        candidates = [(tc.TemperatureScaling(), tc.Spline()), (tc.VectorScaling(), tc.Constant())]
+        auto = tc.AutoTemporalCalibrator(candidates, folds=2, progress=False)
+        one, other = both(auto, ROWS, TABLE, names=("a", "b", "c"), label="kind")
+        assert_same_comparison(one, other, names=("a", "b", "c"))
 
 
 class TestRows:
@@ -153,7 +182,7 @@ class TestRows:
 
     @pytest.mark.parametrize("lazy", [False, True])
     def test_of_orders_beyond_the_digits_of_a_double(self, lazy):
-        far = {**ROWS, "place": 1_700_000_000_000_000_000 + ROWS["t"].astype(np.int64)}
+        far = {**ROWS, "place": 17 * 10**17 + ROWS["t"].astype(np.uint64)}
         table = pl.LazyFrame(far) if lazy else pl.DataFrame(far)
         with pytest.raises(InputError, match="whole numbers lose digits: subtract the first one"):
             tc.TemporalCalibrator(td_horizon=0.1).fit_table(
@@ -235,7 +264,7 @@ def test_discounted_sums_are_those_of_a_loop(engine, decay):
     rows = {"id": np.arange(len(x)), "x": x, "sequence": sequence, "order": place}
     mixed = rng.permutation(len(x))
     frame = wrap(make(engine, {name: values[mixed] for name, values in rows.items()}))
-    along = Windows("order", max(lengths))
+    along = Windows("order", max(lengths), ("sequence",))
     found = along.discount(along.look_back(frame, ["x"]), ["x"], decay)
     found = found.select("id", "x", "x_before").collect("pyarrow").sort("id")
     np.testing.assert_allclose(found["x"].to_numpy(), wanted, rtol=0, atol=1e-11)

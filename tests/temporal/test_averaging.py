@@ -342,6 +342,18 @@ class TestHorizons:
             "TemperatureScaling, Spline, td_horizon=0.5",
         }
 
+    def test_outcomes_only_beside_a_chosen_horizon_has_its_own_name(self):
+        pairs = [
+            tc.TemporalCalibrator(tc.TemperatureScaling(), tc.Spline(), td_horizon=h)
+            for h in ("auto", float("inf"))
+        ]
+        cal = tc.AutoTemporalCalibrator(pairs).fit(Z, Y, time=T, **ORDERED)
+        assert {one.name for one in cal.comparison_} == {
+            "Identity",
+            "TemperatureScaling, Spline",
+            "TemperatureScaling, Spline, td_horizon=inf",
+        }
+
     @pytest.mark.parametrize("horizon", [0.1, 0.5])
     def test_folds_are_fits_at_the_same_horizon_to_the_other_sequences(self, horizon):
         """With given strengths and no rates: the refits are separate fits, written out."""

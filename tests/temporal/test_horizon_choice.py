@@ -24,28 +24,27 @@ def calibrated(count, seed):
 
 
 class TestRungs:
-    """A longer horizon is left only for stronger evidence."""
+    """Each horizon is left for the next where a test rejects it."""
 
     @pytest.mark.parametrize(
-        ("memory", "against_outcomes", "expected"),
+        ("p_values", "expected"),
         [
-            (0.5, 0.5, 0.1),
-            (0.05, 0.5, 0.25),
-            (0.5, 0.05, 0.25),
-            (0.5, 0.01, 0.625),
-            (0.01, 0.5, 0.625),
-            (0.001, 0.5, np.inf),
-            (0.5, 0.001, np.inf),
+            ([0.5], 0.1),
+            ([0.07, 0.2], 0.25),
+            ([0.07, 0.07, 0.07], 0.625),
+            ([0.01, 0.01, 0.01], np.inf),
         ],
     )
-    def test_of_probabilities(self, monkeypatch, memory, against_outcomes, expected):
-        found = ForecastTests(against_outcomes, memory, 2.0)
-        monkeypatch.setattr(module, "check_forecasts", lambda *_: found)
+    @pytest.mark.parametrize("of_memory", [True, False])
+    def test_of_probabilities(self, monkeypatch, p_values, expected, of_memory):
+        found = iter([ForecastTests(*((0.5, p) if of_memory else (p, 0.5)), 2.0) for p in p_values])
+        monkeypatch.setattr(module, "check_forecasts", lambda *_: next(found))
         m = MATCHES
         details = fit(m.logits, m.label, m.time, m.sequence)
         assert details["td_horizon"] == pytest.approx(expected)
+        assert next(found, None) is None
         if expected == np.inf:
-            assert "p = 0.001" in details["td_horizon_because"]
+            assert "p = 0.01" in details["td_horizon_because"]
 
     @pytest.mark.parametrize(
         ("n_groups", "expected"), [(2, 0.1), (300, 0.1), (1200, 0.2), (40_000, np.inf)]

@@ -9,6 +9,7 @@ from tempocal.assessment.split_predictions import check_columns, find_classes, s
 from tempocal.errors import InputError
 from tempocal.inputs import Inputs, check_seed
 from tempocal.tables.column_roles import ColumnRoles
+from tempocal.temporal.horizon import Horizon, check_horizon
 
 if TYPE_CHECKING:
     from tempocal.tables.column_names import Names
@@ -27,6 +28,8 @@ def assess(
     classes: Any = None,
     seed: int = 0,
     progress: bool | None = None,
+    soft_label: bool = False,
+    td_horizon: Horizon = "auto",
 ) -> Assessment:
     """Assess whether predictions are calibrated along time, and how to correct them.
 
@@ -38,7 +41,7 @@ def assess(
     predictions : array-like of shape (n,) or (n, K)
         Logits, or probabilities with ``inputs="proba"``.
     y : array-like of shape (n,)
-        Labels.
+        Labels; with ``soft_label`` probabilities.
     time : array-like of shape (n,)
         Time of each row within its sequence: numbers, datetimes or timedeltas.
     sequence : array-like of shape (n,), optional
@@ -59,6 +62,13 @@ def assess(
         Seed of the split, of the folds and of the draws.
     progress : bool, optional
         Whether to show progress; None shows it on a terminal.
+    soft_label : bool, default=False
+        Whether ``y`` holds probabilities in place of classes, as in `TemperatureScaling.fit`:
+        losses, errors and reliability diagrams are those expected of labels with these
+        probabilities.
+    td_horizon : "auto" or float, default="auto"
+        How far ahead fits along time learn from forecasts, as in `TemporalCalibrator`; infinity is
+        from outcomes only.
 
     Returns
     -------
@@ -75,6 +85,7 @@ def assess(
     >>> found.scores["along time"].nll < found.scores["raw"].nll
     True
     """
+    check_horizon(td_horizon)
     past = check_columns(
         predictions,
         y,
@@ -83,17 +94,18 @@ def assess(
         order=order,
         groups=groups,
         sample_weight=sample_weight,
+        soft_label=soft_label,
     )
     labels = find_classes(past, classes)
     training, held_out = split(past, seed)
-    training_rows = InMemoryTrainingRows(training, inputs, labels)
+    training_rows = InMemoryTrainingRows(training, inputs, labels, td_horizon)
     return run_assessment(InMemorySource(past, training_rows, held_out, seed), seed, progress)
 
 
 def assess_table(
     table: Any,
     *,
-    label: str,
+    label: "Names",
     time: str,
     logits: "Names | None" = None,
     proba: "Names | None" = None,
@@ -103,6 +115,8 @@ def assess_table(
     sample_weight: str | None = None,
     classes: Any = None,
     seed: int = 0,
+    soft_label: bool = False,
+    td_horizon: Horizon = "auto",
 ) -> Assessment:
     """Assess predictions in a table, as `assess` does for arrays.
 
@@ -114,21 +128,25 @@ def assess_table(
     table : table or path
         Of pandas, Polars (eager or lazy), pyarrow, DuckDB, Spark or Ibis; or a file or pattern of
         Parquet or CSV files, which DuckDB opens.
-    label, time : str
-        Columns of the true labels and of the times: numbers, datetimes or durations.
+    label : str or list of str
+        Column of the true labels; with ``soft_label`` of their probabilities: one, of the second
+        class, or one for each class.
+    time : str
+        Column of the times: numbers, datetimes or durations.
     logits, proba : str or list of str
         Columns of the predictions, in the order of the classes. Give either ``logits`` or
         ``proba``.
     sequence : str, optional
         Column of the sequence ids.
     order : str, optional
-        Column that puts the rows of a sequence in order. By default the time.
+        Column that puts the rows of a sequence in order. By default the time, unless two rows of
+        a sequence have the same: then fits learn from outcomes only.
     groups : str, optional
         Column of what is independent: clusters that hold whole sequences. By default the sequences.
         One of ``sequence`` and ``groups`` is required.
     sample_weight : str, optional
         Column of the weights.
-    classes, seed
+    classes, seed, soft_label, td_horizon
         As in `assess`.
 
     Returns
@@ -173,6 +191,8 @@ def assess_table(
         sample_weight=sample_weight,
         sequence=sequence,
         order=order,
+        soft_label=soft_label,
     )
+    check_horizon(td_horizon)
     seed = check_seed(seed)
-    return run_assessment(TableSource.of(table, roles, classes, seed), seed, False)
+    return run_assessment(TableSource.of(table, roles, classes, seed, td_horizon), seed, False)

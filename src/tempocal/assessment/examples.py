@@ -20,7 +20,7 @@ class Example:
     """Probability of one class along one sequence, by each method."""
 
     sequence: str
-    label: str  # of its last row
+    label: str  # of its last row; a soft one is the class that is shown, and its probability
     followed: str  # the class whose probability is shown
     time: NDArray[Any]
     proba: dict[str, Array]
@@ -36,7 +36,10 @@ def pick_examples(
     starts = np.flatnonzero(np.append(True, rows.sequence[order][1:] != rows.sequence[order][:-1]))
     parts = np.split(order, starts[1:])
     lengths, last = np.diff([*starts, len(order)]), order[[*(starts[1:] - 1), len(order) - 1]]
-    chosen = choose_sequences(lengths, rows.label[last], seed)
+    labels = rows.label[last]
+    if rows.soft_label:
+        labels = labels.argmax(axis=1)
+    chosen = choose_sequences(lengths, labels, seed)
     return tuple(make_example(parts[k], rows, proba, classes) for k in chosen)
 
 
@@ -61,10 +64,17 @@ def make_example(
     """Return one sequence, given the indices of its rows in order of time."""
     assert rows.sequence is not None
     label = rows.label[index[-1]]
-    column = 1 if len(classes) == 2 else int(np.flatnonzero(classes == label)[0])
+    if rows.soft_label:
+        top = int(label.argmax())
+        column = 1 if len(classes) == 2 else top
+        text = f"{printable(classes[column])} with {label[column]:.2g}"
+        text = printable(classes[top]) if label[top] == 1.0 else text
+    else:
+        column = 1 if len(classes) == 2 else int(np.flatnonzero(classes == label)[0])
+        text = printable(label)
     return Example(
         sequence=printable(rows.sequence[index[0]]),
-        label=printable(label),
+        label=text,
         followed=printable(classes[column]),
         time=rows.time[index],
         proba={name: one[index, column] for name, one in proba.items()},

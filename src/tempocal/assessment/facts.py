@@ -45,7 +45,7 @@ def read_facts(
         sequences=_count(all_rows.sequence),
         groups=_count(all_rows.group),
         classes=tuple(printable(one) for one in classes),
-        shares=tuple(float(np.mean(all_rows.label == one)) for one in classes),
+        shares=_shares(all_rows.label, classes),
         time_from=all_rows.time.min(),
         time_to=all_rows.time.max(),
         distinct_times=len(np.unique(all_rows.time)),
@@ -61,6 +61,13 @@ def thin_time_bins(raw: MethodScores) -> tuple[tuple[Any, Any, int], ...]:
     table = raw.ece_over_time
     few = np.flatnonzero(table.sequences < MIN_GROUPS_PER_BIN).tolist()
     return tuple((table.time_from[k], table.time_to[k], int(table.sequences[k])) for k in few)
+
+
+def _shares(label: NDArray[Any], classes: NDArray[Any]) -> tuple[float, ...]:
+    """Frequency of each class, or the mean of its soft labels."""
+    if label.ndim == 2:
+        return tuple(label.mean(axis=0).tolist())
+    return tuple(float(np.mean(label == one)) for one in classes)
 
 
 def _count(ids: NDArray[Any] | None) -> int | None:

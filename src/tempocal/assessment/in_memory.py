@@ -1,6 +1,6 @@
 """Rows in memory as the source of an assessment; see `row_source`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,8 @@ from tempocal.metrics.predictions import (
     check_time_of,
 )
 from tempocal.metrics.scored_arrays import ScoredArrays
-from tempocal.metrics.time_bins import TimeBins, cut_times
-from tempocal.temporal import AutoTemporalCalibrator
+from tempocal.metrics.time_bins import TimeBins, count_given, cut_times
+from tempocal.temporal.horizon import Horizon
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +32,17 @@ class InMemoryTrainingRows:
     rows: PastPredictions
     inputs: Inputs
     classes: NDArray[Any]
+    td_horizon: Horizon
 
     def fit(self, calibrator: Any) -> Any:
-        """Fit a calibrator to outcomes; times and sequences are passed to temporal ones only.
-
-        A comparison would let its candidates learn from forecasts if it knew the sequences.
-        """
+        """Fit a calibrator; times and sequences are passed to temporal ones only."""
         rows = self.rows
-        given = {"groups": rows.group, "sample_weight": rows.weight}
+        given: dict[str, Any] = {"groups": rows.group, "sample_weight": rows.weight}
+        if rows.soft_label:
+            given["soft_label"] = True
         if is_along_time(calibrator):
             given["time"] = rows.time
-            if rows.order is not None and not isinstance(calibrator, AutoTemporalCalibrator):
+            if rows.order is not None:
                 given |= {"sequence": rows.sequence, "order": rows.order}
         return calibrator.fit(rows.predictions, rows.label, **given)
 
@@ -72,8 +72,10 @@ class InMemoryHeldOutRows(HeldOutRows):
 
     def paired(self, before: str, after: str) -> ScoredArrays:
         """Return the rows with the probabilities of two methods."""
-        proba = self._checked("raw" if after == SWAPPED else after).proba
-        return self.scored(before).with_proba("after", proba[:, :: -1 if after == SWAPPED else 1])
+        found = self._checked("raw" if after == SWAPPED else after)
+        if after == SWAPPED:
+            found = replace(found, proba=found.proba[:, ::-1])
+        return self.scored(before).with_proba("after", found)
 
     @cached
     def time_bins(self) -> TimeBins:
@@ -81,7 +83,8 @@ class InMemoryHeldOutRows(HeldOutRows):
         rows = self._checked("raw")
         groups = check_groups_of(rows, self.rows.group)
         bins = n_time_bins(len(self.rows) if groups is None else groups.count)
-        return cut_times(check_time_of(rows, self.rows.time), rows.weight, bins)
+        times = check_time_of(rows, self.rows.time)
+        return count_given(cut_times(times, rows.weight, bins), rows.row)
 
     def examples(self) -> tuple[Example, ...]:
         """Pick some sequences to show."""
@@ -89,7 +92,14 @@ class InMemoryHeldOutRows(HeldOutRows):
 
     def _checked(self, name: str) -> CheckedPredictions:
         rows = self.rows
-        return check_predictions(rows.label, self.proba[name], rows.weight, self.classes)
+        checked = check_predictions(
+            rows.label,
+            self.proba[name],
+            rows.weight,
+            self.classes,
+            soft_label=rows.soft_label,
+        )
+        return checked.split()
 
 
 @dataclass(frozen=True, eq=False)

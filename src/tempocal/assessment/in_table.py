@@ -27,7 +27,9 @@ from tempocal.tables.labeled_table import LabeledTable, read_labeled_table
 from tempocal.tables.open_table import Frame
 from tempocal.tables.passes import ProgressCallback, TableWithProgress
 from tempocal.tables.sequence_counts import count_sequences
+from tempocal.tables.sequence_order import is_in_order
 from tempocal.tables.transfer import Columns
+from tempocal.temporal.horizon import Horizon
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class TableTrainingRows:
     roles: ColumnRoles
     classes: NDArray[Any]
     progress: ProgressCallback
+    td_horizon: Horizon
+    is_ordered: bool  # whether something puts the rows of a sequence in order
 
     @property
     def inputs(self) -> Inputs:
@@ -46,7 +50,10 @@ class TableTrainingRows:
 
     def fit(self, calibrator: Any) -> Any:
         """Fit a calibrator, with times if it depends on time."""
-        named = self.roles.fit_arguments(along_time=is_along_time(calibrator))
+        along_time = is_along_time(calibrator)
+        named = self.roles.fit_arguments(along_time=along_time)
+        if along_time and self.is_ordered:
+            named |= {"sequence": self.roles.sequence, "order": self.roles.order}
         return calibrator.fit_table(self._with_progress, **named)
 
     def times(self) -> NDArray[Any]:
@@ -109,7 +116,7 @@ class TableHeldOutRows(HeldOutRows):
         if "sequence" not in self.labeled.frame.collect_schema():
             return ()
         prefixes = {name: f"m{k}_" for k, name in enumerate(self.models)}
-        frame = self.labeled.frame
+        frame = self.labeled.given_rows
         for name, prefix in prefixes.items():
             frame = self._with_probabilities(frame, name, prefix)
         return pick_examples(self.labeled, frame, prefixes, self.seed)
@@ -131,11 +138,15 @@ class TableSource:
     split: TableSplit
     n_sequences: int | None
     seed: int
+    td_horizon: Horizon
+    is_ordered: bool
     n_held_out_rows: int = field(default=0, init=False)
     n_held_out_groups: int = field(default=0, init=False)
 
     @classmethod
-    def of(cls, table: Any, roles: ColumnRoles, classes: Any, seed: int) -> "TableSource":
+    def of(
+        cls, table: Any, roles: ColumnRoles, classes: Any, seed: int, td_horizon: Horizon
+    ) -> "TableSource":
         """Check a table in a first pass, and split it."""
         labeled = read_labeled_table(table, roles, classes)
         split = split_table(roles, labeled, seed)
@@ -143,20 +154,24 @@ class TableSource:
             n_sequences = None if roles.sequence is None else split.n_groups
         else:
             n_sequences = count_sequences(labeled)
-        return cls(roles, labeled, split, n_sequences, seed)
+        # An order that was named is checked by the fits.
+        is_ordered = labeled.has_sequences and (roles.order is not None or is_in_order(labeled))
+        return cls(roles, labeled, split, n_sequences, seed, td_horizon, is_ordered)
 
     @property
     def training_rows(self) -> TableTrainingRows:
         """The part to fit to."""
         progress, native = self.labeled.passes.progress, self.split.training.to_native()
-        return TableTrainingRows(native, self.roles, self.labeled.classes, progress)
+        return TableTrainingRows(
+            native, self.roles, self.labeled.classes, progress, self.td_horizon, self.is_ordered
+        )
 
     def held_out_rows(self, fitted: FittedMethods) -> TableHeldOutRows:
         """Predict the other part by each method."""
         table = TableWithProgress(self.split.held_out.to_native(), self.labeled.passes.progress)
         part = read_labeled_table(table, self.roles, self.labeled.classes)
         groups = find_groups(part)
-        self.n_held_out_rows, self.n_held_out_groups = int(part.class_counts.sum()), groups.count
+        self.n_held_out_rows, self.n_held_out_groups = part.n_given_rows, groups.count
         models = {name: one._predictor() for name, one in fitted.by_name().items()}
         return TableHeldOutRows(part, groups, models, self.seed)
 
@@ -167,7 +182,7 @@ class TableSource:
         assert labeled.time_kind is not None
         first, last = from_seconds(np.array(labeled.time_range), labeled.time_kind)
         counted = labeled.frame.select(count=nw.col("time").n_unique())
-        n_rows, n_groups = int(labeled.class_counts.sum()), self.split.n_groups
+        n_rows, n_groups = labeled.n_given_rows, self.split.n_groups
         return Facts(
             rows=n_rows,
             sequences=self.n_sequences,

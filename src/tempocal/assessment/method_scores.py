@@ -5,6 +5,7 @@ from functools import partial
 
 from tempocal.assessment.row_source import SWAPPED, HeldOutRows
 from tempocal.metrics import (
+    GainOverTime,
     IntervalEstimate,
     OverTime,
     ReliabilityTable,
@@ -27,6 +28,7 @@ class MethodScores:
     gain: IntervalEstimate  # NLL of the raw predictions minus NLL of this method
     reliability: ReliabilityTable  # of all rows
     reliability_over_time: tuple[ReliabilityTable, ...]  # of each time bin
+    gain_over_time: GainOverTime  # that gain in each time bin
 
 
 def score_method(rows: HeldOutRows, name: str) -> MethodScores:
@@ -40,6 +42,7 @@ def score_method(rows: HeldOutRows, name: str) -> MethodScores:
         gain=rows.gain(nll, "raw", name),
         reliability=rows.reliability(name),
         reliability_over_time=rows.reliability_over_time(name),
+        gain_over_time=rows.gain_over_time(nll, "raw", name),
     )
 
 

@@ -11,6 +11,7 @@ from tempocal.calibrators.temperature import TemperatureScaling
 from tempocal.curves.per_step import PerStep
 from tempocal.links import Array
 from tempocal.temporal import AutoTemporalCalibrator, TemporalCalibrator
+from tempocal.temporal.candidates import candidates_at
 
 METHODS = ("raw", "global", "along time")
 
@@ -39,9 +40,10 @@ class FittedMethods:
 def fit_methods(rows: TrainingRows, seed: int, progress: bool | None) -> FittedMethods:
     """Fit all methods."""
     settings: dict[str, Any] = {"inputs": rows.inputs, "classes": rows.classes}
+    candidates = candidates_at(rows.td_horizon, None, len(rows.classes))
     return FittedMethods(
         rows.fit(TemperatureScaling(**settings)),
-        rows.fit(AutoTemporalCalibrator(seed=seed, progress=progress, **settings)),
+        rows.fit(AutoTemporalCalibrator(candidates, seed=seed, progress=progress, **settings)),
         rows.fit(Identity(**settings)),
     )
 
@@ -58,7 +60,7 @@ def is_along_time(calibrator: Any) -> bool:
 def fit_per_time_bin(auto: Any, rows: TrainingRows, n_bins: int) -> Any | None:
     """Fit the leading candidate to each time bin separately, for comparison with its curve.
 
-    None if that is the identity. Like the curve, these learn from outcomes only.
+    None if that is the identity. These learn from outcomes only, whatever the curve learned from.
     """
     leading = auto.best_.calibrator
     if isinstance(leading, Identity):

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 from numpy.typing import NDArray
 
 from tempocal.inputs import Inputs
-from tempocal.metrics import IntervalEstimate, OverTime, ReliabilityTable
+from tempocal.metrics import GainOverTime, IntervalEstimate, OverTime, ReliabilityTable
 from tempocal.metrics.events import EventKind
 from tempocal.metrics.gain import estimate_gain
+from tempocal.metrics.gain_over_time import estimate_gain_over_time
 from tempocal.metrics.gap_metric import GapMetric
 from tempocal.metrics.jackknife import Metric
 from tempocal.metrics.over_time import estimate_over_time, estimate_overall
 from tempocal.metrics.reliability import reliability_tables
 from tempocal.metrics.scored_rows import ScoredRows
 from tempocal.metrics.time_bins import TimeBins
+from tempocal.temporal.horizon import Horizon
 
 if TYPE_CHECKING:
     from tempocal.assessment.examples import Example
@@ -43,6 +45,10 @@ class TrainingRows(Protocol):
     @property
     def classes(self) -> NDArray[Any]:
         """The class of each column."""
+
+    @property
+    def td_horizon(self) -> Horizon:
+        """How far ahead fits along time learn from forecasts."""
 
     def fit(self, calibrator: Any) -> Any:
         """Fit a calibrator; the time is passed to temporal ones only."""
@@ -90,6 +96,11 @@ class HeldOutRows(ABC):
     def gain(self, metric: Metric, before: str, after: str) -> IntervalEstimate:
         """Loss of one method minus the loss of another."""
         return estimate_gain(self.paired(before, after), metric, LEVEL)
+
+    def gain_over_time(self, metric: Metric, before: str, after: str) -> GainOverTime:
+        """Loss of one method minus the loss of another, in each time bin of `over_time`."""
+        rows = self.paired(before, after).in_time_bins(self.time_bins)
+        return estimate_gain_over_time(rows, metric, LEVEL, self.seed)
 
     def reliability(self, name: str) -> ReliabilityTable:
         """Reliability curve of all rows."""

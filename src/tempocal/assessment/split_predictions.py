@@ -11,10 +11,13 @@ from tempocal.inputs import (
     Times,
     as_array,
     can_be_ordered,
+    check_classes,
+    check_flag,
     check_labels,
     check_seed,
     check_sequence_and_groups,
     check_sequence_order,
+    check_soft_labels,
     check_time,
     check_weights,
     encode_labels,
@@ -33,12 +36,17 @@ class PastPredictions:
     """Predictions with known labels; None for columns that were not given."""
 
     predictions: NDArray[Any]  # (n,) or (n, K): logits or probabilities, as given
-    label: NDArray[Any]
+    label: NDArray[Any]  # (n,) classes, or (n, K) soft labels
     time: NDArray[Any]  # numbers, datetime64 or timedelta64
     group: NDArray[Any] | None  # independent clusters
     sequence: NDArray[Any] | None
     weight: NDArray[Any] | None
     order: NDArray[Any] | None = None  # puts the rows of a sequence in order
+
+    @property
+    def soft_label(self) -> bool:
+        """Whether labels are probabilities."""
+        return self.label.ndim == 2
 
     def take(self, rows: NDArray[np.intp]) -> Self:
         """Return a subset of the rows."""
@@ -61,6 +69,7 @@ def check_columns(
     order: Any,
     groups: Any,
     sample_weight: Any,
+    soft_label: bool = False,
 ) -> PastPredictions:
     """Convert the arguments to arrays of equal length; their values are checked by the fits."""
     columns = as_array(predictions, "predictions")
@@ -68,9 +77,11 @@ def check_columns(
     times = check_time(time, n_rows)
     clusters = sequence if groups is None else groups
     check_sequence_and_groups(sequence, groups, n_rows)
+    n_columns = columns.shape[1] if columns.ndim == 2 else 1
+    is_soft = check_flag(soft_label, "soft_label")
     return PastPredictions(
         columns,
-        check_labels(y, n_rows),
+        check_soft_labels(y, n_rows, n_columns, None).proba if is_soft else check_labels(y, n_rows),
         from_seconds(times.values, times.kinds[0]),
         None if clusters is None else as_array(clusters, "groups"),
         None if sequence is None else as_array(sequence, "sequence"),
@@ -91,6 +102,9 @@ def _order(sequence: Any, order: Any, times: Times, n_rows: int) -> NDArray[Any]
 
 def find_classes(past: PastPredictions, classes: Any) -> NDArray[Any]:
     """Return the classes of all rows, so that both parts of the split have the same."""
+    if past.soft_label:
+        n_classes = past.label.shape[1]
+        return np.arange(n_classes) if classes is None else check_classes(classes, n_classes)
     n_columns = 1 if past.predictions.ndim == 1 else past.predictions.shape[1]
     return encode_labels(past.label, classes, max(n_columns, 2)).classes
 

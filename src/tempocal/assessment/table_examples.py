@@ -37,13 +37,17 @@ def pick_examples(
         return ()
     ids = found["sequence"][chosen]
     names = [f"{prefix}{k}" for prefix in prefixes.values() for k in range(len(rows.classes))]
+    soft = [] if rows.unsplit is None else [f"y{k}" for k in range(len(rows.classes))]
     chosen_rows = join(
         with_joinable_ids(frame, "sequence"), {"sequence": ids}, on=["sequence"]
-    ).select("sequence", "label", "time", *names)
+    ).select("sequence", "label", "time", *names, *soft)
     found = rows.passes.collect(chosen_rows, "fetching examples")
     assert rows.time_kind is not None
     time = from_seconds(found["time"], rows.time_kind)
-    label = rows.classes[found["label"].astype(np.intp)]
+    if soft:
+        label = np.stack([found[name] for name in soft], axis=1)
+    else:
+        label = rows.classes[found["label"].astype(np.intp)]
     predictions = PastPredictions(label, label, time, found["sequence"], found["sequence"], None)
     proba = {
         name: np.stack([found[f"{prefix}{k}"] for k in range(len(rows.classes))], axis=1)
@@ -56,7 +60,9 @@ def pick_examples(
 
 def _sequences(rows: LabeledTable) -> Columns:
     """Length and label of each sequence, sorted by id; with very many, of a subset."""
-    frame = with_joinable_ids(rows.frame.select("sequence", "label", n_rows=nw.lit(1)), "sequence")
+    frame = with_joinable_ids(
+        rows.given_rows.select("sequence", "label", n_rows=nw.lit(1)), "sequence"
+    )
     parts = ceil(rows.n_rows / (4 * MAX_LISTED))
     if parts > 1 and frame.collect_schema()["sequence"].is_integer():
         frame = frame.filter(modular_hash(nw.col("sequence"), parts, seed=1) == 0)

@@ -32,7 +32,7 @@ def split_table(roles: ColumnRoles, labeled: LabeledTable, seed: int) -> TableSp
     """
     assert roles.groups is not None
     groups = find_groups(labeled)
-    n_rows = int(labeled.class_counts.sum())
+    n_rows = labeled.n_given_rows
     shares = split_shares(n_rows, groups.count, grouped=True)
     frame = labeled.table
     schema = frame.collect_schema()

@@ -7,7 +7,7 @@ from tempocal.assessment.error_spans import ErrorSpan, direction, find_error_spa
 from tempocal.assessment.facts import Facts
 from tempocal.assessment.method_scores import MethodScores
 from tempocal.assessment.wording import interval_text, method_text, points_text, span_text
-from tempocal.metrics import IntervalEstimate
+from tempocal.metrics import GainOverTime, IntervalEstimate
 
 Grade = Literal["fine", "unsure", "off"]
 
@@ -28,9 +28,11 @@ class Verdict:
     how_sure: str
     what_to_do: str
     spells: tuple[ErrorSpan, ...]
+    where_it_hurts: str = ""  # empty if the correction surely hurts at no time
 
     def __str__(self) -> str:
-        return "\n".join([self.headline, self.how_far, self.when, self.how_sure, self.what_to_do])
+        lines = [self.headline, self.how_far, self.when, self.how_sure, self.what_to_do]
+        return "\n".join(lines + [self.where_it_hurts] * bool(self.where_it_hurts))
 
 
 def make_verdict(
@@ -52,7 +54,20 @@ def make_verdict(
         _how_sure(raw, facts),
         _check_class_order(facts) if is_reversed else _what_to_do(scores, against_global, chosen),
         spans,
+        where_it_hurts(scores["along time"].gain_over_time),
     )
+
+
+def where_it_hurts(gain: GainOverTime) -> str:
+    """Say at which times the correction along time surely makes predictions worse."""
+    found = gain.stretches("hurts")
+    if not found:
+        return ""
+    text = "; ".join(
+        f"{span_text(one.time_from, one.time_to)} the NLL is higher by {-one.value:.4f}"
+        for one in found
+    )
+    return f"The correction along time surely hurts in some stretch: {text}."
 
 
 def _grade(

@@ -86,12 +86,13 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         self,
         table: Any,
         *,
-        label: str,
+        label: Names,
         logits: Names | None = None,
         proba: Names | None = None,
         groups: str | None = None,
         sample_weight: str | None = None,
         exact: bool = True,
+        soft_label: bool = False,
     ) -> Self:
         """Fit to labeled predictions in a table, without loading its rows into memory.
 
@@ -105,8 +106,9 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         table : table or path
             A pandas, Polars (eager or lazy), pyarrow, DuckDB, Spark or Ibis table; or the path or
             glob pattern of Parquet or CSV files, which are opened by DuckDB.
-        label : str
-            Column of the true classes.
+        label : str or list of str
+            Column of the true classes; with ``soft_label`` of their probabilities: one, of the
+            second class, or one for each class.
         logits, proba : str or list of str
             Columns of the predictions, in the order of the classes; ``logits`` or ``proba``,
             depending on ``inputs``.
@@ -115,6 +117,8 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         exact : bool, default=True
             Whether to iterate over all rows until convergence. If not, the fit to the counts is
             kept, and ``summary()`` reports how far off it may be.
+        soft_label : bool, default=False
+            Whether ``label`` names probabilities in place of classes, as in `fit`.
 
         Returns
         -------
@@ -133,6 +137,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
         from tempocal.calibrators.from_table import prepare_table_fit, with_table_details  # noqa: PLC0415
         from tempocal.tables.labeled_table import read_labeled_table  # noqa: PLC0415
 
+        require_hard_labels([self], soft_label=soft_label)
         roles = ColumnRoles.of(
             self.inputs,
             logits=logits,
@@ -141,6 +146,7 @@ class Calibrator(InTables, Exports, ClassifierMixin, BaseEstimator):
             time=None,
             groups=groups,
             sample_weight=sample_weight,
+            soft_label=soft_label,
         )
         labeled = read_labeled_table(table, roles, self.classes)
         data = prepare_table_fit(labeled, self._table_needs(), exact=exact)

@@ -29,11 +29,13 @@ from tempocal.inputs import (
     check_sequence_order,
     check_soft_labels,
     check_weights,
+    count_mixed,
     encode_labels,
     require_column_order,
     require_nested_sequences,
     require_scale,
     warn_of_light_weights,
+    warn_of_mixed_labels,
     warn_of_probabilities,
 )
 from tempocal.kernels import native
@@ -200,7 +202,8 @@ class FitData:
             return rows
         assert self.sequence_order is not None
         codes = self.sequence_order.runs
-        return SequenceRows(rows, StoredSequences(stored, codes, self.decay))
+        mean_weight = self.total_weight / self.n_given_rows
+        return SequenceRows(rows, StoredSequences(stored, codes, self.decay), mean_weight)
 
     @property
     def sequence_facts(self) -> SequenceFacts | None:
@@ -368,6 +371,8 @@ def check_rows(
             found_groups = sequences
         else:
             require_nested_sequences(sequences, found_groups, sequence)
+    if found_groups is not None and soft is None:
+        warn_of_mixed_labels(count_mixed(found_groups, codes), found_groups.count)
     data = FitData(
         checked,
         codes,

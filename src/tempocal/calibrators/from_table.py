@@ -16,29 +16,25 @@ from tempocal.errors import (
     InputError,
     LightWeightsWarning,
     LooksLikeProbabilitiesWarning,
-    MixedLabelsWarning,
     warn_user,
 )
-from tempocal.inputs import Groups, require_scale
+from tempocal.inputs import Groups, require_scale, warn_of_mixed_labels
 from tempocal.inputs.logits import MANY_ROWS
 from tempocal.inputs.weights import LIGHT_WEIGHT, MIN_ROWS_TO_WARN
 from tempocal.links import Array
-from tempocal.tables.group_ids import GroupIds, find_groups
+from tempocal.tables.group_ids import find_groups
 from tempocal.tables.labeled_table import LabeledTable
 from tempocal.tables.sequence_order import check_table_order
 from tempocal.tables.surrogate import build_surrogate
 from tempocal.tables.time_keys import TimeKeys, choose_time_keys
-
-# Below this fraction of groups, differing labels within a group may be a mistake.
-FEW_MIXED = 0.1
 
 
 def prepare_table_fit(labeled: LabeledTable, needs: TableNeeds, *, exact: bool) -> TableFitData:
     """Count groups, assign folds, choose time keys and build the surrogate rows."""
     _check_labeled(labeled)
     clusters = find_groups(labeled) if labeled.has_groups else None
-    if clusters is not None:
-        _warn_of_mixed_labels(clusters)
+    if clusters is not None and labeled.unsplit is None:
+        warn_of_mixed_labels(clusters.n_mixed, clusters.count)
     order = check_table_order(labeled) if labeled.has_sequences else None
     needs_folds = labeled.n_columns > 1 or needs.curves or needs.folds_for_one_column
     folds = needs.folds if needs_folds else None
@@ -103,15 +99,6 @@ def _check_labeled(labeled: LabeledTable) -> None:
             f"sample_weight sums to {labeled.total_weight:.3g} over {labeled.n_rows} rows. A "
             "weight is how often a row was seen, so that is all these rows count for",
             LightWeightsWarning,
-        )
-
-
-def _warn_of_mixed_labels(clusters: GroupIds) -> None:
-    if 0 < clusters.n_mixed < FEW_MIXED * clusters.count:
-        warn_user(
-            f"the label changes within {clusters.n_mixed} of {clusters.count} groups. If groups "
-            "are sequences, each has one outcome: look at those",
-            MixedLabelsWarning,
         )
 
 

@@ -128,7 +128,7 @@ class TableFitData(FitData):
             n_keys=n_keys,
             decay=self.decay,
         )
-        return SequenceRows(rows, sequences)
+        return SequenceRows(rows, sequences, self.total_weight / self.n_rows)
 
     def binary_problems(self) -> Iterator[tuple[Array, NDArray[Any], Array | None]]:
         """Log-odds, 0/1 targets and weights of each one-vs-rest problem, from fine bins."""

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tempocal.cli.column_checks import require_order
 from tempocal.cli.flag_wording import translate_errors
 from tempocal.cli.options import ColumnOptions
 from tempocal.cli.read_predictions import flags_of, prefix_column_errors, split_names, stack_columns
@@ -43,6 +44,7 @@ class BlockCalibrator:
         with prefix_column_errors(flags):
             require_columns([*columns, *times], schema.names, file)
         require_matching_model(model, options, len(columns), len(times))
+        require_order(columns, model.classes, model.inputs)
         return cls(model, columns, times, flags, _names(model.classes, column), file)
 
     def schema(self, before: Any, *, overwrite: bool) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tempocal.cli.options import Command
+from tempocal.cli.options import ColumnOptions, Command
 from tempocal.registry import public_names
 
 # What names on the command line leave out: TemperatureScaling is "temperature".
@@ -30,16 +30,23 @@ def _short(name: str) -> str:
 
 CALIBRATORS = _short_names("calibrators")
 CURVES = _short_names("curves")
+PER_STEP = "per-step"
 _COMPARED = ("constant", "exponential", "spline", "random-walk")
 
 
-def candidates(calibrators: tuple[str, ...], curves: tuple[str, ...], n_classes: int) -> Any:
+def candidates(
+    calibrators: tuple[str, ...],
+    curves: tuple[str, ...],
+    n_classes: int,
+    bins: int | None = None,
+) -> Any:
     """Return what Auto is to compare: all pairs of what was named; None for its own list."""
+    require_steps(bins, calibrators, curves)
     if not calibrators and not curves:
         return None
     second = "platt" if n_classes == 2 else "vector"
     return [
-        (make(CALIBRATORS, name), make(CURVES, curve))
+        (make(CALIBRATORS, name), make_curve(curve, bins))
         for name in calibrators or ("temperature", second, "beta")
         for curve in curves or _curves_for(name)
     ]
@@ -50,17 +57,31 @@ def single(
     curve: str | None,
     settings: dict[str, Any],
     td_horizon: Any = None,
+    bins: int | None = None,
 ) -> Any:
     """Return the one calibrator along time that was named, or None if that leaves a choice."""
     if calibrator is not None and curve is None and not _has_parameters(calibrator):
-        curve = "per-step"
+        curve = PER_STEP
     if calibrator is None or curve is None:
         return None
+    require_steps(bins, (calibrator,), (curve,))
     import tempocal as tc
 
     horizon = {} if td_horizon is None else {"td_horizon": td_horizon}
-    named = make(CALIBRATORS, calibrator, settings), make(CURVES, curve)
+    named = make(CALIBRATORS, calibrator, settings), make_curve(curve, bins)
     return tc.TemporalCalibrator(*named, **horizon)
+
+
+def require_steps(bins: int | None, calibrators: tuple[str, ...], curves: tuple[str, ...]) -> None:
+    """Refuse bins where no candidate goes in steps."""
+    has_steps = PER_STEP in curves or not (curves or all(map(_has_parameters, calibrators)))
+    if bins is not None and not has_steps:
+        raise click.UsageError(f"--bins {bins} cuts steps into stretches: say --curve {PER_STEP}")
+
+
+def make_curve(name: str, bins: int | None) -> Any:
+    """Return the curve of a name; steps may be cut into bins."""
+    return make(CURVES, name, {"bins": bins} if name == PER_STEP and bins is not None else {})
 
 
 def make(kinds: dict[str, str], name: str, settings: dict[str, Any] | None = None) -> Any:
@@ -71,7 +92,7 @@ def make(kinds: dict[str, str], name: str, settings: dict[str, Any] | None = Non
 
 
 def _curves_for(calibrator: str) -> tuple[str, ...]:
-    return _COMPARED if _has_parameters(calibrator) else ("per-step",)
+    return _COMPARED if _has_parameters(calibrator) else (PER_STEP,)
 
 
 def _has_parameters(calibrator: str) -> bool:
@@ -126,8 +147,37 @@ def td_horizon_option(command: Command) -> Command:
         "--td-horizon",
         metavar="[auto|inf|NUMBER]",
         callback=_read_horizon,
-        help="Learn from the forecasts that follow a row, so far ahead, as a share of a typical "
-        "sequence: 0.1, say. inf: from outcomes only; auto: chosen by the fit. Default: inf.",
+        help="How far ahead rows learn from the forecasts that follow them in their sequence, as a "
+        "share of a typical one: 0.1, say. inf: from outcomes only; auto: chosen by the fit. "
+        "Default: auto with --sequence, if the time or --order puts its rows in order; else inf.",
+    )(command)
+
+
+def learns_from_forecasts(options: ColumnOptions, td_horizon: float | str | None) -> bool | None:
+    """Whether rows learn from the forecasts that follow them; None stands for: if they can.
+
+    Refuses a horizon where none are known to follow.
+    """
+    if td_horizon == inf:
+        return False
+    missing = [name for name in ("time", "sequence") if getattr(options, name) is None]
+    if td_horizon is None:
+        return False if missing else None
+    for name in missing:
+        raise click.UsageError(
+            f"--td-horizon {td_horizon} needs a {name}: name its column with --{name}"
+        )
+    return True
+
+
+def bins_option(command: Command) -> Command:
+    """Add the option for the stretches that steps are cut into."""
+    return click.option(
+        "--bins",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="With the curve per-step: cut time into N stretches of about as many rows each, "
+        "instead of its steps.",
     )(command)
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from tempocal.errors import InputError
 from tempocal.files import Ids
 from tempocal.inputs import Inputs
+from tempocal.inputs.class_order import classes_in_names
 from tempocal.links import Array
 
 # If the median sequence covers less than this share of the range of dates, time is the calendar.
@@ -72,8 +73,8 @@ def check_label(
     shown = ", ".join(map(str, found[:5])) + ", ..." * (len(found) > 5)
     if len(found) > n_classes and _are_probabilities(found):
         raise InputError(
-            f"--label {name} holds {shown}, which are no classes: if they are probabilities, fit "
-            "and evaluate take them with --soft-label"
+            f"--label {name} holds {shown}, which are no classes: if they are probabilities, "
+            "say --soft-label"
         )
     if classes is not None:
         unknown = [one for one in found if one not in classes]
@@ -103,6 +104,17 @@ def _are_probabilities(labels: list[Any]) -> bool:
         return all(0.0 <= float(one) <= 1.0 for one in labels)
     except (TypeError, ValueError):
         return False
+
+
+def require_order(names: list[str], classes: NDArray[Any], role: str) -> None:
+    """Refuse columns whose names say that they are in another order than the classes."""
+    found = classes_in_names(names, classes.tolist())
+    if found is not None and found != classes.tolist():
+        in_order = [names[found.index(one)] for one in classes.tolist()]
+        raise InputError(
+            f"--{role} {','.join(names)} is in another order than the classes, which are "
+            f"{', '.join(map(str, classes.tolist()))}: say --{role} {','.join(in_order)}"
+        )
 
 
 def check_nesting(sequence: Ids, values: NDArray[Any], what: str, flag: str | None) -> None:

@@ -2,8 +2,22 @@
 
 import click
 
-from tempocal.cli.choices import calibrator_option, candidates, curve_option
-from tempocal.cli.options import ColumnOptions, as_json, ordered_options, seed, subcommand
+from tempocal.cli.choices import (
+    bins_option,
+    calibrator_option,
+    candidates,
+    curve_option,
+    learns_from_forecasts,
+    td_horizon_option,
+)
+from tempocal.cli.options import (
+    ColumnOptions,
+    as_json,
+    ordered_options,
+    seed,
+    soft_label,
+    subcommand,
+)
 
 HEAD = (
     "candidate",
@@ -21,8 +35,11 @@ HEAD = (
     "tempocal compare predictions.csv --logits z --label won --time t --sequence match",
 )
 @ordered_options
+@soft_label
 @calibrator_option(multiple=True)
 @curve_option(multiple=True)
+@bins_option
+@td_horizon_option
 @seed
 @as_json
 def command(
@@ -30,6 +47,8 @@ def command(
     *,
     calibrator: tuple[str, ...],
     curve: tuple[str, ...],
+    bins: int | None,
+    td_horizon: float | str | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -38,18 +57,20 @@ def command(
     By cross-validation with five folds of sequences. --calibrator and --curve, each as often as you
     like, select what to compare; no calibration (Identity) is always among the candidates.
     Differences are taken sequence by sequence. The weights are those of the average that `fit`
-    makes of the same candidates.
+    makes of the same candidates. Like that, candidates learn from the forecasts that follow a row,
+    unless --td-horizon is inf; what is left out is judged by its outcomes.
     """
     if options.time is None:
         raise click.UsageError("compare needs a time: name its column with --time")
+    learns = learns_from_forecasts(options, td_horizon)
     from tempocal.cli.fit import make_comparison
     from tempocal.cli.read_predictions import open_predictions
     from tempocal.cli.terminal import echo, number, show_json, show_table
 
     with open_predictions(options, "Comparing") as rows:
-        pairs = candidates(calibrator, curve, rows.n_classes)
-        made = make_comparison(rows, pairs, seed, by_outcomes=options.order is not None)
-        comparison = rows.fit(made).comparison_
+        pairs = candidates(calibrator, curve, rows.n_classes, bins)
+        made = make_comparison(rows, pairs, td_horizon, seed)
+        comparison = rows.fit(made, learns=learns).comparison_
     if as_json:
         show_json({"groups": comparison.n_groups, "candidates": comparison.to_dicts()})
         return

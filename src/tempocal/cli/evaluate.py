@@ -71,6 +71,13 @@ def command(
     a text file are first copied to a temporary Parquet file. Values are the same, and with up to
     10,000 sequences so are intervals and floors; with more these use other random numbers.
 
+    With --model, what the model gains is measured row by row, on the same rows before and after:
+    over all, and where along time it surely helps or hurts. These are the times whose interval
+    excludes 0 after widening, so that with probability 95 % all of them hold together.
+
+    A prediction counts as it was given: a logit of 800 that was wrong costs 800, a probability of 0
+    for what happened costs infinity.
+
     With --soft-label, NLL and Brier score are those expected of labels with these probabilities,
     and frequencies are mean probabilities. Floors are those of one certain label for each row:
     upper bounds.
@@ -81,13 +88,13 @@ def command(
 
     found = evaluate_file(options, model, bins, seed)
     if as_json:
-        _print_json(found.rows, found.measured)
+        _print_json(found)
     else:
-        _print(found.rows, found.measured)
+        _print(found.rows, found.measured, found.gains)
     _require_at_most(max_ece, found.measured[-1])
 
 
-def _print(facts: Any, measured: list[Any]) -> None:
+def _print(facts: Any, measured: list[Any], gains: Any) -> None:
     from tempocal.cli.terminal import show_table
 
     show_table(_title(facts), ["", *(one.name for one in measured)], _metric_rows(measured))
@@ -95,7 +102,10 @@ def _print(facts: Any, measured: list[Any]) -> None:
         _print_class(measured[0])
     if facts.has_time:
         _print_profile(measured, "sequences" if facts.n_groups is None else "groups")
-    else:
+    if gains is not None:
+        _print_gains(gains)
+    _print_infinite(measured)
+    if not facts.has_time:
         echo("Note: for calibration errors, name the column of times with --time.", err=True)
     if not facts.has_clusters:
         echo(
@@ -156,18 +166,53 @@ def _print_profile(measured: list[Any], units: str) -> None:
     show_table(f"Along time: {first.estimator}", head, rows)
 
 
-def _print_json(facts: Any, measured: list[Any]) -> None:
+def _print_gains(gains: Any) -> None:
+    """Print what the model gains over all rows and along time, and in words what is sure."""
+    from tempocal.cli.terminal import show_table
+    from tempocal.inputs import time_text
+
+    rows = [["NLL", _gain_text(gains.nll)], ["Brier", _gain_text(gains.brier)]]
+    show_table("Gain of the model, row by row (above 0: better)", ["", "raw - calibrated"], rows)
+    table = gains.over_time
+    if table is not None:
+        along = [
+            [
+                time_text(table.time_from[k]),
+                time_text(table.time_to[k]),
+                _signed(table.value[k], table.lower[k], table.upper[k]),
+                str(table.effect[k]),
+            ]
+            for k in range(len(table))
+        ]
+        show_table("Along time: gain in NLL", ["from", "to", "gain", "surely"], along)
+    for sentence in gains.sentences():
+        echo(sentence)
+    echo("")
+
+
+def _print_infinite(measured: list[Any]) -> None:
+    for one in measured:
+        if one.nll == float("inf"):
+            echo(
+                f"Note: the NLL of the {one.name} predictions is infinite, because what happened "
+                "had probability 0 in at least one row. If that was rounded, name the logits with "
+                "--logits.",
+                err=True,
+            )
+
+
+def _print_json(found: Any) -> None:
     from tempocal.cli.terminal import show_json
 
-    show_json(
-        {
-            "file": facts.name,
-            "rows": facts.n_rows,
-            "sequences": facts.n_sequences,
-            "groups": facts.n_groups,
-            "predictions": [one.to_dict() for one in measured],
-        }
-    )
+    facts = found.rows
+    content = {
+        "file": facts.name,
+        "rows": facts.n_rows,
+        "sequences": facts.n_sequences,
+        "groups": facts.n_groups,
+        "predictions": [one.to_dict() for one in found.measured],
+    }
+    show_json(content if found.gains is None else {**content, "gain": found.gains.to_dict()})
 
 
 def _title(facts: Any) -> str:
@@ -180,6 +225,14 @@ def _title(facts: Any) -> str:
 
 def _interval(estimate: Any) -> str:
     return _value_text(float(estimate), estimate.lower, estimate.upper, estimate.only_upper)
+
+
+def _gain_text(estimate: Any) -> str:
+    return _signed(float(estimate), estimate.lower, estimate.upper)
+
+
+def _signed(value: float, lower: float, upper: float) -> str:
+    return f"{value:+.4f} ({lower:+.4f} to {upper:+.4f})"
 
 
 def _value_text(value: float, lower: float, upper: float, only_upper: bool) -> str:

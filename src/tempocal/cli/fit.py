@@ -7,16 +7,21 @@ import click
 
 from tempocal.cli.choices import (
     CALIBRATORS,
+    bins_option,
     calibrator_option,
     candidates,
     combine_option,
     curve_option,
+    learns_from_forecasts,
     make,
     single,
     td_horizon_option,
 )
 from tempocal.cli.options import ColumnOptions, ordered_options, seed, soft_label, subcommand
 from tempocal.cli.options import output as output_option
+
+# Of the check where a fit hurts on its own rows.
+TIME_BINS = 10
 
 
 @subcommand(
@@ -29,6 +34,7 @@ from tempocal.cli.options import output as output_option
 @calibrator_option()
 @curve_option()
 @combine_option
+@bins_option
 @td_horizon_option
 @seed
 @output_option("MODEL", "a model file")
@@ -39,6 +45,7 @@ def command(
     calibrator: str | None,
     curve: str | None,
     combine: str,
+    bins: int | None,
     td_horizon: float | str | None,
     seed: int,
     output: str,
@@ -53,9 +60,12 @@ def command(
     temperature scaling, or that of --calibrator. Fit on rows that the model itself was not trained
     on.
 
-    With --td-horizon rows learn from the forecasts that follow them in their sequence, too, which
-    helps most where sequences are few. A number needs one calibrator and one curve; with auto
-    candidates that are averaged learn so, too.
+    With --sequence and --time rows learn from the forecasts that follow them in their sequence,
+    too, which helps most where sequences are few; --td-horizon inf is from outcomes only, and so is
+    a calibrator that --combine choose chose.
+
+    With --time, a fit that is surely worse than the raw predictions at some time, even on the rows
+    that it was fitted to, says so.
 
     A file of more than 3 million rows of Parquet, or 256 MB of text, may be larger than memory: it
     is aggregated with DuckDB, as in `evaluate`. The model is the same to nine digits. Choosing by
@@ -63,29 +73,33 @@ def command(
     """
     if options.time is None and curve not in (None, "constant"):
         raise click.UsageError(f"--curve {curve} needs a time: name its column with --time")
-    learns = td_horizon not in (None, inf)
-    if learns:
-        _require_sequences(options, td_horizon)
-    else:
-        td_horizon = inf  # neither --sequence nor --order says that rows learn from forecasts
+    learns = learns_from_forecasts(options, td_horizon)
     from tempocal.cli.read_predictions import open_predictions
     from tempocal.cli.terminal import echo
 
     with open_predictions(options, "Fitting") as rows:
-        made = _make_calibrator(rows, calibrator, curve, td_horizon, seed=seed, combine=combine)
-        fitted = rows.fit(made, in_order=learns)
+        made = _make_calibrator(
+            rows, calibrator, curve, td_horizon, bins=bins, seed=seed, combine=combine
+        )
+        fitted = rows.fit(made, learns=learns)
+        hurts = [] if quiet else _where_it_hurts(rows, fitted, seed)
     fitted.save(output)
     if not quiet:
-        echo(f"{fitted.summary()}\nSaved to {output}")
+        echo("\n".join([str(fitted.summary()), *hurts, f"Saved to {output}"]))
 
 
-def _require_sequences(options: ColumnOptions, td_horizon: Any) -> None:
-    """Refuse to learn from forecasts that follow a row, where none are known to."""
-    for name in ("time", "sequence"):
-        if getattr(options, name) is None:
-            raise click.UsageError(
-                f"--td-horizon {td_horizon} needs a {name}: name its column with --{name}"
-            )
+def _where_it_hurts(rows: Any, fitted: Any, seed: int) -> list[str]:
+    """Say at which times the model is surely worse than raw predictions, even on its own rows."""
+    from tempocal.cli.gains import measure_gains
+    from tempocal.cli.read_predictions import FilePredictions
+    from tempocal.metrics.gain_table import effect_sentences
+
+    if not rows.has_time or not isinstance(rows, FilePredictions):
+        return []
+    paired = rows.paired(fitted._predictor(), fitted.classes_)
+    gains = measure_gains(paired, rows.cut(paired, TIME_BINS), seed)
+    assert gains.over_time is not None
+    return effect_sentences(gains.over_time, "the model, on its own rows,", "hurts")
 
 
 def _make_calibrator(
@@ -94,6 +108,7 @@ def _make_calibrator(
     curve: str | None,
     td_horizon: Any,
     *,
+    bins: int | None,
     seed: int,
     combine: str,
 ) -> Any:
@@ -101,7 +116,7 @@ def _make_calibrator(
     settings = {"inputs": rows.inputs, "classes": rows.classes}
     if not rows.has_time:
         return make(CALIBRATORS, calibrator or "temperature", settings)
-    chosen = single(calibrator, curve, settings, td_horizon)
+    chosen = single(calibrator, curve, settings, td_horizon, bins)
     if chosen is not None:
         if combine == "choose":
             raise click.UsageError(
@@ -109,35 +124,24 @@ def _make_calibrator(
                 "only one of --calibrator and --curve"
             )
         return chosen
-    if td_horizon == "auto" and combine == "choose":
+    if td_horizon not in (None, inf) and combine == "choose":
         raise click.UsageError(
-            "--td-horizon auto needs candidates that are averaged, or one calibrator and one "
-            "curve: with --combine choose they learn from outcomes only"
+            f"--td-horizon {td_horizon} needs candidates that are averaged, or one calibrator and "
+            "one curve: with --combine choose they learn from outcomes only"
         )
-    if td_horizon not in (None, inf, "auto"):
-        raise click.UsageError(
-            f"--td-horizon {td_horizon} needs one calibrator and one curve: name them with "
-            "--calibrator and --curve, or say --td-horizon auto for a comparison"
-        )
-    pairs = candidates(_as_tuple(calibrator), _as_tuple(curve), rows.n_classes)
-    return make_comparison(rows, pairs, seed, combine, by_outcomes=td_horizon == inf)
+    pairs = candidates(_as_tuple(calibrator), _as_tuple(curve), rows.n_classes, bins)
+    return make_comparison(rows, pairs, td_horizon, seed, combine)
 
 
 def make_comparison(
-    rows: Any, pairs: Any, seed: int, combine: Any = "average", *, by_outcomes: bool
+    rows: Any, pairs: Any, td_horizon: Any, seed: int, combine: Any = "average"
 ) -> Any:
-    """Return the calibrator that compares candidates, maybe as fits to outcomes whatever is known.
-
-    Without an order nothing is known of which rows follow each other.
-    """
+    """Return the calibrator that compares candidates, maybe all at one horizon."""
     import tempocal as tc
-    from tempocal.temporal.candidates import default_candidates
+    from tempocal.temporal.candidates import candidates_at
 
-    if by_outcomes:
-        pairs = [
-            tc.TemporalCalibrator(*pair, td_horizon=inf)
-            for pair in pairs or default_candidates(rows.n_classes)
-        ]
+    if td_horizon is not None:
+        pairs = candidates_at(td_horizon, pairs, rows.n_classes)
     settings = {"seed": seed, "inputs": rows.inputs, "classes": rows.classes}
     return tc.AutoTemporalCalibrator(pairs, combine=combine, **settings)
 

@@ -9,6 +9,9 @@ from tempocal.errors import InputError
 _NAME_ORDER = "name a column that puts them in order with --order"
 _FLAGS = {
     "write select(table, keep=[...]) of it": "name the table with --table and columns with --keep",
+    "PerStep(bins=20)": "--curve per-step with --bins 20",
+    "PerStep()": "--curve per-step",
+    "Spline()": "--curve spline",
     "sample_weight": "--weight",
     "soft_label=True": "--soft-label",
     "the rows of y ": "the rows of --label ",
@@ -27,9 +30,11 @@ _FLAGS = {
 # Arguments that are also common words: replaced only as the subject of a sentence.
 _SUBJECTS = {
     "y": "--label",
+    "label": "--label",
+    "groups": "--sequence or --group",
     **{name: f"--{name}" for name in ("time", "classes", "sequence", "logits", "proba", "edges")},
 }
-_VERBS = "is|has|must|contains|holds|lists|was|mixes|at"
+_VERBS = "names|is|has|must|contains|holds|lists|was|mixes|at"
 _SUBJECT = re.compile(rf"(^|: )(?:Input )?({'|'.join(_SUBJECTS)})(?= (?:{_VERBS}|\(clock)\b)")
 
 

@@ -1,6 +1,7 @@
 """Checks of the sequences of a large file, in one pass over its rows."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
@@ -16,10 +17,18 @@ from tempocal.tables.seconds import as_seconds, kind_of
 from tempocal.tables.transfer import Columns
 
 
+@dataclass(frozen=True)
+class LargeSequences:
+    """The number of sequences, and whether no two rows of one have the same time."""
+
+    count: int
+    time_is_order: bool
+
+
 def check_sequences(
     options: ColumnOptions, rows: LargeRows, progress: Callable[[str], None]
-) -> int | None:
-    """Refuse sequences whose label or group changes; return the number of sequences."""
+) -> LargeSequences | None:
+    """Refuse sequences whose label or group changes, and count them."""
     if options.sequence is None:
         return None
     passes = Passes(progress=progress)
@@ -27,11 +36,10 @@ def check_sequences(
     found = passes.collect(_summary(sequences), "looking at sequences")
     if options.time is not None and "median_length" in found:
         _note_on_dates(found, options.time)
-    changes: dict[str, tuple[str, str | None]] = {
-        "label": (f"the label {options.label!r}", "--label-varies")
-    }
-    if options.label_varies:
-        changes = {}
+    changes: dict[str, tuple[str, str | None]] = {}
+    if not options.label_varies:
+        of_label = (f"the label {options.label!r}", "--label-varies")
+        changes = dict.fromkeys(_label_columns(rows), of_label)
     if options.group is not None:
         changes["group"] = (f"the group {options.group!r}", None)
     for role, (what, flag) in changes.items():
@@ -39,31 +47,41 @@ def check_sequences(
             changing = sequences.filter(nw.col(role) > 0).select("sequence").head(1)
             where = passes.collect(changing, "looking for a sequence")["sequence"][0]
             raise InputError(nesting_message(what, str(where), flag))
-    return int(found["one"][0])
+    return LargeSequences(int(found["one"][0]), "tied" in found and found["tied"][0] == 0)
+
+
+def _label_columns(rows: LargeRows) -> dict[str, str]:
+    """Return the columns of the label, by a name of their own."""
+    return {f"label{k}": name for k, name in enumerate(rows.soft or [rows.label])}
 
 
 def _sequences(options: ColumnOptions, rows: LargeRows) -> Frame:
     """Return a row for each sequence: whether its label or group changes, and its time range."""
     schema = rows.frame.collect_schema()
     columns: dict[str, Any] = {"sequence": nw.col(str(options.sequence))}
-    columns["label"] = _comparable(str(options.label), schema)
+    columns |= {new: _comparable(name, schema) for new, name in _label_columns(rows).items()}
     if options.group is not None:
         columns["group"] = _comparable(options.group, schema)
     kind = None if options.time is None else kind_of(schema[options.time])
-    if options.time is not None and kind == "datetime":
-        columns["time"] = as_seconds(
-            options.time, schema[options.time], kind, rows.frame.implementation
-        )
+    if options.time is not None and kind is not None:
+        moment = as_seconds(options.time, schema[options.time], kind, rows.frame.implementation)
+        columns |= {"moment": moment, "n_rows": nw.lit(1)}
+        if kind == "datetime":
+            columns["time"] = moment
     frame = rows.frame.select(**columns)
-    names = [name for name in columns if name != "sequence"]
+    names = [name for name in columns if name not in ("sequence", "moment", "n_rows")]
     min_max = [nw.col(name).min().alias(f"{name}_low") for name in names]
     min_max += [nw.col(name).max().alias(f"{name}_high") for name in names]
-    frame = frame.group_by("sequence").agg(*min_max)
+    counts = [nw.col("moment").n_unique().alias("n_moments"), nw.col("n_rows").sum()]
+    frame = frame.group_by("sequence").agg(*min_max, *(counts if "moment" in columns else ()))
     flags = {
         name: nw.when(nw.col(f"{name}_low") != nw.col(f"{name}_high")).then(1).otherwise(0)
         for name in names
         if name != "time"
     }
+    if "moment" in columns:
+        is_tied = nw.col("n_moments") < nw.col("n_rows")
+        flags["tied"] = nw.when(is_tied).then(1).otherwise(0)
     return frame.with_columns(one=nw.lit(1), **flags)
 
 
@@ -73,7 +91,8 @@ def _comparable(name: str, schema: Any) -> nw.Expr:
 
 def _summary(sequences: Frame) -> Frame:
     names = sequences.collect_schema().names()
-    sums = [nw.col(name).sum() for name in ("one", "label", "group") if name in names]
+    flags = [name for name in names if name in ("one", "group", "tied") or _is_label(name)]
+    sums = [nw.col(name).sum() for name in flags]
     if "time_low" not in names:
         return sequences.select(*sums)
     first, last = nw.col("time_low").min(), nw.col("time_high").max()
@@ -81,6 +100,10 @@ def _summary(sequences: Frame) -> Frame:
     return sequences.select(
         *sums, first.alias("first"), last.alias("last"), length.median().alias("median_length")
     )
+
+
+def _is_label(name: str) -> bool:
+    return name.removeprefix("label").isdigit()
 
 
 def _note_on_dates(found: Columns, name: str) -> None:

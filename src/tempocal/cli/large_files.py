@@ -46,6 +46,7 @@ class LargeRows:
     table: Any
     columns: list[str]  # of predictions
     label: str
+    soft: list[str]  # columns of soft labels; none if labels are classes
 
     @property
     def frame(self) -> Frame:
@@ -66,6 +67,14 @@ class LargeRows:
             raise ColumnError(self.label, f"column {self.label!r} has no value in {count} rows")
         return labels, int(found["one"].sum())
 
+    def count(self, progress: Callable[[str], None]) -> int:
+        """Count the rows."""
+        counted = self.frame.select(count=nw.len())
+        n_rows = int(Passes(progress=progress).collect(counted, "counting rows")["count"][0])
+        if n_rows == 0:
+            raise InputError(f"{self.name} has no rows: there is nothing to do")
+        return n_rows
+
     def distinct(self, name: str, progress: Callable[[str], None]) -> int:
         """Count the distinct values of a column."""
         counted = self.frame.select(count=nw.col(name).n_unique())
@@ -78,8 +87,9 @@ def open_rows(
     """Open the columns of the options as a table."""
     names = column_names(source)
     columns = split_names(options.logits or options.proba, names)
-    flags = flags_of(options, columns)
-    numbers = [*columns, *filter(None, [options.weight])]
+    soft = split_names((str(options.label),), names) if options.soft_label else []
+    flags = flags_of(options, columns, soft)
+    numbers = [*columns, *soft, *filter(None, [options.weight])]
     times = list(filter(None, [options.time, options.order]))
     with prefix_column_errors(flags):
         require_columns(flags, names, source.name)
@@ -92,7 +102,7 @@ def open_rows(
             casts = {name: nw.col(name).cast(kind) for name, kind in kinds.items()}
             table = _relation(str(copy))
             table = table.with_columns(**casts) if casts else table
-    return LargeRows(source.name, table.to_native(), columns, str(options.label))
+    return LargeRows(source.name, table.to_native(), columns, str(options.label), soft)
 
 
 def _is_typed(source: InputFile, numbers: list[str], times: list[str]) -> bool:

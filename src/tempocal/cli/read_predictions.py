@@ -1,8 +1,8 @@
 """Reading and validating the labeled predictions of a file."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from tempocal.cli.column_checks import (
     check_scale,
     check_soft_classes,
     few_clusters_note,
+    require_order,
 )
 from tempocal.cli.flag_wording import translate_errors
 from tempocal.cli.options import ColumnOptions
@@ -33,17 +34,22 @@ from tempocal.files import (
     open_input,
     read_columns,
 )
-from tempocal.inputs import Inputs, as_logits, can_be_ordered
-from tempocal.links import Array, proba_from_logits
+from tempocal.inputs import Inputs, can_be_ordered
+from tempocal.links import Array
 
 if TYPE_CHECKING:
     from tempocal.assessment import Assessment
     from tempocal.cli.large import LargePredictions
+    from tempocal.metrics.predictions import CheckedPredictions
     from tempocal.metrics.scored_arrays import ScoredArrays
     from tempocal.metrics.time_bins import TimeBins
     from tempocal.predictor import Predictor
 
 
+NO_ORDER_NOTE = (
+    "Note: fits learn from outcomes only, because --time does not put the rows of a sequence in "
+    "order: two have the same, or all lie in the reverse of it. --order names a column that does."
+)
 _OTHER_ROLES = ("time", "sequence", "order", "group", "weight")
 
 
@@ -113,74 +119,95 @@ class FilePredictions(LabeledPredictions):
 
     def scored(self, model: "Predictor | None", classes: Any) -> "ScoredArrays":
         """Return the rows with the probabilities of a model, by default their own."""
-        from tempocal.metrics.predictions import check_groups_of, check_predictions
+        from tempocal.metrics.predictions import check_groups_of
         from tempocal.metrics.scored_arrays import ScoredArrays
 
-        if model is None:
-            proba = proba_from_logits(as_logits(self.predictions, self.inputs, name=self.inputs))
-        else:
-            proba = model.predict_proba(self.predictions, self.time if model.time_kinds else None)
-        rows = check_predictions(
-            self.labels, proba, self.weight, classes, soft_label=self.soft_label
-        ).split()
+        rows = self._checked(model, classes)
         return ScoredArrays.of(rows, check_groups_of(rows, self.groups))
+
+    def paired(self, model: "Predictor", classes: Any) -> "ScoredArrays":
+        """Return the rows with their own probabilities and, as ``after``, those of a model."""
+        return self.scored(None, classes).with_proba("after", self._checked(model, classes))
+
+    def _checked(self, model: "Predictor | None", classes: Any) -> "CheckedPredictions":
+        from tempocal.metrics.predictions import check_predictions
+
+        given, inputs = self.predictions, self.inputs
+        if model is not None:
+            given = model.predict_proba(given, self.time if model.time_kinds else None)
+            inputs = "proba"
+        return check_predictions(
+            self.labels,
+            given,
+            self.weight,
+            classes,
+            soft_label=self.soft_label,
+            inputs=inputs,
+            name=inputs,
+        ).split()
 
     def cut(self, scored: "ScoredArrays", bins: int) -> "TimeBins":
         """Cut the time of these rows into bins."""
         from tempocal.metrics.predictions import check_time_of
-        from tempocal.metrics.time_bins import cut_times
+        from tempocal.metrics.time_bins import count_given, cut_times
 
         rows = scored.rows
-        found = cut_times(check_time_of(rows, self.time), rows.weight, bins)
-        if rows.row is None:
-            return found
-        codes = found.codes[np.unique(rows.row, return_index=True)[1]]
-        return replace(found, n_rows=np.bincount(codes, minlength=found.count))
+        times = check_time_of(rows, self.time)
+        return count_given(cut_times(times, rows.weight, bins), rows.row)
 
-    def fit(self, calibrator: Any, *, in_order: bool = False) -> Any:
+    def fit(self, calibrator: Any, *, learns: bool | None = False) -> Any:
         """Fit a calibrator, with times if there are any.
 
-        ``in_order`` says that it needs to know which rows follow each other.
+        ``learns`` says that it needs to know which rows follow each other; None: if that is known.
         """
         given: dict[str, Any] = {"groups": self.groups, "sample_weight": self.weight}
         if self.soft_label:
             given["soft_label"] = True
         if self.time is not None:
             given["time"] = self.time
-        if in_order or self.order is not None:
+        # The time explicitly: the order of rows in a file counts for nothing.
+        order = self._order(learns=learns)
+        if order is not None:
             assert self.sequence is not None
-            # The time explicitly: the order of rows in a file counts for nothing.
-            order = self.time if self.order is None else self.order
             given |= {"sequence": self.sequence.ids(), "order": order}
         # A comparison shows its own progress.
         progress = nullcontext() if hasattr(calibrator, "candidates") else show_progress("Fitting")
-        with progress, translate_errors(order="--time" if self.order is None else "--order"):
+        with progress, self._naming_the_order():
             return calibrator.fit(self.predictions, self.labels, **given)
 
-    def assess(self, seed: int) -> "Assessment":
+    def assess(self, seed: int, td_horizon: Any, *, learns: bool | None) -> "Assessment":
         """Fit to one half and evaluate on the other."""
         from tempocal.assessment import assess
 
-        with self.working("Fitting to one half, judging on the other"):
+        doing, order = "Fitting to one half, judging on the other", self._order(learns=learns)
+        with show_progress(doing), self._naming_the_order():
             return assess(
                 self.predictions,
                 self.labels,
                 time=self.time,
                 sequence=None if self.sequence is None else self.sequence.ids(),
-                order=self._order_or_time(),
+                order=order,
                 groups=None if self.group is None else self.group.codes,
                 sample_weight=self.weight,
                 inputs=self.inputs,
                 classes=self.classes,
                 seed=seed,
                 progress=False,
+                soft_label=self.soft_label,
+                td_horizon=td_horizon,
             )
 
-    def _order_or_time(self) -> NDArray[Any] | None:
+    def _naming_the_order(self) -> AbstractContextManager[None]:
+        return translate_errors(order="--time" if self.order is None else "--order")
+
+    def _order(self, *, learns: bool | None) -> NDArray[Any] | None:
         """Return what puts the rows of a sequence in order: by default the time, if it can."""
-        if self.order is not None or self.sequence is None:
+        if self.order is not None or learns is False:
             return self.order
+        if learns or self.sequence is None or self.time is None:
+            return self.time
         is_order = can_be_ordered(self.sequence.codes, self.n_rows, order=self.time)
+        echo_note(None if is_order else NO_ORDER_NOTE)
         return self.time if is_order else None
 
 
@@ -303,6 +330,7 @@ def _convert(
 
 def _check(rows: FilePredictions, options: ColumnOptions, columns: list[str]) -> None:
     assert options.label is not None
+    require_order(columns, np.asarray(rows.label_classes), rows.inputs)
     if not options.really_logits:
         check_scale(rows.predictions, rows.inputs, ",".join(columns))
     if not rows.soft_label:

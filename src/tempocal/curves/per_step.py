@@ -7,7 +7,7 @@ import numpy as np
 
 from tempocal.curves.curve import Curve, Shape, Track
 from tempocal.curves.grid import Grid, TimeSpan, distinct, equal_mass_edges, in_cells
-from tempocal.errors import InputError
+from tempocal.errors import InputError, SingleRowsWarning, warn_user
 from tempocal.inputs import check_choice, check_positive_int
 from tempocal.kernels.codes import renumbered
 from tempocal.links import Array
@@ -17,6 +17,8 @@ from tempocal.maps import BinBasis, StepBasis
 MOST_STEPS = 2**16
 # Of a table with more distinct times than this, no bins are made.
 MOST_BINNED_STEPS = 2**20
+# With more steps than this, and fewer rows a step on average, most have a single row.
+FEW_STEPS, ROWS_PER_STEP = 50, 2.0
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,20 @@ class PerStep(Curve):
                 f"time has {grid.n_keys} distinct values, more than the {MOST_STEPS} steps that "
                 "PerStep can have: PerStep(bins=20) cuts it into stretches, and Spline() follows it"
             )
+        _warn_of_single_rows(grid, len(times))
         return _with_enough(grid, least, self.unseen)
+
+
+def _warn_of_single_rows(grid: Grid, n_rows: int) -> None:
+    """Warn where time is continuous: most steps are fitted to one row, by count and by weight."""
+    rows = max(float(n_rows), float(grid.weights.sum()))
+    if grid.n_keys > FEW_STEPS and rows < ROWS_PER_STEP * grid.n_keys:
+        warn_user(
+            f"time has {grid.n_keys} distinct values in {rows:.0f} rows, so that PerStep() fits "
+            "most of its steps to one row each: PerStep(bins=20) cuts time into stretches, and "
+            "Spline() follows it",
+            SingleRowsWarning,
+        )
 
 
 def _with_enough(grid: Grid, least: int, unseen: str) -> Track:

@@ -8,11 +8,10 @@ from zlib import error as zlib_error
 import pyarrow as pa
 
 from tempocal.errors import InputError
+from tempocal.inputs.text_files import SEPARATORS
 
 # Columns that are listed in an error.
 MAX_LISTED = 20
-# Field separators other than the comma.
-SEPARATORS = (";", "\t", "|")
 
 
 class ColumnError(InputError):

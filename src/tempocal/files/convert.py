@@ -3,6 +3,7 @@
 Text, as in a block of a CSV file, is parsed as numbers or dates.
 """
 
+from re import fullmatch
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from tempocal.files.column_problems import ColumnError
 from tempocal.files.csv_types import can_cast
+from tempocal.inputs.text_files import COMMA_HINT, DECIMAL_COMMA
 
 _DATETIMES = tuple(pa.timestamp(unit, zone) for zone in (None, "UTC") for unit in ("us", "ns"))
 # From here on doubles cannot represent all integers.
@@ -80,7 +82,8 @@ def present(column: Any, name: str, first_row: int) -> Any:
     if column.null_count:
         row = first_row + pc.index(column.is_null(), True).as_py()
         raise ColumnError(name, f"column {name!r} has no value in row {row}")
-    return column
+    # Nothing is left of a column without any value.
+    return column.cast(pa.float64()) if pa.types.is_null(column.type) else column
 
 
 def is_text(column: Any) -> bool:
@@ -128,9 +131,11 @@ def wrong(
     row = next((row for row, is_valid in enumerate(valid) if not is_valid), None)
     if row is None:
         return _mixed(name, column, first_row, kinds)
-    found = repr(column[row].as_py())[:60]
+    value = column[row].as_py()
+    hint = COMMA_HINT if fullmatch(DECIMAL_COMMA, str(value)) else ""
     return ColumnError(
-        name, f"column {name!r} must be {wanted}, but row {first_row + row} has {found}"
+        name,
+        f"column {name!r} must be {wanted}, but row {first_row + row} has {value!r:.60}{hint}",
     )
 
 

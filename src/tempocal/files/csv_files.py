@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import csv
 
 from tempocal.errors import InputError
-from tempocal.files.column_problems import reading
+from tempocal.files.column_problems import no_rows, reading
 from tempocal.files.csv_types import with_exact_type
-from tempocal.files.encoding import find_other_encoding, require_no_other_encoding
+from tempocal.files.encoding import find_other_encoding
 from tempocal.files.input_file import InputFile
+from tempocal.inputs.text_files import ragged_line, require_no_other_encoding
 
 # Bytes that are read at once; also the maximum length of a row.
 BLOCK_BYTES = 2**22
@@ -68,7 +70,20 @@ def _reading(source: InputFile) -> Iterator[None]:
     except InputError as error:
         if isinstance(error.__cause__, UnicodeDecodeError) or "UTF8" in str(error):
             raise find_other_encoding(source) or error from error
+        if "Empty CSV file" in str(error):
+            raise no_rows(source.name) from error
+        if "Expected" in str(error):
+            raise _find_ragged_line(source) or error from error
         raise
+
+
+def _find_ragged_line(source: InputFile) -> InputError | None:
+    """Return the error for the first line with another number of fields than the header."""
+    with (
+        source.open_lines() as file,
+        TextIOWrapper(file, "utf-8-sig", "replace", newline="") as text,
+    ):
+        return ragged_line(text, source.name)
 
 
 def _as_text(names: Sequence[str], **options: Any) -> Any:

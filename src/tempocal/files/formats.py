@@ -15,6 +15,8 @@ _SUFFIXES: dict[str, Format] = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
+# Compressions that are not read.
+_COMPRESSED = (".zst", ".bz2", ".xz", ".lz4", ".zip", ".7z")
 STANDARD = "-"
 
 
@@ -31,6 +33,12 @@ def format_of(path: str, given: Format | None = None) -> Format:
         return found
     if path == STANDARD:
         return given or "csv"
+    other = next((one for one in _COMPRESSED if path.lower().endswith(one)), None)
+    if given is None and other is not None:
+        raise InputError(
+            f"{path!r} is compressed by a program other than gzip, by its ending {other}: "
+            "decompress it first"
+        )
     if given is None:
         suffixes = ", ".join(_SUFFIXES)
         raise InputError(

@@ -9,8 +9,9 @@ from pyarrow import json
 
 from tempocal.errors import InputError
 from tempocal.files.column_problems import no_rows, reading
-from tempocal.files.encoding import require_no_other_encoding, require_utf8
+from tempocal.files.encoding import require_utf8
 from tempocal.files.input_file import InputFile
+from tempocal.inputs.text_files import require_no_other_encoding
 
 BLOCK_BYTES = 2**24
 _UTF8_MARK = b"\xef\xbb\xbf"

@@ -1,7 +1,7 @@
 """Sigmoid, softmax and log-odds as formulas: those of `tempocal.links`, in what every engine has.
 
-There is no log1p or expm1 in SQL. None is needed: what is exponentiated in the end must be right to
-an absolute error, and ``log(1 + u)`` is.
+There is no log1p or expm1 in SQL. What is exponentiated in the end must be right to an absolute
+error only, and ``log(1 + u)`` is. Where the error must be relative there is `log1p`.
 """
 
 import math
@@ -32,6 +32,8 @@ SMALLEST_DOUBLE = 2.0**-1022
 # Up to so many classes each probability is written out by itself, which makes short formulas; with
 # more the sum of exponentials is computed once.
 FEW_CLASSES = 8
+# Below this five terms of the series of log(1 + u) are exact; above it the sum 1 + u is.
+SMALL = 1e-3
 LOWEST_FEATURE = float(np.log(SMALLEST_PROBABILITY))
 
 Expressions = tuple[Expression, ...]
@@ -53,6 +55,13 @@ def log(argument: Expression | float) -> Expression:
     """Natural logarithm of what is positive by construction."""
     argument = as_expression(argument)
     return Number(math.log(argument.value)) if isinstance(argument, Number) else Log(argument)
+
+
+def log1p(argument: Expression) -> Expression:
+    """``log(1 + u)`` for nonnegative u, with all digits of a small u."""
+    u = argument
+    series = u * (1.0 - u * (1.0 / 2 - u * (1.0 / 3 - u * (1.0 / 4 - u * (1.0 / 5)))))
+    return Where(Below(u, Number(SMALL)), series, log(u + 1.0))
 
 
 def sigmoid(logit: Expression) -> Expression:

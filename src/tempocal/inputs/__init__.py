@@ -16,6 +16,7 @@ from tempocal.inputs.arguments import (
     require_same_length,
     text_array,
 )
+from tempocal.inputs.class_order import require_names_in_order
 from tempocal.inputs.labels_and_groups import (
     LARGEST_FLOAT_ID,
     Codes,
@@ -24,9 +25,11 @@ from tempocal.inputs.labels_and_groups import (
     check_classes,
     check_groups,
     check_labels,
+    count_mixed,
     encode_labels,
     require_column_order,
     require_nested_sequences,
+    warn_of_mixed_labels,
 )
 from tempocal.inputs.logits import (
     CERTAIN_LOGIT,
@@ -38,6 +41,7 @@ from tempocal.inputs.logits import (
     require_scale,
     warn_of_probabilities,
 )
+from tempocal.inputs.predicted import Predicted, check_predicted
 from tempocal.inputs.sequence_order import (
     SequenceFacts,
     SequenceOrder,
@@ -70,6 +74,7 @@ __all__ = [
     "EncodedLabels",
     "Groups",
     "Inputs",
+    "Predicted",
     "SequenceFacts",
     "SequenceOrder",
     "SoftLabels",
@@ -87,6 +92,7 @@ __all__ = [
     "check_groups",
     "check_labels",
     "check_positive_int",
+    "check_predicted",
     "check_proba",
     "check_seed",
     "check_sequence",
@@ -95,6 +101,7 @@ __all__ = [
     "check_soft_labels",
     "check_time",
     "check_weights",
+    "count_mixed",
     "encode_labels",
     "first_missing",
     "from_seconds",
@@ -103,6 +110,7 @@ __all__ = [
     "require_column_order",
     "require_finite",
     "require_moderate",
+    "require_names_in_order",
     "require_nested_sequences",
     "require_same_kind",
     "require_same_length",
@@ -110,5 +118,6 @@ __all__ = [
     "text_array",
     "time_text",
     "warn_of_light_weights",
+    "warn_of_mixed_labels",
     "warn_of_probabilities",
 ]

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.errors import InputError
+from tempocal.errors import InputError, MixedLabelsWarning, warn_user
 from tempocal.inputs.arguments import as_array, first_missing, require_same_length
+from tempocal.inputs.class_order import require_names_in_order
 from tempocal.kernels.codes import as_narrow_ints, codes_in_blocks, renumbered
 from tempocal.kernels.min_max import min_max, min_max_sum
 
@@ -22,6 +23,8 @@ SOFT_HINT = "; probabilities of classes are taken with soft_label=True, where th
 FLOAT_ID_HINT = "ids that are floats must be so small that none is rounded: pass others as text"
 # Integer ids are counted instead of sorted if their span is at most this many times the rows.
 MAX_SPAN_PER_ROW = 1
+# Below this fraction of groups, differing labels within a group may be a mistake.
+FEW_MIXED = 0.1
 # If ids change in at most this share of the rows, only the first row of each run is sorted.
 MAX_RUN_SHARE = 0.25
 # Ids that are processed at a time.
@@ -242,12 +245,26 @@ def require_column_order(predictions: Any, classes: NDArray[Any], name: str) -> 
     """Refuse columns that are named like the classes but are in another order."""
     # pandas and polars call the names ``columns``, which in pyarrow are the data.
     columns = list(getattr(predictions, "column_names", getattr(predictions, "columns", [])))
-    wanted = classes.tolist()
-    if columns != wanted and len(columns) == len(wanted) and set(columns) == set(wanted):
-        raise InputError(
-            f"the columns of {name} are named {columns}, but the classes come in the order "
-            f"{wanted}: say classes={columns}, or put the columns in that order"
+    if columns:
+        require_names_in_order(columns, classes, name)
+
+
+def warn_of_mixed_labels(n_mixed: int, n_groups: int) -> None:
+    """Warn where labels differ within few of the groups, which may be a mistake."""
+    if 0 < n_mixed < FEW_MIXED * n_groups:
+        warn_user(
+            f"the label changes within {n_mixed} of {n_groups} groups. If groups are sequences, "
+            "each has one outcome: look at those",
+            MixedLabelsWarning,
         )
+
+
+def count_mixed(groups: Groups, labels: Codes) -> int:
+    """Count the groups within which labels differ."""
+    label_of_group = np.empty(groups.count, dtype=labels.dtype)
+    label_of_group[groups.codes] = labels
+    differs = label_of_group[groups.codes] != labels
+    return len(np.unique(groups.codes[differs])) if differs.any() else 0
 
 
 def require_nested_sequences(

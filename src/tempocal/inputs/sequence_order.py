@@ -16,6 +16,8 @@ from tempocal.inputs.labels_and_groups import (
 )
 from tempocal.inputs.times import Times, check_time
 
+# Below it a double represents every integer.
+EXACT_INTEGER = 2**53
 PASS_ORDER = "pass order=, which puts the rows of a sequence in order"
 
 
@@ -167,7 +169,7 @@ def check_sequence_order(
     sequences = check_sequence(sequence, n_rows, "rows learn from those that follow them")
     name = "time" if order is None else "order"
     if order is not None:
-        clock = check_time(order, n_rows, name="order").values
+        clock = check_time(_exact(order), n_rows, name="order").values
     elif times is not None and times.values.ndim == 1:
         clock = times.values
     else:
@@ -186,6 +188,16 @@ def check_sequence_order(
     ranks = np.empty(n_rows, dtype=np.intp)
     ranks[permutation] = np.arange(n_rows)
     return SequenceOrder(sequences, ranks, _mixed(sequences, labels, sequence))
+
+
+def _exact(order: Any) -> Any:
+    """Replace integers that a double does not represent by their ranks, which are all it takes."""
+    array = as_array(order, "order")
+    if array.ndim != 1 or array.dtype.kind not in "iu" or not array.size:
+        return order
+    if max(int(array.max()), -int(array.min())) < EXACT_INTEGER:
+        return order
+    return np.unique(array, return_inverse=True)[1]
 
 
 def _mixed(sequences: Groups, labels: NDArray[Any] | None, ids: Any) -> str | None:

@@ -18,6 +18,9 @@ from tempocal.metrics.estimates import (
 )
 from tempocal.metrics.friedman import FriedmanNemenyi, friedman_nemenyi
 from tempocal.metrics.gain import gain
+from tempocal.metrics.gain_over_time import gain_over_time
+from tempocal.metrics.gain_over_time_table import gain_over_time_table
+from tempocal.metrics.gain_table import GainOverTime, GainStretch
 from tempocal.metrics.likelihood import nll
 from tempocal.metrics.martingale import martingale_check
 from tempocal.metrics.movement import MartingaleCheck, MovementTable
@@ -35,6 +38,8 @@ __all__ = [
     "DebiasedEstimate",
     "Estimate",
     "FriedmanNemenyi",
+    "GainOverTime",
+    "GainStretch",
     "IntervalEstimate",
     "MartingaleCheck",
     "MovementTable",
@@ -47,6 +52,8 @@ __all__ = [
     "ece",
     "friedman_nemenyi",
     "gain",
+    "gain_over_time",
+    "gain_over_time_table",
     "martingale_check",
     "max_calibration_error",
     "nll",

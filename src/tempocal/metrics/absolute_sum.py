@@ -39,6 +39,12 @@ def absolute_sum_bound(gaps: Array, noise: Array, level: float) -> float:
     return float(np.quantile(np.abs(gaps + noise).sum(axis=1), 0.5 + level / 2))
 
 
+def median_scale(gaps: Array, noise: Array) -> float:
+    """Scale of the gaps at which the median of the noisy sums is the observed sum."""
+    filled = (gaps != 0.0) | (noise != 0.0).any(axis=0)
+    return _scale(gaps[filled], noise[:, filled], 0.5) if gaps.any() else 0.0
+
+
 def _scale(gaps: Array, noise: Array, share: float) -> float:
     """Scale at which this quantile of the noisy sums equals the observed sum, by bisection."""
     observed = np.abs(gaps).sum()

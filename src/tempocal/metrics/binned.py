@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from numpy.typing import ArrayLike
 
-from tempocal.inputs import check_bins, check_choice
+from tempocal.inputs import Inputs, check_bins, check_choice
 from tempocal.metrics.binsums import BinSums, bin_sums
 from tempocal.metrics.edges import BINNINGS, Binning, Edges, describe, equal_width, make_edges
 from tempocal.metrics.estimates import BinnedEstimate, reliability_table
@@ -23,6 +23,7 @@ def ece(
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
     soft_label: bool = False,
+    inputs: Inputs = "proba",
 ) -> BinnedEstimate:
     """Compute the expected calibration error: the mean gap between confidence and accuracy.
 
@@ -50,6 +51,9 @@ def ece(
         Whether ``y`` holds probabilities in place of labels: floats of shape (n,), for the second
         of two classes, or (n, K), in the order of ``classes``, by default 0, 1, ..., K - 1.
         The accuracy of a bin is the mean soft label of the class that is predicted.
+    inputs : {"proba", "logits"}, default="proba"
+        What ``proba`` holds; never guessed. Logits of one column are read by a sigmoid, of several
+        by a softmax.
 
     Returns
     -------
@@ -82,6 +86,7 @@ def ece(
             sample_weight=sample_weight,
             classes=classes,
             soft_label=soft_label,
+            inputs=inputs,
         )
     )
 
@@ -95,6 +100,7 @@ def max_calibration_error(
     of: EventKind = "top_label",
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    inputs: Inputs = "proba",
 ) -> BinnedEstimate:
     """Maximum calibration error: largest gap between confidence and accuracy over bins.
 
@@ -103,7 +109,7 @@ def max_calibration_error(
 
     Parameters
     ----------
-    y, proba, bins, binning, of, sample_weight, classes
+    y, proba, bins, binning, of, sample_weight, classes, inputs
         As in `ece`.
 
     Returns
@@ -118,7 +124,7 @@ def max_calibration_error(
     BinnedEstimate(0.2, 'maximum top-label calibration error, 5 equal-width bins')
     """
     found = bin_predictions(
-        y, proba, bins, binning, of=of, sample_weight=sample_weight, classes=classes
+        y, proba, bins, binning, of=of, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
     sums, filled = found.sums, found.sums.weight > 0
     value = float((abs(sums.gap[filled]) / sums.weight[filled]).max())
@@ -146,16 +152,18 @@ def bin_predictions(
     sample_weight: ArrayLike | None,
     classes: ArrayLike | None,
     soft_label: bool = False,
+    inputs: Inputs = "proba",
 ) -> BinTable:
     """Check the input of a metric and sum it by bin."""
     check_choice(of, "of", tuple(EVENT_NAMES))
     check_choice(binning, "binning", BINNINGS)
-    if binning == "equal_width" and sample_weight is None and soft_label is False:
+    is_plain = soft_label is False and inputs == "proba" and sample_weight is None
+    if binning == "equal_width" and is_plain:
         edges = equal_width(check_bins(bins))
         sums = bin_sums_single_pass(y, proba, edges, of_top=of == "top_label", classes=classes)
         if sums is not None:
             return BinTable(sums, edges, EVENT_NAMES[of], describe(bins, binning))
-    rows = check_predictions(y, proba, sample_weight, classes, soft_label=soft_label)
+    rows = check_predictions(y, proba, sample_weight, classes, soft_label=soft_label, inputs=inputs)
     return bin_events(events_of(rows, of), bins, binning)
 
 

@@ -2,6 +2,7 @@
 
 from numpy.typing import ArrayLike
 
+from tempocal.inputs import Inputs
 from tempocal.metrics.binned import bin_events, ece_from_bins
 from tempocal.metrics.edges import Binning, describe
 from tempocal.metrics.estimates import ClasswiseEstimate
@@ -17,6 +18,7 @@ def classwise_ece(
     binning: Binning = "equal_width",
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    inputs: Inputs = "proba",
 ) -> ClasswiseEstimate:
     """Classwise ECE: mean over classes of the ECE of each column.
 
@@ -35,6 +37,9 @@ def classwise_ece(
         Weight of each row: a weight of 2 is the row twice.
     classes : array-like of shape (K,), optional
         The class of each column; by default the sorted labels of ``y``.
+    inputs : {"proba", "logits"}, default="proba"
+        What ``proba`` holds; never guessed. Logits of one column are read by a sigmoid, of several
+        by a softmax.
 
     Returns
     -------
@@ -56,7 +61,7 @@ def classwise_ece(
     >>> error.by_class[2]
     BinnedEstimate(0.266667, "class 'c' ECE, 5 equal-width bins")
     """
-    rows = check_predictions(y, proba, sample_weight, classes)
+    rows = check_predictions(y, proba, sample_weight, classes, inputs=inputs)
     by_class = tuple(
         ece_from_bins(bin_events(one_class(rows, column, f"class {label!r}"), bins, binning))
         for column, label in enumerate(rows.classes.tolist())

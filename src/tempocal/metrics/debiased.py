@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tempocal.errors import InputError
+from tempocal.inputs import Inputs
 from tempocal.metrics.binned import bin_predictions
 from tempocal.metrics.binsums import BinSums
 from tempocal.metrics.edges import Binning
@@ -20,6 +21,7 @@ def debiased_ece(
     of: EventKind = "top_label",
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    inputs: Inputs = "proba",
 ) -> DebiasedEstimate:
     """Debiased L2 ECE: root mean square gap over bins, without the bias due to noise.
 
@@ -34,7 +36,7 @@ def debiased_ece(
 
     Parameters
     ----------
-    y, proba, bins, of, sample_weight, classes
+    y, proba, bins, of, sample_weight, classes, inputs
         As in `ece`.
     binning : {"equal_mass", "equal_width"}, default="equal_mass"
         Bins of about equal weight, as in their paper, or of equal width.
@@ -72,7 +74,7 @@ def debiased_ece(
     (0.0, -0.04)
     """
     found = bin_predictions(
-        y, proba, bins, binning, of=of, sample_weight=sample_weight, classes=classes
+        y, proba, bins, binning, of=of, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
     squared = _debiased_square(found.sums)
     name = f"debiased L2 {found.name} ECE (Kumar et al. 2019), {found.binning}"

@@ -45,12 +45,12 @@ def metric_by_time_bin(
     return jackknife_by_time_bin(rows, metric, level, seed)
 
 
-def require_summable(metric: Metric) -> None:
+def require_summable(metric: Metric, where: str = "from a table") -> None:
     """Refuse a metric that cannot be computed from sums."""
     if row_loss(metric) is None and gap_metric(metric) is None:
         name = getattr(metric, "__name__", repr(metric))
         raise InputError(
-            f"metric is {name:.80}, which needs the rows: from a table nll, brier, overconfidence, "
+            f"metric is {name:.80}, which needs the rows: {where} nll, brier, overconfidence, "
             "ece and classwise_ece can be had, also with settings by functools.partial"
         )
 
@@ -86,7 +86,7 @@ def unwrap(metric: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
     function, given = metric, {}
     if isinstance(metric, partial) and not metric.args:
         function, given = metric.func, metric.keywords
-    own = {"sample_weight", "classes"} & set(given)
+    own = {"sample_weight", "classes", "inputs"} & set(given)
     if own:
         raise InputError(
             f"metric has a setting {own.pop()!r} of its own, which would be overridden: pass it "
@@ -94,8 +94,8 @@ def unwrap(metric: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
         )
     if given.get("soft_label"):
         raise InputError(
-            "metric has soft_label=True, but intervals, metrics over time and those of tables take "
-            "class labels: call the metric itself, metric(y, proba, soft_label=True)"
+            "metric has soft_label=True of its own: pass it beside the metric instead, where that "
+            "takes soft labels, or call the metric itself, metric(y, proba, soft_label=True)"
         )
     if function not in (nll, brier, overconfidence, ece, classwise_ece):
         return metric, {}

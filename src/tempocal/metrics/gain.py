@@ -10,7 +10,7 @@ from tempocal.metrics.estimates import IntervalEstimate
 from tempocal.metrics.jackknife import Metric
 from tempocal.metrics.mean_losses import gain_in_loss
 from tempocal.metrics.over_time import make_estimate
-from tempocal.metrics.predictions import check_groups_of, check_level, check_predictions
+from tempocal.metrics.predictions import PairedInputs, check_groups_of, check_level, check_pair
 from tempocal.metrics.row_losses import LossFormula, row_overconfidence
 from tempocal.metrics.scored_arrays import ScoredArrays
 from tempocal.metrics.scored_rows import ScoredRows
@@ -27,6 +27,7 @@ def gain(
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    inputs: PairedInputs = "proba",
 ) -> IntervalEstimate:
     """Mean loss before minus after, with a confidence interval over groups.
 
@@ -41,6 +42,8 @@ def gain(
         As in `ece`.
     before, after : array-like of shape (n,), (n, 1) or (n, K)
         Two sets of probabilities for the same rows.
+    inputs : {"proba", "logits"} or pair of them, default="proba"
+        What ``before`` and ``after`` hold, as in `ece`: ``("logits", "proba")`` if they differ.
     sequence, groups, level
         As in `over_time`.
 
@@ -62,11 +65,10 @@ def gain(
     0.024 [0.016, 0.033]
     """
     require_mean(metric)
-    old = check_predictions(y, before, sample_weight, classes)
-    new = check_predictions(y, after, sample_weight, classes)
+    old, new = check_pair(y, before, after, sample_weight, classes, inputs=inputs)
     check_level(level)
     clusters = check_groups_of(old, groups, sequence)
-    rows = ScoredArrays.of(old, clusters).with_proba("after", new.proba)
+    rows = ScoredArrays.of(old, clusters).with_proba("after", new)
     return estimate_gain(rows, metric, level)
 
 

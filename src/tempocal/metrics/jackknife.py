@@ -1,6 +1,7 @@
 """Any metric in each time bin, with intervals by a jackknife over groups."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +18,51 @@ FOLDS = 20
 FLOOR_DRAWS = 40
 
 Metric = Callable[..., float]
+
+
+@dataclass(frozen=True, eq=False)
+class JackknifeValues:
+    """A metric in each time bin, and without each fold of the groups."""
+
+    values: Array  # (S,)
+    without: Array  # (S, FOLDS): NaN where a fold has no rows, or all
+
+
+@dataclass(frozen=True, eq=False)
+class JackknifeDifference:
+    """Limits of the difference of two metrics, and its mean over the time bins."""
+
+    lower: Array
+    upper: Array
+    mean: tuple[float, float, float]  # value, lower, upper
+
+
+def jackknife_values(rows: ScoredArrays, metric: Metric) -> JackknifeValues:
+    """Metric of each time bin, with all rows and without each fold."""
+    fold_of = assign_buckets(rows.n_units, FOLDS)[0]
+    parts = [np.arange(rows.n_rows)[part] for part in rows.rows_by_time_bin()]
+    values = np.array([float(_call(rows, part, metric)) for part in parts])
+    return JackknifeValues(
+        values, np.array([_without(rows, part, fold_of, metric) for part in parts])
+    )
+
+
+def jackknife_difference(
+    before: JackknifeValues, after: JackknifeValues, width: float
+) -> JackknifeDifference:
+    """Before minus after of the same rows: the same folds are left out of both."""
+    values, without = before.values - after.values, before.without - after.without
+    found = [
+        _interval(value, replicates[np.isfinite(replicates)], 0.0, width)
+        for value, replicates in zip(values.tolist(), without, strict=True)
+    ]
+    filled = np.where(np.isfinite(without), without, values[:, None]).mean(axis=0)
+    mean = _interval(float(values.mean()), filled[np.isfinite(without).any(axis=0)], 0.0, width)
+    return JackknifeDifference(
+        np.array([one.lower for one in found]),
+        np.array([one.upper for one in found]),
+        (mean.value, mean.lower, mean.upper),
+    )
 
 
 def jackknife_by_time_bin(
@@ -83,7 +129,7 @@ def _floor(rows: ScoredArrays, part: Codes, metric: Metric, seed: int) -> float:
 
 
 def _interval(value: float, replicates: Array, floor: float, width: float) -> MetricInterval:
-    if not np.isfinite(value) or not np.isfinite(width):
+    if not np.isfinite(value) or not np.isfinite(width) or len(replicates) < 2:
         return MetricInterval(value, -np.inf, np.inf, floor)
     count = len(replicates)
     center = value - (count - 1) * float(replicates.mean() - value)

@@ -2,6 +2,7 @@
 
 from numpy.typing import ArrayLike
 
+from tempocal.inputs import Inputs
 from tempocal.metrics.mean_losses import mean_loss
 from tempocal.metrics.predictions import check_predictions
 from tempocal.metrics.row_losses import row_nll
@@ -16,6 +17,7 @@ def nll(
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
     soft_label: bool = False,
+    inputs: Inputs = "proba",
 ) -> float:
     """Negative log likelihood: mean over rows of ``-log p`` of the true class.
 
@@ -36,6 +38,9 @@ def nll(
         Whether ``y`` holds probabilities in place of labels: floats of shape (n,), for the second
         of two classes, or (n, K), in the order of ``classes``, by default 0, 1, ..., K - 1.
         The loss of a row is its cross-entropy, ``-sum_k y_k log p_k``.
+    inputs : {"proba", "logits"}, default="proba"
+        What ``proba`` holds; never guessed. Logits of one column are read by a sigmoid, of several
+        by a softmax.
 
     Returns
     -------
@@ -53,5 +58,5 @@ def nll(
     7.0193
     """
     loss = row_nll(clip)
-    rows = check_predictions(y, proba, sample_weight, classes, soft_label=soft_label)
+    rows = check_predictions(y, proba, sample_weight, classes, soft_label=soft_label, inputs=inputs)
     return mean_loss(ScoredArrays.of(rows.split()), loss)

@@ -10,8 +10,9 @@ from tempocal.errors import InputError
 from tempocal.inputs import (
     Codes,
     Groups,
+    Inputs,
     Times,
-    check_proba,
+    check_predicted,
     check_sequence,
     check_sequence_and_groups,
     check_sequence_order,
@@ -34,6 +35,7 @@ def martingale_check(
     order: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     bins: Bins | None = None,
+    inputs: Inputs = "proba",
 ) -> MartingaleCheck:
     """Test whether forecasts of one outcome move as much as their uncertainty shrinks.
 
@@ -65,6 +67,9 @@ def martingale_check(
     bins : int or "steps", optional
         Also compute the excess in this many time bins with about equal numbers of steps, or at each
         distinct time. Needs ``time``; a step belongs to the time of its later row.
+    inputs : {"proba", "logits"}, default="proba"
+        What ``proba`` holds; never guessed. Logits of one column are read by a sigmoid, of several
+        by a softmax.
 
     Returns
     -------
@@ -114,7 +119,7 @@ def martingale_check(
     movement 49.47, reduction of uncertainty -19.14
     6000 steps, 500 sequences of two rows or more (0 of one row left out), 500 groups
     """
-    checked = check_proba(proba)
+    checked = check_predicted(proba, inputs).proba
     if checked.shape[1] == 2:
         checked = checked[:, 1:]
     n_rows = len(checked)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tempocal.formula.nodes import Column, Number, subtract
+from tempocal.formula.nodes import Column, Number, subtract, total
 from tempocal.links import Array
 from tempocal.metrics.metric_intervals import MetricByTimeBin, MetricInterval, half_width
 from tempocal.metrics.row_losses import LossFormula, RowLoss
@@ -49,11 +49,52 @@ def gain_in_loss(
     rows: ScoredRows, formula: LossFormula, name: str, level: float
 ) -> MetricByTimeBin:
     """Mean decrease of the loss with the probabilities ``after0``, ``after1``, ..."""
+    return mean_loss_from_sums(difference_in_loss(rows, formula), name, level)
+
+
+def difference_in_loss(rows: ScoredRows, formula: LossFormula) -> MeanSums:
+    """Sum the decrease of the loss, from ``p0``, ... to ``after0``, ..."""
     before, after = formula(rows, "p"), formula(rows, "after")
     # The difference of two infinite losses is taken as 0.
     is_infinite = subtract(before.is_infinite, after.is_infinite)
     difference = RowLoss(subtract(before.loss, after.loss), Number(0.0), is_infinite)
-    return mean_loss_from_sums(_sums(rows, difference), name, level)
+    return _sums(rows, difference)
+
+
+def means_of_losses(rows: ScoredRows, formula: LossFormula) -> tuple[Array, Array]:
+    """Mean loss of each time bin with ``p0``, ... and with ``after0``, ..."""
+    terms, key = {"weight": rows.weight}, {"time_bin": rows.time_bins.count}
+    for prefix in ("p", "after"):
+        loss = formula(rows, prefix)
+        terms |= {f"{prefix}_loss": loss.loss * rows.weight}
+        terms |= {f"{prefix}_infinite": loss.is_infinite * rows.weight}
+    (found,) = rows.sum_by("adding up", SumBy(tuple(key), terms))
+    sums = {name: add_up(found, name, key) for name in terms}
+    before, after = (
+        np.where(sums[f"{one}_infinite"] > 0.0, np.inf, sums[f"{one}_loss"] / sums["weight"])
+        for one in ("p", "after")
+    )
+    return before, after
+
+
+def predicted_errors(rows: ScoredRows, formula: LossFormula) -> Array:
+    """Return the standard error (S,) of the gain if the probabilities are true.
+
+    With labels drawn from the mean of both sets, row by row. Rare events that would change the gain
+    much may be missing among the observed ones, and the observed spread is then far too small.
+    """
+    before, after = formula(rows, "p"), formula(rows, "after")
+    proba = zip(rows.proba("p"), rows.proba("after"), strict=True)
+    losses = zip(before.by_class, after.by_class, strict=True)
+    square = total(
+        0.5 * (one + other) * subtract(old, new) ** 2
+        for (one, other), (old, new) in zip(proba, losses, strict=True)
+    )
+    weight, key = rows.weight, {"time_bin": rows.time_bins.count}
+    terms = {"weight": weight, "square": square * weight * weight}
+    (found,) = rows.sum_by("adding up", SumBy(tuple(key), terms))
+    sums = {name: add_up(found, name, key) for name in terms}
+    return np.asarray(np.sqrt(sums["square"]) / sums["weight"])
 
 
 def mean_loss_from_sums(sums: MeanSums, name: str, level: float) -> MetricByTimeBin:
@@ -74,7 +115,7 @@ def mean_loss_from_sums(sums: MeanSums, name: str, level: float) -> MetricByTime
 
 
 def _sums(rows: ScoredRows, loss: RowLoss) -> MeanSums:
-    rows = rows.with_columns(vars(loss))
+    rows = rows.with_columns(loss.columns())
     return _by_row(rows) if rows.n_units is None else _by_unit(rows)
 
 

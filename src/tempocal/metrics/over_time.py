@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tempocal.inputs import check_seed, time_text
+from tempocal.inputs import Inputs, check_seed, time_text
 from tempocal.links import Array
-from tempocal.metrics.dispatch import metric_by_time_bin, unwrap
+from tempocal.metrics.dispatch import metric_by_time_bin, require_summable, unwrap
 from tempocal.metrics.estimates import IntervalEstimate
 from tempocal.metrics.jackknife import Metric
 from tempocal.metrics.metric_intervals import MetricInterval
 from tempocal.metrics.predictions import (
+    CheckedPredictions,
     check_groups_of,
     check_level,
     check_predictions,
@@ -21,7 +22,7 @@ from tempocal.metrics.predictions import (
 )
 from tempocal.metrics.scored_arrays import ScoredArrays
 from tempocal.metrics.scored_rows import ScoredRows
-from tempocal.metrics.time_bins import Bins, cut_times
+from tempocal.metrics.time_bins import Bins, count_given, cut_times
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +124,9 @@ def over_time(
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    inputs: Inputs = "proba",
     seed: int = 0,
+    soft_label: bool = False,
 ) -> OverTime:
     """Compute a metric in each time bin, with confidence intervals.
 
@@ -132,8 +135,8 @@ def over_time(
     metric : callable
         For example `ece`, `nll` or ``functools.partial(ece, bins=10)``; called as
         ``metric(y, proba, sample_weight=..., classes=...)``.
-    y, proba, sample_weight, classes
-        As in `ece`.
+    y, proba, sample_weight, classes, inputs
+        As in `ece`. Other metrics than those of this package are called with probabilities.
     time : array-like of shape (n,)
         Time of each row: numbers, datetimes or timedeltas.
     bins : int or "steps", default=20
@@ -149,6 +152,11 @@ def over_time(
         Confidence level.
     seed : int, default=0
         Seed of the draws for intervals and floors.
+    soft_label : bool, default=False
+        Whether ``y`` holds probabilities in place of classes, as in `nll`. Values are those
+        expected of labels with these probabilities; the interval is over groups, or rows. Floors
+        are of class labels drawn from ``proba``, which vary more. For `nll`, `brier`,
+        `overconfidence`, `ece` and `classwise_ece`.
 
     Returns
     -------
@@ -184,11 +192,11 @@ def over_time(
     >>> bool(table.lower[0] > table.floor[0])
     True
     """
-    unwrap(metric)  # refuses what it cannot take
-    rows = check_predictions(y, proba, sample_weight, classes)
+    rows = _rows(metric, y, proba, sample_weight, classes, soft_label=soft_label, inputs=inputs)
     times, clusters = check_time_of(rows, time), check_groups_of(rows, groups, sequence)
     check_level(level)
-    scored = ScoredArrays.of(rows, clusters, cut_times(times, rows.weight, bins))
+    time_bins = count_given(cut_times(times, rows.weight, bins), rows.row)
+    scored = ScoredArrays.of(rows, clusters, time_bins)
     _check_of(metric, rows.n_classes)
     return estimate_over_time(scored, metric, level, check_seed(seed))
 
@@ -225,13 +233,15 @@ def with_interval(
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    inputs: Inputs = "proba",
     seed: int = 0,
+    soft_label: bool = False,
 ) -> IntervalEstimate:
     """Compute a metric on all rows, with a confidence interval over groups and its sampling floor.
 
     Parameters
     ----------
-    metric, y, proba, sequence, groups, level, sample_weight, classes, seed
+    metric, y, proba, sequence, groups, level, sample_weight, classes, inputs, seed, soft_label
         As in `over_time`.
 
     Returns
@@ -249,8 +259,7 @@ def with_interval(
     >>> print(f"{score:.2f} [{score.lower:.2f}, {score.upper:.2f}], expected {score.floor:.2f}")
     0.45 [0.42, 0.47], expected 0.45
     """
-    unwrap(metric)
-    rows = check_predictions(y, proba, sample_weight, classes)
+    rows = _rows(metric, y, proba, sample_weight, classes, soft_label=soft_label, inputs=inputs)
     clusters = check_groups_of(rows, groups, sequence)
     check_level(level)
     _check_of(metric, rows.n_classes)
@@ -261,6 +270,24 @@ def estimate_overall(rows: ScoredRows, metric: Metric, level: float, seed: int) 
     """Compute a metric on all rows, which are in one time bin."""
     result = metric_by_time_bin(rows, metric, level, seed)
     return make_estimate(result.by_time_bin[0], result.estimator, level)
+
+
+def _rows(
+    metric: Metric,
+    y: Any,
+    proba: Any,
+    sample_weight: Any,
+    classes: Any,
+    *,
+    soft_label: bool,
+    inputs: Inputs,
+) -> CheckedPredictions:
+    """Check the predictions, and split them by soft labels."""
+    unwrap(metric)  # refuses what it cannot take
+    rows = check_predictions(y, proba, sample_weight, classes, soft_label=soft_label, inputs=inputs)
+    if rows.soft is not None:
+        require_summable(metric, "with soft_label=True")
+    return rows.split()
 
 
 def _check_of(metric: Metric, n_classes: int) -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from tempocal.inputs import check_seed
+from tempocal.inputs import Inputs, check_seed
 from tempocal.metrics.dispatch import require_summable
 from tempocal.metrics.estimates import IntervalEstimate
 from tempocal.metrics.jackknife import Metric
@@ -21,9 +21,10 @@ def over_time_table(
     metric: Metric,
     table: Any,
     *,
-    label: str,
-    proba: "Names",
+    label: "Names",
     time: str,
+    proba: "Names | None" = None,
+    logits: "Names | None" = None,
     bins: Bins = 20,
     sequence: str | None = None,
     groups: str | None = None,
@@ -31,6 +32,7 @@ def over_time_table(
     sample_weight: str | None = None,
     classes: ArrayLike | None = None,
     seed: int = 0,
+    soft_label: bool = False,
 ) -> OverTime:
     """Compute a metric in each time bin, from a table of any engine or from files.
 
@@ -45,13 +47,15 @@ def over_time_table(
     table : table or path
         Of pandas, Polars (eager or lazy), pyarrow, DuckDB, Spark or Ibis; or a file or pattern of
         Parquet or CSV files, which DuckDB opens.
-    label : str
-        Column of the true labels.
-    proba : str or list of str
-        Column of the probability of the second class, or one for each class, in their order.
+    label : str or list of str
+        Column of the true labels; with ``soft_label`` of their probabilities: one, of the second
+        class, or one for each class.
+    proba, logits : str or list of str
+        Column of the probability of the second class, or one for each class, in their order; or of
+        logits instead.
     time : str
         Column of the times: numbers, datetimes or durations.
-    bins, level, classes, seed
+    bins, level, classes, seed, soft_label
         As in `over_time`.
     sequence : str, optional
         Column of the sequence ids.
@@ -97,8 +101,14 @@ def over_time_table(
     check_level(level)
     seed = check_seed(seed)
     require_summable(metric)
-    named = {"label": label, "proba": proba, "time": time, "sample_weight": sample_weight}
-    rows = _read(table, named, sequence, groups, classes)
+    named: dict[str, Any] = {
+        "label": label,
+        "proba": proba,
+        "logits": logits,
+        "time": time,
+        "sample_weight": sample_weight,
+    }
+    rows = _read(table, {**named, "soft_label": soft_label}, sequence, groups, classes)
     return estimate_over_time(rows.cut(bins), metric, level, seed)
 
 
@@ -106,20 +116,24 @@ def with_interval_table(
     metric: Metric,
     table: Any,
     *,
-    label: str,
-    proba: "Names",
+    label: "Names",
+    proba: "Names | None" = None,
+    logits: "Names | None" = None,
     sequence: str | None = None,
     groups: str | None = None,
     level: float = 0.95,
     sample_weight: str | None = None,
     classes: ArrayLike | None = None,
     seed: int = 0,
+    soft_label: bool = False,
 ) -> IntervalEstimate:
     """Compute a metric on all rows of a table, with an interval over groups and its floor.
 
     Parameters
     ----------
-    metric, table, label, proba, sequence, groups, level, sample_weight, classes, seed
+    metric, table, label, proba, logits, sequence, groups, level
+        As in `over_time_table`.
+    sample_weight, classes, seed, soft_label
         As in `over_time_table`.
 
     Returns
@@ -142,8 +156,14 @@ def with_interval_table(
     check_level(level)
     seed = check_seed(seed)
     require_summable(metric)
-    named = {"label": label, "proba": proba, "time": None, "sample_weight": sample_weight}
-    rows = _read(table, named, sequence, groups, classes)
+    named: dict[str, Any] = {
+        "label": label,
+        "proba": proba,
+        "logits": logits,
+        "time": None,
+        "sample_weight": sample_weight,
+    }
+    rows = _read(table, {**named, "soft_label": soft_label}, sequence, groups, classes)
     return estimate_overall(rows, metric, level, seed)
 
 
@@ -156,4 +176,5 @@ def _read(
     ids: dict[str, Any] = {"groups": sequence if groups is None else groups}
     if groups is not None and groups != sequence:
         ids["sequence"] = sequence
-    return read_scored_frame(table, ColumnRoles.of("proba", logits=None, **named, **ids), classes)
+    inputs: Inputs = "proba" if named["logits"] is None else "logits"
+    return read_scored_frame(table, ColumnRoles.of(inputs, **named, **ids), classes)

@@ -2,6 +2,7 @@
 
 from numpy.typing import ArrayLike
 
+from tempocal.inputs import Inputs
 from tempocal.metrics.mean_losses import mean_loss
 from tempocal.metrics.predictions import check_predictions
 from tempocal.metrics.row_losses import row_overconfidence
@@ -14,6 +15,7 @@ def overconfidence(
     *,
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    inputs: Inputs = "proba",
 ) -> float:
     """Mean confidence in the most probable class minus the accuracy.
 
@@ -22,7 +24,7 @@ def overconfidence(
 
     Parameters
     ----------
-    y, proba, sample_weight, classes
+    y, proba, sample_weight, classes, inputs
         As in `ece`.
 
     Returns
@@ -36,5 +38,5 @@ def overconfidence(
     >>> round(overconfidence([0, 1, 1, 0], [0.1, 0.9, 0.8, 0.9]), 3)
     0.125
     """
-    rows = check_predictions(y, proba, sample_weight, classes)
+    rows = check_predictions(y, proba, sample_weight, classes, inputs=inputs)
     return mean_loss(ScoredArrays.of(rows), row_overconfidence)

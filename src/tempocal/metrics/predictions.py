@@ -1,7 +1,7 @@
 """Checked input of the metrics: probabilities, label codes and weights."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,12 @@ from tempocal.errors import InputError
 from tempocal.inputs import (
     Codes,
     Groups,
+    Inputs,
     SoftLabels,
     Times,
     check_flag,
     check_labels,
-    check_proba,
+    check_predicted,
     check_sequence_and_groups,
     check_soft_labels,
     check_time,
@@ -25,9 +26,13 @@ from tempocal.inputs import (
     warn_of_light_weights,
 )
 from tempocal.links import Array
+from tempocal.metrics.time_bins import Bins, TimeBins, cut_times
 
 # A block fits into the cache of a core, and is long enough for the Python loop to cost nothing.
 BLOCK_NUMBERS = 2**16
+
+# What two sets of predictions hold, if not the same.
+PairedInputs = Inputs | tuple[Inputs, Inputs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +46,7 @@ class CheckedPredictions:
     kept: NDArray[np.bool_] | None = None  # mask of the input rows; None if all are kept
     soft: SoftLabels | None = None  # soft labels, unless all are certain
     row: Codes | None = None  # of rows that were split: which of the kept rows each is a share of
+    surprisal: Array | None = None  # (n, K) -log p of each class, if logits were given
 
     @property
     def n_classes(self) -> int:
@@ -50,7 +56,9 @@ class CheckedPredictions:
     def take(self, part: slice | Codes) -> "CheckedPredictions":
         """Return a subset of the rows."""
         weight = None if self.weight is None else self.weight[part]
-        return CheckedPredictions(self.proba[part], self.codes[part], weight, self.classes)
+        return CheckedPredictions(
+            self.proba[part], self.codes[part], weight, self.classes, surprisal=_part(self, part)
+        )
 
     def split(self) -> "CheckedPredictions":
         """Split rows by their soft labels: one for each class, with its share of the weight."""
@@ -59,7 +67,15 @@ class CheckedPredictions:
         row, codes, share = self.soft.split()
         kept = np.ones(len(self.codes), dtype=bool) if self.kept is None else self.kept
         weight = share if self.weight is None else share * self.weight[row]
-        return CheckedPredictions(self.proba[row], codes, weight, self.classes, kept, row=row)
+        return CheckedPredictions(
+            self.proba[row],
+            codes,
+            weight,
+            self.classes,
+            kept,
+            row=row,
+            surprisal=_part(self, row),
+        )
 
 
 def check_predictions(
@@ -69,9 +85,12 @@ def check_predictions(
     classes: ArrayLike | None,
     *,
     soft_label: bool = False,
+    inputs: Inputs = "proba",
+    name: str = "proba",
 ) -> CheckedPredictions:
-    """Check the labels, probabilities and weights that a user passed."""
-    checked = check_proba(proba)
+    """Check the labels, probabilities or logits, and weights that a user passed."""
+    predicted = check_predicted(proba, inputs, name)
+    checked, surprisal = predicted.proba, predicted.surprisal
     soft = None
     if check_flag(soft_label, "soft_label"):
         soft = check_soft_labels(y, len(checked), checked.shape[1], classes)
@@ -80,7 +99,7 @@ def check_predictions(
     else:
         labels = check_labels(y, len(checked))
         codes, found, _ = encode_labels(labels, classes, checked.shape[1])
-    require_column_order(proba, found, "proba")
+    require_column_order(proba, found, name)
     weight = check_weights(sample_weight, len(checked))
     warn_of_light_weights(weight)
     # Rows of weight zero would shift quantiles, and could add 0 * infinity to a sum.
@@ -89,8 +108,43 @@ def check_predictions(
         kept = weight > 0
         checked, codes, weight = checked[kept], codes[kept], weight[kept]
         soft = None if soft is None else soft.take(kept)
+        surprisal = None if surprisal is None else surprisal[kept]
     soft = None if soft is None or soft.are_hard else soft
-    return CheckedPredictions(checked, codes, weight, found, kept, soft)
+    return CheckedPredictions(checked, codes, weight, found, kept, soft, surprisal=surprisal)
+
+
+def check_paired_inputs(inputs: PairedInputs) -> tuple[Inputs, Inputs]:
+    """Return what the predictions before and after hold."""
+    kinds: Any = (inputs, inputs) if isinstance(inputs, str) else inputs
+    known = ("logits", "proba")
+    if not isinstance(kinds, tuple | list) or len(kinds) != 2 or not set(kinds) <= set(known):
+        raise InputError(
+            'inputs must be "logits" or "proba", or a pair of them, for before and after, but it '
+            f"is {inputs!r}"
+        )
+    return kinds[0], kinds[1]
+
+
+def check_pair(
+    y: ArrayLike,
+    before: ArrayLike,
+    after: ArrayLike,
+    sample_weight: ArrayLike | None,
+    classes: ArrayLike | None,
+    *,
+    soft_label: bool = False,
+    inputs: PairedInputs = "proba",
+) -> tuple[CheckedPredictions, CheckedPredictions]:
+    """Check two sets of predictions of the same rows; shares of soft labels are rows."""
+    kinds = check_paired_inputs(inputs)
+    found = [
+        check_predictions(
+            y, given, sample_weight, classes, soft_label=soft_label, inputs=kind, name=name
+        )
+        for given, kind, name in zip((before, after), kinds, ("before", "after"), strict=True)
+    ]
+    old, new = found
+    return old.split(), new.split()
 
 
 def check_groups_of(
@@ -113,6 +167,15 @@ def check_time_of(rows: CheckedPredictions, time: Any) -> Times:
     return Times(values if rows.row is None else values[rows.row], times.kinds)
 
 
+def cut_rows(rows: CheckedPredictions, time: Any, bins: Bins) -> TimeBins:
+    """Cut the time of these rows into bins; shares of one row count as one."""
+    found = cut_times(check_time_of(rows, time), rows.weight, bins)
+    if rows.row is None:
+        return found
+    codes = found.codes[np.unique(rows.row, return_index=True)[1]]
+    return replace(found, n_rows=np.bincount(codes, minlength=found.count))
+
+
 def check_two_classes(of: str, n_classes: int, instead: str) -> None:
     """Refuse ``of="positive_class"`` with more than two classes."""
     if of == "positive_class" and n_classes != 2:
@@ -125,6 +188,10 @@ def check_level(level: Any) -> None:
     """Refuse a confidence level outside (0, 1)."""
     if not isinstance(level, int | float | np.number) or not 0.0 < level < 1.0:
         raise InputError(f"level must lie between 0 and 1, but it is {level!r}")
+
+
+def _part(rows: CheckedPredictions, part: slice | Codes) -> Array | None:
+    return None if rows.surprisal is None else rows.surprisal[part]
 
 
 def _n_input_rows(rows: CheckedPredictions) -> int:

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tempocal.formula.nodes import Column, Number
+from tempocal.inputs import Inputs
 from tempocal.links import Array
 from tempocal.metrics.binned import BinTable, bin_events
 from tempocal.metrics.binsums import BinSums
@@ -29,12 +30,13 @@ def reliability_curve(
     level: float = 0.95,
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    inputs: Inputs = "proba",
 ) -> ReliabilityTable:
     """Mean confidence and observed frequency in each bin: the numbers of a reliability diagram.
 
     Parameters
     ----------
-    y, proba, of, sample_weight, classes
+    y, proba, of, sample_weight, classes, inputs
         As in `ece`.
     bins : int, default=10
         Number of bins.
@@ -68,7 +70,7 @@ def reliability_curve(
     >>> curve.upper, curve.confidence, curve.frequency
     (array([0.6, 1. ]), array([0.6 , 0.85]), array([0.5, 1. ]))
     """
-    rows = check_predictions(y, proba, sample_weight, classes)
+    rows = check_predictions(y, proba, sample_weight, classes, inputs=inputs)
     clusters = check_groups_of(rows, groups, sequence)
     check_level(level)
     # The very sums of `ece`.

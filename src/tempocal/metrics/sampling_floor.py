@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 from tempocal.inputs import (
     Codes,
     Groups,
+    Inputs,
     check_positive_int,
-    check_proba,
+    check_predicted,
     check_sequence_and_groups,
     check_weights,
 )
@@ -27,6 +28,7 @@ def sampling_floor(
     n_draws: int = 100,
     seed: int | np.random.Generator = 0,
     sample_weight: ArrayLike | None = None,
+    inputs: Inputs = "proba",
 ) -> SamplingFloor:
     """Estimate the sampling floor: the error that perfect probabilities would show by chance.
 
@@ -52,6 +54,9 @@ def sampling_floor(
         Seed of the draws.
     sample_weight : array-like of shape (n,), optional
         Weight of each row in the metric.
+    inputs : {"proba", "logits"}, default="proba"
+        What ``proba`` holds; never guessed. Logits of one column are read by a sigmoid, of several
+        by a softmax.
 
     Returns
     -------
@@ -78,7 +83,7 @@ def sampling_floor(
     'sampling floor of top-label ECE, 15 equal-width bins; labels drawn by group, n_draws=100'
     """
     n_draws = check_positive_int(n_draws, "n_draws")
-    checked = check_proba(proba)
+    checked = check_predicted(proba, inputs).proba
     clusters = check_sequence_and_groups(sequence, groups, len(checked))
     weight = check_weights(sample_weight, len(checked))
     classes, random = np.arange(checked.shape[1]), np.random.default_rng(seed)

@@ -56,9 +56,7 @@ class ScoredArrays(ScoredRows):
             "weight": lambda block: None if weight is None else weight[block.part],
             "root_weight": lambda block: np.sqrt(block["weight"]),
         }
-        return (
-            scored.with_columns(columns).with_proba("p", rows.proba).in_time_bins(scored.time_bins)
-        )
+        return scored.with_columns(columns).with_proba("p", rows).in_time_bins(scored.time_bins)
 
     @property
     def n_units(self) -> int:
@@ -83,11 +81,9 @@ class ScoredArrays(ScoredRows):
         """Add a column of integers below ``size``."""
         return replace(self.with_columns({name: column}), sizes={**self.sizes, name: size})
 
-    def with_proba(self, prefix: str, proba: Array) -> Self:
-        """Add probabilities of the classes, and what NumPy finds faster than a formula."""
-
-        def true(block: "_Block") -> Array:
-            return np.asarray(proba[block.part][np.arange(block.n_rows), block["label"]])
+    def with_proba(self, prefix: str, rows: CheckedPredictions) -> Self:
+        """Add the predictions of these rows, and what NumPy finds faster than a formula."""
+        proba = rows.proba
 
         def top(block: "_Block") -> Codes:
             part = proba[block.part]
@@ -95,8 +91,10 @@ class ScoredArrays(ScoredRows):
                 return (part[:, 1] > part[:, 0]).astype(np.intp)
             return np.asarray(part.argmax(axis=1))
 
-        own = {f"{prefix}{k}": _sliced(each) for k, each in enumerate(proba.T)}
-        return self.with_columns({f"{prefix}_true": true, f"{prefix}_top": top, **own})
+        columns = {f"{prefix}_top": top, **_of_classes(prefix, proba)}
+        if rows.surprisal is not None:
+            columns |= _of_classes(f"{prefix}_surprisal", rows.surprisal)
+        return self.with_columns(columns)
 
     def with_edges(self, edges: list[Edges], event: int) -> Self:
         """Add the bin of an event."""
@@ -152,10 +150,18 @@ class ScoredArrays(ScoredRows):
         parts = (self.groups.codes[rows] for rows in self.rows_by_time_bin())
         return np.array([np.count_nonzero(np.bincount(codes)) for codes in parts], dtype=np.float64)
 
-    def true_probability(self, prefix: str = "p") -> Expression:
-        """Return the probability of the true class, looked up."""
+    def only_after(self) -> Self:
+        """Return the rows with the probabilities ``after0``, ... in place of their own."""
+        return super().only_after().with_columns({"p_top": Column("after_top")})
+
+    def has_column(self, name: str) -> bool:
+        """Whether there is a column of this name."""
+        return name in self.columns
+
+    def of_true_class(self, prefix: str = "p") -> Expression:
+        """Return, of columns for each class, the one of the true class, looked up."""
         name = f"{prefix}_true"
-        return Column(name) if name in self.columns else super().true_probability(prefix)
+        return Column(name) if name in self.columns else super().of_true_class(prefix)
 
     def top_class(self, highest: Expression, prefix: str = "p") -> Expression:
         """Return the most probable class, found by NumPy."""
@@ -245,6 +251,16 @@ class _SumTable:
     def _keys(self, codes: Codes) -> Sums:
         found = np.unravel_index(codes, self.shape) if self.shape else ()
         return dict(zip(self.by.keys, found, strict=True))
+
+
+def _of_classes(prefix: str, values: Array) -> dict[str, Callable[[_Block], Any]]:
+    """Return a column for each class, and that of the true class."""
+
+    def true(block: _Block) -> Array:
+        return np.asarray(values[block.part][np.arange(block.n_rows), block["label"]])
+
+    columns: dict[str, Callable[[_Block], Any]] = {f"{prefix}_true": true}
+    return columns | {f"{prefix}{k}": _sliced(each) for k, each in enumerate(values.T)}
 
 
 def _by_group(values: Any) -> Callable[[_Block], Any]:

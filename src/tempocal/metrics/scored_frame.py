@@ -8,11 +8,22 @@ import narwhals as nw
 import numpy as np
 
 from tempocal.errors import InputError
-from tempocal.formula.nodes import Below, Column, Expression, numbers, piecewise, total
-from tempocal.inputs import warn_of_light_weights
+from tempocal.formula.input_columns import read_scores
+from tempocal.formula.nodes import (
+    Below,
+    Column,
+    Expression,
+    Number,
+    Where,
+    numbers,
+    piecewise,
+    total,
+)
+from tempocal.inputs import Inputs, warn_of_light_weights
 from tempocal.links import Array
 from tempocal.metrics.edges import Edges, equal_mass
 from tempocal.metrics.gap_metric import GapMetric
+from tempocal.metrics.logit_columns import predicted_by_logits
 from tempocal.metrics.scored_rows import (
     BUCKETS,
     ScoredRows,
@@ -191,6 +202,10 @@ class ScoredFrame(ScoredRows):
             self.time_bins.known["groups"] = counts
         return self.time_bins.known["groups"]
 
+    def has_column(self, name: str) -> bool:
+        """Whether there is a column of this name."""
+        return name in self.frame.collect_schema()
+
     def sum_by(self, doing: str, *wanted: SumBy) -> list[Sums]:
         """Sum by all keys together."""
         keys = list(dict.fromkeys(key for each in wanted for key in each.keys))
@@ -221,12 +236,50 @@ def read_scored_frame(table: Any, roles: ColumnRoles, classes: Any) -> ScoredFra
     labeled = read_labeled_table(table, roles, classes)
     if roles.sequence is not None:
         count_sequences(labeled)
+    groups = find_groups(labeled) if labeled.has_groups else None
+    return ScoredFrame.of(labeled, add_predicted(labeled), groups)
+
+
+def add_predicted(labeled: LabeledTable) -> Frame:
+    """Add the probabilities of each class as they were given, and the surprisals of logits."""
+    if labeled.inputs == "logits":
+        return with_formulas(labeled.frame, predicted_by_logits(labeled.n_columns))
     if labeled.n_columns == 1:
         proba = {"p0": 1.0 - nw.col("x0"), "p1": nw.col("x0")}
     else:
         proba = {f"p{k}": nw.col(f"x{k}") for k in range(labeled.n_columns)}
-    groups = find_groups(labeled) if labeled.has_groups else None
-    return ScoredFrame.of(labeled, labeled.frame.with_columns(**proba), groups)
+    return labeled.frame.with_columns(**proba)
+
+
+def with_after(rows: ScoredFrame, inputs: Inputs, names: tuple[str, ...]) -> ScoredFrame:
+    """Add the predictions of another model, ``y0``, ..., which are checked in a pass."""
+    count = len(names)
+    if max(count, 2) != rows.n_classes:
+        raise InputError(
+            f"after names {count} column{'s' * (count > 1)}, but before has {rows.n_classes} "
+            "classes: name one column for each class, or for two classes that of the second"
+        )
+    read = read_scores([f"y{k}" for k in range(count)], inputs)
+    finite = {f"w{k}": each for k, each in enumerate(read.values)}
+    wrong = {"wrong": Where(read.valid, Number(0.0), Number(1.0))}
+    (found,) = replace(rows, frame=with_formulas(rows.labeled.frame, wrong)).sum_by(
+        "looking at the predictions after", SumBy((), {"wrong": Column("wrong")})
+    )
+    if found["wrong"].sum():
+        kind = "logits" if inputs == "logits" else "probabilities, which sum to 1"
+        raise InputError(
+            f"after must hold {kind}, but {int(found['wrong'].sum()):,} rows of "
+            f"{', '.join(map(repr, names))} hold something else or nothing"
+        )
+    frame = add_predicted(rows.labeled)
+    if inputs == "logits":
+        frame = with_formulas(frame, finite)
+        frame = with_formulas(frame, predicted_by_logits(count, "after", ("y", "w")))
+    elif count == 1:
+        frame = frame.with_columns(after0=1.0 - nw.col("y0"), after1=nw.col("y0"))
+    else:
+        frame = frame.with_columns(**{f"after{k}": nw.col(f"y{k}") for k in range(count)})
+    return ScoredFrame.of(rows.labeled, frame, rows.groups)
 
 
 def _mix_hash(frame: Frame) -> Frame:

@@ -36,6 +36,8 @@ from tempocal.metrics.time_bins import TimeBins
 # the bucket sums is that of the groups; it is known to 1 / sqrt(2 * 1000), 2 %.
 BUCKETS = 1000
 LABEL = Column("label")
+# Finite logits lie within 2**53, and so does what is lost by them.
+LARGEST_SURPRISAL = 2.0**60
 # Sums by key: key columns, and a column for each sum.
 Sums = dict[str, NDArray[Any]]
 
@@ -153,12 +155,28 @@ class ScoredRows(ABC):
         """Return the probability of each class."""
         return [Column(f"{prefix}{k}") for k in range(self.n_classes)]
 
-    def true_probability(self, prefix: str = "p") -> Expression:
-        """Return the probability of the true class."""
+    @abstractmethod
+    def has_column(self, name: str) -> bool:
+        """Whether there is a column of this name."""
+
+    def surprisal(self, prefix: str = "p") -> list[Expression] | None:
+        """Return ``-log p`` of each class, if it was found from logits; else None.
+
+        That of a class which was said to be impossible is beyond `LARGEST_SURPRISAL`.
+        """
+        names = [f"{prefix}_surprisal{k}" for k in range(self.n_classes)]
+        return [Column(name) for name in names] if self.has_column(names[0]) else None
+
+    def of_true_class(self, prefix: str = "p") -> Expression:
+        """Return, of columns for each class, the one of the true class."""
         *others, found = self.proba(prefix)
         for k, each in reversed(list(enumerate(others))):
             found = Where(Same(LABEL, Number(float(k))), each, found)
         return found
+
+    def only_after(self) -> Self:
+        """Return the rows with the probabilities ``after0``, ... in place of their own."""
+        return self.with_columns({f"p{k}": each for k, each in enumerate(self.proba("after"))})
 
     def highest(self, prefix: str = "p") -> Expression:
         """Return the probability of the most probable class."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tempocal.inputs import Inputs
 from tempocal.links import Array
 from tempocal.metrics.binsums import BinSums, bin_sums
 from tempocal.metrics.edges import equal_width
@@ -30,6 +31,7 @@ def smooth_ece(
     of: EventKind = "top_label",
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    inputs: Inputs = "proba",
 ) -> Estimate:
     """Smooth ECE of Błasiok and Nakkiran: mean gap after smoothing along the confidence.
 
@@ -39,7 +41,7 @@ def smooth_ece(
 
     Parameters
     ----------
-    y, proba, of, sample_weight, classes
+    y, proba, of, sample_weight, classes, inputs
         As in `ece`.
 
     Returns
@@ -62,7 +64,7 @@ def smooth_ece(
     >>> smooth_ece([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.9], of="positive_class")
     Estimate(0.225, 'smooth positive-class ECE (Blasiok & Nakkiran 2023)')
     """
-    rows = check_predictions(y, proba, sample_weight, classes)
+    rows = check_predictions(y, proba, sample_weight, classes, inputs=inputs)
     events = events_of(rows, of)
     sums = bin_sums(events.confidence, events.outcome, events.weight, equal_width(CELLS))
     grid = _on_grid(sums)

@@ -4,6 +4,7 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
+from tempocal.inputs import Inputs
 from tempocal.metrics.mean_losses import mean_loss
 from tempocal.metrics.predictions import check_predictions, check_two_classes
 from tempocal.metrics.row_losses import row_brier
@@ -18,6 +19,7 @@ def brier(
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
     soft_label: bool = False,
+    inputs: Inputs = "proba",
 ) -> float:
     """Brier score: mean squared error of the probabilities, summed over classes.
 
@@ -42,6 +44,9 @@ def brier(
         Whether ``y`` holds probabilities in place of labels: floats of shape (n,), for the second
         of two classes, or (n, K), in the order of ``classes``, by default 0, 1, ..., K - 1.
         The score of a row is the one expected of a label with these probabilities.
+    inputs : {"proba", "logits"}, default="proba"
+        What ``proba`` holds; never guessed. Logits of one column are read by a sigmoid, of several
+        by a softmax.
 
     Returns
     -------
@@ -57,6 +62,6 @@ def brier(
     0.1367
     """
     loss = row_brier(of)
-    rows = check_predictions(y, proba, sample_weight, classes, soft_label=soft_label)
+    rows = check_predictions(y, proba, sample_weight, classes, soft_label=soft_label, inputs=inputs)
     check_two_classes(of, rows.n_classes, 'of="all_classes"')
     return mean_loss(ScoredArrays.of(rows.split()), loss)

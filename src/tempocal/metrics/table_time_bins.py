@@ -39,7 +39,7 @@ def cut_weighted_times(
     np.minimum.at(low, cut.codes, found["low"])
     np.maximum.at(high, cut.codes, found["high"])
     first, last = (from_seconds(each, labeled.time_kind) for each in (low, high))
-    n_rows = np.bincount(cut.codes, found["n_rows"], minlength=cut.count).astype(np.intp)
+    n_rows = np.rint(np.bincount(cut.codes, found["n_rows"], minlength=cut.count)).astype(np.intp)
     return replace(cut, first=first, last=last, n_rows=n_rows, edges=low[1:])
 
 
@@ -47,7 +47,7 @@ def weights_by_time(labeled: LabeledTable) -> tuple[Columns, bool]:
     """Weight and number of rows by time, sorted; and whether by distinct times or grid cells."""
     # Some engines keep minus zero and zero apart.
     time = nw.when(nw.col("time") == 0.0).then(nw.lit(0.0)).otherwise(nw.col("time"))
-    frame = labeled.frame.select(low=time, mass=labeled.weight, n_rows=nw.lit(1.0))
+    frame = labeled.frame.select(low=time, mass=labeled.weight, n_rows=labeled.row_count)
     sums = (nw.col("mass").sum(), nw.col("n_rows").sum())
     by_time = frame.group_by("low").agg(*sums).head(MAX_TIMES + 1)
     found = labeled.passes.collect(by_time, "looking for times")

@@ -1,6 +1,6 @@
 """Time bins: the bin of each row, and the first, last and mean time of each bin."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -53,6 +53,14 @@ def cut_times(times: Times, weight: Array | None, bins: Bins) -> TimeBins:
     first, last, middle = (from_seconds(v, times.kinds[0]) for v in (first, last, grid.times))
     n_rows = np.bincount(grid.keys, minlength=grid.n_keys)
     return TimeBins(grid.keys.astype(np.intp, copy=False), first, last, middle, n_rows)
+
+
+def count_given(bins: TimeBins, row: Codes | None) -> TimeBins:
+    """Count the rows as they were given; ``row`` says of which each is a share, if any is."""
+    if row is None:
+        return bins
+    codes = bins.codes[np.unique(row, return_index=True)[1]]
+    return replace(bins, n_rows=np.bincount(codes, minlength=bins.count))
 
 
 def is_steps(bins: Any) -> bool:

@@ -19,6 +19,6 @@ A save replaces the whole file in one step, so that a reader, or the disk after 
 either the old model or the new one. What a model means is not known here.
 """
 
-from tempocal.modelfile.read_write import read_document, write_document
+from tempocal.modelfile.read_write import read_document, read_with_schema, write_document
 
-__all__ = ["read_document", "write_document"]
+__all__ = ["read_document", "read_with_schema", "write_document"]

@@ -124,6 +124,13 @@ def read_document(
     since it was saved
     >>> folder.cleanup()
     """
+    return read_with_schema(path, kind, limit=limit)[0]
+
+
+def read_with_schema(
+    path: str | os.PathLike[str], kind: str | None = None, *, limit: int = MAX_BYTES
+) -> tuple[dict[str, Any], int]:
+    """Return the content of a model file, and the schema that it says it was written under."""
     name = path_name(path)
     try:
         data, schema = unwrap(read_bytes(name, limit))
@@ -134,4 +141,4 @@ def read_document(
     found = content.get("kind", "model")
     if kind not in (None, found):
         raise NotAModelFileError(f"{name} holds a {found!s:.20}, not a {kind}")
-    return content
+    return content, schema

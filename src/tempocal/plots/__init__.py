@@ -8,6 +8,7 @@ Displays read tables of numbers, never estimators, and change no setting of matp
 from tempocal.plots.critical_difference import CriticalDifferenceDisplay
 from tempocal.plots.curve_display import CurveDisplay
 from tempocal.plots.error_display import ErrorOverTimeDisplay
+from tempocal.plots.gain_display import GainOverTimeDisplay
 from tempocal.plots.reliability_display import ReliabilityDisplay
 from tempocal.plots.reliability_over_time import ReliabilityOverTimeDisplay
 
@@ -15,6 +16,7 @@ __all__ = [
     "CriticalDifferenceDisplay",
     "CurveDisplay",
     "ErrorOverTimeDisplay",
+    "GainOverTimeDisplay",
     "ReliabilityDisplay",
     "ReliabilityOverTimeDisplay",
 ]

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 Numbers = Mapping[str, Array]
+# With more classes than this, their lines share a panel.
+MAX_CLASS_PANELS = 6
 
 
 class CurveDisplay:
@@ -54,7 +56,7 @@ class CurveDisplay:
     Attributes
     ----------
     axes_ : list of matplotlib Axes
-        One for each parameter; ``ax_`` is the first.
+        One for each parameter, or for each parameter and class; ``ax_`` is the first.
     figure_ : matplotlib Figure
         The figure of the axes.
 
@@ -117,7 +119,7 @@ class CurveDisplay:
             An object with ``parameters_at(time)`` and optionally ``interval_at(time, level)``.
         time : array-like of shape (n,) or (n, 2)
             The times of the rows, in any order, or the times to show. With two clocks, cells
-            without rows are left blank.
+            that rows do not surround are left blank.
         level : float
             Confidence level of the bands.
         per_step : calibrator along time, optional
@@ -147,7 +149,8 @@ class CurveDisplay:
         ----------
         ax : matplotlib Axes or sequence of them, optional
             Axes to draw into; by default those of a new figure. A single axes is divided if there
-            are several parameters; a sequence has one axes for each parameter.
+            are several parameters or classes; a sequence has one axes for each parameter, or for
+            each parameter and class.
         time_name : str, or pair of str for two clocks
             Label of the time axis, such as "rounds played".
         log_time : bool
@@ -158,14 +161,34 @@ class CurveDisplay:
             self.axes_ = draw_heat_maps(ax, self.clocks, self.values, self.classes, names)
             self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
             return self
-        made = panels(ax, len(self.values), columns=1, size=(6.0, 2.8))
+        shown, columns = self._contents(ax)
+        size = (6.0, 2.8) if columns == 1 else (max(2.3, 7.0 / columns), 2.4)
+        made = panels(ax, len(shown), columns=columns, size=size)
         self.axes_, self.ax_ = made.axes, made.axes[0]
         self.figure_ = self.ax_.figure
         scale = time_scale(*self.clocks)
-        for panel, name in zip(made.axes, self.values, strict=True):
-            draw_lines(panel, self, name, scale)
+        for panel, (name, one_class) in zip(made.axes, shown, strict=True):
+            draw_lines(panel, self, name, scale, one_class)
             scale.format(panel, *self.clocks, log=log_time)
-        for panel in made.axes if made.figure is None else made.axes[-1:]:
+        for panel in made.axes if made.figure is None else made.axes[-columns:]:
             panel.set_xlabel(scale.label(str(time_name)))
         add_shared_legend(made)
         return self
+
+    def _contents(self, ax: Any) -> tuple[list[tuple[str, int | None]], int]:
+        """Return parameter and class of each panel, and the number of columns.
+
+        Each class has panels of its own, unless there are very many or axes for each parameter.
+        """
+        together: list[tuple[str, int | None]] = [(name, None) for name in self.values]
+        counts = {each.shape[1] if each.ndim == 2 else 1 for each in self.values.values()}
+        n_classes = counts.pop() if len(counts) == 1 else 1
+        if not 1 < n_classes <= MAX_CLASS_PANELS or _count(ax) == len(together):
+            return together, 1
+        return [(name, k) for name in self.values for k in range(n_classes)], n_classes
+
+
+def _count(ax: Any) -> int | None:
+    """Return the number of axes in a sequence; None for single axes or none."""
+    is_sequence = isinstance(ax, Sequence | np.ndarray)
+    return len(np.ravel(np.asarray(ax, dtype=object))) if is_sequence else None

@@ -46,13 +46,21 @@ def identity(name: str) -> float:
     return IDENTITY.get(name, 1.0)
 
 
-def draw_lines(ax: "Axes", display: "CurveDisplay", name: str, scale: TimeScale) -> None:
-    """Draw one parameter of a display."""
+def draw_lines(
+    ax: "Axes",
+    display: "CurveDisplay",
+    name: str,
+    scale: TimeScale,
+    one_class: int | None = None,
+) -> None:
+    """Draw one parameter of a display, of all classes or of one."""
     time = scale.numbers(display.clocks[0])
     values = _by_class(display.values[name])
     several = values.shape[1] > 1
     ax.axhline(identity(name), label=UNCHANGED, **REFERENCE)
     for k, line in enumerate(values.T):
+        if one_class not in (None, k):
+            continue
         style: Any = {**line_style(k if several else 2), "marker": None}
         style["linestyle"] = style["linestyle"] if several else "-"
         if display.lower is not None and display.upper is not None:
@@ -60,12 +68,17 @@ def draw_lines(ax: "Axes", display: "CurveDisplay", name: str, scale: TimeScale)
             limits = (_by_class(limit[name])[:, k] for limit in (display.lower, display.upper))
             thin = {"alpha": BAND["alpha"] * (0.6 if several else 1.0)}
             draw_band(ax, time, *limits, color=style["color"], label=label, **thin)
-        ax.plot(time, line, label=_line_name(display, k, values.shape[1]), **style)
+        # A class with a panel of its own has its name in the title, not in the legend.
+        hidden = "" if one_class is None else "_"
+        ax.plot(time, line, label=hidden + _line_name(display, k, values.shape[1]), **style)
     if display.values[name].ndim == 3:
         _draw_off_diagonal(ax, time, display.values[name])
     if display.points is not None:
-        _draw_points(ax, display, name, scale)
-    set_fitting_ylabel(ax, meaning(name))
+        _draw_points(ax, display, name, scale, one_class)
+    if one_class is not None:
+        ax.set_title(_line_name(display, one_class, values.shape[1]), fontsize="medium")
+    if not one_class:
+        set_fitting_ylabel(ax, meaning(name))
     _set_limits(ax, display, name)
 
 
@@ -85,11 +98,19 @@ def _draw_off_diagonal(ax: "Axes", time: Any, matrices: Array) -> None:
         ax.plot(time, line, **style)
 
 
-def _draw_points(ax: "Axes", display: "CurveDisplay", name: str, scale: TimeScale) -> None:
+def _draw_points(
+    ax: "Axes",
+    display: "CurveDisplay",
+    name: str,
+    scale: TimeScale,
+    one_class: int | None,
+) -> None:
     points = display.points
     assert points is not None
     time, values = scale.numbers(points.clocks[0]), _by_class(points.values[name])
     for k, column in enumerate(values.T):
+        if one_class not in (None, k):
+            continue
         style = line_style(k if values.shape[1] > 1 else 1)
         marker = {key: style[key] for key in ("color", "marker")}
         ax.plot(time, column, linestyle="none", markersize=4.0, mfc="none", **marker)

@@ -53,21 +53,37 @@ def one_point_per_model(
 
 
 def read_grid(estimator: Any, time: Any) -> tuple[tuple[Any, Any], dict[str, Array]]:
-    """Evaluate parameters on the grid of two clocks; NaN in cells without rows."""
+    """Evaluate parameters on the grid of two clocks; NaN in cells that no rows surround."""
     n_rows = len(time[0]) if isinstance(time, tuple) else len(time)
     times = check_time(time, n_rows, clocks=2)
     (centers_1, cell_1), (centers_2, cell_2) = (_cells(clock) for clock in times.values.T)
     has_rows = np.zeros((len(centers_1), len(centers_2)), dtype=bool)
     has_rows[cell_1, cell_2] = True
+    is_defined = _between(has_rows)
     first = from_seconds(centers_1, times.kinds[0])
     second = from_seconds(centers_2, times.kinds[1])
     grid = (np.repeat(first, len(second)), np.tile(second, len(first)))
     found = {}
     for name, values in estimator.parameters_at(grid).items():
         numbers = np.array(values, dtype=np.float64).reshape(*has_rows.shape, *values.shape[1:])
-        numbers[~has_rows] = np.nan
+        numbers[~is_defined] = np.nan
         found[name] = numbers
     return (first, second), found
+
+
+def _between(has_rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Fill in cells with rows on both sides, along either clock, until none is left.
+
+    A surface is defined there too. Beyond its rows it would be an extrapolation.
+    """
+    filled, before = has_rows, None
+    while before is None or (filled != before).any():
+        before = filled
+        for axis in (0, 1):
+            below = np.logical_or.accumulate(filled, axis=axis)
+            above = np.flip(np.logical_or.accumulate(np.flip(filled, axis), axis=axis), axis)
+            filled = filled | (below & above)
+    return filled
 
 
 def _cells(values: Array) -> tuple[Array, NDArray[np.intp]]:

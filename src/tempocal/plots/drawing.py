@@ -4,9 +4,10 @@ Colors are those of Okabe and Ito, which are safe for color blindness, without t
 invisible on white. Each line also has its own dash pattern and marker, for gray print.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,8 @@ REFERENCE: dict[str, Any] = {"color": "0.55", "linewidth": 1.0, "zorder": 1.0}
 # Color of legend entries that refer to all lines.
 NEUTRAL = "0.35"
 BAND: dict[str, Any] = {"alpha": 0.22, "linewidth": 0.0, "zorder": 1.5}
+# Points between the whiskers of two methods at the same time.
+DODGE = 4.0
 # Smallest width of a panel in inches, where given axes are divided.
 MIN_PANEL_WIDTH = 1.5
 
@@ -57,6 +60,44 @@ def line_style(position: int) -> dict[str, Any]:
         "linewidth": 1.5,
         "zorder": 2.5,
     }
+
+
+# A method that goes by one of these names has the same style in every picture and in the report.
+METHOD_STYLES = {
+    "raw": 0,
+    "before": 0,
+    "global": 1,
+    "along time": 2,
+    "calibrated": 2,
+    "after": 2,
+    "gain": 2,
+    "truth": 3,
+}
+
+
+def method_styles(names: Iterable[str | None]) -> dict[str | None, dict[str, Any]]:
+    """Return the style of each method: by its name if that is a known one, else one that is free.
+
+    Of two methods whose names share a style, the second takes a free one too.
+    """
+    chosen: dict[str | None, int] = {}
+    names = list(names)
+    for name in names:
+        position = METHOD_STYLES.get(name or "")
+        if position is not None and position not in chosen.values():
+            chosen[name] = position
+    free = (k for k in count() if k not in chosen.values())
+    return {name: line_style(chosen[name] if name in chosen else next(free)) for name in names}
+
+
+def dodged(ax: "Axes", position: int, count: int) -> Any:
+    """Return the transform of data that is drawn a little aside, method by method.
+
+    The offset is in points, so that the data stays what it is, on an axis of any kind.
+    """
+    offset = DODGE * (position - 0.5 * (count - 1)) / 72.0
+    translation = matplotlib("transforms").ScaledTranslation
+    return ax.transData + translation(offset, 0.0, ax.figure.figure.dpi_scale_trans)
 
 
 def axes_or_new(ax: "Axes | None", figsize: tuple[float, float]) -> "Axes":

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tempocal.errors import InputError
 from tempocal.metrics import OverTime, ece, over_time
-from tempocal.plots.drawing import axes_or_new, line_style, set_fitting_ylabel
+from tempocal.plots.drawing import axes_or_new, dodged, method_styles, set_fitting_ylabel
 from tempocal.plots.error_lines import draw_table, is_error, metric_name, shade_floor
 from tempocal.plots.legends import LegendPosition, add_legend
 from tempocal.plots.time_axis import time_scale
@@ -124,10 +124,13 @@ class ErrorOverTimeDisplay:
         self.ax_ = axes_or_new(ax, figsize=(6.0, 4.2))
         self.figure_ = self.ax_.figure
         scale = time_scale(*self._times())
-        self.lines_ = {}
+        styles, self.lines_ = method_styles(self.tables), {}
         for position, (name, table) in enumerate(self.tables.items()):
-            style = {**line_style(position), "label": name}
-            self.lines_[name] = draw_table(self.ax_, table, style, scale, band)
+            style = {**styles[name], "label": name}
+            whiskers = dodged(self.ax_, position, len(self.tables))
+            self.lines_[name] = draw_table(
+                self.ax_, table, style, scale, band=band, whiskers=whiskers
+            )
         tables = list(self.tables.values())
         errors = all(map(is_error, tables))
         if floor and errors:

@@ -19,9 +19,18 @@ BOUND = "hollow: only an upper bound"
 
 
 def draw_table(
-    ax: "Axes", table: OverTime, style: dict[str, Any], scale: TimeScale, band: bool
+    ax: "Axes",
+    table: OverTime,
+    style: dict[str, Any],
+    scale: TimeScale,
+    *,
+    band: bool,
+    whiskers: Any,
 ) -> Any:
-    """Draw one method: line, band, and upper bounds where the error may be all noise."""
+    """Draw one method: line, band, and upper bounds where the error may be all noise.
+
+    ``whiskers`` is the transform of the bounds and of the points that they belong to.
+    """
     known = np.isfinite(table.value)
     time, value, upper = (
         scale.numbers(table.time_middle[known]),
@@ -34,7 +43,8 @@ def draw_table(
         for run in _runs(~weak):
             shade: Any = {"color": style["color"], "label": new_label(ax, label)}
             draw_band(ax, time[run], table.lower[known][run], upper[run], **shade)
-        _draw_bounds(ax, time[weak], value[weak], upper[weak], style["color"])
+        look: Any = {"color": style["color"], "transform": whiskers}
+        _draw_bounds(ax, time[weak], value[weak], upper[weak], look)
     (line,) = ax.plot(time, value, **style)
     if weak.any():
         hollow = {
@@ -43,6 +53,7 @@ def draw_table(
             "mfc": ax.get_facecolor(),
             "zorder": 2.6,
             "label": None,
+            "transform": whiskers if band else ax.transData,
         }
         ax.plot(time[weak], value[weak], **hollow)
     return line
@@ -55,11 +66,11 @@ def _runs(mask: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
     return [run for run in runs if len(run)]
 
 
-def _draw_bounds(ax: "Axes", time: Any, value: Array, upper: Array, color: str) -> None:
+def _draw_bounds(ax: "Axes", time: Any, value: Array, upper: Array, look: dict[str, Any]) -> None:
     """Draw the upper bound of errors that may be zero."""
     if len(time):
-        ax.vlines(time, value, upper, color=color, linewidth=0.7, alpha=0.7, zorder=1.8)
-        cap: Any = {"color": color, "marker": "_", "markersize": 5.0, "linestyle": "none"}
+        ax.vlines(time, value, upper, linewidth=0.7, alpha=0.7, zorder=1.8, **look)
+        cap: Any = {"marker": "_", "markersize": 5.0, "linestyle": "none", **look}
         ax.plot(time, upper, alpha=0.7, zorder=1.8, **cap)
         gray: Any = {"marker": "o", "mfc": ax.get_facecolor(), "color": NEUTRAL, "markersize": 4.0}
         ax.plot([], [], linewidth=0.7, label=new_label(ax, BOUND), **gray)

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from tempocal.errors import InputError
 from tempocal.inputs import (
     Codes,
+    Inputs,
     as_array,
     check_labels,
-    check_proba,
+    check_predicted,
     check_time,
     check_weights,
     encode_labels,
@@ -39,10 +40,10 @@ class PanelPredictions:
 
 
 def check_panel_predictions(
-    y: ArrayLike, proba: ArrayLike, classes: ArrayLike | None
+    y: ArrayLike, proba: ArrayLike, classes: ArrayLike | None, inputs: Inputs = "proba"
 ) -> PanelPredictions:
-    """Check labels and probabilities once, before they are split into panels."""
-    checked = check_proba(proba)
+    """Check labels and predictions once, before they are split into panels."""
+    checked = check_predicted(proba, inputs).proba
     codes, found, _ = encode_labels(check_labels(y, len(checked)), classes, checked.shape[1])
     require_column_order(proba, found, "proba")
     return PanelPredictions(codes, checked, found)

@@ -4,18 +4,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 
+from tempocal.inputs import Inputs
 from tempocal.metrics import ReliabilityTable, reliability_curve
 from tempocal.metrics.edges import Binning
 from tempocal.metrics.events import EventKind
 from tempocal.plots.confidence_histogram import axes_below, draw_histogram
-from tempocal.plots.drawing import axes_or_new, line_style
+from tempocal.plots.drawing import axes_or_new, method_styles, update_layout
 from tempocal.plots.legends import LegendPosition, add_legend, interval_label
 from tempocal.plots.panel_rows import check_panel_predictions
 from tempocal.plots.reliability_lines import (
     axis_names,
     draw_diagonal,
     draw_table,
-    n_drawn,
+    drawn_names,
     set_limits,
 )
 
@@ -109,24 +110,26 @@ class ReliabilityDisplay:
         level: float = 0.95,
         sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None,
+        inputs: Inputs = "proba",
         name: str | None = None,
     ) -> Self:
         """Compute the table from labels and probabilities.
 
         Parameters
         ----------
-        y, proba, sequence, groups, bins, binning, of, level, sample_weight, classes
+        y, proba, sequence, groups, bins, binning, of, level, sample_weight, classes, inputs
             As in `tempocal.metrics.reliability_curve`.
         name : str, optional
             Name of the predictions in the legend.
         """
         common: Any = {"of": of, "sample_weight": sample_weight, "classes": classes}
+        common["inputs"] = inputs
         ids: Any = {"sequence": sequence, "groups": groups}
         return cls(
             reliability_curve(y, proba, bins=bins, binning=binning, level=level, **ids, **common),
             reliability_curve(y, proba, bins=HISTOGRAM_BINS, binning="equal_width", **common),
             of=of,
-            positive_label=check_panel_predictions(y, proba, classes).label(of),
+            positive_label=check_panel_predictions(y, proba, classes, inputs).label(of),
             level=level,
             grouped=sequence is not None or groups is not None,
             name=name,
@@ -160,10 +163,11 @@ class ReliabilityDisplay:
         """
         self.ax_ = axes_or_new(ax, figsize=(5.4, 5.8))
         self.figure_ = self.ax_.figure
-        style = {**line_style(n_drawn(self.ax_)), **line}
+        name = name or self.name
+        style = {**method_styles([*drawn_names(self.ax_), name])[name], **line}
         draw_diagonal(self.ax_)
         label = interval_label(self.level, grouped=self.grouped) if band else None
-        self.line_ = draw_table(self.ax_, self.table, style, name or self.name, label)
+        self.line_ = draw_table(self.ax_, self.table, style, name, label)
         set_limits(self.ax_)
         self.histogram_ax_ = None
         if histogram and self.histogram is not None:
@@ -173,4 +177,8 @@ class ReliabilityDisplay:
         (self.histogram_ax_ or self.ax_).set_xlabel(horizontal)
         self.ax_.set_ylabel(vertical)
         add_legend(self.ax_, legend)
+        if legend != "none":
+            # Square axes are narrower than their place: an engine needs a second layout.
+            update_layout(self.ax_)
+            update_layout(self.ax_)
         return self

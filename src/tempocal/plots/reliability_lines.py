@@ -26,9 +26,9 @@ def axis_names(of: EventKind, positive_label: Any) -> tuple[str, str]:
     return f"predicted probability of {which}", "share of rows\nwhere it happened"
 
 
-def n_drawn(ax: "Axes") -> int:
-    """Return the number of reliability curves in the axes."""
-    return sum(line.get_label() != PERFECT for line in ax.lines)
+def drawn_names(ax: "Axes") -> list[str]:
+    """Return the names of the reliability curves in the axes."""
+    return [str(line.get_label()) for line in ax.lines if line.get_label() != PERFECT]
 
 
 def draw_diagonal(ax: "Axes") -> None:
@@ -57,7 +57,7 @@ def draw_table(
 
 
 def set_limits(*axes: "Axes") -> None:
-    """Set equal limits on all axes, from the lowest point to 1.
+    """Set equal limits on all axes, from the lowest point to 1, and the diagonal at 45 degrees.
 
     With two classes the confidence of the top label is at least 0.5, so that limits of 0 and 1
     would leave half of the axes empty.
@@ -66,6 +66,9 @@ def set_limits(*axes: "Axes") -> None:
     bands = [path.vertices for ax in axes for band in ax.collections for path in band.get_paths()]
     lowest = np.min([np.min(np.asarray(each), axis=0) for each in points + bands], axis=0)
     starts = np.maximum(np.floor(10.0 * (lowest - 0.01)) / 10.0, 0.0)
-    xlim, ylim = ((start - 0.02 * (1 - start), 1 + 0.02 * (1 - start)) for start in starts)
+    start = float(starts.min())
+    limits = (start - 0.02 * (1 - start), 1 + 0.02 * (1 - start))
     for ax in axes:
-        ax.set(xlim=xlim, ylim=ylim)
+        ax.set(xlim=limits, ylim=limits)
+        # At the bottom of its place, next to the histogram and the label below.
+        ax.set_aspect("equal", adjustable="box", anchor="S")

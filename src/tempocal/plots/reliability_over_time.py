@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tempocal.errors import InputError
+from tempocal.inputs import Inputs
 from tempocal.metrics import ReliabilityTable
 from tempocal.metrics.edges import Binning
 from tempocal.metrics.events import EventKind
 from tempocal.metrics.time_bins import Bins
-from tempocal.plots.drawing import line_style, panels
+from tempocal.plots.drawing import method_styles, panels
 from tempocal.plots.legends import add_shared_legend, interval_label
 from tempocal.plots.panel_rows import (
     check_panel_predictions,
@@ -119,12 +120,13 @@ class ReliabilityOverTimeDisplay:
         level: float = 0.95,
         sample_weight: ArrayLike | None = None,
         classes: ArrayLike | None = None,
+        inputs: Inputs = "proba",
     ) -> Self:
         """Compute the tables from labels, probabilities and times.
 
         Parameters
         ----------
-        y, sequence, groups, bins, binning, of, level, sample_weight, classes
+        y, sequence, groups, bins, binning, of, level, sample_weight, classes, inputs
             As in `tempocal.metrics.reliability_curve`.
         proba : array-like, or dict of array-like
             Probabilities of one method, or of several by name.
@@ -138,7 +140,10 @@ class ReliabilityOverTimeDisplay:
             Numbers for the corners; for a calibrator its temperature or slope at the mean time.
         """
         methods = proba if isinstance(proba, Mapping) else {"predictions": proba}
-        rows = {name: check_panel_predictions(y, each, classes) for name, each in methods.items()}
+        rows = {
+            name: check_panel_predictions(y, each, classes, inputs)
+            for name, each in methods.items()
+        }
         first = next(iter(rows.values()))
         chosen = panel_rows(time, len(first.codes), sample_weight, stretches, steps)
         columns: Any = {"sequence": sequence, "groups": groups, "sample_weight": sample_weight}
@@ -188,10 +193,11 @@ class ReliabilityOverTimeDisplay:
         self.figure_ = self.ax_.figure
         scale = time_scale(self.time_from, self.time_to)
         label = interval_label(self.level, grouped=self.grouped) if band else None
+        styles = method_styles(self.tables)
         for k, panel in enumerate(self.axes_):
             draw_diagonal(panel)
-            for position, (name, tables) in enumerate(self.tables.items()):
-                style = {**line_style(position), "markersize": 3.0, "linewidth": 1.2}
+            for name, tables in self.tables.items():
+                style = {**styles[name], "markersize": 3.0, "linewidth": 1.2}
                 draw_table(panel, tables[k], style, name, label)
             write_title(panel, scale.words(self.time_from[k], self.time_to[k], time_name))
         set_limits(*self.axes_)

@@ -298,10 +298,16 @@ def kinds_in(parameters: Any) -> set[str]:
     return set().union(*map(kinds_in, parameters)) if isinstance(parameters, list) else set()
 
 
-def document_from(content: Mapping[str, Any]) -> ModelDocument | AutoDocument:
-    """Return the document of any model, from the content of its file."""
+def document_from(content: Mapping[str, Any], schema: int) -> ModelDocument | AutoDocument:
+    """Return the document of any model, from the content of its file and the schema it names."""
     is_auto = content.get("calibrator") == AUTO
-    return AutoDocument.from_dict(content) if is_auto else ModelDocument.from_dict(content)
+    document = AutoDocument.from_dict(content) if is_auto else ModelDocument.from_dict(content)
+    if document.schema != schema:
+        raise DamagedModelFileError(
+            f"the file says schema {schema}, but its content is of schema {document.schema}: it "
+            "was altered since it was saved"
+        )
+    return document
 
 
 def inputs_from(value: Any) -> Inputs:

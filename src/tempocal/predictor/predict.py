@@ -18,7 +18,7 @@ from tempocal.inputs import (
 )
 from tempocal.links import Array
 from tempocal.maps import FittedMap, TemporalMap, proba_at_once, proba_of_map
-from tempocal.modelfile import read_document
+from tempocal.modelfile import read_with_schema
 from tempocal.predictor.document import AutoDocument, ModelDocument, document_from
 
 
@@ -121,9 +121,9 @@ def read_model(path: str | PathLike[str]) -> Predictor:
     >>> read_model(path).classes
     array([0, 1])
     """
-    content = read_document(path, "model")
+    content, schema = read_with_schema(path, "model")
     try:
-        document = document_from(content)
+        document = document_from(content, schema)
         model = document.model if isinstance(document, AutoDocument) else document
         return Predictor.from_document(model)
     except ModelFileError as error:

@@ -74,13 +74,15 @@ class SequenceRows:
         The same rows with their outcomes as targets.
     sequences : Sequences
         Their forecasts along sequences.
+    mean_weight : float
+        Mean weight of a row.
     """
 
     is_exact = False
     detects_separation = False
 
-    def __init__(self, rows: Rows, sequences: Sequences) -> None:
-        self.outcome_rows, self.sequences = rows, sequences
+    def __init__(self, rows: Rows, sequences: Sequences, mean_weight: float = 1.0) -> None:
+        self.outcome_rows, self.sequences, self.mean_weight = rows, sequences, mean_weight
         self.n_keys, self.n_coefficients = rows.n_keys, rows.n_coefficients
         self.key_weights, self.total_weight = rows.key_weights, rows.total_weight
         self.converged = True

@@ -118,6 +118,9 @@ def design_effect(
         variance = cluster_variance(squares, groups_in_blocks(problem, solution, groups))
     independent = float(np.einsum("tpq,tqp->", inverse, blocks))
     inflation = float(np.einsum("tpq,tqp->", inverse, variance)) / max(independent, SMALLEST)
+    if isinstance(problem.rows, SequenceRows):
+        # The variance of light weights is that of their squares, but they count as few rows.
+        inflation /= min(problem.rows.mean_weight, 1.0)
     # On the log scale, or 4 pseudo-groups of a thousand rows would outweigh 25 real groups.
     logs = np.log([max(inflation, least_effect(problem)), max(mean_group_size, 1.0)])
     return float(np.exp(np.average(logs, weights=[groups.count, PRIOR_GROUPS])))

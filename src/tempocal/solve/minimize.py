@@ -10,13 +10,15 @@ from tempocal.rows import SequenceRows, Sums
 from tempocal.solve.estimating import search_coefficients, tangent_of, with_information
 from tempocal.solve.lbfgs import minimize_lbfgs
 from tempocal.solve.moving_targets import TOLERANCE
-from tempocal.solve.newton import minimize_newton
+from tempocal.solve.newton import LESS_THAN_ONE_ERROR, minimize_newton
 from tempocal.solve.penalties import Strengths
 from tempocal.solve.problem import Problem, Solution
 
 # If a Newton step along the ray predicts a decrease of this many times the loss, there is next to
 # no curvature to rely on. Below it damping recovers within a few passes.
 SATURATED = 1e20
+# Coefficients times this are as good as infinite.
+FAR_ALONG = 1e6
 
 # Coefficients to start from, and the sums over the rows there, if they are known.
 Start = tuple[Array, Sums | None]
@@ -92,7 +94,24 @@ def _fit_moving_targets(problem: Problem, strengths: Strengths, start: Array | N
             break
         tangent = partial(tangent_of, moved, strengths, solution)
         center = np.maximum(search.next_center(center, change, tangent), problem.lower)
+    if not _has_failed(solution) and _outcomes_separate(problem, strengths, solution):
+        solution = replace(solution, unbounded=True)
     return with_information(problem, strengths, replace(solution, passes=passes))
+
+
+def _outcomes_separate(problem: Problem, strengths: Strengths, solution: Solution) -> bool:
+    """Whether larger coefficients are better for every outcome, without a penalty against them.
+
+    The root of the estimating function may be finite then, for forecasts in between contradict
+    the outcomes; there is no fit to outcomes to which it could be near.
+    """
+    direction = problem.at_keys(problem.unpenalized_part(strengths)(solution.theta))
+    if problem.earlier_loss is not None or not direction.any():
+        return False
+    rows = problem.rows
+    assert isinstance(rows, SequenceRows)
+    losses = rows.all_rows.losses(FAR_ALONG * direction)
+    return bool(losses.sum() <= LESS_THAN_ONE_ERROR * min(1.0, rows.mean_weight))
 
 
 def refine(problem: Problem, solution: Solution, start: Array) -> bool:

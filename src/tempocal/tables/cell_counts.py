@@ -133,7 +133,7 @@ def count_cells(
         binned = binned.with_columns(**{f"m{k}": nw.col(f"m{k - 1}") * nw.col("bin_offset")})
     sums = [nw.col(f"m{k}").sum() for k in range(moments)]
     if labeled.has_weights:
-        binned = binned.with_columns(n_rows=nw.lit(1.0))
+        binned = binned.with_columns(n_rows=labeled.row_count)
         sums.append(nw.col("n_rows").sum())
     if "elapsed" in binned.collect_schema().names():
         binned = binned.with_columns(elapsed_sum=nw.col("elapsed") * nw.col("m0"))

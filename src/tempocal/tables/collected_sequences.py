@@ -87,6 +87,8 @@ def collect_rows(
     )
     found = labeled.passes.collect(wanted, "reading the sequences")
     sequences, _ = codes_of(found["sequence"])
+    if len(labeled.runs) > 1:  # the copies of a sequence, one for each class
+        sequences = sequences * len(labeled.classes) + found["label"].astype(np.intp)
     order = np.lexsort((found["place"], sequences))
     if is_in_memory(labeled.frame) and all_in_reverse(sequences[order], order):
         raise InputError(

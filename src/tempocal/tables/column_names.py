@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tempocal.errors import InputError
+from tempocal.inputs import require_names_in_order
 from tempocal.predictor import Predictor
 
 # One column or several, by name.
@@ -57,6 +58,7 @@ def input_columns(
     predictions = as_names(given, model.inputs)
     times = () if time is None else as_names(time, "time")
     _require_count(predictions, model.columns, model.inputs)
+    require_names_in_order(predictions, model.classes, model.inputs)
     if time is None and model.time_kinds:
         raise InputError(
             "time is missing: the model changes along time, name the column with time="

@@ -8,11 +8,14 @@ all rows read as text.
 
 from collections.abc import Callable, Iterable
 from glob import escape
+from re import fullmatch
 from typing import Any
 
 from tempocal.errors import InputError
+from tempocal.inputs.text_files import COMMA_HINT, DECIMAL_COMMA
 from tempocal.inputs.text_patterns import INTEGER_WITH_POINT, SIGNED_INTEGER, TRUTH
 from tempocal.tables.column_names import FileColumns, quoted
+from tempocal.tables.text_of_files import require_even_lines, require_text
 
 TypeOf = Callable[[str, dict[str, Any]], str]
 
@@ -88,6 +91,7 @@ def open_csv(connection: Any, pattern: str, columns: FileColumns) -> Any:
     columns : FileColumns
         Roles of the columns.
     """
+    require_text(connection, pattern)
     text = connection.read_csv(pattern, header=True, union_by_name=True, **_READ_AS_TEXT)
     wanted = text.columns if columns.only is None else columns.only
     _check_headers(connection, pattern, columns.only or (*columns.numbers, *columns.times))
@@ -131,6 +135,8 @@ def _check_headers(connection: Any, pattern: str, wanted: Iterable[str]) -> None
                 else f"{file} has several columns {other!r}: rename all but one"
             )
         missing = next((one for one in wanted if one.strip().lower() not in plain), None)
+        if missing is not None:
+            require_even_lines(file)
         if missing is not None and len(files) > 1:
             raise InputError(f"{file} has no column {missing!r}, but the table must: {names}")
 
@@ -157,8 +163,9 @@ def _evaluate(text: Any, aggregates: dict[str, dict[str, str]]) -> dict[str, dic
 
 def _number_type(name: str, facts: dict[str, Any]) -> str:
     if facts["n"] and not facts["number"]:
+        hint = COMMA_HINT if fullmatch(DECIMAL_COMMA, facts["not_number"]) else ""
         raise InputError(
-            f"column {name!r} must hold numbers, but it has {facts['not_number']!r:.60}"
+            f"column {name!r} must hold numbers, but it has {facts['not_number']!r:.60}{hint}"
         )
     return "DOUBLE"
 

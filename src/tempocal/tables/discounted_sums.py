@@ -21,7 +21,7 @@ from tempocal.tables.open_table import Frame
 
 # Largest exponent in a block: values and weights have room beside it.
 LARGEST_EXPONENT = 400.0
-SEQUENCE, ONE, PLACE = "sequence", "tempocal_one", "tempocal_place"
+ONE, PLACE = "tempocal_one", "tempocal_place"
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,13 @@ class Windows:
         Column that puts the rows of a sequence in order.
     longest : int
         Most rows of a sequence.
+    runs : tuple of str
+        Columns of the rows that follow each other.
     """
 
     order: str
     longest: int
+    runs: tuple[str, ...]
 
     def look_back(self, frame: Frame, names: Sequence[str], totals: Sequence[str] = ()) -> Frame:
         """Add the place of each row, from 0; the values of the row before; cumulative sums.
@@ -59,7 +62,7 @@ class Windows:
             return frame  # the row before counts for less than exp(-100)
         place = nw.col(PLACE)
         if self.longest <= block:
-            return self._sum_scaled(frame, names, place * rate, [SEQUENCE])
+            return self._sum_scaled(frame, names, place * rate, [*self.runs])
         half = block // 2
         cuts = {"tempocal_near": 0, "tempocal_far": half}
         for cut, shift in cuts.items():
@@ -71,7 +74,7 @@ class Windows:
                 **{f"{cut}_{name}": nw.col(name) for name in names},
             )
             own = [f"{cut}_{name}" for name in names]
-            frame = self._sum_scaled(frame, own, nw.col(inside) * rate, [SEQUENCE, cut])
+            frame = self._sum_scaled(frame, own, nw.col(inside) * rate, [*self.runs, cut])
         is_near = nw.col("tempocal_near_place") >= float(half)
         return frame.with_columns(
             **{
@@ -95,4 +98,4 @@ class Windows:
         return frame.with_columns(**sums)
 
     def _over(self, value: nw.Expr) -> nw.Expr:
-        return value.over(SEQUENCE, order_by=self.order)
+        return value.over(*self.runs, order_by=self.order)

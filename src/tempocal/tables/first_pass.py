@@ -16,7 +16,8 @@ from tempocal.inputs.labels_and_groups import FLOAT_ID_HINT
 from tempocal.inputs.logits import LARGEST_LOGIT
 from tempocal.inputs.weights import LARGEST_WEIGHT, LEAST_WEIGHT
 from tempocal.tables.column_roles import ColumnRoles
-from tempocal.tables.narwhals_engine import NarwhalsEngine
+from tempocal.tables.label_shares import label_flags, share_sums
+from tempocal.tables.narwhals_engine import NarwhalsEngine, one_if
 from tempocal.tables.open_table import Frame
 from tempocal.tables.transfer import Columns
 
@@ -36,41 +37,46 @@ def summarize_labels(raw: Frame, roles: ColumnRoles, largest_float: dict[str, fl
     valid = interpret(read.valid, engine, {})
     missing = nw.any_horizontal(*(nw.col(name).is_null() for name in names), ignore_nulls=False)
     flags = {
-        "missing_prediction": _indicator(missing),
-        "invalid_prediction": _indicator(~missing) * (1 - _indicator(valid)),
-        "extreme_prediction": _indicator(
+        "missing_prediction": one_if(missing),
+        "invalid_prediction": one_if(~missing) * (1 - one_if(valid)),
+        "extreme_prediction": one_if(
             nw.any_horizontal(*(_is_extreme(name) for name in names), ignore_nulls=True)
         ),
     }
     sums = ["missing_prediction", "invalid_prediction", "extreme_prediction"]
     if roles.time is not None:
         time = nw.col("time")
-        flags["invalid_time"] = 1 - _indicator(time.is_between(-LARGEST_TIME, LARGEST_TIME))
+        flags["invalid_time"] = 1 - one_if(time.is_between(-LARGEST_TIME, LARGEST_TIME))
         # Doubles beyond 2**53 are integers, and overflow in engines whose floor is an integer.
         is_small = time.is_between(-LARGEST_INTEGER, LARGEST_INTEGER)
         flags["fractional_time"] = (
-            nw.when(is_small).then(_indicator(time != time.floor())).otherwise(nw.lit(0))
+            nw.when(is_small).then(one_if(time != time.floor())).otherwise(nw.lit(0))
         )
         sums += ["invalid_time", "fractional_time"]
     if roles.order is not None:
-        flags["invalid_order"] = 1 - _indicator(
-            nw.col("order").is_between(-LARGEST_TIME, LARGEST_TIME)
-        )
+        order = nw.col("order")
+        # Integers are compared with no double, which Arrow refuses.
+        is_integer = raw.collect_schema()["order"].is_integer()
+        known = ~order.is_null() if is_integer else order.is_between(-LARGEST_TIME, LARGEST_TIME)
+        flags["invalid_order"] = 1 - one_if(known)
         sums.append("invalid_order")
     for column, role in _id_columns(roles):
         ids, dtype = nw.col(column), raw.collect_schema()[column]
-        flags[f"missing_{column}"] = _indicator(_is_missing(ids, dtype))
+        flags[f"missing_{column}"] = one_if(_is_missing(ids, dtype))
         sums.append(f"missing_{column}")
         if dtype.is_float():
             bound = largest_float[role]
-            flags[f"inexact_{column}"] = 1 - _indicator(ids.is_between(-bound, bound))
+            flags[f"inexact_{column}"] = 1 - one_if(ids.is_between(-bound, bound))
             sums.append(f"inexact_{column}")
     if roles.weight is not None:
         weight = nw.col("weight")
-        flags["invalid_weight"] = 1 - _indicator(weight.is_between(0.0, LARGEST_WEIGHT))
-        flags["tiny_weight"] = _indicator((weight > 0.0) & (weight < LEAST_WEIGHT))
-        flags["zero_weight"] = _indicator(weight == 0.0)
+        flags["invalid_weight"] = 1 - one_if(weight.is_between(0.0, LARGEST_WEIGHT))
+        flags["tiny_weight"] = one_if((weight > 0.0) & (weight < LEAST_WEIGHT))
+        flags["zero_weight"] = one_if(weight == 0.0)
         sums += ["invalid_weight", "tiny_weight", "zero_weight"]
+    if roles.soft_label:
+        flags |= label_flags(roles) | share_sums(roles)
+        sums += [*label_flags(roles), *share_sums(roles)]
     frame = with_check_sums(raw.with_columns(**values).with_columns(**flags), len(names))
     measures = [nw.col(name).sum() for name in (*sums, "abs_log_odds", "n_rows", "abs_ids")]
     for name in values:
@@ -93,10 +99,6 @@ def _id_columns(roles: ColumnRoles) -> list[tuple[str, str]]:
     return [(column, role) for column, role, name in found if name is not None]
 
 
-def _indicator(condition: nw.Expr) -> nw.Expr:
-    return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0))
-
-
 def _is_extreme(name: str) -> nw.Expr:
     """Whether a value is NaN, infinite or beyond the largest logit."""
     return ~nw.col(name).is_between(-LARGEST_LOGIT, LARGEST_LOGIT)
@@ -111,7 +113,8 @@ def require_usable(found: Columns, roles: ColumnRoles) -> None:
     if len(found["n_rows"]) == 0:
         raise InputError("the table is empty: at least one row is needed")
     predictions = ", ".join(map(repr, roles.predictions))
-    missing = _missing_label_text(found)
+    labels = ", ".join(map(repr, roles.soft_label))
+    missing = "" if roles.soft_label else _missing_label_text(found)
     if missing:
         raise InputError(f"label {roles.label!r} is missing in {missing}: no label may be missing")
     hint = (
@@ -120,6 +123,12 @@ def require_usable(found: Columns, roles: ColumnRoles) -> None:
         else "probabilities must lie in [0, 1] and sum to 1 in every row"
     )
     problems = [
+        ("missing_label", f"label {labels} must not be missing, but they are"),
+        (
+            "invalid_label",
+            f"label {labels}: with soft_label=True it must be probabilities, which lie in [0, 1] "
+            "and sum to 1 in every row, which they are not",
+        ),
         (
             "missing_prediction",
             f"{roles.inputs} in {predictions} must not be missing, but they are",

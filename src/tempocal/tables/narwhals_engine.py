@@ -9,6 +9,11 @@ from typing import Any
 import narwhals as nw
 
 
+def one_if(condition: nw.Expr) -> nw.Expr:
+    """1 where a condition holds, else 0."""
+    return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0))
+
+
 class NarwhalsEngine:
     """Operations of a formula in narwhals."""
 

@@ -23,7 +23,7 @@ from tempocal.tables.passes import Passes
 DIGITS_OF_INT64 = 18
 LARGEST_INT64 = 2**63 - 1
 # Roles whose columns hold numbers.
-_NUMERIC_ROLES = ("logits", "proba", "sample_weight")
+_NUMERIC_ROLES = ("logits", "proba", "soft label", "sample_weight")
 
 
 def normalize_columns(frame: Frame, roles: ColumnRoles, passes: Passes) -> Frame:
@@ -113,7 +113,7 @@ def _require_exact_integers(frame: Frame, roles: ColumnRoles) -> None:
     """Refuse integers that a double does not represent; Arrow fails to cast them."""
     for role, name in roles.pairs():
         column = frame.get_column(name)  # type: ignore[union-attr]
-        if role in (*_NUMERIC_ROLES, "time", "order") and column.dtype.is_integer():
+        if role in (*_NUMERIC_ROLES, "time") and column.dtype.is_integer():
             min_max = [value for value in (column.min(), column.max()) if value is not None]
             beyond = next((value for value in min_max if abs(value) > LARGEST_INTEGER), None)
             if beyond is not None:

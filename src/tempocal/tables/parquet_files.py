@@ -17,6 +17,23 @@ _INTEGER_TYPES = {
 _INTEGER_TYPES |= {"INTEGER", "UINTEGER"}
 
 
+def _require_distinct(connection: Any, file: str, wanted: Iterable[str]) -> None:
+    """Refuse several columns of one name, of which DuckDB would take the first."""
+    query = "SELECT name, num_children FROM parquet_schema(?)"
+    parts = iter(connection.execute(query, [escape(file)]).fetchall()[1:])
+    names: list[str] = []
+    inside = 0  # parts of a nested column that are still to come
+    for name, children in parts:
+        if inside:
+            inside -= 1
+        else:
+            names.append(name)
+        inside += children or 0
+    several = next((name for name in wanted if names.count(name) > 1), None)
+    if several is not None:
+        raise InputError(f"{file} has several columns {several!r}: rename all but one")
+
+
 def open_parquet(connection: Any, pattern: str, only: Iterable[str] | None) -> Any:
     """Return a relation over the files that match a pattern.
 
@@ -32,6 +49,8 @@ def open_parquet(connection: Any, pattern: str, only: Iterable[str] | None) -> A
     relation = connection.read_parquet(pattern)
     wanted = set(relation.columns if only is None else only)
     files = [row[0] for row in connection.execute("SELECT file FROM glob(?)", [pattern]).fetchall()]
+    for file in files:
+        _require_distinct(connection, file, wanted)
     first: dict[str, str] = {}
     for file in files if len(files) > 1 else []:
         part = connection.read_parquet(escape(file))

@@ -8,6 +8,7 @@ from tempocal.errors import InputError
 from tempocal.inputs.sequence_order import PASS_ORDER, tied_message
 from tempocal.tables.first_pass import LARGEST_INTEGER
 from tempocal.tables.labeled_table import LabeledTable
+from tempocal.tables.narwhals_engine import one_if
 from tempocal.tables.open_table import Frame
 from tempocal.tables.sequence_counts import require_whole
 
@@ -55,8 +56,16 @@ def check_table_order(labeled: LabeledTable) -> TableSequenceOrder:
     )
 
 
+def is_in_order(labeled: LabeledTable) -> bool:
+    """Whether the order differs between the rows of each sequence, for fits that need none."""
+    tied = _by_sequence(labeled).select(nw.col("is_tied").sum())
+    return not labeled.passes.collect(tied, "looking at the order")["is_tied"][0]
+
+
 def _require_exact_places(labeled: LabeledTable) -> None:
     """Refuse whole numbers that a double does not represent, which may seem to be ties."""
+    if labeled.frame.collect_schema()[labeled.order].is_integer():
+        return
     places = labeled.frame.select(largest=nw.col(labeled.order).abs().max())
     largest = float(labeled.passes.collect(places, "looking at the order")["largest"][0])
     if largest > LARGEST_INTEGER:
@@ -68,11 +77,14 @@ def _require_exact_places(labeled: LabeledTable) -> None:
 
 def _by_sequence(labeled: LabeledTable) -> Frame:
     """Return a row for each sequence: its rows, and what is wrong with it."""
-    frame = labeled.frame.select(
-        "sequence", "group", "label", place=nw.col(labeled.order), n_rows=nw.lit(1)
+    labels = ["label"]
+    if labeled.unsplit is not None:
+        labels = [f"y{k}" for k in range(1, len(labeled.classes))]
+    frame = labeled.given_rows.select(
+        "sequence", "group", *labels, place=nw.col(labeled.order), n_rows=nw.lit(1)
     )
     ranges = []
-    for name in ("label", "group"):
+    for name in (*labels, "group"):
         ranges += [
             nw.col(name).min().alias(f"min_{name}"),
             nw.col(name).max().alias(f"max_{name}"),
@@ -83,9 +95,14 @@ def _by_sequence(labeled: LabeledTable) -> Frame:
         .agg(nw.col("n_rows").sum(), places, *ranges)
         .with_columns(
             n_sequences=nw.lit(1),
-            is_tied=_one_if(nw.col("n_places") < nw.col("n_rows")),
-            is_mixed=_one_if(nw.col("min_label") != nw.col("max_label")),
-            is_split=_one_if(nw.col("min_group") != nw.col("max_group")),
+            is_tied=one_if(nw.col("n_places") < nw.col("n_rows")),
+            is_mixed=one_if(
+                nw.any_horizontal(
+                    *(nw.col(f"min_{name}") != nw.col(f"max_{name}") for name in labels),
+                    ignore_nulls=False,
+                )
+            ),
+            is_split=one_if(nw.col("min_group") != nw.col("max_group")),
         )
     )
 
@@ -94,7 +111,3 @@ def _first(labeled: LabeledTable, sequences: Frame, flag: str) -> str:
     """Return the first id of a sequence with a flag."""
     flagged = sequences.filter(nw.col(flag) > 0).select(nw.col("sequence").min())
     return str(labeled.passes.collect(flagged, "looking for a sequence")["sequence"][0])
-
-
-def _one_if(condition: nw.Expr) -> nw.Expr:
-    return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0))

@@ -104,8 +104,9 @@ class WindowSequences:
         self._keys = table.finest_keys.subset(counted)
         self._key_of, self._n_keys = key_of_finest[counted], n_keys
         self._predictor, self._width = predictor, predictor.n_coefficients
-        self._ahead = Windows(BACKWARD, table.longest)
-        self._back = Windows(self._labeled.order, table.longest)
+        runs = table.labeled.runs
+        self._ahead = Windows(BACKWARD, table.longest, runs)
+        self._back = Windows(self._labeled.order, table.longest, runs)
         self._known: dict[str, tuple[tuple[Array, ...], Any]] = {}
 
     def linear_term(self, theta: Array) -> Array:
@@ -209,7 +210,7 @@ class WindowSequences:
         """Add ``r0``, ``r1``, ...: targets minus forecasts."""
         frame, forecasts = self._with_forecasts(theta, {})
         p = [f"p{k}" for k in range(len(forecasts.p))]
-        frame = frame.with_columns(**{BACKWARD: nw.col(self._labeled.order) * -1.0})
+        frame = frame.with_columns(**{BACKWARD: nw.col(self._labeled.order) * -1})
         frame = self._ahead.look_back(frame, p)
         is_last = Same(Column(PLACE), Number(0.0))
         steps = {

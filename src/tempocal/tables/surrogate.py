@@ -174,7 +174,7 @@ def _sample(
 ) -> TableSurrogate:
     """Count rows by key and label, and sample rows by the trailing digits of their logits."""
     weighted = frame.with_columns(m0=labeled.weight)
-    weighted = weighted.with_columns(n_rows=nw.lit(1.0))
+    weighted = weighted.with_columns(n_rows=labeled.row_count)
     sums = [nw.col("m0").sum(), nw.col("n_rows").sum()]
     if "elapsed" in weighted.collect_schema().names():
         weighted = weighted.with_columns(elapsed_sum=nw.col("elapsed") * nw.col("m0"))
@@ -188,7 +188,8 @@ def _sample(
     sample = weighted.with_columns(digits=digits).with_columns(
         fraction=nw.col("digits") - nw.col("digits").floor()
     )
-    sample = sample.filter(nw.col("fraction") <= SAMPLE_ROWS / labeled.n_rows)
+    n_rows = labeled.n_rows if labeled.unsplit is None else labeled.n_rows * len(labeled.classes)
+    sample = sample.filter(nw.col("fraction") <= SAMPLE_ROWS / n_rows)
     sample = sample.select(*names, "label", "m0", *on).head(2 * SAMPLE_ROWS)
     found = labeled.passes.collect(sample, "taking a sample")
     key_of = finest_keys.indices(found) if len(found["m0"]) else np.zeros(0, dtype=np.intp)

@@ -203,7 +203,7 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         self,
         table: Any,
         *,
-        label: str,
+        label: Names,
         time: str,
         sequence: str | None = None,
         order: str | None = None,
@@ -212,31 +212,32 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         proba: Names | None = None,
         sample_weight: str | None = None,
         exact: bool = True,
+        soft_label: bool = False,
     ) -> Self:
         """Compare the candidates on labeled predictions in a table, and average or choose.
 
         Folds are derived from the group ids, the same on every engine; up to a million groups they
-        are those of `fit`. Candidates must have coefficients (no binning, no isotonic regression),
-        and learn from outcomes only.
+        are those of `fit`. Candidates must have coefficients (no binning, no isotonic regression).
 
         Parameters
         ----------
-        table, label, logits, proba, sample_weight, exact
+        table, label, logits, proba, sample_weight, exact, soft_label
             As in `Calibrator.fit_table`.
         time, sequence, order, groups : str
-            As in `TemporalCalibrator.fit_table`; the candidates learn from outcomes only. Folds
-            need ``sequence`` or ``groups``.
+            As in `TemporalCalibrator.fit_table`; candidates learn from outcomes or forecasts as in
+            `fit`. Folds need ``sequence`` or ``groups``.
 
         Returns
         -------
         self
         """
-        _, folds, seed = self._check_settings()
+        combine, folds, seed = self._check_settings()
         if folds == "time":
             raise InputError(
                 'folds="time" needs the order of the rows, which a table has not: say a number'
             )
-        given = None if self.candidates is None else self._contenders("choose")
+        given = None if self.candidates is None else self._contenders(combine)
+        require_hard_labels((one.calibrator for one in given or ()), soft_label=soft_label)
         labeled = self._read_table(
             table,
             self.classes,
@@ -248,8 +249,9 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
             order=order,
             groups=groups,
             sample_weight=sample_weight,
+            soft_label=soft_label,
         )
-        contenders = given or self._usual(len(labeled.classes), "choose")
+        contenders = given or self._usual(len(labeled.classes), combine)
         # The calibration error over time needs times even if no candidate does.
         needs = TableNeeds((Spline(), *(one.curve for one in contenders)), (folds, seed))
         data = prepare_table_fit(labeled, needs, exact=exact)
@@ -259,9 +261,6 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         for each, found in ((self.best_, leader), (self, fitted)):
             summary = self._with_comparison(found.summary)
             summary = with_table_details(summary, data, found.map, None)
-            if sequence is not None:
-                details = {**summary.details, "learned": "from outcomes only, as from all tables"}
-                summary = replace(summary, details=details)
             each._store_table_fit(replace(found, summary=summary), labeled)
         return self
 
@@ -323,8 +322,10 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
                 "averaged": f"{len(kept)} of {len(comparison)} candidates",
                 "weights": "; ".join(f"{one.weight:.2f} {one.name}" for one in kept),
             }
-            if summary.n_groups is not None and summary.n_groups < FEW_GROUPS:
-                details["note"] = _EXPECTATION
+        count = summary.n_rows if summary.n_groups is None else summary.n_groups
+        if count < FEW_GROUPS:
+            note = _EXPECTATION if not comparison.is_choice else _CHANCE
+            details["note"] = f"{note}; {details['note']}" if "note" in details else note
         return replace(summary, details={**summary.details, **details})
 
     def _why_no_partial_fit(self) -> str:
@@ -356,6 +357,10 @@ class AutoTemporalCalibrator(TemporalBase, registered=False):
         return [Contender(*pair, horizon) for pair in default_candidates(n_classes)]
 
 
+_CHANCE = (
+    "with fewer than 100 groups, or rows without groups, which candidate is best is mostly chance: "
+    "expect no gain on new rows that one candidate by itself would not have, or combine them"
+)
 _EXPECTATION = (
     "with fewer than 100 groups the raw predictions keep a weight unless they are far off: expect "
     "about half of the possible gain, or one to two thousandths of NLL lost if there is none"

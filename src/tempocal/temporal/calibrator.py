@@ -277,7 +277,7 @@ class TemporalCalibrator(TemporalBase, registered=False):
         self,
         table: Any,
         *,
-        label: str,
+        label: Names,
         time: str,
         logits: Names | None = None,
         proba: Names | None = None,
@@ -286,6 +286,7 @@ class TemporalCalibrator(TemporalBase, registered=False):
         groups: str | None = None,
         sample_weight: str | None = None,
         exact: bool = True,
+        soft_label: bool = False,
     ) -> Self:
         """Fit to labeled predictions in a table, without loading its rows into memory.
 
@@ -294,7 +295,7 @@ class TemporalCalibrator(TemporalBase, registered=False):
 
         Parameters
         ----------
-        table, label, logits, proba, sample_weight, exact
+        table, label, logits, proba, sample_weight, exact, soft_label
             As in `Calibrator.fit_table`.
         time : str
             Column of the times: numbers, datetimes or durations.
@@ -319,6 +320,7 @@ class TemporalCalibrator(TemporalBase, registered=False):
         array([0.3, 1.1])
         """
         calibrator, curve = self._calibrator_and_curve()
+        require_hard_labels([calibrator], soft_label=soft_label)
         labeled = self._read_table(
             table,
             calibrator.classes,
@@ -330,6 +332,7 @@ class TemporalCalibrator(TemporalBase, registered=False):
             order=order,
             groups=groups,
             sample_weight=sample_weight,
+            soft_label=soft_label,
         )
         data = prepare_table_fit(labeled, self._table_needs(), exact=exact)
         with one_blas_thread():

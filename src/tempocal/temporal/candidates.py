@@ -7,6 +7,7 @@ from typing import Any
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.beta import BetaCalibration
 from tempocal.calibrators.dirichlet import DirichletCalibration
+from tempocal.calibrators.parametric import ParametricCalibrator
 from tempocal.calibrators.platt import PlattScaling
 from tempocal.calibrators.temperature import TemperatureScaling
 from tempocal.calibrators.vector import VectorScaling
@@ -39,6 +40,25 @@ def default_candidates(n_classes: int) -> list[tuple[Calibrator, Curve]]:
     return [(kind(), curve) for kind, curves in kinds for curve in curves]
 
 
+def candidates_at(
+    td_horizon: Any, pairs: Sequence[tuple[Calibrator, Curve]] | None, n_classes: int
+) -> Sequence[Any] | None:
+    """Return pairs, by default the usual ones, as candidates with a horizon.
+
+    Those without coefficients learn from outcomes at any horizon. None stands for the usual ones.
+    """
+    if check_horizon(td_horizon) is None:
+        return pairs
+    return [
+        TemporalCalibrator(
+            calibrator,
+            curve,
+            td_horizon=td_horizon if isinstance(calibrator, ParametricCalibrator) else inf,
+        )
+        for calibrator, curve in pairs or default_candidates(n_classes)
+    ]
+
+
 def read_candidates(given: Sequence[Any], inputs: Inputs) -> list[Contender]:
     """Return the given candidates; their horizon is "auto" where they do not say another."""
     found = [_read(one, inputs) for one in given]
@@ -52,8 +72,8 @@ def by_outcomes(contenders: Sequence[Contender]) -> list[Contender]:
     for one in contenders:
         if one.td_horizon not in ("auto", inf):
             raise InputError(
-                f'a candidate has td_horizon={one.td_horizon!r}, but with combine="choose", and '
-                "in fits to tables, candidates learn from outcomes only: leave it out, or say "
+                f'a candidate has td_horizon={one.td_horizon!r}, but with combine="choose" '
+                "candidates learn from outcomes only: leave it out, or say "
                 'td_horizon=float("inf")'
             )
     return [one._replace(td_horizon=inf) for one in contenders]

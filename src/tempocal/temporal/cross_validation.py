@@ -30,13 +30,18 @@ class Contender(NamedTuple):
     curve: Curve
     td_horizon: Horizon = inf
 
-    @property
-    def name(self) -> str:
-        """Calibrator and curve, and the horizon if it was given."""
+    def name_among(self, candidates: Sequence["Contender"]) -> str:
+        """Calibrator and curve, and the horizon if it was given.
+
+        Outcomes only are said where other candidates choose their horizon.
+        """
         kind = type(self.calibrator).__name__
-        name = kind if kind == "Identity" else f"{kind}, {_curve_name(self.curve)}"
-        is_given = self.td_horizon not in ("auto", inf)
-        return f"{name}, td_horizon={self.td_horizon:g}" if is_given else name
+        if kind == "Identity":
+            return kind
+        name = f"{kind}, {_curve_name(self.curve)}"
+        some_choose = any(one.td_horizon == "auto" for one in candidates)
+        usual = ("auto",) if some_choose else ("auto", inf)
+        return name if self.td_horizon in usual else f"{name}, td_horizon={self.td_horizon:g}"
 
 
 @dataclass(frozen=True)
@@ -58,13 +63,14 @@ def cross_validate(
     with Progress(len(candidates), progress) as bar:
         trials = []
         for one in candidates:
-            trials.append(_evaluate(one, data, folds))
-            bar.step(one.name)
+            name = one.name_among(candidates)
+            trials.append(_evaluate(one, name, data, folds))
+            bar.step(name)
     return trials
 
 
-def _evaluate(one: Contender, data: FitData, folds: HeldOutFolds) -> Trial:
-    start, name = time.perf_counter(), one.name
+def _evaluate(one: Contender, name: str, data: FitData, folds: HeldOutFolds) -> Trial:
+    start = time.perf_counter()
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", TempocalWarning)
@@ -90,9 +96,9 @@ def _fit_without_each_fold(
     fitted: FittedCurves, data: FitData, folds: HeldOutFolds
 ) -> list[TemporalMap]:
     if fitted.data.decay < 1.0:
-        # Rows that learn from forecasts lie sequence by sequence, and do so in the refits.
-        assert data.sequence_order is not None
-        folds = folds.take(data.sequence_order.permutation)
+        # Rows in memory that learn from forecasts lie sequence by sequence, in the refits as well.
+        if data.sequence_order is not None:
+            folds = folds.take(data.sequence_order.permutation)
         data = data.learning_from_forecasts(fitted.data.decay)
     maps = []
     for fold in range(folds.count):

@@ -74,12 +74,27 @@ def _new_parameters(calibrator: "TemporalCalibrator") -> dict[str, Any]:
     says which horizon was taken, and else infinity, as in files of 0.1.
     """
     used: dict[str, Any] = {}
-    is_number = check_horizon(calibrator.td_horizon) not in (None, np.inf)
+    asked = _horizon_of_fit(calibrator)
+    is_number = check_horizon(asked) not in (None, np.inf)
     if is_number or getattr(calibrator, "_sequences", None) is not None:
-        used[_HORIZON] = plain(calibrator.td_horizon)
+        used[_HORIZON] = plain(asked)
     if calibrator.sequence_column is not None:
         used[_SEQUENCE_COLUMN] = plain(calibrator.sequence_column)
     return used
+
+
+def _horizon_of_fit(calibrator: "TemporalCalibrator") -> Any:
+    """Return the horizon that was asked for, though ``set_params`` may have changed it since."""
+    asked, learned = calibrator.td_horizon, getattr(calibrator, "_sequences", None)
+    if not hasattr(calibrator, "summary_"):
+        return asked  # a candidate
+    # The summary has no entry where outcomes only were asked for, and no reason for a number.
+    if learned is None:
+        return asked if TAKEN in calibrator.summary_.details else np.inf
+    if asked in ("auto", learned.td_horizon):
+        return asked
+    was_chosen = f"{TAKEN}_because" in calibrator.summary_.details
+    return "auto" if was_chosen else learned.td_horizon
 
 
 def restore_along_time(document: ModelDocument) -> "TemporalCalibrator":

@@ -6,7 +6,7 @@ from typing import Any
 from tempocal.calibrators.base import Calibrator
 from tempocal.calibrators.document import restore
 from tempocal.errors import ModelFileError
-from tempocal.modelfile import read_document
+from tempocal.modelfile import read_with_schema
 from tempocal.predictor.document import ALONG_TIME, AutoDocument, document_from
 from tempocal.temporal.auto_document import restore_auto
 from tempocal.temporal.document import restore_along_time
@@ -40,15 +40,15 @@ def load(path: str | PathLike[str]) -> Any:
     >>> tc.load(path).classes_
     array([0, 1])
     """
-    content = read_document(path, "model")
+    content, schema = read_with_schema(path, "model")
     try:
-        return _restore(content)
+        return _restore(content, schema)
     except ModelFileError as error:
         raise type(error)(f"{path}: {error}") from error
 
 
-def _restore(content: dict[str, Any]) -> Calibrator:
-    document = document_from(content)
+def _restore(content: dict[str, Any], schema: int) -> Calibrator:
+    document = document_from(content, schema)
     if isinstance(document, AutoDocument):
         return restore_auto(document)
     return restore_along_time(document) if document.calibrator == ALONG_TIME else restore(document)
