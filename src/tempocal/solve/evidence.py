@@ -42,7 +42,7 @@ from tempocal.solve.laplace import (
     hessian_and_gradient,
     max_log_change,
 )
-from tempocal.solve.minimize import fit
+from tempocal.solve.minimize import at_optimum, fit
 from tempocal.solve.penalties import Strengths, log_determinant
 from tempocal.solve.problem import Problem, Solution
 
@@ -84,30 +84,29 @@ def fit_by_evidence(
     problem: Problem,
     groups: Groups | None,
     fixed_strengths: FixedStrengths | None = None,
-    *,
-    start_strengths: Strengths | None = None,
-    start: Array | None = None,
+    start: RegularizedFit | None = None,
 ) -> RegularizedFit:
     """Fit at the strengths of maximum evidence, except for ``fixed_strengths``.
 
     Each round fits exactly at the current strengths and then updates them on the quadratic
     approximation of the loss around that fit, which takes no pass over the rows. Updates need not
     converge where coefficients alternate between a bound and the interior; then the round with the
-    largest evidence is kept. Good ``start_strengths`` and ``start`` coefficients save passes.
+    largest evidence is kept. A fit at good strengths to ``start`` from saves passes.
     """
     if fixed_strengths is None:
         fixed_strengths = (None,) * len(problem.penalties)
-    strengths = start_strengths or tuple(1.0 if one is None else one for one in fixed_strengths)
-    solution = fit(problem, strengths, start)
-    if solution.unbounded:
-        return RegularizedFit(solution, strengths)
     if start is None:
-        # Fit again from the optimum: the updates need the Hessian there, not at an earlier iterate.
-        polished = fit(problem, strengths, solution.theta)
-        solution = replace(polished, passes=solution.passes + polished.passes)
-    effects = design_effect(problem, solution, groups, strengths)
+        strengths = tuple(1.0 if one is None else one for one in fixed_strengths)
+        start = RegularizedFit(fit(problem, strengths), strengths)
+    if start.solution.unbounded:
+        return start
     choice = StrengthChoice(problem, fixed_strengths, min_strengths_of(problem))
-    converged = choice.highest(RegularizedFit(solution, strengths, effects))
+    if groups is None:
+        return choice.highest(replace(start, effects=Effects(1.0)))
+    # Design effects are not chosen again unless they change much.
+    solution = at_optimum(problem, start.strengths, start.solution)
+    effects = design_effect(problem, solution, groups, start.strengths)
+    converged = choice.highest(replace(start, solution=solution, effects=effects))
     # Design effects depend slightly on the strengths, which were chosen with them.
     updated = design_effect(problem, converged.solution, groups, converged.strengths)
     if abs(np.log(updated.mean / effects.mean)) < EFFECT_TOLERANCE:
@@ -183,7 +182,8 @@ class StrengthChoice:
             if slow is not None and change < SMALL_CHANGE and self._is_behind(rounds, GAP * change):
                 break
         has_converged = remaining < STRENGTH_TOLERANCE and slow is None
-        best = rounds[-1] if has_converged else reduce(self._higher, rounds)
+        # Strengths of the start may be below bounds that a new design effect has raised.
+        best = rounds[-1] if has_converged else reduce(self._higher, rounds[1:])
         passes = sum(one.solution.passes for one in rounds)
         return replace(best, solution=replace(best.solution, passes=passes))
 

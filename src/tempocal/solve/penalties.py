@@ -84,7 +84,7 @@ def total_penalty_matrix(
     """
     total = baseline_penalty
     for penalty, strength in zip(penalties, strengths, strict=True):
-        if strength != 0.0:
+        if strength != 0.0 and penalty.is_used:
             total = _add(total, strength * penalty.matrix)
     return total
 
