@@ -2,7 +2,7 @@
 
 from html.parser import HTMLParser
 
-from tempocal.notebook import Cell, HtmlTable, render
+from tempocal.notebook import HtmlTable, TextCell, render
 
 
 class Checker(HTMLParser):
@@ -30,7 +30,7 @@ BAD = "<script>alert(\"1\")</script> & 'x'"
 
 
 def test_text_is_escaped_everywhere():
-    table = HtmlTable(BAD, [BAD, Cell(BAD)], [[BAD, Cell(BAD)], [Cell(BAD), BAD]])
+    table = HtmlTable(BAD, [BAD, TextCell(BAD)], [[BAD, TextCell(BAD)], [TextCell(BAD), BAD]])
     found = Checker(render(BAD, table))
     assert {tag for tag, _ in found.tags}.isdisjoint({"script"})
     assert set(found.texts) == {BAD}

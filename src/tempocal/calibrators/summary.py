@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from tempocal.notebook import Cell, FrameLibrary, HtmlTable, as_frame, render
+from tempocal.notebook import FrameLibrary, HtmlTable, TextCell, as_frame, render
 
 # A change of the mean NLL that counts as none.
 UNCHANGED = 1e-6
@@ -93,9 +93,9 @@ class Summary:
     def _repr_html_(self) -> str:
         title, *lines = str(self).splitlines()
         pairs = [line.strip().partition(": ") for line in lines]
-        rows = [(name, Cell(value)) for name, sign, value in pairs if sign]
+        rows = [(name, TextCell(value)) for name, sign, value in pairs if sign]
         notes = [name for name, sign, _ in pairs if not sign]
-        return render(HtmlTable(title, ["detail", Cell("value")], rows), *notes)
+        return render(HtmlTable(title, ["detail", TextCell("value")], rows), *notes)
 
     def __str__(self) -> str:
         on = "on the same rows"

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from tempocal.live.bet_queue import BetQueue
 from tempocal.live.notes import notes_on
-from tempocal.notebook import Cell, FrameLibrary, HtmlTable, as_frame, render
+from tempocal.notebook import FrameLibrary, HtmlTable, TextCell, as_frame, render
 
 # Above this exp overflows a double.
 _LARGEST_LOG = 709.0
@@ -202,14 +202,14 @@ class Status:
     def _repr_html_(self) -> str:
         title, sequences, *_ = str(self).splitlines()
         names = ("line", "evidence", "highest", "settled", "waiting", "held up")
-        head: list[str | Cell] = [*names, Cell("suspicion")]
-        rows: list[list[str | Cell]] = [
+        head: list[str | TextCell] = [*names, TextCell("suspicion")]
+        rows: list[list[str | TextCell]] = [
             [
                 line.name,
                 f"{line.e_value:.3g}",
                 f"{line.highest:.3g}",
                 *(f"{count:,}" for count in (line.settled, line.waiting, line.held_up)),
-                Cell(("ALARM: " if line.alarm else "") + line.suspicion),
+                TextCell(("ALARM: " if line.alarm else "") + line.suspicion),
             ]
             for line in self.lines
         ]

@@ -26,7 +26,7 @@ _STYLE = """<style>
 
 
 @dataclass(frozen=True)
-class Cell:
+class TextCell:
     """Text of a cell that is no number, and stands at the left."""
 
     text: str
@@ -37,8 +37,8 @@ class HtmlTable:
     """A table: its caption, the heads of its columns, and rows whose first cell is their name."""
 
     caption: str
-    head: Sequence[str | Cell]
-    rows: Sequence[Sequence[str | Cell]]
+    head: Sequence[str | TextCell]
+    rows: Sequence[Sequence[str | TextCell]]
     marked: frozenset[int] = frozenset()  # rows in bold
 
 
@@ -68,16 +68,16 @@ def _table(table: HtmlTable) -> str:
     )
 
 
-def _row(row: Sequence[str | Cell], *, marked: bool) -> str:
+def _row(row: Sequence[str | TextCell], *, marked: bool) -> str:
     first, *others = row
     cells = f'<th scope="row">{escape(_text(first))}</th>'
     cells += "".join(f"<td{_class(one)}>{escape(_text(one))}</td>" for one in others)
     return f"<tr{' class=marked' if marked else ''}>{cells}</tr>"
 
 
-def _text(cell: str | Cell) -> str:
-    return cell.text if isinstance(cell, Cell) else cell
+def _text(cell: str | TextCell) -> str:
+    return cell.text if isinstance(cell, TextCell) else cell
 
 
-def _class(cell: str | Cell) -> str:
-    return ' class="text"' if isinstance(cell, Cell) else ""
+def _class(cell: str | TextCell) -> str:
+    return ' class="text"' if isinstance(cell, TextCell) else ""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tempocal.calibrators.fit_data import FitData
-from tempocal.notebook import Cell, FrameLibrary, HtmlTable, as_frame, render
+from tempocal.notebook import FrameLibrary, HtmlTable, TextCell, as_frame, render
 from tempocal.temporal.held_out import Losses
 
 # A simpler candidate is chosen if its loss is higher by at most its standard error and this.
@@ -116,14 +116,14 @@ class Comparison(Sequence[Candidate]):
     def _repr_html_(self) -> str:
         weighted = not self.is_choice
         weight = ["weight"] if weighted else []
-        head: list[str | Cell] = ["candidate", *COLUMNS, *weight, Cell("verdict")]
-        rows: list[list[str | Cell]] = []
+        head: list[str | TextCell] = ["candidate", *COLUMNS, *weight, TextCell("verdict")]
+        rows: list[list[str | TextCell]] = []
         for one in self.candidates:
             losses = (one.nll, one.nll_error, one.difference, one.difference_error)
             numbers = [*(f"{loss:.5f}" for loss in losses), f"{one.ece_over_time:.4f}"]
             numbers += [f"{one.parameters:.1f}", f"{one.seconds:.2f}"]
             numbers += [f"{one.weight:.2f}"] if weighted else []
-            rows.append([one.name, *numbers, Cell(one.verdict)])
+            rows.append([one.name, *numbers, TextCell(one.verdict)])
         chosen = frozenset({self.candidates.index(self.chosen)})
         groups = "" if self.n_groups is None else f" on {self.n_groups:,} groups left out"
         notes = [NO_GROUPS] if self.n_groups is None else []
