@@ -162,6 +162,8 @@ def _what_to_do(
     raw, along, simple = scores[subject], scores["along time"], scores["global"]
     advice = _ADVICE[subject]
     if against_global.lower <= 0.0 and _is_enough(simple, along):
+        if _trades_faults(raw, simple):
+            return _look_at_them("one temperature for all times", raw, simple)
         return f"{advice} by one temperature for all times. {_effect(raw, simple)}. " + (
             "Calibration along time does worse."
             if against_global.upper < 0.0
@@ -170,12 +172,8 @@ def _what_to_do(
     raw_lead = chosen.endswith("Identity")  # alone, or in an average
     if along.gain <= 0.0 or (raw_lead and along.gain.lower <= 0.0):
         return "Leave them as they are: no correction does better on held-out sequences."
-    if along.ece_over_time.mean.lower > raw.ece_over_time.mean.upper:
-        return (
-            f"Look at the predictions themselves. {_capitalized(method_text(chosen))} is the best "
-            "correction that was tried, but it trades one fault for another. "
-            f"{_effect(raw, along)}."
-        )
+    if _trades_faults(raw, along):
+        return _look_at_them(method_text(chosen), raw, along)
     if along.gain.lower <= 0.0:
         return (
             f"Calibration by {method_text(chosen)} probably helps, but that is not certain. "
@@ -184,6 +182,18 @@ def _what_to_do(
         )
     comparison = _compare_with_global(against_global, simple)
     return f"{advice} by {method_text(chosen)}. {_effect(raw, along)}. {comparison}"
+
+
+def _trades_faults(raw: MethodScores, method: MethodScores) -> bool:
+    """Whether a correction that lowers the NLL surely makes the calibration error larger."""
+    return method.ece_over_time.mean.lower > raw.ece_over_time.mean.upper
+
+
+def _look_at_them(name: str, raw: MethodScores, method: MethodScores) -> str:
+    return (
+        f"Look at the predictions themselves. {_capitalized(name)} is the best correction that was "
+        f"tried, but it trades one fault for another. {_effect(raw, method)}."
+    )
 
 
 def _is_enough(simple: MethodScores, along: MethodScores) -> bool:

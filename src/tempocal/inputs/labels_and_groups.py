@@ -260,11 +260,16 @@ def warn_of_mixed_labels(n_mixed: int, n_groups: int) -> None:
 
 
 def count_mixed(groups: Groups, labels: Codes) -> int:
-    """Count the groups within which labels differ."""
+    """Count the groups within which labels differ, block by block: no copy of all rows is made."""
     label_of_group = np.empty(groups.count, dtype=labels.dtype)
-    label_of_group[groups.codes] = labels
-    differs = label_of_group[groups.codes] != labels
-    return len(np.unique(groups.codes[differs])) if differs.any() else 0
+    is_mixed = np.zeros(groups.count, dtype=bool)
+    blocks = [slice(k, k + BLOCK) for k in range(0, len(labels), BLOCK)]
+    for rows in blocks:
+        label_of_group[groups.codes[rows]] = labels[rows]
+    for rows in blocks:
+        codes = groups.codes[rows]
+        is_mixed[codes[label_of_group[codes] != labels[rows]]] = True
+    return int(is_mixed.sum())
 
 
 def require_nested_sequences(

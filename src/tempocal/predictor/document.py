@@ -133,6 +133,10 @@ class ModelDocument:
         along_time = isinstance(content, Mapping) and content.get("calibrator") == ALONG_TIME
         keys, optional = (_KEYS_ALONG_TIME, {_SEQUENCES}) if along_time else (_KEYS, set())
         require_keys(content, keys, optional)
+        if not isinstance(content["calibrator"], str):
+            raise DamagedModelFileError(
+                f"the model's calibrator must be a name, but it is {content['calibrator']!r:.80}"
+            )
         bands = list_from(content["bands"], "bands") if along_time else []
         document = cls(
             calibrator=content["calibrator"],
