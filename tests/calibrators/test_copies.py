@@ -8,7 +8,7 @@ import pytest
 
 import tempocal as tc
 from support.lanes import by_turns
-from tempocal.kernels import native, thread_pool
+from tempocal.kernels import key_counts, native
 from tempocal.rows import compiled
 
 pytestmark = [
@@ -54,7 +54,7 @@ def columns():
 def steady(set_cores, monkeypatch):
     """Let blocks of rows take the same memory, however many rows and cores there are."""
     set_cores(1)
-    monkeypatch.setattr(thread_pool, "LARGE_PART", 2**17)
+    monkeypatch.setattr(key_counts, "LARGE_PART", 2**17)
     monkeypatch.setattr(compiled, "MAX_TABLES", 4)
 
 

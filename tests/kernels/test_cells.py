@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from tempocal.kernels import key_counts, native, thread_pool
+from tempocal.kernels import key_counts, native
 from tempocal.rows import BinaryRows, compiled
 from tempocal.rows.compiled import linear_terms, sum_cells
 
@@ -88,7 +88,7 @@ def test_linear_terms(dtype, key_type, weighted, kind, monkeypatch):
     own = np.zeros(N, dtype=int) if keys is None else keys
     wanted = np.bincount(own, w * (0.5 - targets) * x, minlength=n_keys)
     for part in (1000, 2**16):
-        monkeypatch.setattr(thread_pool, "PART", part)
+        monkeypatch.setattr(key_counts, "PART", part)
         given = np.stack([x, x]), targets, weights if weighted else None, keys, n_keys
         found = linear_terms(*given)
         np.testing.assert_allclose(

@@ -5,15 +5,16 @@ import os
 import numpy as np
 import pytest
 
-from tempocal.kernels import native, thread_pool
+from tempocal.kernels import key_counts, native
 from tempocal.kernels.key_counts import (
     KEY_TYPES,
     as_keys,
     count_keys,
+    part_size,
+    parts_of,
     scatter,
     sum_by_key,
 )
-from tempocal.kernels.thread_pool import parts_of
 
 PART = 100
 compiled = pytest.mark.skipif(
@@ -24,9 +25,9 @@ every_type = pytest.mark.parametrize("type_of_keys", KEY_TYPES)
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr(thread_pool, "PART", PART)
-    monkeypatch.setattr(thread_pool, "MIN_ROWS_PER_KEY", 1)
-    monkeypatch.setattr(thread_pool, "PART_ROWS_PER_KEY", 1)
+    monkeypatch.setattr(key_counts, "PART", PART)
+    monkeypatch.setattr(key_counts, "MIN_ROWS_PER_KEY", 1)
+    monkeypatch.setattr(key_counts, "PART_ROWS_PER_KEY", 1)
 
 
 @pytest.mark.parametrize("n", [0, 1, PART - 1, PART, PART + 1, 7 * PART + 3])
@@ -80,7 +81,7 @@ def test_keys_are_made_wider_only_where_the_loops_do_not_know_them(dtype):
 
 
 def test_parts_of_wide_rows_have_fewer_of_them():
-    one, tenth = (parts_of(10**6, 3, width)[0].stop for width in (1, 10))
+    one, tenth = part_size(10**6, 3), part_size(10**6, 3, 10)
     assert tenth == one // 10
     keys = np.zeros(10**6, dtype=np.uint16)
     assert len(count_keys(keys, 3, 10)[0]) == (1 if native is None else -(-(10**6) // tenth))

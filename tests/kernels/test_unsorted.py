@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tempocal as tc
-from tempocal.kernels import key_counts, native, thread_pool
+from tempocal.kernels import key_counts, native
 from tempocal.rows import BinaryRows, SharedRows, sigmoid
 
 pytestmark = pytest.mark.skipif(
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture
 def sizes(monkeypatch):
     """Make parts small, and rows few enough for them."""
-    monkeypatch.setattr(thread_pool, "PART", 1000)
-    monkeypatch.setattr(thread_pool, "PART_ROWS_PER_KEY", 16)
+    monkeypatch.setattr(key_counts, "PART", 1000)
+    monkeypatch.setattr(key_counts, "PART_ROWS_PER_KEY", 16)
     monkeypatch.setattr(sigmoid, "SMALL", 100)
 
 

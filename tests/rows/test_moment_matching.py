@@ -92,14 +92,6 @@ def test_rows_are_matched_or_sampled_only_where_that_saves_time(monkeypatch):
     assert rows.few()._features.shape[1] < N / 4
 
 
-def test_of_few_rows_per_key_there_is_no_sample(monkeypatch):
-    """The classes of a dozen rows are often separated, and each key has its own coefficient."""
-    monkeypatch.setattr("tempocal.rows.sigmoid.native", object())
-    keys, x = np.arange(40_000) % 400, np.random.default_rng(0).normal(size=(1, 40_000))
-    rows = BinaryRows(x, x[0] > 0.0, keys=keys, n_keys=400)
-    assert rows.few() is None
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_outliers_are_found_wherever_they_are(dtype):
     x = np.random.default_rng(0).normal(size=2 * BLOCK + 5).astype(dtype)

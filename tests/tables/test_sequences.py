@@ -340,19 +340,3 @@ class TestRefusals:
         cal = tc.TemporalCalibrator(tc.IsotonicCalibration(), tc.PerStep(bins=2), td_horizon=0.1)
         with pytest.raises(InputError, match="IsotonicCalibration has no coefficients"):
             cal.fit_table(TABLE, logits="z", label="won", time="t", sequence="id")
-
-
-def test_strengths_of_pooled_classes_are_those_of_arrays():
-    """Where changes of strengths are rounding errors, steps that were extrapolated went on."""
-    rng = np.random.default_rng(3)
-    label = rng.integers(3, size=60)
-    seen = 0.5 * rng.normal(size=(60, 12, 3))
-    seen[np.arange(60), :, label] += 0.2
-    logits = (1.6 * np.cumsum(seen, axis=1)).reshape(-1, 3)
-    rows = {name: logits[:, k] for k, name in enumerate("abc")}
-    rows |= {"won": np.repeat(label, 12), "t": np.tile(np.arange(12.0), 60)}
-    rows |= {"id": np.repeat(np.arange(60), 12)}
-    cal = tc.TemporalCalibrator(tc.VectorScaling(), tc.Spline(), td_horizon=HORIZON)
-    one, other = both(cal, rows, pl.DataFrame(rows), names=("a", "b", "c"))
-    wanted, found = (each.predict_proba(logits, time=rows["t"]) for each in (one, other))
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=CLOSE)

@@ -358,12 +358,9 @@ def check_rows(
     else:
         codes, found_classes, counts = _encode_labels(y, len(checked), n_columns, classes)
     require_column_order(logits, found_classes, inputs)
-    n_rows, sequence_order = len(checked), None
-    if sequence is not None or order is not None:
-        labels = codes if soft is None else soft.proba
-        sequence_order = check_sequence_order(
-            sequence, n_rows, order=order, times=times, labels=labels
-        )
+    n_rows = len(checked)
+    labels = codes if soft is None else soft.proba
+    sequence_order = check_sequence_order(sequence, n_rows, order=order, times=times, labels=labels)
     found_groups = None if groups is None else check_groups(groups, n_rows, narrow=True)
     if sequence_order is not None:
         sequences = sequence_order.sequences

@@ -8,14 +8,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.kernels import native
-from tempocal.kernels.thread_pool import PART, map_on_cores, parts_of, run_on_cores
+from tempocal.kernels.thread_pool import map_on_cores, run_on_cores
 
 Codes = NDArray[np.intp]
 
 # Types of keys that the loops read without a conversion.
 KEY_TYPES = (np.uint16, np.int32, np.int64)
+# Rows of a part: with few keys they fit the cache of a core; with many keys a part has this many
+# rows per key, but no more than a large part.
+PART, LARGE_PART, PART_ROWS_PER_KEY = 2**16, 2**19, 2**8
+# Parts that keep several cores busy.
+MIN_PARTS = 4
+# With fewer rows per key a part is not worth counters of its own.
+MIN_ROWS_PER_KEY = 16
 # Up to this many pairs of a key and a group, those that occur are marked in a table.
 MAX_PAIRS = 2**26
+
+
+def part_size(n_rows: int, n_keys: int, width: int = 1) -> int:
+    """Rows of a part, each of ``width`` numbers; independent of the number of cores."""
+    enough = min(PART_ROWS_PER_KEY * n_keys, LARGE_PART, -(-n_rows // MIN_PARTS))
+    return max(PART // width, enough, MIN_ROWS_PER_KEY * n_keys, 1)
+
+
+def parts_of(n_rows: int, n_keys: int, width: int = 1) -> list[slice]:
+    """Split rows into parts of `part_size`."""
+    size = part_size(n_rows, n_keys, width)
+    return [slice(start, min(start + size, n_rows)) for start in range(0, max(n_rows, 1), size)]
 
 
 def parts_of_counts(counts: Codes) -> list[slice]:

@@ -1,4 +1,4 @@
-"""A thread pool for loops over rows, and how rows are split for it.
+"""A thread pool for loops over rows.
 
 NumPy and the compiled loops release the GIL, so that Python threads run in parallel.
 """
@@ -24,13 +24,6 @@ NAME = "tempocal-rows"
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
 # With fewer numbers per thread it would take as long to wake it.
 NUMBERS_PER_THREAD = 2**16
-# Rows of a part: with few keys they fit the cache of a core; with many keys a part has this many
-# rows per key, but no more than a large part.
-PART, LARGE_PART, PART_ROWS_PER_KEY = 2**16, 2**19, 2**8
-# Parts that keep several cores busy.
-MIN_PARTS = 4
-# With fewer rows per key a part is not worth counters of its own.
-MIN_ROWS_PER_KEY = 16
 
 
 def map_on_cores(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
@@ -139,13 +132,6 @@ def shares(count: int, width: int = 1) -> Iterator[slice]:
     size = max(1, -(-count // n_threads))
     for start in range(0, count, size):
         yield slice(start, min(start + size, count))
-
-
-def parts_of(n_rows: int, n_keys: int, width: int = 1) -> list[slice]:
-    """Split rows of ``width`` numbers into parts, whatever the number of cores."""
-    enough = min(PART_ROWS_PER_KEY * n_keys, LARGE_PART, -(-n_rows // MIN_PARTS))
-    size = max(PART // width, enough, MIN_ROWS_PER_KEY * n_keys, 1)
-    return [slice(start, min(start + size, n_rows)) for start in range(0, max(n_rows, 1), size)]
 
 
 def _available_cores() -> int:

@@ -13,23 +13,16 @@ from numpy.typing import NDArray
 
 from tempocal.inputs import Codes
 from tempocal.kernels import native
-from tempocal.kernels.key_counts import as_keys
-from tempocal.kernels.thread_pool import (
-    MIN_PARTS,
-    PART,
-    map_on_cores,
-    parts_of,
-    run_on_cores,
-    shares,
-)
+from tempocal.kernels.key_counts import MIN_PARTS, PART, as_keys, parts_of
+from tempocal.kernels.thread_pool import map_on_cores, run_on_cores, shares
 from tempocal.links import Array, Floats
 from tempocal.rows.sums import Sums
 
 # The loops for binary models are compiled for up to this many coefficients.
 MAX_COEFFICIENTS = 3
-# Most rows of a piece, which one thread sums: fewer take no longer than a few calls of NumPy. Of a
-# model with several coefficients per class the least such number, and about how many pieces.
-PIECE, MIN_PIECE, MAX_PIECES = 2**14, 2**12, 64
+# Most rows of a piece, which one thread sums; of a model with several coefficients per class the
+# least such number, and about how many pieces there are.
+PIECE, MIN_PIECE, MAX_PIECES = 2**13, 2**12, 64
 # Parts of the rows that have a table of cells each: at most this many parts, about this many rows
 # per cell, and this many cells in all tables together are always acceptable.
 MAX_TABLES, ROWS_PER_CELL, SMALL_TABLES = 32, 32, 2**19
@@ -212,9 +205,6 @@ def _pieces(offsets: Codes, size: int) -> tuple[Codes, Codes, Codes]:
     piece of each key.
     """
     rows = np.diff(offsets)
-    if rows.max() <= size:
-        keys = np.arange(len(rows))
-        return offsets, keys, keys
     counts = np.maximum(-(-rows // size), 1)
     first_piece = np.cumsum(counts) - counts
     keys = np.repeat(np.arange(len(rows)), counts)

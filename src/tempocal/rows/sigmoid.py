@@ -203,11 +203,7 @@ class BinaryRows(StoredRows):
 
     def few(self) -> Self | None:
         """Two points for each cell of rows, or else a sample; None if these are few already."""
-        # A sample of a dozen rows per key would be separated often, and coefficients run away.
-        is_short = len(self._input_targets) < MIN_ROWS_PER_KEY * self.n_keys
-        if self._are_few or (is_short and self.n_coefficients == 1 and self._is_compiled):
-            return None
-        return self.moment_matched() or self.sample()
+        return None if self._are_few else self.moment_matched() or self.sample()
 
     def moment_matched(self) -> Self | None:
         """Far fewer weighted rows with nearly the same sums; None if there are none."""

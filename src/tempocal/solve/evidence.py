@@ -42,7 +42,7 @@ from tempocal.solve.laplace import (
     hessian_and_gradient,
     max_log_change,
 )
-from tempocal.solve.minimize import at_optimum, fit
+from tempocal.solve.minimize import fit
 from tempocal.solve.penalties import Strengths, log_determinant
 from tempocal.solve.problem import Problem, Solution
 
@@ -59,11 +59,6 @@ ROUNDING_CHANGE = 1e-6
 LEAST_SMOOTHING = 1e-3
 # Ratio above which steps do not become shorter, and rounds that take whole steps all the same.
 NO_PROGRESS, FULL_ROUNDS = 0.9, 3
-# Rounds after which convergence is slow: steps are extrapolated.
-USUAL_ROUNDS = 6
-# Change of the logarithms of strengths below which slow convergence is seen to lead to a lower
-# evidence than an earlier round has, and how many times as much an evidence could still change.
-SMALL_CHANGE, GAP = 0.1, 3.0
 
 
 @dataclass(frozen=True)
@@ -84,29 +79,30 @@ def fit_by_evidence(
     problem: Problem,
     groups: Groups | None,
     fixed_strengths: FixedStrengths | None = None,
-    start: RegularizedFit | None = None,
+    *,
+    start_strengths: Strengths | None = None,
+    start: Array | None = None,
 ) -> RegularizedFit:
     """Fit at the strengths of maximum evidence, except for ``fixed_strengths``.
 
     Each round fits exactly at the current strengths and then updates them on the quadratic
     approximation of the loss around that fit, which takes no pass over the rows. Updates need not
     converge where coefficients alternate between a bound and the interior; then the round with the
-    largest evidence is kept. A fit at good strengths to ``start`` from saves passes.
+    largest evidence is kept. Good ``start_strengths`` and ``start`` coefficients save passes.
     """
     if fixed_strengths is None:
         fixed_strengths = (None,) * len(problem.penalties)
+    strengths = start_strengths or tuple(1.0 if one is None else one for one in fixed_strengths)
+    solution = fit(problem, strengths, start)
+    if solution.unbounded:
+        return RegularizedFit(solution, strengths)
     if start is None:
-        strengths = tuple(1.0 if one is None else one for one in fixed_strengths)
-        start = RegularizedFit(fit(problem, strengths), strengths)
-    if start.solution.unbounded:
-        return start
+        # Fit again from the optimum: the updates need the Hessian there, not at an earlier iterate.
+        polished = fit(problem, strengths, solution.theta)
+        solution = replace(polished, passes=solution.passes + polished.passes)
+    effects = design_effect(problem, solution, groups, strengths)
     choice = StrengthChoice(problem, fixed_strengths, min_strengths_of(problem))
-    if groups is None:
-        return choice.highest(replace(start, effects=Effects(1.0)))
-    # Design effects are not chosen again unless they change much.
-    solution = at_optimum(problem, start.strengths, start.solution)
-    effects = design_effect(problem, solution, groups, start.strengths)
-    converged = choice.highest(replace(start, solution=solution, effects=effects))
+    converged = choice.highest(RegularizedFit(solution, strengths, effects))
     # Design effects depend slightly on the strengths, which were chosen with them.
     updated = design_effect(problem, converged.solution, groups, converged.strengths)
     if abs(np.log(updated.mean / effects.mean)) < EFFECT_TOLERANCE:
@@ -141,18 +137,18 @@ class StrengthChoice:
         """Update strengths and fit until the strengths converge.
 
         Where coefficients alternate between a bound and the interior, steps are made shorter. If
-        convergence is slow, the round with the largest evidence is kept.
+        that does not help, the round with the largest evidence is kept.
         """
         rounds = [start]
         change = remaining = np.inf
         share = 1.0
         # Of rows that learn from forecasts the information changes with the strengths.
         drift = LogSteps() if isinstance(self.problem.rows, SequenceRows) else None
-        slow: LogSteps | None = None
         while remaining >= STRENGTH_TOLERANCE and len(rounds) <= max_rounds:
             latest = rounds[-1]
-            approximation = self._approximation(latest)
-            updated = approximation.best_strengths(self.min_strengths, self.fixed_strengths)
+            updated = self._approximation(latest).best_strengths(
+                self.min_strengths, self.fixed_strengths
+            )
             previous_change, change = change, max_log_change(updated, latest.strengths)
             turns = drift is None or drift.turns(latest.strengths, updated)
             if turns and len(rounds) > FULL_ROUNDS and change > NO_PROGRESS * previous_change:
@@ -163,27 +159,16 @@ class StrengthChoice:
             )
             if drift is not None:
                 strengths = drift.extrapolated(latest.strengths, strengths)
-            elif len(rounds) > USUAL_ROUNDS and share == 1.0:
-                slow = slow or LogSteps(-MAX_AITKEN_RATIO)
-                strengths = approximation.within_bounds(
-                    slow.extrapolated(latest.strengths, strengths),
-                    self.min_strengths,
-                    self.fixed_strengths,
-                )
             rounds.append(self._fit_at(strengths, latest))
             if rounds[-1].solution.unbounded:
                 # Later rounds would start far out, where divergence can no longer be detected.
                 return rounds[-1]
             remaining = _extrapolated_change(change, previous_change)
-            stalls = slow is not None or NO_PROGRESS * previous_change < change <= previous_change
-            if stalls and max(change, previous_change) < ROUNDING_CHANGE:
+            if NO_PROGRESS * previous_change < change <= previous_change < ROUNDING_CHANGE:
                 # What is left are rounding errors of the fits.
                 remaining = 0.0
-            if slow is not None and change < SMALL_CHANGE and self._is_behind(rounds, GAP * change):
-                break
-        has_converged = remaining < STRENGTH_TOLERANCE and slow is None
-        # Strengths of the start may be below bounds that a new design effect has raised.
-        best = rounds[-1] if has_converged else reduce(self._higher, rounds[1:])
+        has_converged = remaining < STRENGTH_TOLERANCE
+        best = rounds[-1] if has_converged else reduce(self._higher, rounds)
         passes = sum(one.solution.passes for one in rounds)
         return replace(best, solution=replace(best.solution, passes=passes))
 
@@ -199,36 +184,22 @@ class StrengthChoice:
         return other if self._is_higher(other, best) else best
 
     def _is_higher(self, one: RegularizedFit, other: RegularizedFit) -> bool:
-        """Whether one fit has a larger evidence than another."""
-        if self._is_comparable(one):
-            return self._evidence(one) > self._evidence(other)
-        return self._predicted_gain(one, other) > 0.0
+        """Whether one fit has a larger evidence than another.
 
-    def _is_comparable(self, one: RegularizedFit) -> bool:
-        """Whether evidences may be compared.
-
-        Not with targets that move with the coefficients, nor where no single design effect divides
-        the loss.
+        Losses with targets that move with the coefficients cannot be compared, nor can those that
+        no single design effect divides. There the difference is the average of those that the
+        quadratic approximations around the two fits predict.
         """
         is_single = one.effects is None or one.effects.rough is None
-        return is_single and not isinstance(self.problem.rows, SequenceRows)
-
-    def _predicted_gain(self, one: RegularizedFit, other: RegularizedFit) -> float:
-        """Difference of evidence: what the approximations around the two fits say, on average."""
+        if is_single and not isinstance(self.problem.rows, SequenceRows):
+            return self._evidence(one) > self._evidence(other)
         gain = 0.0
         for at in (one, other):
             approximation = self._approximation(at)
             priors = np.array([one.strengths, other.strengths]) / approximation.effects
             values, _ = approximation.evidence(priors)
-            gain += 0.5 * float(values[0] - values[1])
-        return gain
-
-    def _is_behind(self, rounds: list[RegularizedFit], gap: float) -> bool:
-        """Whether an earlier round has an evidence that later small changes will not reach."""
-        *earlier, latest = rounds
-        if self._is_comparable(latest):
-            return max(map(self._evidence, earlier)) > self._evidence(latest) + gap
-        return any(self._predicted_gain(one, latest) > gap for one in earlier)
+            gain += float(values[0] - values[1])
+        return gain > 0.0
 
     def _evidence(self, of: RegularizedFit) -> float:
         return log_evidence(self.problem, of.solution, of.strengths, of.design_effect or 1.0)
@@ -237,12 +208,10 @@ class StrengthChoice:
 class LogSteps:
     """Steps of the strengths that shrink by the same ratio, taken to their end (Aitken).
 
-    Every other step is left as it is, to see how it shrinks. Where ``least`` is below zero, steps
-    may also go to and fro.
+    Every other step is left as it is, to see how it shrinks.
     """
 
-    def __init__(self, least: float = 0.0) -> None:
-        self._least = least
+    def __init__(self) -> None:
         self._last: Array | None = None
 
     def turns(self, before: Strengths, after: Strengths) -> bool:
@@ -252,12 +221,12 @@ class LogSteps:
     def extrapolated(self, before: Strengths, after: Strengths) -> Strengths:
         """Return where the steps lead."""
         step, last = _log_step(before, after), self._last
-        if last is None or float(np.abs(step).max(initial=0.0)) < ROUNDING_CHANGE:
+        if last is None:
             self._last = step
             return after
         self._last = None
         ratio = float(step @ last) / max(float(last @ last), TINY_STEP**2)
-        if not self._least < ratio < MAX_AITKEN_RATIO:
+        if not 0.0 < ratio < MAX_AITKEN_RATIO:
             return after
         factors = np.exp(step * ratio / (1.0 - ratio)).tolist()
         return tuple(new * factor for new, factor in zip(after, factors, strict=True))

@@ -19,7 +19,6 @@ from tempocal.errors import InputError
 from tempocal.lazy import cached
 from tempocal.links import Array
 from tempocal.solve.design_effect import Effects, TrendSplit
-from tempocal.solve.linear_systems import CHOLESKY_SIZE
 from tempocal.solve.matrix_layout import MatrixLayout
 from tempocal.solve.penalties import Penalty, Strengths
 from tempocal.solve.problem import Problem, Solution
@@ -164,13 +163,6 @@ class LaplaceApproximation:
         inside, curvature = search.curvature_inside()
         return search.varied[inside].tolist(), curvature
 
-    def within_bounds(
-        self, strengths: Strengths, min_strengths: Strengths, fixed_strengths: FixedStrengths
-    ) -> Strengths:
-        """Move strengths that are beyond their bounds to these, except for the fixed ones."""
-        limits = self._search(min_strengths, fixed_strengths).limits
-        return self._rescaled(np.clip(strengths / self.effects, *limits), fixed_strengths)
-
     def _search(
         self, min_strengths: Strengths, fixed_strengths: FixedStrengths
     ) -> "_StrengthSearch":
@@ -249,15 +241,7 @@ class LaplaceApproximation:
         return self._baseline + (strengths @ flat).reshape(-1, *self._baseline.shape)
 
     def _prior_volume(self, strengths: Array, penalty: Array) -> tuple[Array, Array]:
-        """Log determinants of the total penalty, and traces of its inverse times each penalty.
-
-        The determinants are up to a factor that does not depend on the strengths.
-        """
-        if self._diagonals is None and self._spectrum is not None:
-            total = strengths @ self._spectrum
-            is_used = total > 0.0
-            total = np.where(is_used, total, 1.0)
-            return np.log(total).sum(axis=1), (is_used / total) @ self._spectrum.T
+        """Log determinants of the total penalty, and traces of its inverse times each penalty."""
         if self._diagonals is None:
             prior = self._layout.invert(
                 penalty, self.free, np.zeros((len(penalty), len(self.free)))
@@ -338,17 +322,6 @@ class LaplaceApproximation:
         return np.stack(matrices) / self._scale**2
 
     @cached
-    def _spectrum(self) -> Array | None:
-        """Eigenvalues of the penalties in use, if they share a basis and no bound cuts it.
-
-        Small matrices are as quickly inverted.
-        """
-        problem = self.problem
-        if len(self.free) < CHOLESKY_SIZE or not self.free.all() or problem.baseline_penalty.any():
-            return None
-        return problem.penalty_spectrum(tuple(self._used))
-
-    @cached
     def _penalty_products(self) -> Array:
         """Matrices of the penalties in use, times the offset of the fit."""
         products = [self.problem.penalties[k].dot(self.offset) for k in self._used]
@@ -391,14 +364,17 @@ class _StrengthSearch:
 
     def maximize(self, logs: Array) -> Array:
         """Return all strengths, the varied ones at a maximum of the evidence."""
+        differences = DIFFERENCE_STEP * np.eye(len(logs))
         for _ in range(MAX_STEPS if len(logs) else 0):
-            value, step = self._value_and_step(logs)
+            values, gradients = self._at(logs + np.vstack([0.0 * logs, differences]))
+            curvature = (gradients[1:] - gradients[0]) / DIFFERENCE_STEP
+            step = self._ascent_step(logs, gradients[0], curvature)
             longest = float(np.abs(step).max())
             if longest > SHORT_STEP:
                 trials = np.clip(logs + STEP_LENGTHS[:, None] * step, *self.bounds)
                 trial_values = self._at(trials)[0]
                 best = int(np.argmax(trial_values))
-                if not trial_values[best] > value:
+                if not trial_values[best] > values[0]:
                     break
                 logs = trials[best]
             else:
@@ -449,33 +425,13 @@ class _StrengthSearch:
         strengths[:, self.varied] = np.exp(logs)
         return strengths
 
-    def _value_and_step(self, logs: Array) -> tuple[float, Array]:
-        """Log evidence, and a Newton step in the strengths that are not held at a bound.
-
-        Of strengths that are held no differences are needed, so those at a bound are seen first.
-        """
+    def _ascent_step(self, logs: Array, gradient: Array, curvature: Array) -> Array:
+        """Newton step within the bounds, uphill also where the evidence is not concave."""
         # Up to rounding, for strengths were multiplied by the design effect and divided again.
         smallest, largest = self.bounds + np.array([[BOUND_ROUNDING], [-BOUND_ROUNDING]])
-        is_low, is_high = logs <= smallest, logs >= largest
-        known = np.flatnonzero(~(is_low | is_high))
-        differences = DIFFERENCE_STEP * np.eye(len(logs))
-        values, gradients = self._at(logs + np.vstack([0.0 * logs, differences[known]]))
-        gradient = gradients[0]
-        is_held = (is_low & (gradient <= 0)) | (is_high & (gradient >= 0))
-        curvature = np.zeros((len(logs), len(logs)))
-        curvature[known] = (gradients[1:] - gradient) / DIFFERENCE_STEP
-        released = np.flatnonzero((is_low | is_high) & ~is_held)
-        if len(released):
-            others = self._at(logs + differences[released])[1]
-            curvature[released] = (others - gradient) / DIFFERENCE_STEP
-        return float(values[0]), self._ascent_step(logs, gradient, curvature, ~is_held)
-
-    def _ascent_step(
-        self, logs: Array, gradient: Array, curvature: Array, is_free: NDArray[np.bool_]
-    ) -> Array:
-        """Newton step within the bounds, uphill also where the evidence is not concave."""
         step = np.zeros_like(logs)
-        inside = np.flatnonzero(is_free)
+        at_bound = ((logs <= smallest) & (gradient <= 0)) | ((logs >= largest) & (gradient >= 0))
+        inside = np.flatnonzero(~at_bound)
         if len(inside) == 0:
             return step
         own = curvature[np.ix_(inside, inside)]

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, cho_solve_banded, cholesky_banded
-from scipy.linalg.lapack import dpotrf, dpotri
 
 from tempocal.links import Array
 
@@ -184,14 +183,11 @@ def inverses_and_log_determinants(blocks: Array, free: Mask) -> tuple[Array, Arr
     filled, scale = _scaled(blocks, free)
     scales = scale[:, :, None] * scale[:, None, :]
     kept = free[:, :, None] & free[:, None, :]
-    found = _definite_inverses(filled)
-    if found is not None:
-        inverse, pivots = found
-        inverse /= scales
-        if not free.all():
-            inverse[~kept] = 0.0
+    pivots = _cholesky_pivots(filled)
+    if pivots is not None:
+        inverse = np.where(kept, np.linalg.inv(filled) / scales, 0.0)
         return inverse, 2.0 * np.log(pivots * scale).sum(axis=1)
-    inverse = np.asarray(np.linalg.pinv(filled, rcond=FLAT, hermitian=True), np.float64)
+    inverse = np.linalg.pinv(filled, rcond=FLAT, hermitian=True)
     values = np.linalg.eigvalsh(np.where(kept, blocks, filled))
     usable = values > FLAT * np.maximum(values[:, -1:], 0.0)
     logs = np.log(np.where(usable, values, 1.0)).sum(axis=1)
@@ -212,24 +208,6 @@ def _scaled(blocks: Array, free: Mask) -> tuple[Array, Array]:
         return scaled, scale
     scaled = np.where(free[:, :, None] & free[:, None, :], scaled, 0.0)
     return scaled + np.where(free, 0.0, 1.0)[:, :, None] * np.eye(blocks.shape[1]), scale
-
-
-def _definite_inverses(blocks: Array) -> tuple[Array, Array] | None:
-    """Inverses, and diagonals of the Cholesky factors; None if a block has a flat direction."""
-    if blocks.shape[1] < CHOLESKY_SIZE:
-        pivots = _cholesky_pivots(blocks)
-        return None if pivots is None else (np.asarray(np.linalg.inv(blocks), np.float64), pivots)
-    inverses, pivots = np.empty_like(blocks), np.empty(blocks.shape[:2])
-    for k, block in enumerate(blocks):
-        factor, failed = dpotrf(block, lower=True)
-        pivots[k] = np.diagonal(factor)
-        if failed or pivots[k].min() < SMALLEST_PIVOT:
-            return None
-        # Its upper half is that of the factor, which is zero.
-        half = dpotri(factor, lower=True, overwrite_c=True)[0]
-        inverses[k] = half + half.T
-    np.einsum("tpp->tp", inverses)[:] *= 0.5
-    return inverses, pivots
 
 
 def _cholesky_pivots(blocks: Array) -> Array | None:

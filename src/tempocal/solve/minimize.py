@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tempocal.links import Array
 from tempocal.rows import SequenceRows, Sums
@@ -44,23 +45,6 @@ def fit(problem: Problem, strengths: Strengths, start: Array | None = None) -> S
     if isinstance(problem.rows, SequenceRows):
         return _fit_moving_targets(problem, strengths, start)
     return _fit_fixed_targets(problem, strengths, known)
-
-
-def at_optimum(problem: Problem, strengths: Strengths, solution: Solution) -> Solution:
-    """Take the Hessian at the optimum itself, not next to it: one more pass over the rows."""
-    if isinstance(problem.rows, SequenceRows):
-        polished = fit(problem, strengths, solution.theta)
-        return replace(polished, passes=solution.passes + polished.passes)
-    if solution.hessian is None:
-        return solution
-    point = problem.evaluate(solution.theta, strengths)
-    assert point.hessians is not None
-    return replace(
-        solution,
-        hessian=point.hessians - problem.penalty_blocks(strengths),
-        gradient=point.gradients.ravel(),
-        passes=solution.passes + 1,
-    )
 
 
 def _fit_fixed_targets(problem: Problem, strengths: Strengths, known: Start | None) -> Solution:
@@ -147,11 +131,17 @@ def identity_or_zero(problem: Problem) -> Start:
     on_ray = np.stack([sums.loss, gradient, curvature, rows.losses(np.zeros_like(at_keys))])
     if not problem.is_separate:
         on_ray = on_ray[:, problem.is_counted].sum(axis=1, keepdims=True)
-    loss, slope, bend, at_zero = on_ray
-    # Uninformative logits are as good as zero, up to rounding.
-    better = (loss <= at_zero * (1 + 1e-9)) & (slope * slope <= 2.0 * SATURATED * bend * loss)
+    better = _is_better(on_ray[:3], on_ray[3])
     if better.all():
         return problem.identity, sums
     zero = problem.in_blocks(np.maximum(np.zeros_like(problem.identity), problem.lower))
     start = np.where(better[:, None], problem.in_blocks(problem.identity), zero)
     return start.ravel(), None
+
+
+def _is_better(at_identity: Array, at_zero: Array) -> NDArray[np.bool_]:
+    """Whether a point is a better start than zero, by its derivatives along the ray."""
+    loss, gradient, curvature = at_identity
+    # Uninformative logits are as good as zero, up to rounding.
+    has_curvature = gradient * gradient <= 2.0 * SATURATED * curvature * loss
+    return np.asarray((loss <= at_zero * (1 + 1e-9)) & has_curvature)

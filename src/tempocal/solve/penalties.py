@@ -84,7 +84,7 @@ def total_penalty_matrix(
     """
     total = baseline_penalty
     for penalty, strength in zip(penalties, strengths, strict=True):
-        if strength != 0.0 and penalty.is_used:
+        if strength != 0.0:
             total = _add(total, strength * penalty.matrix)
     return total
 
@@ -124,11 +124,11 @@ def unpenalized_projection(penalty_matrix: Array) -> Callable[[Array], Array]:
     return lambda vector: dot(projection, vector)
 
 
-def _add(total: Array, own: Array) -> Array:
-    """Add two matrices, diagonals or blocks, in the place of the second where it is as large."""
-    if total.ndim == own.ndim or min(total.ndim, own.ndim) > 1:
-        return np.add(total, own, out=own) if total.shape == own.shape else total + own
-    diagonal, other = (total, own) if total.ndim == 1 else (own, total.copy())
-    of_other = np.einsum("...pp->...p", other)
-    of_other += diagonal if other.ndim == 2 else diagonal.reshape(-1, other.shape[-1])
-    return other
+def _add(left: Array, right: Array) -> Array:
+    if left.ndim == right.ndim or min(left.ndim, right.ndim) > 1:
+        return left + right
+    diagonal, other = (left, right) if left.ndim == 1 else (right, left)
+    total = other.copy()
+    of_total = np.einsum("...pp->...p", total)
+    of_total += diagonal if other.ndim == 2 else diagonal.reshape(-1, other.shape[-1])
+    return total

@@ -5,7 +5,7 @@ gradient and Hessian in c are ``sum of B_t' g_t`` and ``sum of B_t' H_t B_t``.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -21,7 +21,6 @@ from tempocal.solve.penalties import (
     total_penalty_matrix,
     unpenalized_projection,
 )
-from tempocal.solve.prior_spectrum import prior_spectrum
 from tempocal.solve.quadratic_loss import QuadraticLoss
 
 # Enough for matrix scaling of 16 classes.
@@ -67,28 +66,6 @@ class Point:
             gradients=np.where(by_row, other.gradients, self.gradients),
             hessians=np.where(by_row[:, None], other.hessians, self.hessians),
         )
-
-
-@dataclass
-class _Known:
-    """What a problem has found of its penalties, which a problem made from it does not take over.
-
-    Attributes
-    ----------
-    penalized_all, unpenalized_parts : dict
-        By which strengths are not zero: whether these penalize all, and what they leave.
-    penalty_matrices : dict
-        Total penalty matrix at the last strengths, and its blocks: each pass over the rows adds it.
-    spectra : dict
-        By indices of penalties: their eigenvalues in a basis that they share, None without one.
-    """
-
-    penalized_all: dict[tuple[bool, ...], bool] = field(default_factory=dict)
-    unpenalized_parts: dict[tuple[bool, ...], Callable[[Array], Array]] = field(
-        default_factory=dict
-    )
-    penalty_matrices: dict[Strengths, tuple[Array, Array]] = field(default_factory=dict)
-    spectra: dict[tuple[int, ...], Array | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -137,7 +114,6 @@ class Problem:
     held_out_fold: int | None = None
     earlier_loss: QuadraticLoss | None = None
     trend: Array | None = None
-    _known: _Known = field(default_factory=_Known, init=False, repr=False)
 
     @property
     def n_coefficients(self) -> int:
@@ -203,7 +179,7 @@ class Problem:
             strength > 0.0 and not penalty.is_smoothing
             for strength, penalty in zip(strengths, self.penalties, strict=True)
         )
-        known = self._known.penalized_all.get(is_used)
+        known = self._penalized_all.get(is_used)
         if known is None:
             units = tuple(map(float, is_used))
             total = total_penalty_matrix(self.penalties, units, self.baseline_penalty)
@@ -211,8 +187,12 @@ class Problem:
             beside = 0.0 if total.ndim == 1 else np.abs(total).sum(axis=-1) - np.abs(diagonal)
             # The parts of one penalty cancel each other beside the diagonal, up to rounding.
             known = bool(((diagonal > 0.0) & (beside <= ROUNDING * diagonal)).all())
-            self._known.penalized_all[is_used] = known
+            self._penalized_all[is_used] = known
         return known
+
+    @cached
+    def _penalized_all(self) -> dict[tuple[bool, ...], bool]:
+        return {}
 
     def penalty_matrix(self, strengths: Strengths) -> Array:
         """Total penalty matrix; its diagonal if all penalties are diagonal, or its blocks."""
@@ -223,7 +203,7 @@ class Problem:
         return self._penalty_at(strengths)[1]
 
     def _penalty_at(self, strengths: Strengths) -> tuple[Array, Array]:
-        known = self._known.penalty_matrices.get(strengths)
+        known = self._penalty_matrices.get(strengths)
         if known is None:
             matrix = total_penalty_matrix(self.penalties, strengths, self.baseline_penalty)
             blocks = matrix if matrix.ndim == 3 else matrix[None]
@@ -231,16 +211,14 @@ class Problem:
                 diagonals = self.in_blocks(matrix)
                 blocks = np.zeros((*diagonals.shape, diagonals.shape[1]))
                 np.einsum("tpp->tp", blocks)[:] = diagonals
-            self._known.penalty_matrices.clear()
-            known = self._known.penalty_matrices[strengths] = matrix, blocks
+            self._penalty_matrices.clear()
+            known = self._penalty_matrices[strengths] = matrix, blocks
         return known
 
-    def penalty_spectrum(self, used: tuple[int, ...]) -> Array | None:
-        """Eigenvalues of some of the penalties in a basis that they share, if there is one."""
-        if used not in self._known.spectra:
-            matrices = [self.penalties[k].matrix for k in used]
-            self._known.spectra[used] = prior_spectrum(matrices, self.rows.n_coefficients)
-        return self._known.spectra[used]
+    @cached
+    def _penalty_matrices(self) -> dict[Strengths, tuple[Array, Array]]:
+        """Total penalty matrix at the last strengths: each pass over the rows adds it."""
+        return {}
 
     def unpenalized_part(self, strengths: Strengths) -> Callable[[Array], Array]:
         """Return the projection onto the directions that no penalty acts on.
@@ -251,16 +229,13 @@ class Problem:
         """
         if self.penalizes_all(strengths):
             return np.zeros_like
-        is_used = tuple(strength != 0.0 for strength in strengths)
-        if is_used not in self._known.unpenalized_parts:
-            units = tuple(
-                1.0 / float(np.abs(penalty.matrix).max()) if used and penalty.is_used else 0.0
-                for penalty, used in zip(self.penalties, is_used, strict=True)
-            )
-            self._known.unpenalized_parts[is_used] = unpenalized_projection(
-                total_penalty_matrix(self.penalties, units, np.sign(self.baseline_penalty))
-            )
-        return self._known.unpenalized_parts[is_used]
+        units = tuple(
+            1.0 / float(np.abs(penalty.matrix).max()) if strength and penalty.is_used else 0.0
+            for penalty, strength in zip(self.penalties, strengths, strict=True)
+        )
+        return unpenalized_projection(
+            total_penalty_matrix(self.penalties, units, np.sign(self.baseline_penalty))
+        )
 
     def at_keys(self, theta: Array) -> Array:
         """Coefficients of every key, of shape (keys, coefficients of a key)."""

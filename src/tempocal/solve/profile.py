@@ -11,7 +11,7 @@ quadratic has another local minimum is fitted as well, and the lowest of all fit
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from tempocal.inputs import Groups
 from tempocal.links import Array
 from tempocal.rows import SequenceRows, Sums
 from tempocal.solve.estimating import with_information
-from tempocal.solve.estimating_rates import FASTEST, SLOWEST, EstimatingRates, LogRates, MakeProblem
+from tempocal.solve.estimating_rates import FASTEST, SLOWEST, EstimatingRates, MakeProblem
 from tempocal.solve.evidence import RegularizedFit, fit_by_evidence
 from tempocal.solve.laplace import FixedStrengths
 from tempocal.solve.minimize import identity_or_zero, is_misled, refine
@@ -42,8 +42,6 @@ DIFFERENCE_STEP = 2e-3
 # A wider step locates the minimum more precisely, unless an active bound changes between its
 # points. Then the result is farther away than the largest polishing step, and is not used.
 WIDE_DIFFERENCE_STEP, MAX_POLISH_STEP = 2e-2, 1e-7
-# Problems that are kept for when their rates come again.
-LAST_PROBLEMS = 4
 # Changes of the mean objective below this are rounding errors.
 ROUNDING = 1e-15
 # Calibrated logits larger than this mean that the fit diverges.
@@ -75,7 +73,6 @@ def fit_profile_by_evidence(
     make_problem: MakeProblem, n_rates: int, groups: Groups | None, fixed_strengths: FixedStrengths
 ) -> ProfileFit:
     """Fit rates and coefficients, with strengths of maximum evidence unless they are fixed."""
-    make_problem = _remembered(make_problem)
     # Diverging coefficients may overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         found = _fit_by_evidence(make_problem, n_rates, groups, fixed_strengths)
@@ -83,17 +80,6 @@ def fit_profile_by_evidence(
         solution = with_information(problem, strengths, found.result.solution)
         solution = _check_slopes(problem, solution)
     return replace(found, result=replace(found.result, solution=solution))
-
-
-def _remembered(make_problem: MakeProblem) -> MakeProblem:
-    """Keep the problems at the last rates, with what they have found of their penalties."""
-    known = lru_cache(maxsize=LAST_PROBLEMS)(make_problem)
-
-    def problem_at(log_rates: LogRates) -> Problem:
-        several = any(isinstance(rate, np.ndarray) for rate in log_rates)
-        return make_problem(log_rates) if several else known(tuple(log_rates))
-
-    return problem_at
 
 
 def _check_slopes(problem: Problem, solution: Solution) -> Solution:
@@ -123,8 +109,13 @@ def _fit_by_evidence(
     passes, effects, visited = iterate.solution.passes, None, []
     for _ in range(0 if all_fixed else MAX_ROUNDS):
         problem = make_problem(iterate.log_rates)
-        start = RegularizedFit(iterate.solution, strengths)
-        chosen = fit_by_evidence(problem, groups, fixed_strengths, start)
+        chosen = fit_by_evidence(
+            problem,
+            groups,
+            fixed_strengths,
+            start_strengths=strengths,
+            start=iterate.solution.theta,
+        )
         strengths, effects, before = chosen.strengths, chosen.effects, iterate.log_rates
         iterate = fit_profile(
             make_problem,
@@ -132,7 +123,7 @@ def _fit_by_evidence(
             strengths,
             RateIterate(before, chosen.solution, sums_are_current=True),
         )
-        passes += chosen.solution.passes - start.solution.passes + iterate.solution.passes
+        passes += chosen.solution.passes + iterate.solution.passes
         if np.abs(np.subtract(iterate.log_rates, before)).max() < RATE_TOLERANCE:
             break
         # Where rows learn from forecasts that tell little of the rate, it may go around in circles.
