@@ -205,6 +205,9 @@ def _pieces(offsets: Codes, size: int) -> tuple[Codes, Codes, Codes]:
     piece of each key.
     """
     rows = np.diff(offsets)
+    if rows.max() <= size:
+        keys = np.arange(len(rows))
+        return offsets, keys, keys
     counts = np.maximum(-(-rows // size), 1)
     first_piece = np.cumsum(counts) - counts
     keys = np.repeat(np.arange(len(rows)), counts)

@@ -193,6 +193,16 @@ class BinaryRows(StoredRows):
         return self._is_compiled and len(self._input_targets) <= SMALL
 
     @property
+    def _are_few_per_key(self) -> bool:
+        """Whether a sample of one feature would have so few rows of a key that they mislead.
+
+        The classes of a dozen rows are often separated, and its own coefficient runs away.
+        """
+        n_rows = len(self._input_targets)
+        is_short = MIN_ROWS_PER_KEY > n_rows / self.n_keys
+        return self.n_coefficients == 1 and self._is_compiled and is_short
+
+    @property
     def _is_compiled(self) -> bool:
         return native is not None and self.n_coefficients <= MAX_COEFFICIENTS
 
@@ -203,7 +213,9 @@ class BinaryRows(StoredRows):
 
     def few(self) -> Self | None:
         """Two points for each cell of rows, or else a sample; None if these are few already."""
-        return None if self._are_few else self.moment_matched() or self.sample()
+        if self._are_few or self._are_few_per_key:
+            return None
+        return self.moment_matched() or self.sample()
 
     def moment_matched(self) -> Self | None:
         """Far fewer weighted rows with nearly the same sums; None if there are none."""
