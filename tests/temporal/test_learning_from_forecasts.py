@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 import tempocal as tc
 from support.calibrators import PARAMETRIC
 from support.martingales import simulate_forecasts
-from tempocal.errors import InputError
+from tempocal.errors import InputError, MixedLabelsWarning
 
 MATCHES = tc.datasets.simulate_match(60, seed=5)
 Z, Y, T, S = MATCHES.logits, MATCHES.label, MATCHES.time, MATCHES.sequence
@@ -303,7 +303,8 @@ class TestChoice:
 
     def test_labels_that_differ_leave_outcomes_only(self):
         y = np.where(np.arange(len(Y)) == 3, 1 - Y, Y)
-        cal = fit(tc.TemperatureScaling(), tc.Spline(), y=y, horizon="auto")
+        with pytest.warns(MixedLabelsWarning):
+            cal = fit(tc.TemperatureScaling(), tc.Spline(), y=y, horizon="auto")
         assert "labels differ within sequences" in str(cal.summary())
 
     def test_identity_learns_nothing(self):
@@ -322,7 +323,8 @@ class TestRefusals:
 
     def test_of_labels_that_differ(self):
         y = np.where(np.arange(len(Y)) == 3, 1 - Y, Y)
-        with pytest.raises(InputError, match="it differs within the sequence 0"):
+        differs = pytest.raises(InputError, match="it differs within the sequence 0")
+        with pytest.warns(MixedLabelsWarning), differs:
             fit(tc.TemperatureScaling(), tc.Spline(), y=y)
 
     def test_of_calibrators_without_coefficients(self):
