@@ -46,8 +46,8 @@ def test_a_file_name_is_one_thing():
 
 # At most so many files and functions are entered; lower these numbers when there are fewer.
 MOST_ENTERED = {
-    "TemperatureScaling().fit": (29, 189),
-    "TemporalCalibrator(PlattScaling(), Spline()).fit": (48, 353),
+    "TemperatureScaling().fit": (31, 200),
+    "TemporalCalibrator(PlattScaling(), Spline()).fit": (49, 356),
 }
 
 

@@ -51,7 +51,7 @@ def assert_same(cal, rows, table, **named):
     one, other = both(cal, rows, table, **named)
     names = named.get("names", "z")
     wanted, found = (decisions(each, rows, names, "t") for each in (one, other))
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=CLOSE)
+    np.testing.assert_allclose(found, wanted, rtol=CLOSE, atol=CLOSE)
     assert_same_bands(one, other, [0.0, 5.0, 20.0])
     wanted, found = one.summary_.details, other.summary_.details
     assert found["td_horizon"] == wanted["td_horizon"]

@@ -199,7 +199,7 @@ class BinaryRows(StoredRows):
         The classes of a dozen rows are often separated, and its own coefficient runs away.
         """
         n_rows = len(self._input_targets)
-        is_short = MIN_ROWS_PER_KEY > n_rows / self.n_keys
+        is_short = n_rows / self.n_keys < MIN_ROWS_PER_KEY
         return self.n_coefficients == 1 and self._is_compiled and is_short
 
     @property

@@ -168,7 +168,8 @@ class StrengthChoice:
                 # What is left are rounding errors of the fits.
                 remaining = 0.0
         has_converged = remaining < STRENGTH_TOLERANCE
-        best = rounds[-1] if has_converged else reduce(self._higher, rounds)
+        # Strengths of the start may be below bounds that a new design effect has raised.
+        best = rounds[-1] if has_converged else reduce(self._higher, rounds[1:])
         passes = sum(one.solution.passes for one in rounds)
         return replace(best, solution=replace(best.solution, passes=passes))
 
