@@ -134,6 +134,66 @@ def test_what_surely_hurts_is_said_in_words():
     assert len(table.columns()["effect"]) == len(table)
 
 
+@pytest.mark.parametrize(("count", "effect"), [(99, ""), (100, "helps")])
+@pytest.mark.parametrize("grouped", [True, False])
+def test_fewer_than_a_hundred_groups_make_no_claim(count, effect, grouped):
+    y, repeats = np.arange(count) % 2, 3 if grouped else 1
+    before, after = np.full(count, 0.5), np.where(y == 1, 0.9, 0.1)
+    rows = [np.repeat(each, repeats) for each in (y, before, after)]
+    groups = np.repeat(np.arange(count), repeats) if grouped else None
+    table = gain_over_time(nll, *rows, np.zeros(len(rows[0])), groups=groups)
+    assert table.lower_all[0] > 0.0
+    assert table.effect.tolist() == [effect]
+    closing = str(table).splitlines()[-1]
+    units = "groups" if grouped else "rows"
+    wanted = f"Nothing is said to help or hurt for sure: that takes 100 {units}, and there are 99."
+    assert (closing == wanted) == (count < 100)
+    frame = pl.DataFrame(dict(zip("yba", rows, strict=True))).with_columns(
+        t=pl.lit(0), g=pl.lit(0) if groups is None else pl.Series(groups)
+    )
+    named = {"label": "y", "before": "b", "after": "a", "time": "t"}
+    found = gain_over_time_table(nll, frame, **named, groups="g" if grouped else None)
+    assert found.effect.tolist() == [effect]
+
+
+def test_the_mean_of_one_time_bin_has_its_interval():
+    n = 400
+    before, after = np.full(n, 0.004), 0.0002 + np.linspace(0, 1e-5, n)
+    table = gain_over_time(
+        nll,
+        np.zeros(n, dtype=int),
+        before,
+        after,
+        np.zeros(n),
+        groups=np.arange(n) // 2,
+        bins=1,
+        classes=[0, 1],
+    )
+    assert table.lower[0] < 0.0 < table.upper[0]
+    assert (table.mean.lower, table.mean.upper) == pytest.approx((table.lower[0], table.upper[0]))
+
+
+def test_a_jackknife_of_three_groups_has_two_degrees_of_freedom():
+    y, group = np.tile([0, 1, 1], 30), np.repeat(np.arange(3), 30)
+    before, after = 0.3 + 0.1 * group + 0.05 * y, np.full(90, 0.6)
+
+    def mean_square(y, proba, *, sample_weight=None, classes=None):
+        return float(np.mean((proba[:, 1] - y) ** 2))
+
+    table = gain_over_time(mean_square, y, before, after, np.arange(90) % 2, groups=group, bins=2)
+    for k in range(2):
+        inside = np.arange(90) % 2 == k
+        gained = (before - y) ** 2 - (after - y) ** 2
+        values = [gained[inside & (group == g)].mean() for g in range(3)]
+        error = np.std(values, ddof=1) / np.sqrt(3)
+        # Quantiles of Student's t with two degrees of freedom, at 97.5 % and 98.75 %.
+        assert table.upper[k] - table.lower[k] == pytest.approx(2 * 4.302653 * error)
+        assert table.upper_all[k] - table.lower_all[k] == pytest.approx(2 * 6.205347 * error)
+    each = [np.mean([gained[group == g].mean()]) for g in range(3)]
+    error = np.std(each, ddof=1) / np.sqrt(3)
+    assert table.mean.upper - table.mean.lower == pytest.approx(2 * 4.302653 * error)
+
+
 def test_logits_and_probabilities_may_be_mixed():
     mixed = take(nll, MATCHES.logits, AFTER, inputs=("logits", "proba"))
     np.testing.assert_allclose(mixed.value, take(nll).value, atol=1e-12)

@@ -7,11 +7,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.errors import InputError
 from tempocal.inputs import time_text
 from tempocal.links import Array
 from tempocal.metrics.estimates import IntervalEstimate
 
 Effect = Literal["helps", "hurts", ""]
+
+# With fewer groups intervals of skewed gains are too short, and what is called sure is too often
+# wrong.
+MIN_GROUPS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +64,7 @@ class GainOverTime:
         Simultaneous confidence intervals: with probability ``level`` all of them hold together.
     effect : ndarray of str
         "helps" where ``lower_all`` is above 0, "hurts" where ``upper_all`` is below 0, else "".
+        With fewer than 100 groups in total always "".
     mean : IntervalEstimate
         Mean gain over the time bins, with its own interval.
     estimator : str
@@ -92,8 +98,15 @@ class GainOverTime:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: column for name, column in values.items() if isinstance(column, np.ndarray)}
 
+    @property
+    def _n_units(self) -> int:
+        """Number of groups, or of rows where they are taken as independent."""
+        return int(self.rows.sum()) if self.n_groups is None else self.n_groups
+
     def stretches(self, effect: Effect | None = None) -> tuple[GainStretch, ...]:
         """Return the runs of time bins that surely help or hurt, or those of one effect."""
+        if effect not in (None, "helps", "hurts", ""):
+            raise InputError(f'effect must be "helps", "hurts" or None, but it is {effect!r:.80}')
         found = []
         for kind, bins in groupby(range(len(self)), key=self.effect.tolist().__getitem__):
             if kind and effect in (None, kind):
@@ -119,7 +132,16 @@ class GainOverTime:
         lines += [self._line(k) for k in range(len(self))]
         widths = [max(map(len, column)) + 2 for column in zip(*lines, strict=True)]
         text = [head, *("".join(map(str.rjust, line, widths)).rstrip() for line in lines)]
-        return "\n".join([*text, *effect_sentences(self)])
+        return "\n".join([*text, *effect_sentences(self), *self._why_no_claims()])
+
+    def _why_no_claims(self) -> list[str]:
+        if self._n_units >= MIN_GROUPS:
+            return []
+        units = "rows" if self.n_groups is None else "groups"
+        return [
+            f"Nothing is said to help or hurt for sure: that takes {MIN_GROUPS} {units}, and "
+            f"there are {self._n_units}."
+        ]
 
     def _line(self, k: int) -> tuple[str, ...]:
         numbers = (self.before[k], self.after[k])
