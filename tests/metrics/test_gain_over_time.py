@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.metrics import log_loss
 
 import tempocal as tc
 from tempocal.errors import InputError
@@ -278,6 +279,17 @@ def test_several_classes_in_a_table():
         np.testing.assert_allclose(found.lower_all, want.lower_all, atol=1e-9)
 
 
+def test_it_is_shown_in_notebooks_and_as_a_frame():
+    table = take(nll)
+    html = table._repr_html_()
+    for sentence in str(table).splitlines()[len(table) + 2 :]:
+        assert sentence in html
+    assert f"{table.value[0]:+.4f}" in html
+    frame = table.to_frame("polars")
+    assert frame.columns == list(table.columns())
+    np.testing.assert_array_equal(frame["value"], table.value)
+
+
 def test_what_has_no_gain_is_refused():
     with pytest.raises(InputError, match="overconfidence, of which less is not better"):
         take(overconfidence)
@@ -289,6 +301,15 @@ def test_what_has_no_gain_is_refused():
         gain_over_time_table(nll, frame, **named)
     with pytest.raises(InputError, match="after names 'c', but the table's columns"):
         gain_over_time_table(nll, frame, **{**named, "after": "c"})
+    with pytest.raises(InputError, match="before names 'zz', but the table's columns"):
+        gain_over_time_table(nll, frame, **{**named, "before": "zz"})
+    with pytest.raises(InputError, match="inputs must be .* or a pair of them"):
+        take(nll, inputs=([1], "proba"))
+    with pytest.raises(InputError, match='effect must be "helps", "hurts" or None'):
+        take(nll).stretches("hurt")
+    for metric in (lambda y, p: 0.0, log_loss):
+        with pytest.raises(InputError, match=r"metric must take \(y, proba, sample_weight"):
+            take(metric)
     good = frame.with_columns(a=pl.lit(0.3))
     with pytest.raises(InputError, match="groups is missing: the gain in a calibration error"):
         gain_over_time_table(ece, good, **named)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from tempocal.errors import InputError
 from tempocal.inputs import check_seed
-from tempocal.metrics.dispatch import gap_metric, row_loss, unwrap
+from tempocal.metrics.dispatch import check_arguments, gap_metric, row_loss, unwrap
 from tempocal.metrics.gain_table import MIN_GROUPS, GainOverTime
 from tempocal.metrics.gap_gains import gap_gains
 from tempocal.metrics.jackknife import Metric
@@ -112,6 +112,7 @@ def gain_over_time(
     From time 0 to 4 it surely helps: NLL lower by 0.0946.
     """
     unwrap(metric)  # refuses what it cannot take
+    check_arguments(metric)
     old, new = check_pair(
         y, before, after, sample_weight, classes, soft_label=soft_label, inputs=inputs
     )

@@ -11,12 +11,15 @@ from tempocal.errors import InputError
 from tempocal.inputs import time_text
 from tempocal.links import Array
 from tempocal.metrics.estimates import IntervalEstimate
+from tempocal.notebook import FrameLibrary, HtmlTable, as_frame, render
 
 Effect = Literal["helps", "hurts", ""]
 
 # With fewer groups intervals of skewed gains are too short, and what is called sure is too often
 # wrong.
 MIN_GROUPS = 100
+
+_HEAD = ("from", "to", "rows", "sequences", "before", "after", "gain", "lower", "upper", "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,19 +122,35 @@ class GainOverTime:
         first, last = self.time_from[bins[0]], self.time_to[bins[-1]]
         return GainStretch(first, last, effect, mean, int(self.rows[bins].sum()))
 
+    def to_frame(self, library: FrameLibrary | None = None) -> Any:
+        """Return a row for each time bin as a data frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            What makes it; by default the first of these that is installed.
+        """
+        return as_frame(self.columns(), library)
+
     def __len__(self) -> int:
         return len(self.value)
 
-    def __str__(self) -> str:
+    def _repr_html_(self) -> str:
+        rows = [self._line(k) for k in range(len(self))]
+        notes = [*effect_sentences(self), *self._why_no_claims()]
+        return render(HtmlTable(self._title(), _HEAD, rows), *notes)
+
+    def _title(self) -> str:
         units = "rows, taken as independent"
         if self.n_groups is not None:
             units = f"{self.n_groups} groups"
-        head = f"{self.estimator}, {self.level:.0%} intervals over {units}"
-        names = ("from", "to", "rows", "sequences", "before", "after", "gain", "lower", "upper", "")
-        lines: list[tuple[str, ...]] = [names]
+        return f"{self.estimator}, {self.level:.0%} intervals over {units}"
+
+    def __str__(self) -> str:
+        lines: list[tuple[str, ...]] = [_HEAD]
         lines += [self._line(k) for k in range(len(self))]
         widths = [max(map(len, column)) + 2 for column in zip(*lines, strict=True)]
-        text = [head, *("".join(map(str.rjust, line, widths)).rstrip() for line in lines)]
+        text = [self._title(), *("".join(map(str.rjust, line, widths)).rstrip() for line in lines)]
         return "\n".join([*text, *effect_sentences(self), *self._why_no_claims()])
 
     def _why_no_claims(self) -> list[str]:
