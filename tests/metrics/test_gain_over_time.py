@@ -303,7 +303,7 @@ def test_what_has_no_gain_is_refused():
         gain_over_time_table(nll, frame, **{**named, "after": "c"})
     with pytest.raises(InputError, match="before names 'zz', but the table's columns"):
         gain_over_time_table(nll, frame, **{**named, "before": "zz"})
-    with pytest.raises(InputError, match="inputs must be .* or a pair of them"):
+    with pytest.raises(InputError, match=r"inputs must be .* or a pair of them"):
         take(nll, inputs=([1], "proba"))
     with pytest.raises(InputError, match='effect must be "helps", "hurts" or None'):
         take(nll).stretches("hurt")
