@@ -192,3 +192,14 @@ def test_numbers_that_doubles_do_not_tell_apart_are_refused(numbers, folder, ref
     condition = "big = 9007199254740993"
     said = refused("evaluate", "n.parquet", *COLUMNS, "--where", condition)
     assert "cannot be told from neighbors of 9007199254740993" in said
+
+
+def test_elapsed_counts_rows_from_one(split, folder, refused):
+    rows = ("--logits", "z", "--label", "won", "--sequence", "match")
+    said = refused("evaluate", "s.csv", *rows, "--elapsed", "note")
+    assert said == refused("evaluate", "s.csv", *rows, "--time", "note").replace("time", "elapsed")
+    assert "row 1 has" in said
+    made = split["made"].astype(str)
+    save(split.assign(made=made.mask(split.index == 4)), folder / "gap.csv")
+    said = refused("evaluate", "gap.csv", *rows, "--elapsed", "made")
+    assert said.startswith("--elapsed: column 'made' has no value in row 5")

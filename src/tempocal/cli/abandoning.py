@@ -7,8 +7,10 @@ from datetime import timedelta
 from typing import Any
 
 import click
+from numpy.typing import NDArray
 
 from tempocal.cli.terminal import echo
+from tempocal.errors import InputError
 from tempocal.live import Monitor
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -42,6 +44,22 @@ class Abandoning:
                 "column of when predictions were made, or give a number of sequences"
             )
         return cls(read, names, clock, unrelated)
+
+    def check(self, made: NDArray[Any] | None) -> None:
+        """Refuse an age of another kind than the times of the clock, if there are any."""
+        if self.age is None or made is None or not len(made):
+            return
+        is_dates, is_duration = made.dtype.kind == "M", isinstance(self.age, timedelta)
+        if is_dates and not is_duration:
+            raise InputError(
+                f"--abandon-after {self.age} is a number, but --clock {self.clock} holds dates: "
+                f"give a duration, such as {self.age}d"
+            )
+        if is_duration and made.dtype.kind == "f":
+            raise InputError(
+                f"--abandon-after is a duration, but --clock {self.clock} holds numbers: give a "
+                "number"
+            )
 
     def apply(self, monitor: Monitor) -> None:
         """Abandon what is to be abandoned, and say how many."""

@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tempocal.cli.elapsed import Elapsed
-from tempocal.cli.flag_wording import translate_errors
 from tempocal.cli.options import ColumnOptions
 from tempocal.cli.read_predictions import prefix_column_errors, split_names
 from tempocal.cli.row_options import elapsed_name
@@ -47,7 +46,7 @@ def open_rows(
             yield options, source
             return
         with TemporaryDirectory(prefix="tempocal-") as folder:
-            with show_progress(f"Reading {options.file}"), translate_errors():
+            with show_progress(f"Reading {options.file}"):
                 prepared = _prepare(options, source, names, folder)
             yield options, prepared
 
