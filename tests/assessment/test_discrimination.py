@@ -9,9 +9,17 @@ from sklearn.metrics import roc_auc_score
 
 import tempocal as tc
 from tempocal.assessment.discrimination import PlacementSums, discriminate_arrays
+from tempocal.assessment.in_memory import InMemoryHeldOutRows
+from tempocal.assessment.in_table import TableHeldOutRows
+from tempocal.assessment.split_predictions import PastPredictions
+from tempocal.maps import Scale
 from tempocal.metrics.predictions import check_groups_of, check_predictions, check_time_of
 from tempocal.metrics.scored_arrays import ScoredArrays
 from tempocal.metrics.time_bins import cut_times
+from tempocal.predictor import Predictor
+from tempocal.tables.column_roles import ColumnRoles
+from tempocal.tables.group_ids import find_groups
+from tempocal.tables.labeled_table import read_labeled_table
 from tempocal.temporal import auto
 
 
@@ -80,6 +88,62 @@ def test_a_stretch_with_one_class_has_none_and_perfect_order_an_end():
     assert np.isnan([found.value[1], found.lower[1], found.upper[1]]).all()
     alone = PlacementSums(*np.array([[1.0], [1.0], [0.5], [0.5]]))
     assert alone.interval(0.95) == (0.5, 0.0, 1.0)
+
+
+def test_weights_do_not_move_a_perfect_order_from_its_end():
+    random = np.random.default_rng(0)
+    for _ in range(200):
+        y = np.tile([0, 1], 20)
+        given = SimpleNamespace(
+            y=y,
+            proba=0.3 * random.random(40) + 0.5 * y,
+            time=np.zeros(40),
+            sequence=np.arange(40),
+            weight=random.random(40) + 0.01,
+        )
+        bound = 0.025 ** (1 / 20)
+        assert discriminate(given, bins=1)[0].overall == pytest.approx((1.0, bound, 1.0), rel=1e-12)
+        given.y = 1 - y
+        overall = discriminate(given, bins=1)[0].overall
+        assert overall == pytest.approx((0.0, 0.0, 1.0 - bound), rel=1e-12)
+    events, others = np.array([1.0, 1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0, 1.0])
+    almost = PlacementSums(
+        events, others, np.array([2.0, 2.0, 0.0, 0.0]), np.array([0, 0, 1e-18, 0])
+    )
+    value, lower, upper = almost.interval(0.95)
+    assert 0.0 <= lower <= value <= upper <= 1.0
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 3])
+def test_logits_so_large_that_probabilities_are_one_keep_their_order(n_columns):
+    random = np.random.default_rng(0)
+    sequence, time = np.repeat(np.arange(80), 2), np.tile([0, 1], 80)
+    large, n_classes = np.repeat(random.integers(0, 2, 80), 2), max(n_columns, 2)
+    label = np.where(random.random(160) < 0.3 + 0.4 * large, 1, 2 * (n_classes == 3))
+    label[:2] = 0
+    logits = np.zeros((160, n_columns))
+    logits[:, min(n_columns - 1, 1)] = 40.0 + 20.0 * large
+    model = Predictor("Identity", np.arange(n_classes), "logits", n_columns, Scale(1.0))
+    past = PastPredictions(logits, label, time, sequence, sequence, None)
+    proba = {"raw": model.predict_proba(logits)}
+    arrays = InMemoryHeldOutRows(past, proba, np.arange(n_classes), 0)
+
+    names = [f"z{k}" for k in range(n_columns)]
+    columns = dict(zip(names, logits.T, strict=True))
+    frame = pl.DataFrame({**columns, "y": label, "t": time, "s": sequence})
+    roles = ColumnRoles.of(
+        "logits", logits=names, proba=None, label="y", time="t", groups="s", sample_weight=None
+    )
+    labeled = read_labeled_table(frame.lazy(), roles, None)
+    table = TableHeldOutRows(labeled, find_groups(labeled), {"raw": model}, 0)
+
+    truth = roc_auc_score(label == 1, large)
+    assert truth > 0.6
+    for found in (arrays, table):
+        rows = [found.against_rest("raw", column) for column in (None, 1)]
+        rows += [found.scored("raw")] * (n_classes == 2)
+        for one in rows:
+            assert found.discriminate(one).overall[0] == pytest.approx(truth)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -130,6 +130,12 @@ def test_tables_split_as_arrays_do(by, models):
         ({"model": 3}, "model must be a fitted calibrator"),
         ({"model": "nowhere.json"}, "nowhere.json"),
         ({"versus": TRUTH[:-1]}, "versus has the shape"),
+        ({"versus": TRUTH[None, :]}, "versus has the shape"),
+        ({"versus": "nosuch.json"}, "versus must be .* no file 'nosuch.json'"),
+        ({"versus": np.full(len(TRUTH), np.nan)}, "^versus "),
+        ({"time_name": ""}, "time_name must be"),
+        ({"time_name": 5}, "time_name must be"),
+        ({"split_in_time": np.zeros(len(TRUTH))}, "^split_in_time holds 1 different"),
         ({"split_in_time": [1.0]}, "split_in_time has 1 entries"),
         ({"split_column": MATCHES.time}, "split_column must be True"),
         ({"split_column": MATCHES.time > 3}, "split_column must be the same in all rows"),
@@ -140,6 +146,18 @@ def test_tables_split_as_arrays_do(by, models):
 def test_what_is_refused(change, words):
     with pytest.raises((InputError, OSError), match=words):
         assess(**change)
+
+
+def test_a_table_takes_no_column_of_other_predictions():
+    rows = pl.DataFrame({"z": [0.5, -0.5], "y": [1, 0], "t": [0, 1], "m": [0, 1], "v": [0.1, 0.2]})
+    named = {"logits": "z", "label": "y", "time": "t", "sequence": "m"}
+    with pytest.raises(InputError, match=r"versus must be a fitted calibrator .* no file 'v'"):
+        tc.assess_table(rows, **named, versus="v")
+    with pytest.raises(InputError, match="time_name must be"):
+        tc.assess_table(rows, **named, time_name="")
+    many = pl.DataFrame({"z": [0.5] * 40, "y": [0, 1] * 20, "t": [0] * 40, "m": range(40)})
+    with pytest.raises(InputError, match=r"^split_in_time holds 1 different"):
+        tc.assess_table(many, **named, split_in_time="t")
 
 
 def test_a_model_of_other_inputs_is_refused(models):

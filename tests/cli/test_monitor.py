@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -249,6 +250,7 @@ def accounts(folder):
             "t": 0,
             "p": [0.3, 0.6, 0.5, 0.4] * 100,
             "won": [None, 1, 0, 1, None, 0, 1, 0] * 50,
+            "row": k,
             "made": pd.to_datetime("2026-05-01") + pd.to_timedelta(k, unit="h"),
         }
     )
@@ -296,8 +298,13 @@ def test_sequences_are_abandoned_by_name(accounts, run, refused):
     [
         (("--abandon-after", "soon"), 2, "neither a number above 0 nor a duration such as 30d"),
         (("--abandon-after", "0"), 2, "neither a number above 0 nor a duration such as 30d"),
-        (("--abandon-after", "30d"), 1, "--abandon-after must be a whole number"),
-        (("--abandon-after", "3", "--clock", "made"), 1, "the clock is datetime: it must be"),
+        (("--abandon-after", "0d"), 2, "'0d' is no time at all"),
+        (("--abandon-after", "99999999999999d"), 2, "is longer than any duration can be"),
+        (("--abandon-after", "30d"), 2, "a duration needs --clock"),
+        (("--abandon-after", "3.5"), 1, "--abandon-after must be a whole number"),
+        (("--abandon-after", "3", "--clock", "made"), 1, "give a duration, such as 3d"),
+        (("--abandon-after", "3d", "--clock", "row"), 1, "--clock row holds numbers: give a numb"),
+        (("--clock", "made", "--clock", "row"), 2, "--clock was given 2 times, and monitor takes"),
         (("--clock", "nowhere"), 1, "--clock: "),
     ],
 )
@@ -310,3 +317,22 @@ def test_a_new_monitor_fails_only_if_asked_to(folder, run, refused, frame):
     assert run("monitor", "first.csv", *COLUMNS, "--no-movement").out.startswith("too little")
     said = refused("monitor", "first.csv", *COLUMNS, "--no-movement", "--fail", code=5)
     assert "no line has 20 settled bets yet" in said
+
+
+def test_one_sequence_is_abandoned_in_the_singular(accounts, run):
+    accounts.iloc[:31].to_csv("few.csv", index=False)
+    said = run("monitor", "few.csv", *COLUMNS, "--abandon-after", "30", code=5).err
+    assert "abandoned 1 sequence that was still open, 'a0'" in said
+
+
+def test_what_is_held_up_is_an_exit_code_beside_an_alarm_too(folder, run, refused):
+    """Forecasts that jump, of sequences behind one that stays open."""
+    rows = pd.DataFrame({"match": np.repeat(np.arange(100), 8), "t": np.tile(np.arange(8), 100)})
+    rows["p"] = np.where(rows["t"] % 2, 0.95, 0.05)
+    rows["won"] = (rows["match"] % 2).where(rows["match"] > 0).astype("Int64")
+    rows.to_csv("jumps.csv", index=False)
+    words = ("monitor", "jumps.csv", *COLUMNS, "--edges", "6")
+    said = refused(*words, code=5)
+    assert "before 6: 99 bets have their outcome and are not judged, for they wait behind" in said
+    assert json.loads(run(*words, "--json", code=5).out)["verdict"] == "alarm"
+    assert refused(*words, "--fail", code=4).endswith("there is an alarm")

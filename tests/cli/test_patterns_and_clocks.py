@@ -78,10 +78,15 @@ def two_clocks(folder, frame):
     return table
 
 
-@pytest.mark.parametrize("times", [("--time", "t", "--time", "lead"), ("--time", "t,lead")])
-def test_two_clocks_are_fitted_and_applied(two_clocks, run, times):
+@pytest.mark.parametrize(
+    ("times", "curves"),
+    [
+        (("--time", "t", "--time", "lead"), ("--curve", "spline", "--curve", "constant")),
+        (("--time", "t,lead"), ("--curve", "spline,constant")),
+    ],
+)
+def test_two_clocks_are_fitted_and_applied(two_clocks, run, times, curves):
     rows = ("--logits", "z", "--label", "won", "--sequence", "match")
-    curves = ("--curve", "spline", "--curve", "constant")
     one = ("--calibrator", "temperature", *curves, "-o", "m.json")
     run("fit", "two.csv", *rows, *times, *one)
     run("apply", "m.json", "two.csv", "--logits", "z", *times, "-o", "out.csv")
@@ -107,12 +112,22 @@ def test_a_second_clock_is_never_silently_the_last(two_clocks, refused, verb):
     assert f"--time was given 2 times, and {verb} takes one clock" in refused(*words, code=2)
 
 
+@pytest.mark.parametrize("verb", ["evaluate", "compare", "report", "monitor"])
+def test_two_clocks_with_a_comma_are_no_name_of_a_column(two_clocks, refused, verb):
+    words = ("--proba", "p", "--label", "won", "--sequence", "match", "--time", "t,lead")
+    page = ("-o", "page.html") if verb == "report" else ()
+    said = refused(verb, "two.csv", *words, *page)
+    assert said == f"--time t,lead names 2 columns, and {verb} takes one clock"
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
         (("--time", "t", "--time", "lead", "--time", "p"), 2, "given 3 times: at most two clocks"),
         (("--time", "t,lead,p"), 1, "--time names 3 columns, but at most two clocks"),
         (("--time", "t", "--curve", "spline", "--curve", "constant"), 2, "there is one clock"),
+        (("--time", "t", "--curve", "spline, constant"), 2, "names 2 curves, and there is one"),
+        (("--time", "t,lead", "--curve", "spline,bent"), 2, "'bent' is not one of"),
         (("--time", "t,lead", "--td-horizon", "auto"), 2, "with --order"),
     ],
 )

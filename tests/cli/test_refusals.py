@@ -298,7 +298,7 @@ def test_text_where_labels_belong_is_a_label(folder, run, frame):
 
 
 def test_what_should_not_happen_is_a_sentence_too(folder, fit, run, monkeypatch):
-    def broken(options, source):
+    def broken(options, source, classes):
         raise ZeroDivisionError("division by zero")
 
     monkeypatch.setattr("tempocal.cli.read_predictions.read_predictions", broken)

@@ -116,3 +116,12 @@ def test_what_cannot_be_judged_is_refused(refused, judged):
     assert "COLUMN=FIT,EVALUATE" in refused(*words, "--split-column", "part=early")
     assert "must be True" in refused(*words, "--split-column", "day")
     assert "no column" in refused(*words, "--versus", "third")
+
+
+def test_what_versus_names_is_said(folder, refused, model):
+    (folder / "m.json").write_bytes(model.read_bytes())
+    words = ("report", "predictions.csv", *COLUMNS, "-o", "page.html", "--versus")
+    said = refused(*words, "p", "--model", "m.json", code=2)
+    assert said == "with --model, --versus is a model file, and there is no file p"
+    said = refused(*words, "m.json")
+    assert said.startswith("--versus m.json is a file, and without --model it names columns")

@@ -142,3 +142,64 @@ def test_elapsed_needs_sequences_and_one_file(split, refused):
 def test_large_files_are_chosen_from_alike(split, both):
     small, large = both("evaluate", "s.parquet", *COLUMNS, "--where", "split = 'cal'")
     assert small.out.splitlines()[:6] == large.out.splitlines()[:6]
+
+
+@pytest.fixture
+def numbers(folder, frame):
+    """The frame with ids that doubles do not tell apart."""
+    table = frame.assign(big=2**53 + frame["match"] % 4, half=frame["t"] + 0.5)
+    for ending in FORMATS:
+        save(table, folder / f"n.{ending}")
+    return table
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize(
+    ("condition", "kept"),
+    [
+        ("big = 9007199254740993", lambda f: f["big"] == 2**53 + 1),
+        ("big > 9007199254740993.0", lambda f: f["big"] > 2**53 + 1),
+        ("big in (9007199254740992, 9007199254740995)", lambda f: f["match"] % 4 % 3 == 0),
+        ("big < 99999999999999999999 and match < 45", lambda f: f["match"] < 45),
+        ("half >= 3", lambda f: f["t"] >= 3),
+        ("t >= 2.5", lambda f: f["t"] >= 3),
+        ("won = true or match < 30", lambda f: (f["won"] == 1) | (f["match"] < 30)),
+    ],
+)
+def test_numbers_are_compared_alike_in_all_formats(numbers, run, ending, condition, kept):
+    words = ("--logits", "z", "--label", "won", "--sequence", "match", "--where", condition)
+    said = run("evaluate", f"n.{ending}", *words).err
+    assert f"{int(kept(numbers).sum()):,} of {len(numbers):,} rows are as --where says" in said
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("t >= '10'", "compared with '10', text in single quotes: write numbers without quotes"),
+        ("match = true", "the column 'match' holds "),
+        ("t > 1e999", "the number 1e999 is too large to be compared"),
+        ("t > 1e99999999999999999999", "is too large to be compared"),
+        ("t > 9007199254740992.5", "has more digits than can be compared"),
+    ],
+)
+def test_what_is_no_comparison_of_numbers_is_refused(numbers, refused, ending, condition, said):
+    assert said in refused("evaluate", f"n.{ending}", *COLUMNS, "--where", condition)
+
+
+def test_numbers_that_doubles_do_not_tell_apart_are_refused(numbers, folder, refused):
+    save(numbers.assign(big=numbers["big"].astype(float)), folder / "n.parquet")
+    condition = "big = 9007199254740993"
+    said = refused("evaluate", "n.parquet", *COLUMNS, "--where", condition)
+    assert "cannot be told from neighbors of 9007199254740993" in said
+
+
+def test_elapsed_counts_rows_from_one(split, folder, refused):
+    rows = ("--logits", "z", "--label", "won", "--sequence", "match")
+    said = refused("evaluate", "s.csv", *rows, "--elapsed", "note")
+    assert said == refused("evaluate", "s.csv", *rows, "--time", "note").replace("time", "elapsed")
+    assert "row 1 has" in said
+    made = split["made"].astype(str)
+    save(split.assign(made=made.mask(split.index == 4)), folder / "gap.csv")
+    said = refused("evaluate", "gap.csv", *rows, "--elapsed", "made")
+    assert said.startswith("--elapsed: column 'made' has no value in row 5")

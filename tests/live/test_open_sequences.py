@@ -1,6 +1,7 @@
 """Sequences that stay open: what they hold up is said, and abandoning them keeps the bound."""
 
 import itertools
+import json
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -233,3 +234,33 @@ def test_the_line_of_movement_says_what_it_means_and_where_calibration_is_fine()
     assert "part of each move is taken back by later ones" in note
     assert "Calibration raised no alarm in any time bin" in note
     assert "watch without movement" in note
+
+
+def test_the_latest_of_all_does_not_go_back_in_the_first_sequence():
+    monitor = Monitor(movement=False)
+    for name, clock in (("a", 100.0), ("a", 5.0), ("b", 60.0)):
+        monitor.predict(name, 0.5, time=0, clock=clock)
+    # Now is 100: b is 40 old, and a has just begun.
+    assert monitor.abandon_after(41.0) == []
+    assert monitor.abandon_after(40.0) == ["b"]
+
+
+def test_what_0_1_cannot_read_is_of_schema_2(tmp_path):
+    path = tmp_path / "monitor.json"
+
+    def schema(monitor):
+        monitor.save(path)
+        assert str(Monitor.load(path).status()) == str(monitor.status())
+        return json.loads(path.read_text())["schema"]
+
+    monitor = Monitor(movement=False)
+    monitor.predict("first", 0.5, time=0)
+    monitor.predict("second", 0.5, time=0)
+    assert schema(monitor) == 1
+    monitor.abandon("second")  # waits behind the first
+    assert schema(monitor) == 2
+    monitor.finish("first", 1)
+    assert schema(monitor) == 1
+    with_clock = Monitor(movement=False)
+    with_clock.predict("first", 0.5, time=0, clock=3.0)
+    assert schema(with_clock) == 2

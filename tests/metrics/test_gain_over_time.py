@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.metrics import log_loss
 
 import tempocal as tc
 from tempocal.errors import InputError
@@ -134,6 +135,66 @@ def test_what_surely_hurts_is_said_in_words():
     assert len(table.columns()["effect"]) == len(table)
 
 
+@pytest.mark.parametrize(("count", "effect"), [(99, ""), (100, "helps")])
+@pytest.mark.parametrize("grouped", [True, False])
+def test_fewer_than_a_hundred_groups_make_no_claim(count, effect, grouped):
+    y, repeats = np.arange(count) % 2, 3 if grouped else 1
+    before, after = np.full(count, 0.5), np.where(y == 1, 0.9, 0.1)
+    rows = [np.repeat(each, repeats) for each in (y, before, after)]
+    groups = np.repeat(np.arange(count), repeats) if grouped else None
+    table = gain_over_time(nll, *rows, np.zeros(len(rows[0])), groups=groups)
+    assert table.lower_all[0] > 0.0
+    assert table.effect.tolist() == [effect]
+    closing = str(table).splitlines()[-1]
+    units = "groups" if grouped else "rows"
+    wanted = f"Nothing is said to help or hurt for sure: that takes 100 {units}, and there are 99."
+    assert (closing == wanted) == (count < 100)
+    frame = pl.DataFrame(dict(zip("yba", rows, strict=True))).with_columns(
+        t=pl.lit(0), g=pl.lit(0) if groups is None else pl.Series(groups)
+    )
+    named = {"label": "y", "before": "b", "after": "a", "time": "t"}
+    found = gain_over_time_table(nll, frame, **named, groups="g" if grouped else None)
+    assert found.effect.tolist() == [effect]
+
+
+def test_the_mean_of_one_time_bin_has_its_interval():
+    n = 400
+    before, after = np.full(n, 0.004), 0.0002 + np.linspace(0, 1e-5, n)
+    table = gain_over_time(
+        nll,
+        np.zeros(n, dtype=int),
+        before,
+        after,
+        np.zeros(n),
+        groups=np.arange(n) // 2,
+        bins=1,
+        classes=[0, 1],
+    )
+    assert table.lower[0] < 0.0 < table.upper[0]
+    assert (table.mean.lower, table.mean.upper) == pytest.approx((table.lower[0], table.upper[0]))
+
+
+def test_a_jackknife_of_three_groups_has_two_degrees_of_freedom():
+    y, group = np.tile([0, 1, 1], 30), np.repeat(np.arange(3), 30)
+    before, after = 0.3 + 0.1 * group + 0.05 * y, np.full(90, 0.6)
+
+    def mean_square(y, proba, *, sample_weight=None, classes=None):
+        return float(np.mean((proba[:, 1] - y) ** 2))
+
+    table = gain_over_time(mean_square, y, before, after, np.arange(90) % 2, groups=group, bins=2)
+    for k in range(2):
+        inside = np.arange(90) % 2 == k
+        gained = (before - y) ** 2 - (after - y) ** 2
+        values = [gained[inside & (group == g)].mean() for g in range(3)]
+        error = np.std(values, ddof=1) / np.sqrt(3)
+        # Quantiles of Student's t with two degrees of freedom, at 97.5 % and 98.75 %.
+        assert table.upper[k] - table.lower[k] == pytest.approx(2 * 4.302653 * error)
+        assert table.upper_all[k] - table.lower_all[k] == pytest.approx(2 * 6.205347 * error)
+    each = [np.mean([gained[group == g].mean()]) for g in range(3)]
+    error = np.std(each, ddof=1) / np.sqrt(3)
+    assert table.mean.upper - table.mean.lower == pytest.approx(2 * 4.302653 * error)
+
+
 def test_logits_and_probabilities_may_be_mixed():
     mixed = take(nll, MATCHES.logits, AFTER, inputs=("logits", "proba"))
     np.testing.assert_allclose(mixed.value, take(nll).value, atol=1e-12)
@@ -218,6 +279,17 @@ def test_several_classes_in_a_table():
         np.testing.assert_allclose(found.lower_all, want.lower_all, atol=1e-9)
 
 
+def test_it_is_shown_in_notebooks_and_as_a_frame():
+    table = take(nll)
+    html = table._repr_html_()
+    for sentence in str(table).splitlines()[len(table) + 2 :]:
+        assert sentence in html
+    assert f"{table.value[0]:+.4f}" in html
+    frame = table.to_frame("polars")
+    assert frame.columns == list(table.columns())
+    np.testing.assert_array_equal(frame["value"], table.value)
+
+
 def test_what_has_no_gain_is_refused():
     with pytest.raises(InputError, match="overconfidence, of which less is not better"):
         take(overconfidence)
@@ -229,6 +301,15 @@ def test_what_has_no_gain_is_refused():
         gain_over_time_table(nll, frame, **named)
     with pytest.raises(InputError, match="after names 'c', but the table's columns"):
         gain_over_time_table(nll, frame, **{**named, "after": "c"})
+    with pytest.raises(InputError, match="before names 'zz', but the table's columns"):
+        gain_over_time_table(nll, frame, **{**named, "before": "zz"})
+    with pytest.raises(InputError, match=r"inputs must be .* or a pair of them"):
+        take(nll, inputs=([1], "proba"))
+    with pytest.raises(InputError, match='effect must be "helps", "hurts" or None'):
+        take(nll).stretches("hurt")
+    for metric in (lambda y, p: 0.0, log_loss):
+        with pytest.raises(InputError, match=r"metric must take \(y, proba, sample_weight"):
+            take(metric)
     good = frame.with_columns(a=pl.lit(0.3))
     with pytest.raises(InputError, match="groups is missing: the gain in a calibration error"):
         gain_over_time_table(ece, good, **named)

@@ -106,6 +106,7 @@ def assess(
     True
     """
     check_horizon(td_horizon)
+    _check_time_name(time_name)
     past = check_columns(
         predictions,
         y,
@@ -119,7 +120,7 @@ def assess(
     n_columns = 1 if past.predictions.ndim == 1 else past.predictions.shape[1]
     judged = check_judged(model, versus, inputs, n_columns)
     if judged.has_versus_columns:
-        past = replace(past, versus=check_versus(versus, past.predictions))
+        past = replace(past, versus=check_versus(versus, past.predictions, inputs))
     labels = find_classes(past, classes)
     training, held_out, how = split(past, SplitBy(split_in_time, split_column), seed)
     training_rows = InMemoryTrainingRows(training, inputs, labels, td_horizon)
@@ -232,6 +233,7 @@ def assess_table(
     )
     check_horizon(td_horizon)
     seed = check_seed(seed)
+    name = time if time_name is None else _check_time_name(time_name)
     judged = check_judged(model, versus, roles.inputs, len(roles.predictions))
     if judged.has_versus_columns:
         raise InputError(
@@ -240,5 +242,13 @@ def assess_table(
         )
     split_by = SplitBy(split_in_time, split_column)
     source = TableSource.of(table, roles, classes, split_by, seed, td_horizon=td_horizon)
-    name = time if time_name is None else time_name
     return run_assessment(source, judged, seed, progress, name)
+
+
+def _check_time_name(name: Any) -> str:
+    """Refuse what cannot be written in place of "time"."""
+    if not isinstance(name, str) or not name.strip():
+        raise InputError(
+            f'time_name must be a word for the time, such as "round", but it is {name!r:.80}'
+        )
+    return name

@@ -6,13 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.assessment.discrimination import Discrimination, discriminate_arrays
+from tempocal.assessment.discrimination import (
+    NEXT_TO_CERTAIN,
+    Discrimination,
+    discriminate_arrays,
+)
 from tempocal.assessment.examples import Example, pick_examples, pick_worst
 from tempocal.assessment.facts import Facts, read_facts
 from tempocal.assessment.methods import FittedMethods, is_along_time
 from tempocal.assessment.row_source import LEVEL, SWAPPED, HeldOutRows, n_time_bins
 from tempocal.assessment.split_predictions import PastPredictions
-from tempocal.inputs import Inputs, check_time
+from tempocal.inputs import Codes, Inputs, check_time
 from tempocal.lazy import cached
 from tempocal.links import Array
 from tempocal.metrics.predictions import (
@@ -95,8 +99,9 @@ class InMemoryHeldOutRows(HeldOutRows):
             top = rows.proba.argmax(axis=1)
             proba, is_event = rows.proba[np.arange(len(top)), top], top == rows.codes
         else:
+            top = np.full(len(rows.codes), column)
             proba, is_event = rows.proba[:, column], rows.codes == column
-        two = np.stack([1.0 - proba, proba], axis=1)
+        two = np.stack([_rest(rows.proba, proba, top), proba], axis=1)
         binary = replace(rows, proba=two, codes=is_event.astype(np.intp), classes=np.arange(2))
         return ScoredArrays.of(binary, check_groups_of(rows, self.rows.group))
 
@@ -123,6 +128,16 @@ class InMemoryHeldOutRows(HeldOutRows):
             soft_label=rows.soft_label,
         )
         return checked.split()
+
+
+def _rest(each: Array, proba: Array, column: Codes) -> Array:
+    """Probability of all other classes; of a nearly certain one, not the digits that 1 has lost."""
+    rest = 1.0 - proba
+    lost = rest < NEXT_TO_CERTAIN
+    others = each[lost]
+    others[np.arange(len(others)), column[lost]] = 0.0
+    rest[lost] = others.sum(axis=1)
+    return rest
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from tempocal.assessment.discrimination import Discrimination
+from tempocal.assessment.discrimination import NEXT_TO_CERTAIN, Discrimination
 from tempocal.assessment.examples import Example
 from tempocal.assessment.facts import Facts
 from tempocal.assessment.judged import as_predictor
@@ -126,7 +126,13 @@ class TableHeldOutRows(HeldOutRows):
         frame = rows.with_event(event, column or 0).frame
         proba, outcome = nw.col(f"confidence{column or 0}"), nw.col(f"outcome{column or 0}")
         kept = [one for one in frame.collect_schema() if one in ("time", "group", "weight")]
-        two = frame.select(*kept, "time_bin", p0=1.0 - proba, p1=proba, label=outcome)
+        # A nearly certain class is the top; 1 minus it has lost digits that the others have.
+        others = [nw.col(f"p{k}") for k in range(rows.n_classes)]
+        zero, rest = nw.lit(0.0), 1.0 - proba
+        parts = [nw.when(each < proba).then(each).otherwise(zero) for each in others]
+        lost = sum(parts[1:], start=parts[0])
+        rest = nw.when(rest < NEXT_TO_CERTAIN).then(lost).otherwise(rest)
+        two = frame.select(*kept, "time_bin", p0=rest, p1=proba, label=outcome)
         return replace(rows, frame=two, n_classes=2)
 
     def discriminate(self, rows: ScoredRows) -> Discrimination:

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from tempocal.assessment.wording import METHOD_NAMES
 from tempocal.errors import InputError
-from tempocal.inputs import Inputs, as_array
+from tempocal.inputs import Inputs, as_array, check_predicted
 from tempocal.predictor import Predictor, read_model
 
 Names = dict[str, tuple[str, str]]  # of each method: what it is called, and what it does
@@ -73,7 +72,13 @@ def is_model(given: Any) -> bool:
 def as_predictor(model: Any, name: str) -> Predictor:
     """Return the part of a model that predicts, given it or the path of its file."""
     if isinstance(model, str | PathLike):
-        return read_model(model)
+        try:
+            return read_model(model)
+        except FileNotFoundError as error:
+            raise InputError(
+                f"{name} must be a fitted calibrator or the path of a model file, but there is no "
+                f"file {str(model)!r:.80}; a second set of predictions is an array, not a name"
+            ) from error
     found = model._predictor() if hasattr(model, "_predictor") else model
     if not isinstance(found, Predictor):
         raise InputError(
@@ -83,15 +88,21 @@ def as_predictor(model: Any, name: str) -> Predictor:
     return found
 
 
-def check_versus(versus: Any, predictions: NDArray[Any]) -> NDArray[Any]:
+def check_versus(versus: Any, predictions: NDArray[Any], inputs: Inputs) -> NDArray[Any]:
     """Return a second set of predictions, which must have the shape of the first."""
     second = as_array(versus, "versus")
-    if np.squeeze(second).shape != np.squeeze(predictions).shape:
+    if _shape(second) != _shape(predictions):
         raise InputError(
             f"versus has the shape {second.shape}, but the predictions {predictions.shape}: both "
             "must be of the same rows and classes"
         )
+    check_predicted(second, inputs, "versus")
     return second
+
+
+def _shape(array: NDArray[Any]) -> tuple[int, ...]:
+    """Shape; a single column is the same as none."""
+    return array.shape[:1] if array.ndim == 2 and array.shape[1] == 1 else array.shape
 
 
 def require_classes(judged: Judged, classes: NDArray[Any]) -> None:

@@ -1,5 +1,6 @@
 """Past predictions as arrays, and their split by group into training and held-out rows."""
 
+import re
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -137,7 +138,7 @@ def split(
     if by.in_time is not None:
         starts = as_array(by.in_time, "split_in_time")
         require_same_length(starts, "split_in_time", len(past), "y has")
-        training, held_out = split_in_time(starts, ids, shares)
+        training, held_out = split_by_start(starts, ids, shares)
         how = IN_TIME
     elif by.column is not None:
         marks = check_column(by.column, len(past))
@@ -147,6 +148,16 @@ def split(
         training, held_out = split_by_sequence(ids, shares, seed=seed)
         how = "at random"
     return past.take(training), past.take(held_out), how
+
+
+def split_by_start(
+    starts: Any, ids: NDArray[Any], shares: tuple[float, float]
+) -> list[NDArray[np.intp]]:
+    """Split in time, in the words of the argument ``split_in_time``."""
+    try:
+        return list(split_in_time(starts, ids, shares))
+    except InputError as error:
+        raise InputError(re.sub(r"^start\b", "split_in_time", str(error))) from error
 
 
 def check_column(column: Any, n_rows: int) -> NDArray[np.bool_]:

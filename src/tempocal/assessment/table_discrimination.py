@@ -3,12 +3,18 @@
 import narwhals as nw
 import numpy as np
 
-from tempocal.assessment.discrimination import Discrimination, PlacementSums, discrimination
+from tempocal.assessment.discrimination import (
+    NEXT_TO_CERTAIN,
+    Discrimination,
+    PlacementSums,
+    discrimination,
+)
 from tempocal.metrics.scored_frame import ScoredFrame
 from tempocal.metrics.scored_rows import BUCKETS
 from tempocal.metrics.time_bins import TimeBins
 from tempocal.tables.open_table import Frame
 
+MAX = float(np.finfo(np.float64).max)
 NAMES = ("events", "others", "above", "below")
 
 
@@ -37,7 +43,7 @@ def _sums(rows: ScoredFrame) -> list[PlacementSums]:
     frame = dealt.frame.select(
         "time_bin",
         "bucket",
-        place=nw.col("p1"),
+        place=_odds_rank(nw.col("p1"), nw.col("p0")),
         events=is_event * weight,
         others=(1.0 - is_event) * weight,
     )
@@ -67,6 +73,13 @@ def _sums(rows: ScoredFrame) -> list[PlacementSums]:
         ]
         tables.append(PlacementSums(*totals))
     return tables
+
+
+def _odds_rank(proba: nw.Expr, rest: nw.Expr) -> nw.Expr:
+    """Return numbers in the order of the log-odds, as `discrimination.odds_rank`."""
+    # Engines do not agree on what divided by zero is.
+    certain = nw.when(rest > 0.0).then(1.0 / rest).otherwise(nw.lit(MAX))
+    return nw.when(rest < NEXT_TO_CERTAIN).then(certain).otherwise(proba)
 
 
 def _below(frame: Frame) -> Frame:

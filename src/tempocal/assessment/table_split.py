@@ -12,10 +12,11 @@ from tempocal.assessment.split_predictions import (
     IN_TIME,
     SplitBy,
     require_groups,
+    split_by_start,
     split_shares,
 )
 from tempocal.errors import InputError
-from tempocal.sequences import split_by_sequence, split_in_time
+from tempocal.sequences import split_by_sequence
 from tempocal.tables.column_names import unused_prefix
 from tempocal.tables.column_roles import ColumnRoles
 from tempocal.tables.group_ids import PRIME, find_groups, modular_hash, with_joinable_ids
@@ -87,7 +88,7 @@ def _first_ids(
     found = labeled.passes.collect(starts, "looking for the first groups")
     order = np.argsort(found[key], kind="stable")
     ids = found[key][order]
-    return ids[split_in_time(found["start"][order], ids, shares)[0]]
+    return ids[split_by_start(found["start"][order], ids, shares)[0]]
 
 
 def _unmarked_ids(labeled: LabeledTable, keyed: Frame, key: str, column: str) -> NDArray[Any]:

@@ -57,12 +57,12 @@ def curves_of(names: tuple[str, ...], clocks: int, bins: int | None) -> tuple[An
     if clocks < 2:
         if len(names) > 1:
             raise click.UsageError(
-                f"--curve was given {len(names)} times, and there is one clock: name one curve, or "
-                "compare several with `tempocal compare`"
+                f"--curve names {len(names)} curves, and there is one clock: name one, or compare "
+                "several with `tempocal compare`"
             )
         return names
     if len(names) > 2:
-        raise click.UsageError(f"--curve was given {len(names)} times, and there are two clocks")
+        raise click.UsageError(f"--curve names {len(names)} curves, and there are two clocks")
     import tempocal as tc
 
     first, second = (names * 2)[:2] or ("spline", "spline")
@@ -136,15 +136,31 @@ def calibrator_option(*, multiple: bool = False) -> Callable[[Command], Command]
     )
 
 
-def curve_option(*, multiple: bool = False) -> Callable[[Command], Command]:
-    """Return the option that names a curve, or some."""
+class _ChoiceOfSome(click.Choice[str]):
+    """Names with commas between them."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return each of the names."""
+        return tuple(
+            super(_ChoiceOfSome, self).convert(one.strip(), param, ctx) for one in value.split(",")
+        )
+
+
+def _join(context: Any, option: Any, given: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    return tuple(name for names in given for name in names)
+
+
+def curve_option(command: Command) -> Command:
+    """Add the option that names curves."""
     return click.option(
         "--curve",
-        type=click.Choice(list(CURVES)),
+        type=_ChoiceOfSome(list(CURVES)),
         metavar="NAME",
-        multiple=multiple,
-        help=f"How the calibrator changes along time: {_words(CURVES)}.",
-    )
+        multiple=True,
+        callback=_join,
+        help=f"How the calibrator changes along time: {_words(CURVES)}; several comma separated or "
+        "repeated.",
+    )(command)
 
 
 def _read_horizon(

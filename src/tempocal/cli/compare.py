@@ -38,7 +38,7 @@ HEAD = (
 @ordered_options
 @soft_label
 @calibrator_option(multiple=True)
-@curve_option(multiple=True)
+@curve_option
 @bins_option
 @td_horizon_option
 @seed

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tempocal.cli.flag_wording import translate_errors
 from tempocal.errors import InputError
 from tempocal.files import as_times
 from tempocal.files.convert import present
@@ -58,7 +59,8 @@ class Elapsed:
 
 def _seconds(block: Any, column: str, first_row: int) -> tuple[Array, TimeKind]:
     given = as_times(block.column(column), column, first_row)
-    times = check_time(given, len(given), name="time")
+    with translate_errors(first_row):
+        times = check_time(given, len(given), name="time")
     return times.values.astype(np.float64), times.kinds[0]
 
 

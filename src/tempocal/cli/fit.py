@@ -35,7 +35,7 @@ TIME_BINS = 10
 @fit_options
 @soft_label
 @calibrator_option()
-@curve_option(multiple=True)
+@curve_option
 @combine_option
 @bins_option
 @td_horizon_option
@@ -72,8 +72,8 @@ def command(
     With --time, a fit that is surely worse than the raw predictions at some time, even on the rows
     that it was fitted to, says so.
 
-    With two clocks, --time twice, coefficients follow a product of two curves: --curve names one
-    for each, in this order, or one for both. Default: two splines.
+    With two clocks, such as --time round,score, coefficients follow a product of two curves:
+    --curve names one for each, in this order, or one for both. Default: two splines.
 
     A file of more than 3 million rows of Parquet, or 256 MB of text, may be larger than memory: it
     is aggregated with DuckDB, as in `evaluate`. The model is the same to nine digits. Choosing by

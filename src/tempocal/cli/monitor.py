@@ -82,7 +82,7 @@ def _require_file(context: click.Context, option: click.Parameter, path: str | N
 @click.option(
     "--fail",
     is_flag=True,
-    help="Exit with code 4 if there is an alarm, and with 5 if too little was seen to judge.",
+    help="Exit with code 4 if there is an alarm, and else with 5 if too little was seen to judge.",
 )
 @as_json
 def command(
@@ -113,11 +113,12 @@ def command(
     way pass new rows only.
 
     An open sequence holds up all that began after it. If most outcomes are held up, the exit code
-    is 5. --abandon-after settles the bets of sequences that are open for too long at the lowest
-    factor that any label would give, so that the bound holds though slow sequences may be the lost
-    ones; an alarm takes longer then. If many stay open, forecast "within this age" instead, and
-    label those that are open at it "open", a class of its own. Leaving open ones out is valid only
-    where that has nothing to do with the outcome: --abandon with --unrelated-to-outcome.
+    is 5, also where there is an alarm; with --fail an alarm comes first, with 4. --abandon-after
+    settles the bets of sequences that are open for too long at the lowest factor that any label
+    would give, so that the bound holds though slow sequences may be the lost ones; an alarm takes
+    longer then. If many stay open, forecast "within this age" instead, and label those that are
+    open at it "open", a class of its own. Leaving open ones out is valid only where that has
+    nothing to do with the outcome: --abandon with --unrelated-to-outcome.
     """
     if options.time is None:
         raise click.UsageError("monitor needs a time: name its column with --time")
@@ -143,7 +144,7 @@ def command(
         echo(f"saved to {state}", err=True)
     if fail and status.alarm:
         raise Alarm("the forecasts are not right: there is an alarm")
-    if status.verdict == "too little" and (fail or status.is_blind):
+    if status.is_blind or (fail and status.verdict == "too little"):
         raise TooLittle(f"too little was seen to judge: {status.notes[0]}")
 
 

@@ -116,6 +116,7 @@ def _watch(
         show_progress(f"Reading {options.file}"),
     ):
         rows = _read(given, rule.clock, source)
+    rule.check(rows.clock)
     with show_progress("Watching"), translate_errors():
         monitor = _new_monitor(options, rows, settings) if saved is None else Monitor.load(saved)
         n_rows = rows.count

@@ -38,12 +38,13 @@ class Subcommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse a second --time where there is one clock: click would take the last."""
-        is_time = [word == "--time" or word.startswith("--time=") for word in args]
-        takes_one = not any(one.name == "time" and one.multiple for one in self.params)
-        if takes_one and sum(is_time) > 1:
-            raise click.UsageError(
-                f"--time was given {sum(is_time)} times, and {ctx.info_name} takes one clock", ctx
-            )
+        for flag in ("--time", "--clock"):
+            count = sum(word == flag or word.startswith(f"{flag}=") for word in args)
+            takes_one = not any(flag in one.opts and one.multiple for one in self.params)
+            if takes_one and count > 1:
+                raise click.UsageError(
+                    f"{flag} was given {count} times, and {ctx.info_name} takes one clock", ctx
+                )
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tempocal.cli.elapsed import Elapsed
-from tempocal.cli.flag_wording import translate_errors
+from tempocal.cli.misread_names import require_columns_to_compare, require_one_clock
 from tempocal.cli.options import ColumnOptions
 from tempocal.cli.read_predictions import prefix_column_errors, split_names
 from tempocal.cli.row_options import elapsed_name
@@ -42,12 +42,14 @@ def open_rows(
     """Open the file of the options; return options without patterns, and the rows to take."""
     with open_input(options.file, options.format) as source:
         names = column_names(source)
+        require_one_clock(options, names)
+        require_columns_to_compare(options, names)
         options = expand_columns(options, names, classes)
         if options.where is None and options.elapsed is None and options.unlabelled == "error":
             yield options, source
             return
         with TemporaryDirectory(prefix="tempocal-") as folder:
-            with show_progress(f"Reading {options.file}"), translate_errors():
+            with show_progress(f"Reading {options.file}"):
                 prepared = _prepare(options, source, names, folder)
             yield options, prepared
 

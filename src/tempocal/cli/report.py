@@ -1,5 +1,6 @@
 """``tempocal report``: an HTML page about past predictions."""
 
+import os
 import shlex
 from dataclasses import replace
 from typing import Any
@@ -94,4 +95,9 @@ def _second_model(options: ColumnOptions) -> str | None:
     """Return the file of the second model."""
     if len(options.versus) > 1:
         raise click.UsageError("with --model, --versus names one second model file")
+    for name in options.versus:
+        if not os.path.exists(name):
+            raise click.UsageError(
+                f"with --model, --versus is a model file, and there is no file {name}"
+            )
     return options.versus[0] if options.versus else None

@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
+from tempocal.cli.where_compare import COMPARISONS, compare, decoded, read_number
 from tempocal.errors import InputError
-from tempocal.files.convert import is_text
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?![\w.])"
@@ -25,16 +24,6 @@ _TOKEN = re.compile(
     r"|(?P<word>[^\W\d]\w*)"
     r"|(?P<sign><=|>=|!=|<>|==|=|<|>|\(|\)|,))"
 )
-_COMPARISONS = {
-    "=": pc.equal,
-    "==": pc.equal,
-    "!=": pc.not_equal,
-    "<>": pc.not_equal,
-    "<": pc.less,
-    "<=": pc.less_equal,
-    ">": pc.greater,
-    ">=": pc.greater_equal,
-}
 _KEYWORDS = {"and", "or", "not", "in", "is", "null", "true", "false"}
 _EXAMPLE = "such as \"split = 'cal' and t >= 10\""
 _DEEPEST = 50
@@ -114,7 +103,7 @@ class RowCondition:
             found = ("or", *(("=", column, value) for value in self._read_list()))
             return ("not", found) if negated else found
         sign = self._tokens[0].text
-        if negated or self._tokens[0].kind != "sign" or sign not in _COMPARISONS:
+        if negated or self._tokens[0].kind != "sign" or sign not in COMPARISONS:
             raise self._unexpected(
                 "in" if negated else "a comparison (=, !=, <, <=, >, >=, in, is)"
             )
@@ -141,7 +130,7 @@ class RowCondition:
     def _read_value(self) -> Any:
         token = self._tokens[0]
         if token.kind == "number":
-            value: Any = float(token.text)
+            value: Any = read_number(token.text)
         elif token.kind == "text":
             value = token.text[1:-1].replace("''", "'")
         elif token.keyword in ("true", "false"):
@@ -181,9 +170,9 @@ class RowCondition:
         if kind == "not":
             return pc.invert(self._value(parts[0], table))
         if kind == "null":
-            return pc.is_null(_decoded(table.column(parts[0])), nan_is_null=False)
+            return pc.is_null(decoded(table.column(parts[0])), nan_is_null=False)
         column, value = parts
-        return _compare(_COMPARISONS[kind], table.column(column), column, value)
+        return compare(kind, table.column(column), column, value)
 
 
 def _tokens(text: str) -> Iterator[Token]:
@@ -199,47 +188,3 @@ def _tokens(text: str) -> Iterator[Token]:
         yield Token(kind, found[kind])
         at = found.end()
     yield Token("end", "")
-
-
-def _decoded(column: Any) -> Any:
-    kind = column.type
-    return column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
-
-
-def _compare(compare: Any, column: Any, name: str, value: Any) -> Any:
-    column = _decoded(column)
-    if pa.types.is_null(column.type):
-        return pa.nulls(len(column), pa.bool_())
-    try:
-        if is_text(column) and not isinstance(value, str):
-            text = pc.utf8_trim_whitespace(column.cast(pa.string()))
-            column = text.cast(pa.bool_() if isinstance(value, bool) else pa.float64())
-        if not _is_comparable(column, value):
-            raise _not_comparable(column, name, value)
-        if isinstance(value, float):
-            return compare(column.cast(pa.float64(), safe=False), value)
-        return compare(column, pa.scalar(value).cast(column.type))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise _not_comparable(column, name, value) from error
-
-
-def _is_comparable(column: Any, value: Any) -> bool:
-    """Return whether the type of a column is that of a value, or a date for text."""
-    kind = column.type
-    if isinstance(value, bool):
-        return bool(pa.types.is_boolean(kind))
-    if isinstance(value, str):
-        return bool(is_text(column) or pa.types.is_temporal(kind))
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    return bool(is_number or pa.types.is_decimal(kind))
-
-
-def _not_comparable(column: Any, name: str, value: Any) -> InputError:
-    example = next((one.as_py() for one in column if one.is_valid), None)
-    word = "text in single quotes" if isinstance(value, str) else "true or false"
-    word = "a number" if isinstance(value, float) else word
-    shown = repr(value) if isinstance(value, str) else f"{value:g}" if word == "a number" else value
-    return InputError(
-        f"--where: the column {name!r} holds {example!r:.60}, which cannot be compared with "
-        f"{shown}, {word}"
-    )

@@ -41,7 +41,7 @@ from tempocal.live.monitor_input import (
 )
 from tempocal.live.open_bets import OpenBets
 from tempocal.live.sequence_clock import SequenceClock
-from tempocal.live.state import open_bets_to_dict, restore_open_bets
+from tempocal.live.state import open_bets_to_dict, restore_open_bets, schema_of
 from tempocal.live.status import Status, line_status
 from tempocal.modelfile import read_document, write_document
 from tempocal.modelfile.labels import labels_from_dict, labels_to_dict
@@ -394,7 +394,9 @@ class Monitor:
             If it takes more than 1 GiB, as with some 67 million sequences.
         """
         with self._lock:
-            write_document(path, self._content(self._open_bets), limit=MAX_STATE_BYTES)
+            schema = schema_of(self._open_bets, self._clock.kind)
+            content = self._content(self._open_bets)
+            write_document(path, content, limit=MAX_STATE_BYTES, schema=schema)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:

@@ -152,9 +152,10 @@ class OpenBets:
     def _begun(self, name: SequenceId, clock: float | None) -> OpenSequence:
         """Return a sequence, which begins now if it is new."""
         known = self.sequences.get(name)
+        is_first = not self.begun
         self.begun += known is None
         now = float(self.begun) if clock is None else clock
-        self.now = now if self.begun == 1 else max(self.now, now)
+        self.now = now if is_first else max(self.now, now)
         return known or self.sequences.setdefault(name, OpenSequence(0.0, start=now))
 
     def _bet(self, queue: BetQueue, name: SequenceId, sequence: OpenSequence, proba: Array) -> Bet:

@@ -43,6 +43,16 @@ def open_bets_to_dict(open_bets: OpenBets) -> dict[str, Any]:
     }
 
 
+def schema_of(open_bets: OpenBets, clock_kind: str | None) -> int:
+    """Return the lowest schema whose readers understand these open bets.
+
+    Version 0.1 reads schema 1. It does not know bets that are to be settled at their lowest factor,
+    and would go on without the clock.
+    """
+    has_lost = any(bet.is_lost for queue in open_bets.queues for bet in queue.waiting)
+    return 2 if has_lost or clock_kind not in (None, "count") else 1
+
+
 def restore_open_bets(open_bets: OpenBets, content: dict[str, Any]) -> None:
     """Fill new, empty open bets with what `open_bets_to_dict` returned."""
     open_bets.finished = _count(content["finished"])

@@ -110,6 +110,22 @@ def unwrap(metric: Any) -> tuple[Callable[..., Any], dict[str, Any]]:
     return function, bound.arguments
 
 
+def check_arguments(metric: Any) -> None:
+    """Refuse a metric that does not take what it is called with."""
+    try:
+        takes = signature(metric)
+    except (TypeError, ValueError):
+        return  # written in C: it says itself
+    try:
+        takes.bind(None, None, sample_weight=None, classes=None)
+    except TypeError as error:
+        name = getattr(metric, "__name__", repr(metric))
+        raise InputError(
+            "metric must take (y, proba, sample_weight=..., classes=...), but "
+            f"{name:.80} does not: {error}. Write a function around it that does"
+        ) from error
+
+
 def _name(gaps: GapMetric) -> str:
     which = "classwise" if gaps.of is None else gaps.of.replace("_", "-")
     return f"{which} ECE, {describe(gaps.bins, gaps.binning)}"

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from tempocal.errors import InputError
 from tempocal.inputs import check_seed
-from tempocal.metrics.dispatch import gap_metric, row_loss, unwrap
-from tempocal.metrics.gain_table import GainOverTime
+from tempocal.metrics.dispatch import check_arguments, gap_metric, row_loss, unwrap
+from tempocal.metrics.gain_table import MIN_GROUPS, GainOverTime
 from tempocal.metrics.gap_gains import gap_gains
 from tempocal.metrics.jackknife import Metric
 from tempocal.metrics.metric_intervals import MetricInterval
@@ -75,7 +75,9 @@ def gain_over_time(
     -----
     ``lower`` and ``upper`` are for one time bin. Among twenty, one excludes 0 by chance; what is
     said to be sure is therefore decided by ``lower_all`` and ``upper_all``, which hold in all time
-    bins together with probability ``level`` (see `docs/metrics.md` for how often they do).
+    bins together with probability ``level`` (see `docs/metrics.md` for how often they do). With
+    fewer than 100 groups in total (or rows, where these are taken as independent) nothing is said
+    to be sure: of skewed gains, in which a few groups count most, intervals are then too short.
 
     - Means over rows (`nll`, `brier`): the mean difference, its cluster-robust standard error and
       Student's t. The error is at least the one that labels drawn from the probabilities would
@@ -110,6 +112,7 @@ def gain_over_time(
     From time 0 to 4 it surely helps: NLL lower by 0.0946.
     """
     unwrap(metric)  # refuses what it cannot take
+    check_arguments(metric)
     old, new = check_pair(
         y, before, after, sample_weight, classes, soft_label=soft_label, inputs=inputs
     )
@@ -153,6 +156,9 @@ def _table(rows: ScoredRows, found: PairedGains, name: str, level: float) -> Gai
     # As in `over_time`: including the value can only raise the coverage.
     lower, upper = np.fmin(found.lower, found.value), np.fmax(found.upper, found.value)
     lower_all, upper_all = np.fmin(found.lower_all, lower), np.fmax(found.upper_all, upper)
+    effect = np.where(lower_all > 0.0, "helps", np.where(upper_all < 0.0, "hurts", ""))
+    if (rows.n_rows if rows.n_groups is None else rows.n_groups) < MIN_GROUPS:
+        effect = np.full_like(effect, "")
     return GainOverTime(
         time_from=time_bins.first,
         time_to=time_bins.last,
@@ -166,7 +172,7 @@ def _table(rows: ScoredRows, found: PairedGains, name: str, level: float) -> Gai
         upper=upper,
         lower_all=lower_all,
         upper_all=upper_all,
-        effect=np.where(lower_all > 0.0, "helps", np.where(upper_all < 0.0, "hurts", "")),
+        effect=effect,
         mean=make_estimate(mean, f"mean over time of the gain in {name}", level),
         estimator=f"gain in {name}",
         level=level,

@@ -1,10 +1,12 @@
 """A paired gain over time of predictions in a table, whose rows stay in the table."""
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from tempocal.errors import InputError
 from tempocal.inputs import check_seed
 from tempocal.metrics.dispatch import require_summable
 from tempocal.metrics.gain_over_time import estimate_gain_over_time, require_error
@@ -86,6 +88,7 @@ def gain_over_time_table(
     require_summable(metric)
     require_error(metric)
     old, new = check_paired_inputs(inputs)
+    before = as_names(before, "before")
     roles = ColumnRoles.of(
         old,
         logits=before if old == "logits" else None,
@@ -97,5 +100,10 @@ def gain_over_time_table(
         sequence=sequence if groups is not None and groups != sequence else None,
     )
     roles = replace(roles, after=as_names(after, "after"))
-    rows = with_after(read_scored_frame(table, roles, classes), new, roles.after)
+    try:
+        found = read_scored_frame(table, roles, classes)
+    except InputError as error:
+        # What is read calls the first predictions by what they hold.
+        raise InputError(re.sub(rf"^{old}\b", "before", str(error))) from error
+    rows = with_after(found, new, roles.after)
     return estimate_gain_over_time(rows.cut(bins), metric, level, seed)

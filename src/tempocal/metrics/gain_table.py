@@ -7,11 +7,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tempocal.errors import InputError
 from tempocal.inputs import time_text
 from tempocal.links import Array
 from tempocal.metrics.estimates import IntervalEstimate
+from tempocal.notebook import FrameLibrary, HtmlTable, as_frame, render
 
 Effect = Literal["helps", "hurts", ""]
+
+# With fewer groups intervals of skewed gains are too short, and what is called sure is too often
+# wrong.
+MIN_GROUPS = 100
+
+_HEAD = ("from", "to", "rows", "sequences", "before", "after", "gain", "lower", "upper", "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +67,7 @@ class GainOverTime:
         Simultaneous confidence intervals: with probability ``level`` all of them hold together.
     effect : ndarray of str
         "helps" where ``lower_all`` is above 0, "hurts" where ``upper_all`` is below 0, else "".
+        With fewer than 100 groups in total always "".
     mean : IntervalEstimate
         Mean gain over the time bins, with its own interval.
     estimator : str
@@ -92,8 +101,15 @@ class GainOverTime:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: column for name, column in values.items() if isinstance(column, np.ndarray)}
 
+    @property
+    def _n_units(self) -> int:
+        """Number of groups, or of rows where they are taken as independent."""
+        return int(self.rows.sum()) if self.n_groups is None else self.n_groups
+
     def stretches(self, effect: Effect | None = None) -> tuple[GainStretch, ...]:
         """Return the runs of time bins that surely help or hurt, or those of one effect."""
+        if effect not in (None, "helps", "hurts", ""):
+            raise InputError(f'effect must be "helps", "hurts" or None, but it is {effect!r:.80}')
         found = []
         for kind, bins in groupby(range(len(self)), key=self.effect.tolist().__getitem__):
             if kind and effect in (None, kind):
@@ -106,20 +122,45 @@ class GainOverTime:
         first, last = self.time_from[bins[0]], self.time_to[bins[-1]]
         return GainStretch(first, last, effect, mean, int(self.rows[bins].sum()))
 
+    def to_frame(self, library: FrameLibrary | None = None) -> Any:
+        """Return a row for each time bin as a data frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            What makes it; by default the first of these that is installed.
+        """
+        return as_frame(self.columns(), library)
+
     def __len__(self) -> int:
         return len(self.value)
 
-    def __str__(self) -> str:
+    def _repr_html_(self) -> str:
+        rows = [self._line(k) for k in range(len(self))]
+        notes = [*effect_sentences(self), *self._why_no_claims()]
+        return render(HtmlTable(self._title(), _HEAD, rows), *notes)
+
+    def _title(self) -> str:
         units = "rows, taken as independent"
         if self.n_groups is not None:
             units = f"{self.n_groups} groups"
-        head = f"{self.estimator}, {self.level:.0%} intervals over {units}"
-        names = ("from", "to", "rows", "sequences", "before", "after", "gain", "lower", "upper", "")
-        lines: list[tuple[str, ...]] = [names]
+        return f"{self.estimator}, {self.level:.0%} intervals over {units}"
+
+    def __str__(self) -> str:
+        lines: list[tuple[str, ...]] = [_HEAD]
         lines += [self._line(k) for k in range(len(self))]
         widths = [max(map(len, column)) + 2 for column in zip(*lines, strict=True)]
-        text = [head, *("".join(map(str.rjust, line, widths)).rstrip() for line in lines)]
-        return "\n".join([*text, *effect_sentences(self)])
+        text = [self._title(), *("".join(map(str.rjust, line, widths)).rstrip() for line in lines)]
+        return "\n".join([*text, *effect_sentences(self), *self._why_no_claims()])
+
+    def _why_no_claims(self) -> list[str]:
+        if self._n_units >= MIN_GROUPS:
+            return []
+        units = "rows" if self.n_groups is None else "groups"
+        return [
+            f"Nothing is said to help or hurt for sure: that takes {MIN_GROUPS} {units}, and "
+            f"there are {self._n_units}."
+        ]
 
     def _line(self, k: int) -> tuple[str, ...]:
         numbers = (self.before[k], self.after[k])

@@ -48,16 +48,21 @@ def jackknife_values(rows: ScoredArrays, metric: Metric) -> JackknifeValues:
 
 
 def jackknife_difference(
-    before: JackknifeValues, after: JackknifeValues, width: float
+    before: JackknifeValues, after: JackknifeValues, level: float
 ) -> JackknifeDifference:
     """Before minus after of the same rows: the same folds are left out of both."""
     values, without = before.values - after.values, before.without - after.without
+
+    def interval(value: float, replicates: Array) -> MetricInterval:
+        # Groups or rows may be fewer than the folds.
+        return _interval(value, replicates, 0.0, half_width(level, len(replicates)))
+
     found = [
-        _interval(value, replicates[np.isfinite(replicates)], 0.0, width)
+        interval(value, replicates[np.isfinite(replicates)])
         for value, replicates in zip(values.tolist(), without, strict=True)
     ]
     filled = np.where(np.isfinite(without), without, values[:, None]).mean(axis=0)
-    mean = _interval(float(values.mean()), filled[np.isfinite(without).any(axis=0)], 0.0, width)
+    mean = interval(float(values.mean()), filled[np.isfinite(without).any(axis=0)])
     return JackknifeDifference(
         np.array([one.lower for one in found]),
         np.array([one.upper for one in found]),

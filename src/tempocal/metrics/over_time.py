@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tempocal.inputs import Inputs, check_seed, time_text
 from tempocal.links import Array
-from tempocal.metrics.dispatch import metric_by_time_bin, require_summable, unwrap
+from tempocal.metrics.dispatch import check_arguments, metric_by_time_bin, require_summable, unwrap
 from tempocal.metrics.estimates import IntervalEstimate
 from tempocal.metrics.jackknife import Metric
 from tempocal.metrics.metric_intervals import MetricInterval
@@ -304,6 +304,7 @@ def _rows(
 ) -> CheckedPredictions:
     """Check the predictions, and split them by soft labels."""
     unwrap(metric)  # refuses what it cannot take
+    check_arguments(metric)
     rows = check_predictions(y, proba, sample_weight, classes, soft_label=soft_label, inputs=inputs)
     if rows.soft is not None:
         require_summable(metric, "with soft_label=True")

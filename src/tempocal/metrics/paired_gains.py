@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from tempocal.links import Array
-from tempocal.metrics.jackknife import FOLDS, Metric, jackknife_difference, jackknife_values
+from tempocal.metrics.jackknife import Metric, jackknife_difference, jackknife_values
 from tempocal.metrics.mean_losses import (
     MeanSums,
     difference_in_loss,
@@ -49,11 +49,15 @@ def loss_gains(rows: ScoredRows, formula: LossFormula, level: float, seed: int) 
     before, after = means_of_losses(rows, formula)
     sums = difference_in_loss(rows, formula)
     observed = np.sqrt((sums.deviations**2).sum(axis=0))
-    errors = np.maximum(observed, predicted_errors(rows, formula))
+    predicted = predicted_errors(rows, formula)
+    errors = np.maximum(observed, predicted)
     width = np.array([half_width(level, units) for units in sums.units])
     all_width = _simultaneous(sums, observed, level, seed)
     mean = float(sums.values.mean())
-    mean_error = float(np.sqrt((sums.deviations.mean(axis=1) ** 2).sum()))
+    mean_error = max(
+        float(np.sqrt((sums.deviations.mean(axis=1) ** 2).sum())),
+        float(np.sqrt((predicted**2).sum())) / len(predicted),
+    )
     low, high = _around(mean, _times(half_width(level, sums.total_units), mean_error))
     limits = [_around(sums.values, _times(each, errors)) for each in (width, all_width)]
     return PairedGains(
@@ -71,9 +75,9 @@ def other_gains(old: ScoredArrays, new: ScoredArrays, metric: Metric, level: flo
     """Gains in any metric, by leaving out a twentieth of the groups of both at a time."""
     before, after = jackknife_values(old, metric), jackknife_values(new, metric)
     n_bins = len(before.values)
-    found = jackknife_difference(before, after, half_width(level, FOLDS))
+    found = jackknife_difference(before, after, level)
     # Twenty folds are too few to find out how time bins vary together: Bonferroni's inequality.
-    sure = jackknife_difference(before, after, half_width(1.0 - (1.0 - level) / n_bins, FOLDS))
+    sure = jackknife_difference(before, after, 1.0 - (1.0 - level) / n_bins)
     mean = found.mean
     units = old.groups_by_time_bin() if old.groups is not None else old.time_bins.n_rows
     return PairedGains(

@@ -116,8 +116,8 @@ def check_predictions(
 def check_paired_inputs(inputs: PairedInputs) -> tuple[Inputs, Inputs]:
     """Return what the predictions before and after hold."""
     kinds: Any = (inputs, inputs) if isinstance(inputs, str) else inputs
-    known = ("logits", "proba")
-    if not isinstance(kinds, tuple | list) or len(kinds) != 2 or not set(kinds) <= set(known):
+    are_two = isinstance(kinds, tuple | list) and len(kinds) == 2
+    if not are_two or not all(isinstance(k, str) and k in ("logits", "proba") for k in kinds):
         raise InputError(
             'inputs must be "logits" or "proba", or a pair of them, for before and after, but it '
             f"is {inputs!r}"
