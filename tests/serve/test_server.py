@@ -204,7 +204,7 @@ def test_an_open_address_without_a_token_is_warned_of(model):
 def test_the_example_of_the_help_runs(model, tmp_path):
     text = CliRunner().invoke(tempocal, ["serve", "--help"]).stdout
     words = shlex.split(text[text.index("Example:") :].splitlines()[1])
-    assert words[:3] == ["tempocal", "serve", "model.json"]
+    assert words[:3] == ["tempocal", "serve", "demo-output/model.json"]
     with running(model, *words[3:]) as service:  # whose own --port comes last, and counts
         assert httpx.get(f"{service.url}/readyz").status_code == 200
 
