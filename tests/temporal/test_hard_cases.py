@@ -79,6 +79,7 @@ class TestFewRows:
         assert cal.summary().effective_number == pytest.approx(1.0)
 
     @every_curve
+    @pytest.mark.filterwarnings("ignore::tempocal.errors.SingleRowsWarning")  # said of steps
     def test_every_row_at_a_time_of_its_own(self, curve):
         z, y = simulate(2, 300)
         time = np.random.default_rng(0).exponential(size=300)

@@ -188,7 +188,7 @@ class TestFile:
     @pytest.mark.parametrize("horizon", ["auto", np.inf])
     def test_of_outcomes_is_one_of_the_first_schema(self, path, horizon):
         z, y, time, groups = old_rows()
-        cal = tc.TemporalCalibrator(curve=tc.Spline(), td_horizon=horizon)
+        cal = tc.TemporalCalibrator(curve=tc.Spline(clock="log"), td_horizon=horizon)
         cal.fit(z, y, time=time, groups=groups).save(path)
         content = read_document(path)
         assert b'"schema": 1' in path.read_bytes()
@@ -214,7 +214,7 @@ class TestFile:
         assert scorer.load(path).columns == 1
 
     def test_of_auto_is_as_before(self, path):
-        pairs = [(tc.TemperatureScaling(), tc.Spline())]
+        pairs = [(tc.TemperatureScaling(), tc.Spline(clock="log"))]
         auto = tc.AutoTemporalCalibrator(pairs, combine="choose").fit(**part(MATCHES.sequence < 60))
         auto.save(path)
         assert repr(tc.load(path).best_) == repr(auto.best_)

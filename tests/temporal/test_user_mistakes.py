@@ -30,6 +30,7 @@ def test_the_time_among_the_predictions_is_refused():
         tc.TemporalCalibrator().fit(np.column_stack([Z, T]), Y, time=T)
 
 
+@pytest.mark.filterwarnings("ignore::tempocal.errors.SingleRowsWarning")  # said before
 def test_a_step_for_each_row_is_refused():
     time = np.random.default_rng(0).random(len(Z))
     with pytest.raises(InputError, match=r"PerStep\(bins=20\)"):

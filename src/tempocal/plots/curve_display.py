@@ -69,7 +69,7 @@ class CurveDisplay:
     ... )
     >>> display = tc.plots.CurveDisplay.from_estimator(cal, time=matches.time)
     >>> display.values["slope"][[0, 24]].round(1)
-    array([0.3, 1.3])
+    array([0.3, 1.2])
     >>> [ax.get_ylabel() for ax in display.plot(time_name="rounds played").axes_]
     ['slope\n(below 1: less sure)', 'bias\n(added log-odds)']
     """
