@@ -49,10 +49,10 @@ KINDS = ["s0", "s1", "s2"]
 Z = np.linspace(-3, 3, 9)
 
 
-def same(one, other, **time):
+def same(one, other, close=CLOSE, **time):
     z = np.stack([Z, -Z / 2, Z**2 / 4], axis=1) if len(one.classes_) == 3 else Z
     found, wanted = (each.decision_function(z, **time) for each in (other, one))
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=CLOSE)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=close)
     for name in ("n_rows", "n_groups"):
         assert getattr(other.summary_, name) == getattr(one.summary_, name)
     assert other.summary_.nll_after == pytest.approx(one.summary_.nll_after, abs=1e-6)
@@ -104,7 +104,8 @@ class TestFits:
             other = type(cal)().fit_table(
                 table, logits=names, label=label, groups="id", soft_label=True
             )
-            same(one, other)
+            # Threads of Polars add up in any order, and the evidence of pooled slopes is flat.
+            same(one, other, close=1e-8)
 
     @pytest.mark.parametrize("horizon", [0.2, "auto"])
     @pytest.mark.parametrize("collected", [2**20, 0])
