@@ -127,12 +127,8 @@ def auc_figure(assessment: Assessment, time: TimeColumn) -> Figure:
     rows: list[Row] = []
     for names, scores in by_class(assessment):
         table = scores.auc
-        spans = [time.values(one) for one in (table.time_from, table.time_to, table.time_middle)]
         numbers = (table.value, table.lower, table.upper)
-        for k in range(len(table)):
-            when = dict(
-                zip(("time_from", "time_to", "time"), (one[k] for one in spans), strict=True)
-            )
+        for k, when in enumerate(_moments(table, time)):
             value, low, high = (float(one[k]) for one in numbers)
             rows.append({**names, **when, "auc": value, "lower": low, "upper": high})
     known = [row["lower"] for row in rows if np.isfinite(row["lower"])]
@@ -159,15 +155,11 @@ def gain_figure(assessment: Assessment, time: TimeColumn) -> Figure:
     others = [name for name in assessment.scores if name != assessment.subject]
     for name in others:
         table = assessment.scores[name].gain_over_time
-        spans = [time.values(one) for one in (table.time_from, table.time_to, table.time_middle)]
-        for k in range(len(table)):
-            first, last, middle = (one[k] for one in spans)
+        for k, when in enumerate(_moments(table, time)):
             rows.append(
                 {
                     "predictions": assessment.names[name][0],
-                    "time_from": first,
-                    "time_to": last,
-                    "time": middle,
+                    **when,
                     "gain": float(table.value[k]),
                     "lower": float(table.lower_all[k]),
                     "upper": float(table.upper_all[k]),
@@ -187,6 +179,13 @@ def gain_figure(assessment: Assessment, time: TimeColumn) -> Figure:
         "digits": 4,
     }
     return Figure("gain", to_columns(rows), settings)
+
+
+def _moments(table: Any, time: TimeColumn) -> list[Row]:
+    """Return first, last and mean time of each time bin of a table."""
+    names = {"time_from": "time_from", "time_to": "time_to", "time": "time_middle"}
+    columns = {name: time.values(getattr(table, of)) for name, of in names.items()}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def by_class(assessment: Assessment) -> Iterable[tuple[Row, Scores]]:
